@@ -91,8 +91,9 @@ gpu: ## Run the checks that need an accelerator, into build/gpu/report.md; PARTS
 export SEES_ACCELERATOR := import jax, sys; sys.exit(all(each.platform == "cpu" for each in jax.devices()))
 
 .PHONY: tables
-tables: $(VENV)/.installed-test ## Write the manual's tables that take thousands of simulations
+tables: $(VENV)/.installed-test ## Write the manual's tables that take thousands of simulations or many programs
 	$(BIN)/python tests/verdict_table.py
+	$(BIN)/python -m tests.doctor.slow_table docs/tables/slow.md
 
 .PHONY: ci
 ci: ## Run all checks, as before merging a change

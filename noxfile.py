@@ -26,7 +26,7 @@ def newest_on_oldest_python(session: nox.Session) -> None:
 @nox.session(python="3.12")
 def colab(session: nox.Session) -> None:
     """Python 3.12 with Colab's JAX, IPython and ipywidgets, the oldest supported versions."""
-    run_tests(session, *COLAB, rooms=[*MEETING_JAX, *MEETING_PEOPLE], but=LONG)
+    run_tests(session, *COLAB, rooms=[*MEETING_JAX, *MEETING_PEOPLE], but=[*LONG, *ONCE, PLANTED])
     session.run("pytest", "tests/test_notebooks.py", "-k", "quickstart")
 
 
@@ -37,7 +37,7 @@ def newest(session: nox.Session) -> None:
     The contracts ensure that the other rooms depend on none of them; ``make test`` and `colab` run those.
     `ecosystem`, which has the same JAX and the libraries, runs the planted lines and the rules of diagnoses.
     """
-    run_tests(session, rooms=[*MEETING_JAX, *RECORDS], but=[PLANTED, *DIAGNOSING, *DOCUMENTS])
+    run_tests(session, rooms=[*MEETING_JAX, *RECORDS], but=[PLANTED, *DIAGNOSING, *DOCUMENTS, *ONCE])
 
 
 @nox.session(python="3.13")
@@ -85,12 +85,21 @@ PROGRAMS = "tests/doctor/test_clean.py", "tests/doctor/test_slow.py"
 #: Tests of the claims in the documents, which take minutes.
 DOCUMENTS = "tests/test_notebooks.py", "tests/test_promises.py", "tests/test_readme.py"
 
+#: Tests that take minutes and are enough on one version; suites try remedies and lines on each JAX.
+ONCE = "tests/doctor/capture/test_verify.py", "tests/test_gpu_checks.py"
+
 #: These, and interrupts at seeded lines: not run on the oldest JAX.
 LONG = "tests/test_interrupted.py", *DOCUMENTS
 
 
 # --- Slow suites: `make suites` -------------------------------------------------------------------------------------
 # Rates and matrices, which are not part of the checks. A suite is a session with the tag "suites".
+
+
+@nox.session(python="3.12", tags=["suites"], default=False)
+def planted_oldest(session: nox.Session) -> None:
+    """Programs with a planted slow line on the oldest JAX that is supported."""
+    find_planted(session, *COLAB)
 
 
 @nox.session(python="3.11", tags=["suites"], default=False)
@@ -173,9 +182,10 @@ def run_tests(session: nox.Session, *pins: str, rooms: Sequence[str] = (), but: 
 
 @nox.session(python="3.11", tags=["suites"], default=False)
 def diagnosed_oldest_python(session: nox.Session) -> None:
-    """Clean and slow programs under ``%jaxdoctor`` on JAX 0.10.2, the newest for Python 3.11."""
+    """Clean and slow programs under ``%jaxdoctor`` on JAX 0.10.2, the newest for Python 3.11, and their table."""
     install(session)
     session.run("pytest", *PROGRAMS, *session.posargs, env={"JAXMAGIC_DIAGNOSED": "1"})
+    session.run("python", "-m", "tests.doctor.slow_table", "docs/tables/slow.md")
 
 
 @nox.session(python="3.12", tags=["suites"], default=False)

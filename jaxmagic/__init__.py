@@ -224,4 +224,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_PUBLIC])
+    """List the public names and Python's own, and nothing that is only imported here."""
+    return sorted({*_PUBLIC, "testing", *(name for name in globals() if name.startswith("__"))})

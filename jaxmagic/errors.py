@@ -15,17 +15,20 @@ Exceptions from the *user's* code are never wrapped. Failed expectations (``--ex
 raise the built-in :class:`AssertionError`, as a test would.
 """
 
-from .terminal import printable_lines
+import sys
+
+from .terminal import printable_lines, written_to
 
 
 class JaxMagicError(Exception):
     """Base of the exceptions below, for ``except jaxmagic.JaxMagicError``.
 
-    Control characters in a message, for example from quoted user text, are replaced.
+    Control characters in a message, for example from quoted user text, are replaced, and so are characters that
+    ``sys.stdout`` cannot write.
     """
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(printable_lines(message))
+        super().__init__(written_to(printable_lines(message), sys.stdout))
 
 
 class JaxNotAvailable(JaxMagicError, ImportError):

@@ -13,12 +13,13 @@ from traitlets.config import Config
 
 from .interrupts import put_back, uninterrupted
 from .magics.cell_lookup import Cells
+from .magics.completion import Completion
 from .magics.declare import JaxMagics, Parsers
 from .magics.once import DisplayOnce, OnceRewriter, forget_shown
 from .magics.rewrite import BlockRewriter
-from .magics.text_transforms import cell_to_marker, line_in_sight
+from .magics.text_transforms import cell_in_sight, cell_to_marker, line_in_sight
 from .records.cell_names import add_naming, remove_naming
-from .terminal import printable
+from .terminal import print_line
 
 _NAME = "JaxMagics"
 
@@ -57,7 +58,7 @@ def _configured(shell: InteractiveShell) -> JaxMagics:
             setattr(magics, name, value)
         except TraitError as error:
             default = getattr(magics, name)
-            print(printable(f"jaxmagic was loaded with JaxMagics.{name} = {default!r}: {error}"))
+            print_line(f"jaxmagic was loaded with JaxMagics.{name} = {default!r}: {error}")
     return magics
 
 
@@ -87,7 +88,7 @@ class Hooks:
 
     def __init__(self, shell: InteractiveShell, parsers: Parsers) -> None:
         self._shell = shell
-        self._cleanup = partial(_careful, cell_to_marker, parsers)
+        self._cleanup = [partial(_careful, cell_in_sight, Parsers()), partial(_careful, cell_to_marker, parsers)]
         self._post = partial(_careful, line_in_sight, parsers)
         self._rewriter = BlockRewriter(
             parsers,
@@ -98,14 +99,16 @@ class Hooks:
         self._once = OnceRewriter(Parsers(), lambda: str(shell.ast_node_interactivity))
         self._display = DisplayOnce(shell)
         self._cells = Cells(shell)
+        self._completion = Completion(shell, Parsers())
         self._hint = partial(_hint, shell)
 
     def attach(self) -> None:
         """Add the hooks after the existing ones."""
-        self._shell.input_transformers_cleanup.append(self._cleanup)
+        self._shell.input_transformers_cleanup.extend(self._cleanup)
         self._shell.input_transformers_post.append(self._post)
         self._shell.ast_transformers += [self._rewriter, self._once]
         self._display.attach()
+        self._completion.attach()
         for callback in (*_AFTER_CELLS, self._hint):
             self._shell.events.register("post_run_cell", callback)
         add_naming(self._cells)
@@ -113,7 +116,7 @@ class Hooks:
     def detach(self) -> None:
         """Remove the hooks, wherever they are by now."""
         places: list[tuple[list[Any], Any]] = [
-            (self._shell.input_transformers_cleanup, self._cleanup),
+            *((self._shell.input_transformers_cleanup, each) for each in self._cleanup),
             (self._shell.input_transformers_post, self._post),
             (self._shell.ast_transformers, self._rewriter),
             (self._shell.ast_transformers, self._once),
@@ -121,6 +124,7 @@ class Hooks:
         for hooks, ours in places:
             hooks[:] = [each for each in hooks if each is not ours]
         self._display.detach()
+        self._completion.detach()
         remove_naming(self._cells)
         for callback in (*_AFTER_CELLS, self._hint):
             with suppress(ValueError):  # already removed by other code

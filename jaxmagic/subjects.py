@@ -23,12 +23,14 @@ class Magic(NamedTuple):
         kinds: whether it is a line magic, a cell magic, or both.
         block: whether it is rewritten to a block in the cell, which IPython then runs.
         several: whether that block runs its code several times.
+        example: how it is written, for ``%jaxmagic``.
     """
 
     name: str
     kinds: tuple[Literal["line", "cell"], ...] = ("line", "cell")
     block: bool = False
     several: bool = False
+    example: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,10 +131,10 @@ def _ours(name: str, *magics: Magic, saved: str = "", kept: str = "", **records:
 
 
 _ours("compilation", Compilation="record.compilation", Cause="record.compilation")
-_ours("timing", Magic("jaxtime", block=True), saved="Timing", kept="Timing", Timing="record")
+_ours("timing", Magic("jaxtime", block=True, example="%jaxtime f(x)"), saved="Timing", kept="Timing", Timing="record")
 _ours(
     "memory_use",
-    Magic("jaxmem", block=True),
+    Magic("jaxmem", block=True, example="%jaxmem f(x)"),
     saved="MemoryProfile Executable LiveArrays HeapDifference HeapProfile",
     kept="MemoryProfile",
     MemoryProfile="record.memory_profile",
@@ -142,12 +144,22 @@ _ours(
     HeapProfile="record.heap",
 )
 _ours(
-    "profiling", Magic("jaxprof", block=True, several=True), saved="Profile", kept="Profile", Profile="record.profile"
+    "profiling",
+    Magic("jaxprof", block=True, several=True, example="%jaxprof -n 3 f(x)"),
+    saved="Profile",
+    kept="Profile",
+    Profile="record.profile",
 )
-_ours("benchmarking", Magic("jaxtimeit"), saved="Benchmark", kept="Benchmark", Benchmark="record.benchmark")
+_ours(
+    "benchmarking",
+    Magic("jaxtimeit", example="%jaxtimeit f(x)"),
+    saved="Benchmark",
+    kept="Benchmark",
+    Benchmark="record.benchmark",
+)
 _ours(
     "comparison",
-    Magic("jaxcompare", kinds=("cell",)),
+    Magic("jaxcompare", example="%%jaxcompare, and below it lines such as  jit: f(x)"),
     saved="Comparison Sweep",
     kept="Comparison Sweep",
     Comparison="record.comparison",
@@ -155,10 +167,15 @@ _ours(
 )
 _ours(
     "doctor",
-    Magic("jaxdoctor", block=True, several=True),
+    Magic("jaxdoctor", block=True, several=True, example="%jaxdoctor f(x)"),
     saved="Diagnosis",
     kept="Diagnosis",
     Diagnosis="record.diagnosis",
     RuleFinding="record.finding",
 )
-_ours("overview", saved="History", History="/session.history")
+_ours(
+    "overview",
+    Magic("jaxmagic", kinds=("line",), example="%jaxmagic"),
+    saved="History",
+    History="/session.history",
+)

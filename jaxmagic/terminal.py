@@ -37,3 +37,57 @@ def printable_lines(text: str) -> str:
     'one\n�two'
     """
     return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def written_to(text: str, stream: object) -> str:
+    r"""Replace the characters of a text that the encoding of a stream lacks, for example ``µs`` by ``us`` in ASCII.
+
+    Args:
+        text: the text.
+        stream: where it will be written, such as ``sys.stdout``. One without an encoding takes any text.
+
+    >>> import io
+    >>> written_to("5 µs → 中", io.TextIOWrapper(io.BytesIO(), "ascii"))
+    '5 us -> \\u4e2d'
+    """
+    encoding = getattr(stream, "encoding", None)
+    if text.isascii() or not isinstance(encoding, str):
+        return text
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return "".join(_written(char, encoding) for char in text)
+    except LookupError:  # no encoding of Python's
+        pass
+    return text
+
+
+def print_line(text: str) -> None:
+    """Print a line that may hold any character."""
+    print(written_to(printable(text), sys.stdout))
+
+
+def _written(char: str, encoding: str) -> str:
+    for written in (char, _PLAIN.get(char, char)):
+        try:
+            written.encode(encoding)
+            return written
+        except UnicodeEncodeError:
+            continue
+    return char.encode(encoding, "backslashreplace").decode(encoding)
+
+
+#: What is written for a character of a report or a source line if the encoding lacks it: one character if possible.
+_PLAIN = {
+    **dict(zip("µμ×·–—−≈²₀", "uux.---~20", strict=True)),
+    **dict(zip("▁▂▃▄▅▆▇█", ".:-=+*#@", strict=True)),
+    **dict(zip("─│├└┌┐┘┤", "-|++++++", strict=True)),
+    **dict(zip("‘’“”\N{NO-BREAK SPACE}\N{REPLACEMENT CHARACTER}", "''\"\" ?", strict=True)),
+    "…": "...",
+    "→": "->",
+    "←": "<-",
+    "≤": "<=",
+    "≥": ">=",
+    "±": "+/-",
+    "⚠": "!",
+}

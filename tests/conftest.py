@@ -118,8 +118,13 @@ def no_modules_of_tests(request: pytest.FixtureRequest, monkeypatch: pytest.Monk
 
 @pytest.fixture(autouse=True, scope="module")
 def no_programs_of_other_files() -> None:
-    """The profile of memory by call stack takes longer with every program that JAX keeps, up to half a minute."""
+    """The profile of memory by call stack takes longer with every program that JAX keeps, up to half a minute.
+
+    Nor do collections, of which there are many, look at what other files have left.
+    """
     jax.clear_caches()
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +10,14 @@ from jaxmagic.doctor.capture.examination import Examination
 from jaxmagic.doctor.record.evidence import Evidence
 
 
-def evidence_of(function: Callable[..., Any], *args: Any) -> Evidence:
-    """Call a function a few times, and return what a rule would see."""
+def evidence_of(function: Callable[..., Any], *args: Any, names: Mapping[str, Any] | None = None) -> Evidence:
+    """Call a function a few times, and return what a rule would see.
+
+    Args:
+        function: the function.
+        args: its arguments.
+        names: the variables that lead to arrays; without them, no array has a name.
+    """
     gathered: list[Evidence] = []
 
     def keep(evidence: Evidence) -> tuple[tuple[Any, ...], tuple[str, ...], tuple[Any, ...]]:
@@ -19,6 +25,8 @@ def evidence_of(function: Callable[..., Any], *args: Any) -> Evidence:
         return (), (), ()
 
     watch = Examination(keep)
+    if names is not None:
+        watch.see(None, names)
     watch.start()
     try:
         for _ in watch.runs():

@@ -131,10 +131,10 @@ _F = "import jax, jax.numpy as jnp\nf, x = jax.jit(lambda x: x + 1), jnp.ones(3)
 #: A cell for each magic, and at how many of its lines it is interrupted: fewer where it takes long.
 CELLS = {
     "jaxtime": ("%jaxtime f(x)", 200),
-    "jaxmem": ("%jaxmem f(x)", 60),
+    "jaxmem": ("%jaxmem f(x)", 30),
     "jaxprof": ("%jaxprof f(x)", 30),
     "jaxprof --cold": ("%jaxprof --cold f(x)", 30),
-    "jaxtimeit": ("%jaxtimeit -r 3 -n 1 f(x)", 60),
+    "jaxtimeit": ("%jaxtimeit -r 3 -n 1 f(x)", 20),
     "jaxtimeit --device": ("%jaxtimeit -r 3 -n 1 --device f(x)", 15),
     "jaxcompare": ("%%jaxcompare -r 2\na: f(x)\nb: f(x)", 20),
     "jaxcompare --profile": ("%%jaxcompare -r 2 --profile\na: f(x)\nb: f(x)", 10),

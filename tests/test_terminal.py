@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import os
 from typing import Any
 
 import pytest
 from documents import fields_of, with_value
 
 import jaxmagic
+from jaxmagic import terminal
 from jaxmagic.records import storage
-from jaxmagic.report.style import Style
+from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
-from jaxmagic.terminal import printable_lines
+from jaxmagic.terminal import printable_lines, width, written_to
 
 EVIL = "a\x1b[2Jb\r\x07\x9b31m\u202e\0"
 
@@ -40,3 +43,72 @@ def test_messages_of_our_errors_hold_no_control_characters() -> None:
     with pytest.raises(ValueError, match="labels have to differ|no candidate") as caught:
         jaxmagic.compare({EVIL: lambda: 1, "other": lambda: 1}, baseline="none", budget_s=0.01)
     assert "\x1b" not in str(caught.value)
+
+
+def ascii_only() -> io.TextIOWrapper:
+    """A terminal that knows no character beyond ASCII, and raises for any other."""
+    return io.TextIOWrapper(io.BytesIO(), "ascii")
+
+
+def test_a_terminal_that_knows_ascii_only_gets_ascii(document: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = storage._decode_document(document)
+    monkeypatch.setattr("sys.stdout", ascii_only())
+    for text in (str(record), record._repr_mimebundle_()["text/plain"]):
+        assert text.isascii()
+        assert len(text.splitlines()) == len(to_text(record, AT_A_GLANCE).splitlines())
+
+
+def test_every_magic_shows_its_report_there(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout", ascii_only())
+    for cell in (
+        "%jaxtime f(x)",
+        "%jaxmem f(x)",
+        "%jaxprof f(x)",
+        "%jaxdoctor f(x)",
+        "%jaxtimeit -r 4 f(x)",
+        "%%jaxcompare -r 4\nµ: f(x)\n中: x * 2",
+    ):
+        session.run(cell)
+        assert session.report.isascii()
+        print(jaxmagic.last())
+    assert "us" in session.report
+    assert "\\u4e2d" in session.report  # a letter without a likeness
+    message = session.run("%jaxtime --max-time 1ns f(x)", fails=AssertionError)
+    assert str(message).isascii()
+    assert str(jaxmagic.NotMeasured("5 µs …")) == "5 us ..."
+
+
+def test_other_terminals_get_all_they_know() -> None:
+    text = "5 µs → ±2 中"
+    assert written_to(text, None) == written_to(text, io.StringIO()) == text
+    assert written_to(text, io.TextIOWrapper(io.BytesIO(), "utf-8")) == text
+    assert written_to(text, io.TextIOWrapper(io.BytesIO(), "latin-1")) == "5 µs -> ±2 \\u4e2d"
+
+
+def test_every_replacement_is_ascii() -> None:
+    assert "".join(terminal._PLAIN.values()).isascii()
+
+
+class _Screen(io.StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("columns", "expected"), [("20", 40), ("60", 60), ("120", 120), ("500", 160), ("0", 80)])
+def test_text_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch, columns: str, expected: int) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert width() == 80  # stdout is no terminal here
+    monkeypatch.setattr("sys.stdout", _Screen())
+    if columns == "0":
+        monkeypatch.setattr("shutil.get_terminal_size", lambda fallback: os.terminal_size(fallback))
+    assert width() == expected
+
+
+def test_a_stdout_that_is_closed_has_a_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = io.StringIO()
+    closed.close()
+    for stdout in (closed, None, object()):
+        monkeypatch.setattr("sys.stdout", stdout)
+        assert width() == 80

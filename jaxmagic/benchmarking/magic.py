@@ -6,6 +6,7 @@ import argparse
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import EllipsisType
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -14,7 +15,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 
 from ..interrupts import interruptible
 from ..magics import options
-from ..magics.declare import JaxMagics, of_all_that_repeat
+from ..magics.declare import JaxMagics, of_all_that_repeat, read_with
 from ..magics.deliver import finish, finish_early, load_earlier
 from ..magics.parsed_source import parse
 from ..magics.repeatable import Repeatable, called_without_arguments, compile_setup
@@ -61,7 +62,10 @@ from .verbs.earlier import Earlier
     help="Measure in N fresh processes, each with the whole budget; the interval includes their variation.",
 )
 @of_all_that_repeat
-def jaxtimeit(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
+@read_with(str)
+def jaxtimeit(
+    magics: JaxMagics, line: str, cell: str | EllipsisType | None = None, local_ns: dict[str, Any] | None = None
+) -> Any:
     """Repeat a statement or a cell until its median time is known, with a reliable interval.
 
     In line mode::
@@ -76,6 +80,11 @@ def jaxtimeit(magics: JaxMagics, line: str, cell: str | None = None, local_ns: d
     The first call is timed separately, with its compilation. Assignments are local, as in ``%timeit``. The value
     of the last call is in the record, which ``-o`` returns.
     """
+    if isinstance(cell, EllipsisType) or (cell is None and not line.strip()):
+        raise UsageError(
+            "%jaxtimeit has nothing to run. Write the statement after it: %jaxtimeit f(x), "
+            "or put %%jaxtimeit on top of a cell."
+        )
     return _run(magics.shell, jaxtimeit.parser, line, cell, local_ns)
 
 

@@ -37,7 +37,9 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
 def _explain(magics: JaxMagics, arguments: argparse.Namespace) -> Diagnosis | None:
     """Explain the last error."""
     try:
-        record = explain_error()
+        record = explain_error(
+            memory_bytes=arguments.memory, verify=arguments.verify, budget_s=arguments.budget / 1e9
+        )
     except NotMeasured as error:
         raise UsageError(f"%jaxdoctor has nothing to run. {error}") from None
     if arguments.v:
@@ -64,7 +66,7 @@ def _explain(magics: JaxMagics, arguments: argparse.Namespace) -> Diagnosis | No
     metavar="TIME",
     type=options.duration_ns,
     default=round(BUDGET_S * 1e9),
-    help="How long --verify may take, for example 20s; 30s if left out.",
+    help="How long --verify, or compiling after memory ran out, may take, for example 20s; 30s if left out.",
 )
 @argument(
     "--top", metavar="N", type=options.positive_int, default=10, help="Findings that are shown; 10 if left out."
@@ -89,9 +91,13 @@ def jaxdoctor(magics: JaxMagics, line: str, cell: str | None = None, local_ns: d
     beside the code itself. For that the code runs again, as often as the report says, with its assignments kept
     local; what it changes or donates is copied before each run.
 
-    Without code, in the cell after an error that JAX raised, it explains the error::
+    Without code, in the cell after an error that JAX raised, it explains the error. With ``--verify`` it also runs
+    the failing call without jit, and the mended function where the remedy is mechanical, with the same arguments::
 
         %jaxdoctor
+
+    If memory ran out, it compiles variants of the program that need less, until one fits into the memory of the
+    device, or into that of ``--memory``.
     """
     words, statement = options.split(line, jaxdoctor.parser)
     if cell is None and options.only_comment(statement):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..errors import message_of
-from ..terminal import printable
+from ..terminal import print_line
 
 
 def attempt(what: str, step: Callable[[], object]) -> bool:
@@ -27,6 +27,6 @@ def attempt(what: str, step: Callable[[], object]) -> bool:
     except Exception as error:
         lines = message_of(error).splitlines()
         reason = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-        print(printable(f"{what} failed ({reason.rstrip('.')}). The record is in jaxmagic.last()."))
+        print_line(f"{what} failed ({reason.rstrip('.')}). The record is in jaxmagic.last().")
         return False
     return True

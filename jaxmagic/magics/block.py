@@ -23,6 +23,7 @@ from ..report.mimebundle import outputs
 from ..report.style import DEFAULT, Style
 from ..report.to_text import to_text
 from ..session.record import Record
+from ..terminal import written_to
 from . import options
 from .attempts import attempt
 from .declare import declared
@@ -164,7 +165,8 @@ class Block:
         failure = self._failure(self._watch.timing) if error is None else None
         if failure is not None:
             self.take()
-            raise AssertionError(f"{failure}.\n{to_text(record, replace(self._style, whole=True))}")
+            text = to_text(record, replace(self._style, whole=True))
+            raise AssertionError(written_to(f"{failure}.\n{text}", sys.stdout))
         if not self._arguments.q:
             attempt("The report", lambda: show(record, self._style, explain=self._arguments.explain))
         if self._arguments.w:

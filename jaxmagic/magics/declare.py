@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
@@ -16,11 +18,14 @@ from ..runtime.given import rate
 from ..runtime.given_peaks import Given, give_peaks
 from ..runtime.tracebacks import of_the_user
 from ..subjects import Magic, magics
-from ..terminal import width
+from ..terminal import width, written_to
 from . import options
+
+_HELP = argument("-h", "--help", action="store_true", help="Print this help, and run nothing.")
 
 #: Options of every magic that measures repeatedly.
 _REPEATED = (
+    _HELP,
     argument("-o", action="store_true", help="Return the record."),
     argument("-q", action="store_true", help="No report."),
     argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME."),
@@ -40,6 +45,7 @@ _REPEATED = (
 
 #: Options of every magic that runs its code once, as the cell would.
 _ONCE = (
+    _HELP,
     argument("-q", action="store_true", help="No report."),
     argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME."),
     argument("-o", action="store_true", help="Return the record in place of the value."),
@@ -72,6 +78,11 @@ _ONCE = (
 )
 
 
+def of_all(method: Any) -> Any:
+    """Give a magic the options of all magics."""
+    return _HELP(method)
+
+
 def of_all_that_repeat(method: Any) -> Any:
     """Give a magic the options of all magics that measure repeatedly."""
     for option in reversed(_REPEATED):
@@ -91,6 +102,26 @@ def recorded_by(make: Callable[..., Any]) -> Callable[[Any], Any]:
 
     def named(method: Any) -> Any:
         method.recorder = make
+        return method
+
+    return named
+
+
+def read_with(as_python: Callable[[str], str]) -> Callable[[Any], Any]:
+    """Set the function that makes Python of the cell of a magic; it raises UsageError if it has better words."""
+
+    def named(method: Any) -> Any:
+        method.as_python = as_python
+        return method
+
+    return named
+
+
+def labelled_by(labels_of: Callable[[str], list[str]]) -> Callable[[Any], Any]:
+    """Set the function that finds the labels in the cell of a magic, to complete them."""
+
+    def named(method: Any) -> Any:
+        method.labels_of = labels_of
         return method
 
     return named
@@ -147,8 +178,17 @@ class LazyMagic:
 
     @of_the_user
     def __call__(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
-        """Run the magic, as IPython calls it."""
-        return declared(self.__name__)(self.__self__, line, cell, local_ns)
+        """Run the magic, as IPython calls it, or print its help."""
+        magic = declared(self.__name__)
+        if not options.asks_for_help(line, magic.parser):
+            return magic(self.__self__, line, cell, local_ns)
+        print(written_to(help_of(magic), sys.stdout))
+        return None
+
+
+def help_of(magic: Any) -> str:
+    """Return the help of a magic: how it is written, what it does, and its options."""
+    return inspect.cleandoc(magic.__doc__.removeprefix("::\n")).strip()
 
 
 class _Rate(Float):

@@ -14,7 +14,7 @@ from ..records.files import target_of
 from ..records.storage import load, save
 from ..session.record import Record
 from ..session.verbs import keep, replace_last
-from ..terminal import printable
+from ..terminal import print_line
 from .attempts import attempt
 from .block import asked_for, current_style, show, view
 
@@ -88,7 +88,7 @@ def finish(
     _deliver(shell, arguments, record, namespace)
     for sentence in () if earlier is None else earlier.told(record):
         if not arguments.q:
-            print(printable(sentence))
+            print_line(sentence)
     return record if arguments.o else None
 
 

@@ -41,7 +41,9 @@ def split(text: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
         word = text[start:].split(maxsplit=1)[0] if text[start:] else ""
         if word == "--":
             return words, text[start + 2 :].lstrip()
-        if word.startswith("--"):
+        if word == "-h" and not only_comment(text[start + 2 :]):
+            end = None  # -h + 1
+        elif word.startswith("--"):
             end = _long_option(text, start, word, known, words)
         elif re.match(r"-[A-Za-z]", word):
             end = _short_options(text, start, word, known, words)
@@ -52,13 +54,68 @@ def split(text: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
         at = end
 
 
+def asks_for_help(text: str, parser: argparse.ArgumentParser) -> bool:
+    """Return whether the options in a text include ``-h`` or ``--help``; ``-h + 1`` is code."""
+    try:
+        words, _ = split(text, parser)
+    except UsageError:
+        return False
+    return "-h" in words or "--help" in words
+
+
 def parse(words: list[str], parser: argparse.ArgumentParser) -> argparse.Namespace:
     """Return the values of the options in `words`.
 
     Raises:
         UsageError: a value is missing or invalid.
     """
-    return _parse(parser, *words)
+    try:
+        return _parse(parser, *words)
+    except UsageError as error:
+        raise UsageError(_in_our_words(str(error), parser)) from None
+
+
+#: The value that an option without one lacks, by the name that its help gives it, and an example.
+_EXPECTED = {
+    "DIR": ("a folder", "runs"),
+    "FILE": ("a file", "run.json"),
+    "TIME": ("a time with a unit", "50ms"),
+    "SIZE": ("a size with a unit", "16GiB"),
+    "SHARE": ("a fraction", "1%"),
+    "CODE": ("code in quotes", "'y = x + 1'"),
+    "LABEL": ("the label of a candidate", "jit"),
+    "NAME=VALUES": ("a variable with its values", "n=64,256"),
+    "WORK": ("items=N, bytes=N or flops", "flops"),
+    "MODES": ("forward, grad or value_and_grad", "forward,grad"),
+    "RULES": ("rules, separated by commas", "recompile,donation"),
+    "NAME": ("a name", "t"),
+}
+
+
+def _in_our_words(message: str, parser: argparse.ArgumentParser) -> str:
+    """Reword a message of argparse: the option, what it expects, what it got, and what to write."""
+    found = re.fullmatch(r"argument (\S+): (.*)", message, re.S)
+    if found is None:
+        return message
+    option, what = found[1], found[2]
+    action = parser._option_string_actions.get(option.partition("/")[0])
+    if action is not None and what == "expected one argument":
+        if action.choices is not None:
+            return f"{option}: expected {_listed(action)}. Write for example {option} {next(iter(action.choices))}"
+        expected, example = _EXPECTED.get(str(action.metavar), ("a positive integer", "3"))
+        return f"{option}: expected {expected}. Write for example {option} {example}"
+    if (
+        action is not None
+        and action.choices is not None
+        and (got := re.match(r"invalid choice: (.*) \(choose", what))
+    ):
+        return f"{option}: expected {_listed(action)}, got {got[1]}"
+    return f"{option}: {what}"
+
+
+def _listed(action: argparse.Action) -> str:
+    *others, last = map(str, action.choices or ())
+    return f"{', '.join(others)} or {last}"
 
 
 @functools.lru_cache(maxsize=32)
@@ -95,7 +152,7 @@ def _short_options(
     flags: list[str] = []
     for position, letter in enumerate(word[1:], 1):
         action = known.get(f"-{letter}")
-        if action is None:
+        if action is None or (letter == "h" and word != "-h"):
             return None
         if action.nargs == 0:
             flags.append(f"-{letter}")
@@ -195,7 +252,7 @@ def file(text: str) -> str:
 def positive_int(text: str) -> int:
     """Parse an option that is a count."""
     if not re.fullmatch(r"\d+", text) or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a positive integer, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a positive integer, got {text}")
     return int(text)
 
 

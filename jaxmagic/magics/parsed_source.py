@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable, Iterator, Sequence
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
@@ -15,8 +16,17 @@ class Tree(ast.Module):
     filename: str
 
 
-def parse(shell: InteractiveShell, magic: str, code: str, *, is_line: bool) -> Tree:
+def parse(
+    shell: InteractiveShell, magic: str, code: str, *, is_line: bool, as_python: Callable[[str], str] | None = None
+) -> Tree:
     """Parse `code`, transformed as IPython transforms a cell, and keep it for tracebacks.
+
+    Args:
+        shell: the shell that transforms it.
+        magic: the magic that it was given to.
+        code: the code.
+        is_line: whether it is the rest of the magic's line.
+        as_python: makes Python of the transformed code, without moving anything to another place.
 
     Raises:
         UsageError: the code begins with an option that `magic` does not have, and is not valid Python.
@@ -25,7 +35,7 @@ def parse(shell: InteractiveShell, magic: str, code: str, *, is_line: bool) -> T
     transformed = shell.transform_cell(code)
     filename = shell.compile.cache(transformed, shell.execution_count)
     try:
-        tree = ast.parse(transformed, filename)
+        tree = ast.parse(transformed if as_python is None else as_python(transformed), filename)
     except SyntaxError:
         option = re.match(r"-\w\s", code)
         if is_line and option:
@@ -53,3 +63,30 @@ def ends_in_semicolon(statement: str) -> bool:
     except (tokenize.TokenError, SyntaxError):
         return False
     return last == ";"
+
+
+_LEAVES = {ast.Return: "return", ast.Break: "break", ast.Continue: "continue"}
+
+_OTHER_CODE = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda
+
+_LOOPS = ast.For, ast.AsyncFor, ast.While
+
+
+def leaving(body: Sequence[ast.AST]) -> str | None:
+    """Return the keyword with which code may leave its surroundings; ``None`` if it always reaches its end.
+
+    >>> leaving(ast.parse("for x in xs: break").body), leaving(ast.parse("if x: break").body)
+    (None, 'break')
+    """
+    return next(_leaving(body, looping=False), None)
+
+
+def _leaving(nodes: Sequence[ast.AST], looping: bool) -> Iterator[str]:
+    for node in nodes:
+        if type(node) is ast.Return or (type(node) in _LEAVES and not looping):
+            yield _LEAVES[type(node)]
+        elif isinstance(node, _LOOPS):
+            yield from _leaving(node.body, looping=True)
+            yield from _leaving(node.orelse, looping)
+        elif not isinstance(node, _OTHER_CODE):
+            yield from _leaving(list(ast.iter_child_nodes(node)), looping)

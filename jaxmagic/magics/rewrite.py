@@ -27,10 +27,9 @@ from IPython.core.error import InputRejected, UsageError
 from ..subjects import magics
 from . import options
 from .bound import bind_in_functions
-from .leaving import leaving
 from .magic_calls import LineCall, Parsers, imported, line_call, magic_call, read_marker
 from .once import is_displayed
-from .parsed_source import ends_in_semicolon
+from .parsed_source import ends_in_semicolon, leaving
 
 _numbers = count(1)
 
@@ -142,7 +141,7 @@ class BlockRewriter(ast.NodeTransformer):
             parser = self._parsers[call.magic]
             words, statement = options.split(call.text, parser)
             arguments = options.parse(words, parser)
-            body = [] if getattr(arguments, "before", False) else self._parse(statement)
+            body = [] if arguments.help or getattr(arguments, "before", False) else self._parse(statement)
         except (UsageError, SyntaxError, ValueError):
             return [node]  # the magic itself is called, and reports the error
         if not body:

@@ -1,6 +1,6 @@
 """Show IPython the code of a magic as text, not as a string: a cell magic, an ``await``, a syntax error.
 
-There are two text transformers, one before and one after IPython's own.
+There are three text transformers, two before and one after IPython's own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,32 @@ from IPython.core.error import UsageError
 from IPython.core.inputtransformer2 import TransformerManager, cell_magic
 
 from . import options
+from .declare import declared
 from .magic_calls import Parsers, line_call, marker
+
+
+def cell_in_sight(lines: list[str], parsers: Parsers) -> list[str]:
+    """Write what a cell magic need not run as IPython reports it best: ``-h``, an empty cell, or a syntax error.
+
+    ``%%jaxcompare -h`` becomes ``%jaxcompare -h``. A cell with a syntax error, whose magic would be called with the
+    text of the cell, becomes that text below a marker, so that the error is reported at its line.
+    """
+    match = re.match(r"%%(\w+)(?=\s|$)(.*)", lines[0]) if lines else None
+    if not match or match[1] not in parsers:
+        return lines
+    magic, given = match[1], match[2]
+    if options.asks_for_help(given, parsers[magic]):
+        return [lines[0][1:]]
+    as_python = getattr(declared(magic), "as_python", None)
+    if as_python is None:
+        return lines
+    words, rest = options.split(given, parsers[magic])
+    options.parse(words, parsers[magic])  # reported first
+    body = "".join(lines[1:])
+    if not body.strip():
+        return [lines[0][1:]] if options.only_comment(rest) else lines
+    source = as_python(body)
+    return [f"{marker(magic, given.strip())}\n", *source.splitlines(keepends=True)] if _is_broken(source) else lines
 
 
 def cell_to_marker(lines: list[str], parsers: Parsers) -> list[str]:

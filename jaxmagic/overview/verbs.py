@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..runtime.tracebacks import of_the_user
 from ..session.verbs import history
 from ..session.view_of import view_of
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from ipywidgets import VBox
 
 
+@of_the_user
 def explore(record: object = None, *beside: object) -> VBox:
     """Open a live view of a record with ipywidgets.
 

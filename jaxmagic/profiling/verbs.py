@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,6 +18,7 @@ from ..runtime.given import rate, whole
 from ..runtime.given_peaks import Given, give_peaks
 from ..runtime.tracebacks import of_the_user
 from ..session.verbs import history
+from ..timing.capture.recorded_calls import record_calls
 from .capture.command_buffers import without_command_buffers
 from .capture.logdir import LogDir
 from .capture.run import ProfileWatch
@@ -103,21 +105,7 @@ def profile(
         most_s=most_s,
         most_events=most_events,
     )
-    watch.start()
-    error: BaseException | None = None
-    try:
-        for _ in watch.runs():
-            watch.result = compiled(*args, **kwargs)
-            watch.returned(watch.result)
-    except BaseException as raised:
-        error = raised
-        raise
-    finally:
-        try:
-            watch.stop(error=error, code=name_of(fn))
-        finally:
-            watch.cancel()
-            del error  # its traceback would keep this frame, and so the arguments, alive
+    record_calls(watch, partial(compiled, *args, **kwargs), name_of(fn))
     return watch.record
 
 

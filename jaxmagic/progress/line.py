@@ -7,6 +7,8 @@ import sys
 from contextlib import suppress
 from typing import Any, Protocol
 
+from ..terminal import written_to
+
 
 class Line(Protocol):
     """A line on the screen that can be redrawn and removed."""
@@ -80,7 +82,7 @@ class _TerminalLine:
 
     def draw(self, text: str, share: float | None) -> None:
         bar = self._bar
-        bar.n, bar.desc = share or 0.0, text
+        bar.n, bar.desc = share or 0.0, written_to(text, sys.stderr)
         # tqdm cuts a line to the width of the terminal only if it has a bar
         bar.bar_format = "{desc}{bar:0}" if share is None else "{bar:12} {desc}"
         with bar.get_lock():  # refresh() would not release it after Ctrl-C

@@ -6,10 +6,12 @@ when it is called: a record that is never shown costs no renderer.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from ..records.exportable import Exportable
+from ..terminal import width, written_to
 
 if TYPE_CHECKING:
     import os
@@ -31,11 +33,10 @@ class Displayable(Exportable):
         return mimebundle(self, include=include, exclude=exclude)
 
     def __str__(self) -> str:
-        from ..terminal import width
         from .style import Style
         from .to_text import to_text
 
-        return to_text(self, Style(width=width()))
+        return written_to(to_text(self, Style(width=width())), sys.stdout)  # so that print(record) never fails
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the record to `path` as JSON, as :func:`jaxmagic.save` does.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection
 
+from ..terminal import written_to
 from .style import AT_A_GLANCE, Style
 from .to_html import to_html
 from .to_text import to_text
@@ -45,7 +47,7 @@ def outputs(record: object, *, style: Style = AT_A_GLANCE, explain: bool = False
 
 
 def _draw_text(record: object, style: Style, explain: bool) -> str:
-    return to_text(record, style, explain=explain)
+    return written_to(to_text(record, style, explain=explain), sys.stdout)  # a terminal prints it there
 
 
 def _draw_html(record: object, style: Style, explain: bool) -> str:

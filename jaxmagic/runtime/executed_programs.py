@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import FrameType
@@ -39,12 +39,18 @@ class Origin(NamedTuple):
         jaxpr: its jaxpr.
         lifted: the constants that JAX passes as arguments, by the number of the parameter.
         donated: the numbers of the parameters that the call donates; empty if unknown.
+        passed: what is passed for each parameter, and the sharding that the program takes; empty if the program runs
+            on one device, or if unknown.
+        transformed: the Python function whose jitted call was transformed outside of ``jit``, as ``jax.vmap(f)(x)``
+            does; then `function` is unknown, as the program is another one.
     """
 
     function: Any
     jaxpr: Any
     lifted: dict[int, Any]
     donated: tuple[int, ...] = ()
+    passed: tuple[tuple[Any, Any], ...] = ()
+    transformed: Any = None
 
 
 def observe_executions(notice: Callable[[Any, Callable[[], Origin | None]], None]) -> Callable[[], None] | None:
@@ -77,7 +83,7 @@ def observe_executions(notice: Callable[[Any, Callable[[], Origin | None]], None
         __tracebackhide__ = True
         if not over:
             with suppress(Exception):
-                notice(self.xla_executable, functools.partial(_origin, sys._getframe(1), self))
+                notice(self.xla_executable, functools.partial(_origin, sys._getframe(1), self, args))
         return run(self, *args)
 
     def undo() -> None:
@@ -107,7 +113,7 @@ def _shared_call_caches() -> list[Any]:
     return [each for each in caches if hasattr(each, "clear")]
 
 
-def _origin(frame: FrameType, run: Any) -> Origin | None:
+def _origin(frame: FrameType, run: Any, args: Sequence[Any]) -> Origin | None:
     """Return the origin of the program that runs in this frame; ``None`` if it was compiled ahead of time."""
     if frame.f_code.co_name != "_pjit_call_impl_python":
         return None
@@ -117,10 +123,34 @@ def _origin(frame: FrameType, run: Any) -> Origin | None:
     while caller is not None and caller.f_code.co_name != "cache_miss":
         caller = caller.f_back if caller.f_globals.get("__name__") == "jax._src.pjit" else None
     function = None if caller is None else caller.f_locals.get("fun")
+    transformed = None if caller is not None else _transformed(frame)
     donated: tuple[int, ...] = ()
     with suppress(AttributeError, TypeError, IndexError):
         donated = _donated(local.get("computation"), run.kept_var_idx, local["donated_invars"])
-    return Origin(function, local.get("jaxpr"), lifted, donated)
+    return Origin(function, local.get("jaxpr"), lifted, donated, _passed(run, args), transformed)
+
+
+def _passed(run: Any, args: Sequence[Any]) -> tuple[tuple[Any, Any], ...]:
+    """Return the arguments that a program uses, each with the sharding that it takes."""
+    with suppress(AttributeError, TypeError, IndexError, ValueError):
+        shardings = run.in_handler.in_shardings
+        if any(len(each.device_set) > 1 for each in shardings):
+            used = [args[place] for place in sorted(run.kept_var_idx)]
+            return tuple(zip(used, shardings, strict=True))
+    return ()
+
+
+def _transformed(frame: FrameType) -> Any:
+    """Return the function of the jitted call that led to a program through ``jax.vmap`` or ``jax.grad``.
+
+    ``None`` for the backward pass, in which nobody calls a function.
+    """
+    caller: FrameType | None = frame
+    while caller is not None and str(caller.f_globals.get("__name__")).startswith("jax._src."):
+        if caller.f_code.co_name == "cache_miss" and "fun" in caller.f_locals:
+            return caller.f_locals["fun"]
+        caller = caller.f_back
+    return None
 
 
 def _donated(computation: Any, kept: Collection[int], donated: Collection[bool]) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import os
 from collections.abc import Callable
@@ -20,7 +21,8 @@ _OURS = f"{Path(__file__).parents[1]}{os.sep}"
 def of_the_user(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Run `function`, and drop this package's calls from the traceback of errors that the user's code raises in it.
 
-    The same applies to the package's own exception types, which say what to write. Any other error raised in the
+    The same applies to the package's own exception types, and to arguments that a verb refuses, since these messages
+    say what to write. Any other error raised in the
     package's code keeps its traceback, since it may be a bug of jaxmagic's.
 
     >>> import traceback
@@ -52,7 +54,7 @@ def without_ours(error: BaseException) -> TracebackType | None:
     while call is not None:
         calls.append(call)
         call = call.tb_next
-    if calls and _is_ours(calls[-1]) and not isinstance(error, JaxMagicError):
+    if calls and _is_ours(calls[-1]) and not isinstance(error, JaxMagicError) and not _is_refusal(error, calls[-1]):
         return calls[0]
     rest = None
     for call in reversed(calls):
@@ -64,3 +66,18 @@ def without_ours(error: BaseException) -> TracebackType | None:
 
 def _is_ours(call: TracebackType) -> bool:
     return call.tb_frame.f_code.co_filename.startswith(_OURS)
+
+
+#: Where the arguments of verbs are checked.
+_CHECKS = (f"{os.sep}verbs", f"{os.sep}runtime{os.sep}given.py", f"{os.sep}session{os.sep}view_of.py")
+
+
+def _is_refusal(error: BaseException, call: TracebackType) -> bool:
+    """Return whether an error was raised by a ``raise`` where the arguments of verbs are checked."""
+    code = call.tb_frame.f_code
+    path = code.co_filename.removeprefix(_OURS.rstrip(os.sep))
+    return (
+        isinstance(error, TypeError | ValueError)
+        and any(each in path for each in _CHECKS)
+        and dis.opname[code.co_code[call.tb_lasti]] == "RAISE_VARARGS"
+    )

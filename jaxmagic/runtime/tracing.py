@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from types import CodeType
 from typing import Any, NamedTuple
 
 from .around import is_a, member, of_type
@@ -36,6 +37,11 @@ def is_array(value: object) -> bool:
     return of_type("__name__", kind) == "ArrayImpl" and str(member(kind, "__module__")).startswith(
         ("jax.", "jaxlib.")
     )
+
+
+def lowers(code: CodeType) -> bool:
+    """Return whether some code is JAX's own, and lowers a jaxpr to StableHLO; false where JAX has moved it."""
+    return code.co_filename.replace("\\", "/").endswith("jax/_src/interpreters/mlir.py")
 
 
 def type_of(tracer: Any) -> str | None:
@@ -108,7 +114,7 @@ def count_equations(jaxpr: Any) -> dict[EquationKey, int] | None:
                 inner = list(_inner(equation, kinds))
                 pending += [(each, inside or name in _LOOPS) for each in inner]
                 if not inner or name in _LOOPS:
-                    counted[EquationKey(name, _line(equation), inside, _dtype(equation))] += 1
+                    counted[EquationKey(name, line_of(equation), inside, _dtype(equation))] += 1
     except Exception:
         return None
     return dict(counted)
@@ -121,7 +127,8 @@ def _inner(equation: Any, kinds: tuple[type, ...]) -> Iterator[Any]:
                 yield each
 
 
-def _line(equation: Any) -> tuple[str, str, int] | None:
+def line_of(equation: Any) -> tuple[str, str, int] | None:
+    """Return function, file and line of the innermost call outside JAX that led to an equation."""
     with suppress(Exception):
         from jax._src import source_info_util
 

@@ -24,6 +24,7 @@ def view_of(record: object, *beside: object) -> Any:
         raise TypeError(f"explore(): expected a memory profile as the first of several, got {type(record).__name__}")
     if not isinstance(record, Record):
         raise TypeError(
-            f"explore(): expected a record, or nothing for the session's history, got {type(record).__name__}"
+            f"explore(): expected a record, or nothing for the session's history, got {type(record).__name__}. "
+            "Magics with -o return records, and so do functions such as jaxmagic.benchmark()."
         )
     return view_of(History.of_records([record]))

@@ -1,10 +1,13 @@
-"""Slow programs of the kind that people post, with the rule that should find each."""
+"""Slow programs of the kind that people post, with the rule that should find each.
+
+Where the remedy is not mechanical, the program as somebody writes it after the advice stands below.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,13 +16,48 @@ from jax import lax
 
 Program = tuple[Callable[..., Any], tuple[Any, ...]]
 
-#: By name: the rules that may find it, and how the program is made.
-PROGRAMS: dict[str, tuple[tuple[str, ...], Callable[[], Program]]] = {}
+
+class Slow(NamedTuple):
+    """A slow program.
+
+    Attributes:
+        rules: the rules that may find what is slow.
+        make: makes the program.
+        repeat: whether it has to run several times although that changes what it reads.
+        devices: how many devices it needs.
+        statement: the statement to examine, in terms of the function and its parameters; a call of the function if
+            left out.
+    """
+
+    rules: tuple[str, ...]
+    make: Callable[[], Program]
+    repeat: bool = False
+    devices: int = 1
+    statement: str = ""
 
 
-def found_by(*rules: str) -> Callable[[Callable[[], Program]], Callable[[], Program]]:
+#: By name.
+PROGRAMS: dict[str, Slow] = {}
+
+#: By name: the program as somebody writes it after the advice, where that is not mechanical.
+MENDED: dict[str, Callable[[], Program]] = {}
+
+
+def found_by(*rules: str, **options: Any) -> Callable[[Callable[[], Program]], Callable[[], Program]]:
+    """Register a slow program with the rules that may find what is slow."""
+
     def program(make: Callable[[], Program]) -> Callable[[], Program]:
-        PROGRAMS[make.__name__] = (rules, make)
+        PROGRAMS[make.__name__] = Slow(rules, make, **options)
+        return make
+
+    return program
+
+
+def instead_of(slow: Callable[[], Program]) -> Callable[[Callable[[], Program]], Callable[[], Program]]:
+    """Register the program that somebody writes after the advice about a slow one."""
+
+    def program(make: Callable[[], Program]) -> Callable[[], Program]:
+        MENDED[slow.__name__] = make
         return make
 
     return program
@@ -66,6 +104,27 @@ def growing_sequence() -> Program:
     return run, (normal(16),)
 
 
+@instead_of(growing_sequence)
+def padded_to_a_bucket() -> Program:
+    @jax.jit
+    def total(tokens: Any, length: Any) -> Any:
+        known = jnp.arange(32) < length
+        return jnp.where(known, jnp.tanh(jnp.cumsum(jnp.where(known, tokens, 0))), 0).sum()
+
+    @jax.jit
+    def appended(tokens: Any, length: Any) -> Any:
+        return tokens.at[length].set(tokens[length - 1])
+
+    def run(start: Any) -> Any:
+        tokens, result = jnp.pad(start, (0, 16)), 0.0
+        for length in range(16, 24):
+            result = result + total(tokens, length)
+            tokens = appended(tokens, length)
+        return result
+
+    return run, (normal(16),)
+
+
 @found_by("not-jitted")
 def per_sample_loop() -> Program:
     def run(w: Any, xs: Any) -> Any:
@@ -104,6 +163,15 @@ def unrolled_rnn() -> Program:
     return rnn, (normal(64, 64) / 8, normal(64, 64, seed=1) / 8, normal(300, 64, seed=2))
 
 
+@instead_of(unrolled_rnn)
+def scanned_rnn() -> Program:
+    @jax.jit
+    def rnn(w: Any, u: Any, xs: Any) -> Any:
+        return lax.scan(lambda h, x: (jnp.tanh(h @ w + x @ u), None), jnp.zeros(64), xs)[0]
+
+    return rnn, (normal(64, 64) / 8, normal(64, 64, seed=1) / 8, normal(300, 64, seed=2))
+
+
 @found_by("captured-constant")
 def captured_dataset() -> Program:
     data = normal(1000, 1000)
@@ -132,6 +200,22 @@ def host_wait_per_step() -> Program:
     return run, (normal(16, 16), normal(16, 16, seed=1))
 
 
+@instead_of(host_wait_per_step)
+def scanned_steps() -> Program:
+    @jax.jit
+    def steps(w: Any, x: Any) -> Any:
+        def step(w: Any, _: Any) -> Any:
+            w = w - 1e-3 * jnp.tanh(x @ w)
+            return w, (w**2).mean()
+
+        return lax.scan(step, w, length=200)
+
+    def run(w: Any, x: Any) -> Any:
+        return steps(w, x)[1].tolist()
+
+    return run, (normal(16, 16), normal(16, 16, seed=1))
+
+
 @found_by("transfer")
 def numpy_batches() -> Program:
     @jax.jit
@@ -141,7 +225,7 @@ def numpy_batches() -> Program:
     def run(x: Any) -> Any:
         return [mean(x) for _ in range(10)]
 
-    return run, (np.ones((2000, 2000), np.float32),)
+    return run, (np.ones((2000, 2000)),)  # NumPy's own dtype: each call converts it
 
 
 @found_by("precision")
@@ -155,10 +239,35 @@ def double_precision_that_crept_in() -> Program:
     return loss, (normal(2000, 2000).astype(jnp.float32),)
 
 
-@found_by("recompile")
+@instead_of(double_precision_that_crept_in)
+def single_precision() -> Program:
+    weights = np.linspace(0.0, 1.0, 2000, dtype=np.float32)
+
+    @jax.jit
+    def loss(x: Any) -> Any:
+        return (jnp.tanh(x * weights) ** 3).sum()
+
+    return loss, (normal(2000, 2000).astype(jnp.float32),)
+
+
+@found_by("recompile", repeat=True)
 def static_argument_that_varies() -> Program:
     @partial(jax.jit, static_argnames="scale")
     def scaled(x: Any, scale: float) -> Any:
+        return jnp.tanh(x * scale).sum()
+
+    steps = iter(range(10**6))
+
+    def run(x: Any) -> Any:
+        return sum(scaled(x, scale=1.0 + next(steps)) for _ in range(4))
+
+    return run, (normal(64, 64),)
+
+
+@instead_of(static_argument_that_varies)
+def traced_argument() -> Program:
+    @jax.jit
+    def scaled(x: Any, scale: Any) -> Any:
         return jnp.tanh(x * scale).sum()
 
     steps = iter(range(10**6))
@@ -180,3 +289,89 @@ def scan_that_keeps_everything() -> Program:
         return (lax.scan(layer, x, ws)[0] ** 2).sum()
 
     return jax.jit(jax.grad(loss)), (normal(12, 128, 128) / 11, normal(8192, 128))
+
+
+@found_by("donation", statement="state = update(state, gradient)")
+def undonated_update() -> Program:
+    @jax.jit
+    def update(state: Any, gradient: Any) -> Any:
+        return state - 0.1 * gradient
+
+    return update, (normal(2000, 2000), normal(2000, 2000, seed=1))
+
+
+@found_by("not-jitted")
+def vmap_of_jit() -> Program:
+    @jax.jit
+    def score(w: Any, x: Any) -> Any:
+        return jnp.tanh(w @ x).sum()
+
+    def run(w: Any, xs: Any) -> Any:
+        for _ in range(60):
+            scores = jax.vmap(score, in_axes=(None, 0))(w, xs)
+        return scores
+
+    return run, (normal(16, 16), normal(8, 16, seed=1))
+
+
+@found_by("sharding", devices=2)
+def resharding_in_every_call() -> Program:
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:2]), ("x",))
+    rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
+    columns = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(None, "x"))
+
+    @partial(jax.jit, out_shardings=rows)
+    def step(x: Any) -> Any:
+        return jnp.tanh(x)
+
+    def run(x: Any) -> Any:
+        for _ in range(10):
+            y = step(jax.device_put(x, rows))
+        return y
+
+    return run, (jax.device_put(normal(2000, 2000), columns),)
+
+
+@instead_of(resharding_in_every_call)
+def resharded_once() -> Program:
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:2]), ("x",))
+    rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
+
+    @partial(jax.jit, out_shardings=rows)
+    def step(x: Any) -> Any:
+        return jnp.tanh(x)
+
+    def run(x: Any) -> Any:
+        for _ in range(10):
+            y = step(x)
+        return y
+
+    return run, (jax.device_put(normal(2000, 2000), rows),)
+
+
+@found_by("sort")
+def sort_per_step() -> Program:
+    @jax.jit
+    def clipped(x: Any) -> Any:
+        return jnp.minimum(x, jnp.sort(x)[x.size * 99 // 100])
+
+    def run(x: Any) -> Any:
+        for _ in range(5):
+            x = clipped(x)
+        return x
+
+    return run, (normal(300_000),)
+
+
+@instead_of(sort_per_step)
+def largest_only() -> Program:
+    @jax.jit
+    def clipped(x: Any) -> Any:
+        return jnp.minimum(x, lax.top_k(x, x.size - x.size * 99 // 100)[0][-1])
+
+    def run(x: Any) -> Any:
+        for _ in range(5):
+            x = clipped(x)
+        return x
+
+    return run, (normal(300_000),)

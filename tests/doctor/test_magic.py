@@ -79,7 +79,7 @@ def test_without_code_and_without_an_error_there_is_nothing_to_do(raising: Sessi
         ("--only sleep", "expected names of rules"),
         ("--memory 16", "expected a size with a unit"),
         ("--memory 0GiB", "expected a size of at least a byte"),
-        ("--top 0", "expected a positive integer"),
+        ("--top 0", "--top: expected a positive integer, got 0"),
     ],
 )
 def test_mistakes_are_told_before_anything_runs(session: Session, options: str, message: str) -> None:
@@ -99,3 +99,16 @@ def test_the_code_of_a_failing_run_raises_and_the_error_can_be_explained(raising
     assert type(error).__name__ == "TracerBoolConversionError"
     raising.run("%jaxdoctor")
     assert raising.report.startswith("TracerBoolConversionError at cell 3:3.")
+
+
+def test_it_tries_variants_against_a_limit_after_memory_ran_out(raising: Session) -> None:
+    raising.run(
+        "@jax.jit\ndef outer(v):\n    w = v[:, None] * v\n    return jnp.sin(w) @ jnp.cos(w)\n"
+        "v = jnp.ones(3_000_000)\nw = outer(v)",
+        fails=Exception,
+    )
+    raising.run("%jaxdoctor --memory 16GiB -v found -q")
+    (finding,) = raising.shell.user_ns["found"].findings
+    said = [str(each) for each in finding.evidence]
+    assert any("The limit is 16.0 GiB, as given." in each for each in said)
+    assert any("bfloat16" in each and "does not fit" in each for each in said)

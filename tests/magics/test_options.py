@@ -135,7 +135,7 @@ def test_an_unknown_long_option_that_resembles_none_lists_all() -> None:
     ("text", "message"),
     [
         ("--max-time soon f(x)", "expected a time with a unit .*, got 'soon'; for example 50ms"),
-        ("--max-time", "--max-time: expected one argument"),
+        ("--max-time", "--max-time: expected a time with a unit. Write for example --max-time 50ms"),
         ("-v 3x f(x)", "expected a variable name, got '3x'"),
         ("-v class f(x)", "expected a variable name"),
         ("-v __builtins__ f(x)", "__builtins__ belongs to Python or IPython"),

@@ -72,7 +72,7 @@ def test_work_of_code_that_starts_jax_itself_is_waited_for(last: str) -> None:
         "    jax.block_until_ready(work(x))\n"
         "    times.append(time.perf_counter_ns() - start)\n"
         "print(watch.timing.wait_ns, min(times))\n"
-        "assert watch.timing.wait_ns > min(times) / 2\n"
+        "assert watch.timing.wait_ns > min(times) / 20\n"  # what nobody waits for takes microseconds
     )
     subprocess.run([sys.executable, "-c", program], check=True, env=_without_flags())
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import EllipsisType
 from typing import Any
 
+from IPython.core.error import UsageError
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from ...magics import options
-from ...magics.declare import JaxMagics, of_all_that_repeat
+from ...magics.declare import JaxMagics, labelled_by, of_all_that_repeat, read_with
+from .labels import as_python, labels_of
 from .run import run_compare
 
 
@@ -61,7 +64,11 @@ from .run import run_compare
     help="Add the throughput for this work per call: items=N, bytes=N (Python, after the setup) or flops.",
 )
 @of_all_that_repeat
-def jaxcompare(magics: JaxMagics, line: str, cell: str = "", local_ns: dict[str, Any] | None = None) -> Any:
+@read_with(as_python)
+@labelled_by(labels_of)
+def jaxcompare(
+    magics: JaxMagics, line: str, cell: str | EllipsisType | None = None, local_ns: dict[str, Any] | None = None
+) -> Any:
     """Measure expressions side by side: which is faster, by how much, and with what confidence?
 
     Lines before the first label are setup::
@@ -69,10 +76,17 @@ def jaxcompare(magics: JaxMagics, line: str, cell: str = "", local_ns: dict[str,
         %%jaxcompare [options]
         x = jnp.ones((1000, 1000))
         numpy: np_version(x)
-        jit: jit_version(x)
+        jit of vmap: jit_version(x)
+
+    A label is a few words, or any text in quotes. An expression without a label is labelled by its source.
 
     They run in turns, in shuffled rounds with the baseline twice in each. The result is the median of the ratios to
     both samples of the baseline. With ``--sweep n=64,256`` all of this, including the setup, is repeated for each
     value of ``n``.
     """
+    if not isinstance(cell, str) or not cell.strip():
+        raise UsageError(
+            "jaxcompare runs a cell: write %%jaxcompare on its first line, and below it a candidate on each line, "
+            "such as  jit: f(x)"
+        )
     return run_compare(magics.shell, jaxcompare.parser, line, cell)

@@ -1,17 +1,17 @@
-"""Splits a cell into its setup and labelled expressions, and makes calls of derivatives."""
+"""Splits a cell into its setup and its candidates, and makes calls of derivatives."""
 
 from __future__ import annotations
 
 import ast
-import keyword
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from IPython.core.error import UsageError
 
 from ...magics.repeatable import Statements
 from ..capture.derivatives import Mode, in_modes
+from .label_lines import relabel
 
 
 class Labelled(NamedTuple):
@@ -37,65 +37,152 @@ class Labelled(NamedTuple):
         return [ast.copy_location(ast.Expr(self.expression), self.expression)]
 
 
-def split_cell(tree: ast.Module, source: str, least: int) -> tuple[Statements, list[Labelled]]:
-    """Split a cell into the setup and the labelled expressions below it.
+def split_cell(
+    tree: ast.Module, source: str, labels: Mapping[int, str], least: int
+) -> tuple[Statements, list[Labelled]]:
+    """Split a cell into the setup and the candidates below it.
 
-    To Python, a label with an expression is an annotation: ``numpy: f(x)``.
+    To Python, a label with an expression is an annotation: ``numpy: f(x)``. Below the first label, the source of an
+    expression without a label is its label. Without any label, the expressions at the end of the cell are the
+    candidates.
 
     Args:
         tree: the cell.
         source: its source.
+        labels: the labels that are not Python names, by the number of their line.
         least: the least number of candidates.
 
     Raises:
         UsageError: there are fewer candidates, two with the same label, or something else after the first one.
     """
-    first = next((index for index, each in enumerate(tree.body) if _label(each)), len(tree.body))
+    first = _first_candidate(tree.body)
     candidates: list[Labelled] = []
     for node in tree.body[first:]:
-        label = _label(node)
-        _refuse_assignment(node)
-        if label is None or not isinstance(node, ast.AnnAssign):
+        candidate = _candidate(node, source, labels)
+        if candidate.label in [each.label for each in candidates]:
             raise UsageError(
-                f"line {node.lineno} is not a candidate: after the first label, every line has to be "
-                "label: expression. Move other code above the first label."
+                f"line {node.lineno}: there are two candidates with the label {candidate.label!r}. "
+                "Give one of them another label."
             )
-        if label in [each.label for each in candidates]:
-            raise UsageError(f"there are two candidates with the label {label!r}. Rename one of them.")
-        code = ast.get_source_segment(source, node.annotation) or ast.unparse(node.annotation)
-        candidates.append(Labelled(label, node.annotation, code))
+        candidates.append(candidate)
     if len(candidates) < least:
         for node in tree.body:
             _refuse_assignment(node)
         expected = "at least two candidates" if least > 1 else "at least one candidate"
+        above = [each for each in tree.body[first - 1 : first] if candidates and _is_expression(each)]
+        setup = "".join(f" Line {each.lineno} is setup, as it is above the first label." for each in above)
         raise UsageError(
-            f"%%jaxcompare: expected {expected}, got {len(candidates)}. Write each on its own line: label: expression"
+            f"%%jaxcompare: expected {expected}, got {len(candidates)}.{setup} "
+            "Write each on its own line: label: expression"
         )
     return tree.body[:first], candidates
+
+
+def _first_candidate(body: Statements) -> int:
+    """Return the index of the first candidate: the first label, or the first of the expressions at the end."""
+    labelled = next((index for index, each in enumerate(body) if _is_labelled(each)), None)
+    if labelled is not None:
+        return labelled
+    first = len(body)
+    while first and _is_expression(body[first - 1]):
+        first -= 1
+    return first
+
+
+def _candidate(node: ast.stmt, source: str, labels: Mapping[int, str]) -> Labelled:
+    _refuse_assignment(node)
+    if _is_labelled(node):
+        assert isinstance(node, ast.AnnAssign)
+        code = ast.get_source_segment(source, node.annotation) or ast.unparse(node.annotation)
+        return Labelled(labels.get(node.lineno) or ast.unparse(node.target), node.annotation, code)
+    if not _is_expression(node):
+        raise UsageError(
+            f"line {node.lineno} is not a candidate: after the first label, every line has to be "
+            "label: expression. Move other code above the first label."
+        )
+    assert isinstance(node, ast.Expr)
+    code = ast.get_source_segment(source, node.value) or ast.unparse(node.value)
+    return Labelled(" ".join(code.split()), node.value, code)
+
+
+def _is_labelled(node: ast.stmt) -> bool:
+    return isinstance(node, ast.AnnAssign) and node.value is None
+
+
+#: Functions whose calls show something, and of which nobody compares the time.
+_SHOWING = frozenset({"print", "display", "get_ipython"})
+
+
+def _is_expression(node: ast.stmt) -> bool:
+    """Return whether a statement may be a candidate without a label; neither ``print(x)`` nor ``!ls`` is meant so."""
+    if not isinstance(node, ast.Expr) or isinstance(node.value, ast.Constant):
+        return False
+    called = [each.func for each in ast.walk(node.value) if isinstance(each, ast.Call)]
+    return not any(isinstance(each, ast.Name) and each.id in _SHOWING for each in called)
 
 
 def _refuse_assignment(node: ast.stmt) -> None:
     """Refuse ``jit: y = f(x)``, which is an assignment with an annotation."""
     if isinstance(node, ast.AnnAssign) and node.value is not None and isinstance(node.target, ast.Name):
-        raise UsageError(
-            f"line {node.lineno}: the label {node.target.id} is followed by an assignment. Write only the "
-            f"expression: {node.target.id}: {ast.unparse(node.value)[:60]}"
-        )
+        raise _followed_by_assignment(node.lineno, node.target.id, ast.unparse(node.value))
+
+
+def _followed_by_assignment(line: int, label: str, expression: str) -> UsageError:
+    return UsageError(
+        f"line {line}: the label {label} is followed by an assignment. Write only the expression: "
+        f"{label}: {expression[:60]}"
+    )
+
+
+_LABEL = re.compile(r"(?P<label>[^\s:#\"'][^:#\"']*?)\s*:\s*(?P<rest>\S.*)")
+
+
+def labels_of(cell: str) -> list[str]:
+    """Return the labels in a cell, without those of expressions without one; none if the cell is no Python."""
+    named = relabel(cell)
+    try:
+        body = ast.parse(named.source).body
+    except (SyntaxError, ValueError):
+        return []
+    found = [each for each in body if isinstance(each, ast.AnnAssign) and each.value is None]
+    return [named.labels.get(each.lineno) or ast.unparse(each.target) for each in found]
+
+
+def as_python(cell: str) -> str:
+    """Return a cell with names of Python in the place of its labels.
+
+    Raises:
+        UsageError: a line has a label but is no candidate.
+    """
+    source = relabel(cell).source
+    try:
+        ast.parse(source)
+    except SyntaxError as error:
+        explain_label(error)
+    return source
 
 
 def explain_label(error: SyntaxError) -> None:
-    """Say what is wrong with a label that is not a Python name.
+    """Say what is wrong with a line that has a label but is no candidate.
 
     Raises:
-        UsageError: the line of `error` begins with such a label.
+        UsageError: the line of `error` begins with a label that has to be in quotes, or goes on with an assignment.
     """
-    labelled = re.match(r"""\s*(["']?[^\s:=()\[\]{}"'#][^:=()\[\]{}"'#]*["']?)\s*:\s*\S""", error.text or "")
-    if labelled is None or labelled[1].isidentifier() or labelled[1].split()[0] in keyword.kwlist:
+    found = _LABEL.match(error.text or "")
+    if found is None or found["label"].isidentifier():
         return
-    name = re.sub(r"\W+", "_", labelled[1].strip("\"'")).strip("_") or "label"
-    raise UsageError(
-        f"line {error.lineno}: the label {labelled[1]} has to be a Python name, such as {name}."
-    ) from None
+    try:
+        (rest,) = ast.parse(found["rest"]).body
+    except (SyntaxError, ValueError):
+        return
+    label = found["label"]
+    if isinstance(rest, ast.Assign):
+        raise _followed_by_assignment(error.lineno or 0, label, ast.unparse(rest.value)) from None
+    if isinstance(rest, ast.Expr):
+        raise UsageError(
+            f"line {error.lineno}: {error.msg}. If {label!r} is a label, put it in double quotes: "
+            f'"{label}": {found["rest"].strip()[:60]}'
+        ) from None
 
 
 def with_modes(candidates: Sequence[Labelled], modes: Sequence[Mode], baseline: str) -> list[Labelled]:
@@ -187,9 +274,3 @@ _READS = (
 def _later(expression: ast.expr) -> ast.Lambda:
     nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     return ast.copy_location(ast.Lambda(nothing, expression), expression)
-
-
-def _label(node: ast.stmt) -> str | None:
-    if isinstance(node, ast.AnnAssign) and node.value is None and isinstance(node.target, ast.Name):
-        return node.target.id
-    return None

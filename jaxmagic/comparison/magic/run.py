@@ -26,6 +26,7 @@ from ..capture.sweep import take_sweep
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
 from .entries_from_cell import compile_candidates
+from .label_lines import relabel
 from .labels import explain_label, split_cell, with_modes
 from .sweep_option import read_sweep, require_used
 
@@ -46,13 +47,20 @@ def run_compare(
             f"%%jaxcompare: expected only options, got {rest.strip()[:60]!r}. Put the code on the lines below, and "
             "quote values with spaces."
         )
+    given_labels: dict[int, str] = {}
+
+    def as_python(source: str) -> str:
+        named = relabel(source)
+        given_labels.update(named.labels)
+        return named.source
+
     try:
-        tree = parse(shell, "jaxcompare", cell, is_line=False)
+        tree = parse(shell, "jaxcompare", cell, is_line=False, as_python=as_python)
     except SyntaxError as error:
         explain_label(error)
         raise
     alone = len(arguments.modes) == 1 and not arguments.sweep
-    setup, given = split_cell(tree, cell, least=2 if alone else 1)
+    setup, given = split_cell(tree, cell, given_labels, least=2 if alone else 1)
     baseline = arguments.baseline or given[0].label
     candidates = with_modes(given, arguments.modes, baseline)
     labels = [each.label for each in candidates]

@@ -6,6 +6,7 @@ import argparse
 import ast
 import itertools
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -86,6 +87,12 @@ def _read(shell: InteractiveShell, text: str) -> Varied:
         name = variable_name(name)
         tree = ast.parse(values_text.strip(), mode="eval")
     except (SyntaxError, ValueError, argparse.ArgumentTypeError):
+        numbers = re.fullmatch(r"\s*(-?\d+):(-?\d+)(?::(-?\d+))?\s*", values_text)
+        if numbers is not None and name.isidentifier():
+            values = ", ".join(each for each in numbers.groups() if each is not None)
+            raise UsageError(
+                f"--sweep {text}: expected Python, got {values_text.strip()}. Write --sweep '{name}=range({values})'"
+            ) from None
         raise UsageError(
             f"--sweep {text}: expected a variable with Python values. Write for example --sweep n=64,256, in quotes "
             "if there are spaces."

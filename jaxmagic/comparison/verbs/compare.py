@@ -18,7 +18,7 @@ from ...session.verbs import keep, take_and_keep
 from ..record.candidate import CheckKind
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
-from .checks import known_baseline, labels_of, values_of
+from .checks import explaining_keywords, known_baseline, labels_of, meant_option, values_of
 
 if TYPE_CHECKING:
     from ..capture.contestants import Entry
@@ -161,7 +161,12 @@ def compare(
                 unfinished=keep,
             )
 
-    return take_and_keep(take)
+    misplaced = partial(meant_option, options=_OPTIONS)
+    return explaining_keywords(lambda: take_and_keep(take), candidates, kwargs, misplaced)
+
+
+#: What ``compare()`` takes besides the arguments of the functions.
+_OPTIONS = ("baseline", "check", "strict", "rtol", "budget_s", "modes", "setup", "profile")
 
 
 @of_the_user
@@ -252,8 +257,9 @@ def sweep(
         return entries_of(functions, moded, (), {}, make) if fresh else entries_of(functions, moded, make(), {})
 
     plan = Plan(rtol=share("rtol", rtol), budget_ns=budget_ns)
-    return take_and_keep(
-        lambda: take_sweep(
+
+    def take() -> Sweep:
+        return take_sweep(
             varied,
             labels,
             prepare,
@@ -264,6 +270,15 @@ def sweep(
             profiled=profile,
             shown=shown_progress,
         )
+
+    passed = values if make_args is None else ()
+    return explaining_keywords(lambda: take_and_keep(take), functions, passed, _make_args_missing)
+
+
+def _make_args_missing(name: str) -> str:
+    return (
+        f"make_args is missing, which makes the arguments from it: sweep(f, lambda {name}: (jnp.ones({name}),), "
+        f"{name}=[64, 256])"
     )
 
 

@@ -15,11 +15,14 @@ from ...runtime.executed_programs import ObservedPrograms
 from ...runtime.private_api import local_devices
 from ...timing.record import Timing
 from ..record.evidence import Evidence, HostUse, Input
-from . import host_use, programs
+from . import host_use
+from .compiled import programs
 from .host_lines import LineSampler
 from .host_waits import WaitPlaces
 from .inputs import deleted, inputs_of
 from .jitted import jitted_names
+from .kept_arrays import ArrayMarks
+from .lowering_imports import LoweringImports
 
 _T = TypeVar("_T")
 
@@ -34,14 +37,17 @@ class Gathered:
     def __init__(self) -> None:
         self.notes: list[Note] = []
         self._programs = ObservedPrograms(ran=None)
+        self._imports = LoweringImports()
         self._lines: LineSampler | None = None
         self._waits: WaitPlaces | None = None
         self._host_use: HostUse | None = None
         self._inputs: tuple[Input, ...] = ()
         self._gone: list[str] = []
+        self._arrays = ArrayMarks()
 
     def list_inputs(self, variables: Mapping[str, Any]) -> None:
         """List what the code reads, before it runs."""
+        self._part("live arrays", self._arrays.mark, None)
         self._gone = self._deleted(variables)
         self._inputs = self._part("inputs", lambda: inputs_of(variables), ())
 
@@ -59,8 +65,9 @@ class Gathered:
     @contextmanager
     def programs(self) -> Iterator[None]:
         """Observe the programs that run in the block."""
-        with programs.watch() as self._programs:
+        with self._imports, programs.watch() as self._programs:
             yield
+        self._part("live arrays", self._arrays.mark, None)
 
     @contextmanager
     def places(self) -> Iterator[None]:
@@ -75,6 +82,7 @@ class Gathered:
                 self._lines.stop()
             finally:
                 self._waits.stop()
+        self._part("live arrays", self._arrays.mark, None)
 
     def resume(self) -> None:
         """Begin to record waits and lines: the code starts."""
@@ -104,6 +112,7 @@ class Gathered:
     ) -> Evidence:
         """Put the evidence together, once the code has ended."""
         lines, waits = self._lines, self._waits
+        later = len(timed) + (profile is not None)
         return Evidence(
             code=code,
             first=first,
@@ -117,8 +126,14 @@ class Gathered:
             waits=None if waits is None else waits.stop(),
             host_use=self._host_use,
             cache_dir=self._part("cache", _cache_dir, None),
+            cache_least_ns=self._part("cache", _cache_least_ns, 10**9),
+            cache_least_bytes=self._part("cache", _cache_least_bytes, 0),
+            lowering_imports=self._part("imports", self._imports.imports, ()),
             limit_bytes=self._part("memory limit", _memory_limit, None) if limit_bytes is None else limit_bytes,
             jitted=self._part("jitted functions", lambda: jitted_names(code, namespace), ()),
+            matmul_precision=self._part("matmul precision", _matmul_precision, None),
+            kept=self._part("live arrays", lambda: self._arrays.kept(namespace, later), None),
+            resident_bytes=self._part("live arrays", self._arrays.resident_bytes, None),
         )
 
     def forget(self) -> None:
@@ -141,6 +156,25 @@ def _cache_dir() -> str | None:
         return None
     found = getattr(jax.config, "jax_compilation_cache_dir", None)
     return None if not found else str(found)
+
+
+def _matmul_precision() -> str | None:
+    import jax
+
+    found = getattr(jax.config, "jax_default_matmul_precision", None)
+    return None if found is None else str(found)
+
+
+def _cache_least_ns() -> int:
+    import jax
+
+    return round(max(getattr(jax.config, "jax_persistent_cache_min_compile_time_secs", 1.0), 0.0) * 1e9)
+
+
+def _cache_least_bytes() -> int:
+    import jax
+
+    return max(int(getattr(jax.config, "jax_persistent_cache_min_entry_size_bytes", 0)), 0)
 
 
 def _memory_limit() -> int | None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ...memory_use.record.memory_profile import Executable
 from ...profiling.record.profile import Profile
 from ...records.call_stack import Frame
 from ...timing.record import Timing
-from ...xla.hlo import HloModule
+from .program import Program
 
 #: What an object that the code reads is, as far as rules ask.
 InputKind = Literal["numpy array", "jax array", "number", "function", "iterator", "other"]
@@ -32,90 +31,6 @@ class Input:
     type: str
     size_bytes: int = 0
     deleted: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EquationCount:
-    """Equations of a jaxpr with one primitive that come from one line; those in the body of a loop count once.
-
-    Attributes:
-        primitive: the name of the primitive, such as ``"dot_general"``.
-        line: the user's line; ``None`` if it is unknown.
-        count: how many there are.
-        inside_loop: whether they are in the body of a ``scan``, ``while`` or ``cond``.
-        dtype: the element type of their first result, such as ``"float32"``; empty if they have none.
-    """
-
-    primitive: str
-    line: Frame | None
-    count: int
-    inside_loop: bool = False
-    dtype: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapturedArray:
-    """An array that a function captured and that became a constant of its program.
-
-    Attributes:
-        type: element type and shape, such as ``"float32[1000,1000]"``.
-        size_bytes: its size.
-        names: the names that reach it from the function's variables or the session; empty if none is known.
-        on_device: whether it is an array on a device, and not one of NumPy.
-    """
-
-    type: str
-    size_bytes: int
-    names: tuple[str, ...] = ()
-    on_device: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatedLine:
-    """A line of a jitted function, or of what it calls, that was traced to many equations outside of loops of JAX.
-
-    Attributes:
-        line: the user's line.
-        equations: how many equations come from it and from what it calls.
-        repeated: how many of these belong to a primitive with one result shape that it has at least 16 times.
-        primitives: the most frequent of these primitives, with their counts.
-    """
-
-    line: Frame
-    equations: int
-    repeated: int
-    primitives: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
-    """A compiled program that ran in the first run.
-
-    Attributes:
-        executable: the memory that it needs.
-        module: its instructions; ``None`` if they could not be read.
-        function: the name of the jitted function; ``None`` if unknown.
-        location: where that function is defined, such as ``"cell 3:2"``; ``None`` if unknown or not the user's.
-        arguments: the names of the parameters of the function; empty if unknown.
-        equations: the equations of its jaxpr, by primitive and line; ``None`` if unknown.
-        captured: large arrays that it captured, largest first.
-        eager: whether it is a single operation outside ``jit``.
-        repeated_lines: the user's lines from which many equations come; ``None`` if unknown.
-        donated: the numbers of the parameters that the call donates.
-        called_at: the user's line whose call ran it first; ``None`` if unknown.
-    """
-
-    executable: Executable
-    module: HloModule | None
-    function: str | None = None
-    location: str | None = None
-    arguments: tuple[str, ...] = ()
-    equations: tuple[EquationCount, ...] | None = None
-    captured: tuple[CapturedArray, ...] = ()
-    eager: bool = False
-    repeated_lines: tuple[RepeatedLine, ...] | None = None
-    donated: tuple[int, ...] = ()
-    called_at: Frame | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +131,38 @@ class HostUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoweringImport:
+    """A package that JAX imported while it lowered programs in the first run, which happens once per process.
+
+    Attributes:
+        package: its name, such as ``"scipy"``.
+        modules: how many modules were loaded for it, its own and those of packages that it needs.
+        least_ns: the time from the first to the last of these modules; importing took at least that long.
+    """
+
+    package: str
+    modules: int
+    least_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptArrays:
+    """Arrays that each run makes, and that are alive after later runs.
+
+    Attributes:
+        name: what holds them, with ``[*]`` in place of keys and indices: ``"history[*]"``.
+        arrays: how many per run.
+        size_bytes: their bytes per run, on all devices.
+        runs: in how many runs this was seen; the first one does not count.
+    """
+
+    name: str
+    arrays: int
+    size_bytes: int
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """The observations of all runs of some code.
 
@@ -234,8 +181,15 @@ class Evidence:
         waits: the waits in the observed run, by line, longest first; ``None`` if not recorded.
         host_use: what the host did in the profiled run while the device was idle; ``None`` if unknown.
         cache_dir: the folder of JAX's persistent compilation cache; ``None`` if it is off.
+        cache_least_ns: the cache keeps no program that took XLA less than this to compile.
+        cache_least_bytes: the cache keeps no smaller programs.
+        lowering_imports: the packages that JAX imported to lower programs, longest first.
         limit_bytes: the memory to try against: the device's or what the user gave; ``None`` if unknown.
         jitted: the jitted functions that the code names.
+        matmul_precision: JAX's option ``jax_default_matmul_precision`` after the runs; ``None`` if it is not set.
+        kept: arrays that each run keeps alive beyond its end; ``None`` if the code did not run often enough.
+        resident_bytes: arrays on each device, at least, that were alive before the first run and after the last;
+            ``None`` if unknown.
     """
 
     code: str | None
@@ -250,8 +204,14 @@ class Evidence:
     waits: tuple[HostWait, ...] | None = None
     host_use: HostUse | None = None
     cache_dir: str | None = None
+    cache_least_ns: int = 1_000_000_000
+    cache_least_bytes: int = 0
+    lowering_imports: tuple[LoweringImport, ...] = ()
     limit_bytes: int | None = None
     jitted: tuple[JittedName, ...] = ()
+    matmul_precision: str | None = None
+    kept: tuple[KeptArrays, ...] | None = None
+    resident_bytes: int | None = None
 
     @property
     def run_ns(self) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...records.call_stack import Frame, Stack
+from .out_of_memory import OutOfMemory
 
 #: The problems that are explained, by what could not be done.
 Kind = Literal[
@@ -180,6 +181,7 @@ class Failure:
         names: the names under which the user's code knows modules, such as ``{"jax.numpy": "jnp"}``.
         alive: the largest arrays that were alive, with the names that hold them, when the error was explained.
         alive_bytes: the size of each of these arrays.
+        memory: what is known about memory that ran out; ``None`` for another problem.
     """
 
     kind: Kind
@@ -207,6 +209,7 @@ class Failure:
     names: tuple[tuple[str, str], ...] = ()
     alive: tuple[str, ...] = ()
     alive_bytes: tuple[int, ...] = ()
+    memory: OutOfMemory | None = None
 
     @property
     def line(self) -> str | None:

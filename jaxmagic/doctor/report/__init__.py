@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..record.diagnosis import Diagnosis
-from . import compiled_code, diagnosis, donation, errors, host, memory, notes, precision, recompile, verified
+from . import (
+    compiled_code,
+    diagnosis,
+    donation,
+    errors,
+    host,
+    memory,
+    notes,
+    precision,
+    recompile,
+    sharding,
+    sort,
+    verified,
+)
 
 NOTES: dict[str, Callable[..., str]] = {
     **notes.NOTES,
@@ -17,6 +30,8 @@ NOTES: dict[str, Callable[..., str]] = {
     **donation.NOTES,
     **memory.NOTES,
     **precision.NOTES,
+    **sharding.NOTES,
+    **sort.NOTES,
 }
 
 REPORTS = {Diagnosis: diagnosis.report}

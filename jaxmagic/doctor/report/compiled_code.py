@@ -24,7 +24,8 @@ def _unrolled_remedy(loop: str) -> str:
     what = (
         "Use jax.lax.fori_loop, which compiles one round"
         if loop == "fori_loop"
-        else "Use jax.lax.scan over stacked arrays, such as the parameters of equal layers, which compiles one round"
+        else "Use jax.lax.scan over stacked arrays, such as the parameters of equal layers (in flax nn.scan, in "
+        "equinox layers made by eqx.filter_vmap), which compiles one round"
     )
     return f"{what}. Time a run as well: XLA no longer fuses across rounds; scan(..., unroll=n) is in between."
 

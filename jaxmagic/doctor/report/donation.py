@@ -26,6 +26,8 @@ def _in_vain(function: str, argument: str, arguments: int, size_bytes: int) -> s
 def _no_result(shape: str, reason: str, result: str) -> str:
     if reason == "taken":
         return f"All results of type {printable(shape)} take the memory of other arguments."
+    if reason == "sharding":
+        return f"The results of type {printable(shape)} on a device are sharded in another way than the argument."
     if reason == "dtype":
         return f"The argument is {printable(shape)}, the result with these dimensions is {printable(result)}."
     return f"No result has the type {printable(shape)}."

@@ -26,6 +26,31 @@ def _write_static(argument: str, type: str, function: str) -> str:
     )
 
 
+def _dtype(jnp: str, name: str) -> str:
+    return f"{jnp}.{'bool_' if name == 'bool' else name}"
+
+
+def _write_carry_dtype(
+    leaf: str, expected: str, got: str, expected_dtype: str = "", got_dtype: str = "", jnp: str = "jnp"
+) -> str:
+    if not expected_dtype or not got_dtype:
+        return f"Return {quoted(leaf) or 'the carry'} with the type that it came in, {quoted(expected)}."
+    return (
+        f"Begin with {quoted(got)}, as in {jnp}.asarray(x, {_dtype(jnp, got_dtype)}), or end the body with "
+        f"{jnp}.asarray(x, {_dtype(jnp, expected_dtype)}), so that {quoted(leaf) or 'the carry'} keeps its type. "
+        "Both take arrays and Python numbers."
+    )
+
+
+def _write_branch_dtype(expected: str, got: str, dtype: str = "", jnp: str = "jnp") -> str:
+    if not dtype:
+        return f"Return the same type from each branch, {quoted(expected)} or {quoted(got)}."
+    return (
+        f"Convert the result that is not {_dtype(jnp, dtype)}: {jnp}.asarray(x, {_dtype(jnp, dtype)}) takes arrays "
+        "and Python numbers."
+    )
+
+
 REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_selection": _write_selection,
     "write_while": lambda lax: (
@@ -144,11 +169,7 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         "the operation "
         "leaves NaN in the gradient."
     ),
-    "write_carry_dtype": lambda leaf, expected, got: (
-        f"Begin with {quoted(got)}, or convert at the end of the body with .astype(), so that "
-        f"{quoted(leaf) or 'the carry'} "
-        f"stays {quoted(expected)}."
-    ),
+    "write_carry_dtype": _write_carry_dtype,
     "write_carry_shape": lambda leaf: (
         f"Begin with the type that the body returns, or return {quoted(leaf) or 'the carry'} with the "
         "type it came in. "
@@ -157,18 +178,9 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_carry_structure": lambda expected: (
         "Return the carry with the structure that it came in, as the first of the two that a body of scan() returns."
     ),
-    "write_branch_dtype": lambda expected, got: (
-        f"Convert the result of one branch with .astype(), so that both return {quoted(expected)} or "
-        f"both {quoted(got)}."
-    ),
+    "write_branch_dtype": _write_branch_dtype,
     "write_branch_structure": lambda: "Return the same structure with the same shapes from each branch.",
     "write_same_tree": lambda: (
         "Pass pytrees with the same containers, keys and lengths; jax.tree.structure(x) shows the structure of each."
-    ),
-    "write_smaller": lambda jax: (
-        f"Delete what is not needed, donate inputs that are replaced ({jax}.jit(f, donate_argnums=0)), recompute "
-        f"intermediate values in the gradient ({jax}.checkpoint), split the batch and accumulate, "
-        "compute in bfloat16, or "
-        "shard arrays over devices."
     ),
 }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ... import units
 from ...terminal import printable
 from .error_remedies import REMEDY_NOTES
+from .out_of_memory import MEMORY_NOTES
 from .quoted import quoted
 
 #: How each use of a condition is worded.
@@ -144,7 +144,6 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(operation) or 'An operation'} returned NaN or infinity, and JAX's debugging flags "
         "make that an error."
     ),
-    "error_memory": lambda: "A device or the host ran out of memory.",
     "error_depends": _depends,
     "error_no_argument": lambda function, location, transform: (
         f"JAX was tracing {quoted(function)} ({location}) for {transform}. The value depends on none "
@@ -180,11 +179,9 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_donor_unknown": lambda: (
         "Which call donated or deleted it is unknown: none was found that the code of this line can see."
     ),
-    "error_alive": lambda array, size_bytes: (
-        f"Alive when this was explained: {quoted(array)}, {units.size(size_bytes)}."
-    ),
     "error_unknown": lambda error: (
         f"{quoted(error)} is not an error that JAX raised, or there is no explanation for it yet."
     ),
     **REMEDY_NOTES,
+    **MEMORY_NOTES,
 }

@@ -27,6 +27,12 @@ def _how_to_jit(way: str, function: str) -> str:
             f"Put the body of the loop in {printable(function)} into a function under jax.jit; or jit all of it, "
             "with jax.lax.scan or jax.vmap instead of the loop, which would otherwise be unrolled."
         )
+    if way == "outermost":
+        where = f" around {printable(function)}" if function else ""
+        return (
+            f"They are those of a function under jax.vmap, jax.grad or the like. Put jax.jit outermost{where}, as in "
+            "jax.jit(jax.vmap(f)), and make this function once."
+        )
     return "Put these operations into a function under jax.jit."
 
 
@@ -35,6 +41,20 @@ def _dispatch_bound(function: str, count: int, busy_ns: int, idle_ns: int) -> st
         f"{printable(function)} is called {count} times per run. Each call keeps the device busy for "
         f"{units.time(busy_ns)} and idle for {units.time(idle_ns)}."
     )
+
+
+def _transformed(function: str, count: int, transform: str, backward: int) -> str:
+    each = f"{count} forward and backward passes" if backward else f"{count} calls"
+    how = f"jax.{printable(transform)}" if transform else "a transformation such as jax.vmap or jax.grad"
+    return (
+        f"{printable(function)} is jitted, but {how} around it is not: each of {each} per run is transformed "
+        "anew, in Python."
+    )
+
+
+def _jit_outside(function: str, transform: str) -> str:
+    around = f"jax.jit({printable(transform)}({printable(function)}))" if transform else "jax.jit(jax.vmap(f))"
+    return f"Put jax.jit outermost, {around}, and make this function once."
 
 
 NOTES: dict[str, Callable[..., str]] = {
@@ -69,6 +89,8 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "not_jitted": _not_jitted,
     "not_jitted_remedy": _how_to_jit,
+    "transformed_calls": _transformed,
+    "transformed_calls_remedy": _jit_outside,
     "dispatch_bound": _dispatch_bound,
     "dispatch_bound_scan": lambda function: (
         f"Do more in one call: loop over {printable(function)} with jax.lax.scan inside one jitted function."

@@ -27,22 +27,53 @@ def _rematerialise_remedy(body: str) -> str:
     return f"{what}: the backward pass then computes each iteration once more, which takes time."
 
 
-def _memory(function: str, peak_bytes: int, limit_bytes: int) -> str:
-    if peak_bytes > limit_bytes:
-        return (
-            f"{printable(function)} needs {units.size(peak_bytes)}, more than the {units.size(limit_bytes)} of a "
-            "device."
-        )
-    share = units.share(peak_bytes, limit_bytes)
+def _memory(function: str, peak_bytes: int, limit_bytes: int, others_bytes: int = 0) -> str:
+    beside = f", and other arrays hold at least {units.size(others_bytes)}" if others_bytes else ""
+    both_bytes = peak_bytes + others_bytes
+    share = "more than the" if both_bytes > limit_bytes else f"{units.share(both_bytes, limit_bytes)} of the"
+    together = f"{beside}: together " if beside else ", "
+    needs = f"{printable(function)} needs {units.size(peak_bytes)}"
+    return f"{needs}{together}{share} {units.size(limit_bytes)} of a device."
+
+
+def _kept_arrays(name: str, arrays: int, size_bytes: int, runs: int) -> str:
     return (
-        f"{printable(function)} needs {units.size(peak_bytes)}, {share} of the {units.size(limit_bytes)} of a device."
+        f"{printable(name)} grew by {units.count(arrays, 'array')} ({units.size(size_bytes)}) per run, in the {runs} "
+        "runs after the first one."
     )
 
 
 def _parts(argument_bytes: int, output_bytes: int, temporary_bytes: int) -> str:
     return (
         f"Arguments {units.size(argument_bytes)}, results {units.size(output_bytes)}, temporaries "
-        f"{units.size(temporary_bytes)}. Other arrays need memory as well."
+        f"{units.size(temporary_bytes)}. Arrays that are alive only meanwhile are not counted."
+    )
+
+
+def _large_batch(function: str, batch: str, examples: int, peak_bytes: int, limit_bytes: int) -> str:
+    return (
+        f"{printable(function)} takes {printable(batch)} at once, {examples} examples, and needs "
+        f"{units.size(peak_bytes)} of the {units.size(limit_bytes)} of a device."
+    )
+
+
+def _large_batch_temporaries(scaled_bytes: int, parts: int, after_bytes: int, summed_bytes: int) -> str:
+    return (
+        f"{units.size(scaled_bytes)} of temporaries grow with the batch. In {parts} parts, and with "
+        f"{units.size(summed_bytes)} for the sum of the gradients, it would need about {units.size(after_bytes)}."
+    )
+
+
+def _large_batch_remedy(loss: str, parts: int, mean: bool) -> str:
+    condition = (
+        f"{printable(loss)} returns a mean, so the result is the same up to rounding"
+        if mean
+        else f"If {printable(loss)} returns a mean over the batch, the result is the same up to rounding"
+    )
+    return (
+        f"Take the batch in {parts} parts with jax.lax.scan, and average their gradients. {condition}, as long as no "
+        "example depends on others, as in batch normalization, or on a random key. The parts run one after the "
+        "other, which may take longer."
     )
 
 
@@ -50,8 +81,17 @@ NOTES: dict[str, Callable[..., str]] = {
     "rematerialise": _rematerialise,
     "rematerialise_kept": _kept,
     "rematerialise_remedy": _rematerialise_remedy,
+    "large_batch": _large_batch,
+    "large_batch_temporaries": _large_batch_temporaries,
+    "large_batch_remedy": _large_batch_remedy,
+    "taken_in_parts": lambda name: f"Tried with {printable(name)} taking its batch in parts.",
     "memory": _memory,
     "memory_parts": _parts,
+    "memory_kept": _kept_arrays,
+    "memory_kept_remedy": lambda name: (
+        f"If {printable(name)} is not meant to grow, drop what is not needed. What only the host needs, such as "
+        "metrics, takes no memory of the device as NumPy arrays or numbers: jax.device_get(x)."
+    ),
     "memory_remedy": lambda function: (
         f"%jaxmem on a call of {printable(function)} shows which lines hold the memory at the peak."
     ),

@@ -15,12 +15,41 @@ def _inputs(argument: str, shape: str, equations: int, double_ns: float) -> str:
     )
 
 
+#: Names of types, and the largest relative error of rounding a number to each.
+_TYPES = {"bf16": ("bfloat16", "0.2 %"), "tf32": ("TF32", "0.05 %"), "f32": ("full float32", "")}
+
+
+def _slow_products(function: str, now: str, products_ns: float, run_ns: float) -> str:
+    return (
+        f"{printable(function)} spends {units.time(products_ns)} per run in products of float32, "
+        f"{units.share(products_ns, run_ns)} of the run. This GPU computes them in {_TYPES[now][0]}."
+    )
+
+
+def _faster_products(faster: str, products_ns: float, faster_ns: float) -> str:
+    return (
+        f"They reach at least half of its peak rate. At the same share of the peak rate of {_TYPES[faster][0]}, with "
+        f"conversions, they would take {units.time(faster_ns)} instead of {units.time(products_ns)}."
+    )
+
+
+def _faster_remedy(faster: str) -> str:
+    name, error = _TYPES[faster]
+    return (
+        f"If products in {name} are accurate enough, ask for them. Each factor is rounded by up to {error}; sums "
+        "stay in float32. --verify shows how much the outputs differ."
+    )
+
+
 NOTES: dict[str, Callable[..., str]] = {
     "double_line": lambda function: f"{printable(function)} computes in float64 from this line on.",
     "double_argument": lambda function, argument, shape: (
         f"{printable(function)} computes in float64 because {printable(argument)} is {printable(shape)}."
     ),
     "double_inputs": _inputs,
+    "slow_products": _slow_products,
+    "faster_products": _faster_products,
+    "faster_products_remedy": _faster_remedy,
     "double_line_remedy": lambda: (
         "If float32 is accurate enough, turn NumPy's numbers into Python's with float(), and give new arrays the "
         "dtype of the others, as in dtype=x.dtype."

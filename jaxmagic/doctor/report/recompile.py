@@ -53,6 +53,11 @@ NOTES: dict[str, Callable[..., str]] = {
     "recompile": _recompile,
     "recompile_difference": _difference,
     "recompile_remedy": lambda remedy: f"{printable(remedy[:1].upper() + remedy[1:])}.",
+    "recompile_reason": lambda reason: f"{printable(reason[:1].upper() + reason[1:])}.",
+    "recompile_once": lambda: (
+        "It is a new function each time. Define and jit it once, outside; or jit the whole transformation, once and "
+        "outside as well: jax.jit(jax.grad(f)), jax.jit(jax.value_and_grad(f))."
+    ),
     "recompile_captured": lambda names: f"It reads {printable(names)} of the function or loop that makes it.",
     "recompile_pass": lambda names: (
         f"Define and jit it once, outside, and pass {printable(names)} as "
@@ -76,9 +81,17 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{printable(function)} calls Python while it runs (a callback or debug.print): JAX never writes such a "
         "program to its persistent cache."
     ),
-    "cache_too_short": lambda function, compilation_ns: (
+    "cache_too_short": lambda function, compilation_ns, least_ns=10**9: (
         f"{printable(function)} takes XLA {units.time(compilation_ns)}, and JAX's persistent cache only keeps what "
-        "takes at least 1 s, unless jax_persistent_cache_min_compile_time_secs is lower."
+        f"takes at least {units.time(least_ns)}, unless jax_persistent_cache_min_compile_time_secs is lower."
+    ),
+    "cache_least_bytes": lambda least_bytes: (
+        f"The cache only keeps programs of at least {units.size(least_bytes)} "
+        "(jax_persistent_cache_min_entry_size_bytes)."
+    ),
+    "lowering_import": lambda package, modules, least_ns: (
+        f"To lower programs, JAX imported {printable(package)} ({units.count(modules, 'module')}): at least "
+        f"{units.time(least_ns)}, only in the first run of a process."
     ),
     "cache_off": lambda: "JAX's persistent compilation cache is off.",
     "cache_on": lambda: "JAX's persistent compilation cache is on.",

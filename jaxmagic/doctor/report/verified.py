@@ -33,7 +33,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "tried_on_copies": lambda names: f"Each of these runs had its own copy of {printable(names)}.",
     "tried_too_few": lambda: "There was time for too few runs to tell a speed-up.",
     "not_mechanical": lambda rule: _not(f"this remedy ({rule}) could not be applied mechanically to this code"),
-    "not_used": lambda: "Tried without effect: there was no call of jax.jit whose function could be kept.",
+    "not_used": lambda: "Tried without effect: the code makes no function again that could be kept.",
     "not_tried_budget": lambda: _not("it would take longer than --budget (budget_s) leaves"),
     "not_tried_interrupt": lambda: _not("interrupted"),
     "not_tried_effect": lambda name: _not(
@@ -52,8 +52,27 @@ NOTES: dict[str, Callable[..., str]] = {
     "outputs_problem": lambda leaf, problem: f"{printable(leaf[:1].upper() + leaf[1:])}: {printable(problem)}.",
     "outputs_error": _error,
     "jitted": lambda name: f"Tried with {printable(name)} jitted, which called it once more to trace it.",
+    "jitted_transformed": lambda name: (
+        f"Tried with the transformed {printable(name)} jitted, and made once for each set of options."
+    ),
     "cannot_be_jitted": lambda name, error: f"Tried to jit {printable(name)}, which failed: {printable(error)}.",
+    "mended": lambda function, code: (
+        f"Tried with the remedy in {printable(function)} under jit, beside the call without jit: {printable(code)}"
+    ),
+    "mended_runs": lambda without, mended: (
+        f"For that, the function ran {_times(without)} without jit, and {_times(mended)} with the remedy."
+    ),
+    "not_mended": lambda: _not(
+        "the remedy could not be applied mechanically to this function, so it was not compared with the call "
+        "without jit"
+    ),
+    "not_mended_failed": lambda error: f"Tried, and failed: {printable(error)}.",
+    "no_fallback": lambda: _not("no call without jit is known with which the remedy could be compared"),
+    "fallback_failed": lambda error: _not(f"the call without jit failed as well ({printable(error)})"),
+    "fallback_changes": lambda name: _not(f"the call without jit, which ran once, changes {printable(name)}"),
+    "argument_unknown": lambda text: _not(f"the argument {printable(text)} would have to be computed again"),
     "put": lambda names: f"Tried with {printable(names)} put on the device before.",
+    "placed": lambda names: f"Tried with {printable(names)} placed as the program takes it before.",
     "donated": lambda names: f"Compiled with {printable(names)} donated.",
     "checkpointed": lambda name: f"Tried with jax.checkpoint around {printable(name)}.",
     "constants_passed": lambda arrays, size_bytes: (

@@ -10,6 +10,8 @@ from . import (
     precision,
     recompile,
     rematerialise,
+    sharding,
+    sort,
     unrolled_loop,
 )
 from .host import dispatch_bound, input_bound, not_jitted, transfer, wait
@@ -17,7 +19,7 @@ from .rule import Rule
 
 RULES: tuple[Rule, ...] = (
     *(recompile.RULE, not_jitted.RULE, unrolled_loop.RULE, captured_constant.RULE),
-    *(donation.RULE, rematerialise.RULE, precision.RULE),
+    *(donation.RULE, rematerialise.RULE, precision.RULE, sort.RULE),
     *(wait.RULE, input_bound.RULE, dispatch_bound.RULE, transfer.RULE),
-    *(compile_time.RULE, memory.RULE),
+    *(sharding.RULE, compile_time.RULE, memory.RULE),
 )

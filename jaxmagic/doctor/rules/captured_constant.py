@@ -10,9 +10,10 @@ from typing import NamedTuple
 from ...memory_use.record.memory_profile import Buffer
 from ...records.cell_names import text_of
 from ...records.note import Note, note
-from ..record.evidence import CapturedArray, Evidence, Program
+from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
-from .rewriting.syntax import around, file_of, source_of_location, tree_of
+from ..record.program import CapturedArray, Program
+from .rewriting.syntax import file_of, free_names, is_jit, loaded, source_of_location, tree_of, with_imports
 from .rule import LEAST_SHARE, Rule
 
 #: The constants of a function are worth a finding if they take at least this much memory on a device.
@@ -26,6 +27,9 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 #: Functions with more lines are not shown again.
 _MOST_LINES = 20
+
+#: Options of ``jax.jit`` that stay the same with further parameters at the end.
+_KEPT = {"static_argnums", "static_argnames", "donate_argnums", "donate_argnames"}
 
 
 class _Constants(NamedTuple):
@@ -140,39 +144,44 @@ def _code(program: Program, names: list[str], on_host: list[str], evidence: Evid
     tree = None if place is None else tree_of(place[0])
     if place is None or tree is None or not names or not all(map(_NAME.fullmatch, names)):
         return None
-    function = next(
-        (
-            each
-            for each in reversed(around(tree, place[1]))
-            if isinstance(each, ast.FunctionDef) and each.name == program.function
-        ),
-        None,
-    )
-    if function is None or not function.decorator_list or _is_method(function, tree):
+    functions = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.decorator_list]
+    at = (each for each in functions if each.decorator_list[0].lineno <= place[1] <= each.lineno)
+    function = next((each for each in at if each.name == program.function), None)
+    if function is None or not _takes_more(function) or not _reads_alone(function, names, tree):
         return None
-    given = function.args
-    if given.vararg or given.kwonlyargs or given.kwarg or given.defaults or given.posonlyargs:
-        return None
-    parameters = [each.arg for each in given.args]
-    assigned = {
-        each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-    }
-    if assigned.intersection(names) or set(parameters).intersection(names):
-        return None
+    parameters = [each.arg for each in function.args.args]
     first = function.decorator_list[0].lineno
     lines = text_of(place[0])[first - 1 : function.end_lineno]
     signature = f"def {function.name}({', '.join([*parameters, *names])})"
     head = f"def {function.name}({', '.join(parameters)})"
-    text = "\n".join(line[function.col_offset :] for line in lines)
+    text = "\n".join(lines)
     if len(lines) > _MOST_LINES or head not in text:
         return None
     puts = "".join(f"{name}_on_device = jax.device_put({name})\n" for name in on_host)
     passed = [f"{name}_on_device" if name in on_host else name for name in names]
-    return f"{text.replace(head, signature, 1)}\n\n{puts}{function.name}({', '.join([*parameters, *passed])})"
+    call = f"# Call it as {function.name}({', '.join([*parameters, *passed])})."
+    return with_imports(f"{text.replace(head, signature, 1)}\n\n\n{puts}{call}", tree)
 
 
-def _is_method(function: ast.FunctionDef, tree: ast.Module) -> bool:
-    return any(isinstance(each, ast.ClassDef) and function in each.body for each in ast.walk(tree))
+def _takes_more(function: ast.FunctionDef) -> bool:
+    """Return whether further parameters at the end change nothing else: it is jitted, and only jitted."""
+    given = function.args
+    if given.vararg or given.kwonlyargs or given.kwarg or given.defaults or given.posonlyargs:
+        return False
+    (decorator, *others) = function.decorator_list
+    options = decorator.keywords if isinstance(decorator, ast.Call) else []
+    counted_from_the_end = any(isinstance(each, ast.USub) for option in options for each in ast.walk(option))
+    return not others and is_jit(decorator) and {each.arg for each in options} <= _KEPT and not counted_from_the_end
+
+
+def _reads_alone(function: ast.FunctionDef, names: list[str], tree: ast.Module) -> bool:
+    """Return whether a function reads some variables, and none of the functions that it calls by name does."""
+    if not set(names) <= free_names(function):
+        return False
+    calls = [each.func for each in ast.walk(function) if isinstance(each, ast.Call)]
+    called = {each.id for each in calls if isinstance(each, ast.Name)}
+    others = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and each is not function]
+    return not any(each.name in called and loaded(each.body).intersection(names) for each in others)
 
 
 RULE = Rule(

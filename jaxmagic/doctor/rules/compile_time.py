@@ -9,16 +9,20 @@ from ...compilation.record.compilation import Compilation
 from ...compilation.report import STAGES
 from ...records.call_stack import Frame, is_users
 from ...records.note import Note, note
-from ..record.evidence import Evidence, Program
+from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
-from .rewriting.syntax import source_of_location
-from .rule import Rule, source_at
+from ..record.program import Program
+from .rewriting.syntax import file_of, source_of_location, tree_of, with_imports
+from .rule import LEAST_SHARE, Rule, source_at
 
-#: JAX's persistent cache keeps programs whose compilation took at least this long, unless it is configured otherwise.
+#: From this time in XLA on, JAX's persistent cache keeps a program unless it is configured otherwise.
 _LEAST_NS = 1_000_000_000
 
-#: Without the cache, a program has to take at least this long to trace, lower and compile.
+#: Below that, a program has to take at least this long to trace, lower and compile.
 _LEAST_TOTAL_NS = 3_000_000_000
+
+#: Imports during lowering are mentioned from this time on.
+_LEAST_IMPORT_NS = 100_000_000
 
 #: Lines are shown of programs with at least this many equations, and this many of them.
 _LEAST_EQUATIONS = 100
@@ -33,12 +37,12 @@ _CALLBACKS = ("pure_callback", "io_callback", "debug_callback", "debug_print")
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
     """Find the programs of the first run that took long to compile."""
-    long = [each for each in evidence.first.compilations if each.thread is None and _is_long(each)]
-    if not long:
+    long = [each for each in evidence.first.compilations if each.thread is None and _is_long(each, evidence)]
+    if not long or sum(each.total_ns for each in long) < LEAST_SHARE * evidence.first.wall_ns:
         return
     longest = max(long, key=lambda each: each.total_ns)
     stage = max(STAGES, key=lambda each: int(getattr(longest, each[1])))
-    cacheable = [each for each in long if each.compilation_ns >= _LEAST_NS and not _calls_back(each, evidence)]
+    cacheable = [each for each in long if _is_kept(each, evidence)]
     could_help = evidence.cache_dir is None and bool(cacheable)
     spared_ns = sum(each.compilation_ns for each in cacheable)
     yield RuleFinding(
@@ -53,17 +57,30 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         ),
         line=longest.location,
         source=source_of_location(longest.location, evidence),
-        evidence=(*_lines(longest, evidence), *_about_cache(evidence, long)),
+        evidence=(*_lines(longest, evidence), *_about_imports(evidence), *_about_cache(evidence, long)),
         cost_ns=float(sum(each.total_ns for each in long)),
         basis="measured",
         per="first run",
         remedy=note("doctor.compile_time_cache", spared_ns=spared_ns) if could_help else None,
-        code='jax.config.update("jax_compilation_cache_dir", "jax_cache")' if could_help else None,
+        code=_switched_on(longest, evidence) if could_help else None,
     )
 
 
-def _is_long(compilation: Compilation) -> bool:
-    return compilation.compilation_ns >= _LEAST_NS or compilation.total_ns >= _LEAST_TOTAL_NS
+def _is_long(compilation: Compilation, evidence: Evidence) -> bool:
+    """Return whether a program took long to compile, without what any later program would not import again."""
+    imported_ns = min(sum(each.least_ns for each in evidence.lowering_imports), compilation.lowering_ns)
+    return compilation.compilation_ns >= _LEAST_NS or compilation.total_ns - imported_ns >= _LEAST_TOTAL_NS
+
+
+def _is_kept(compilation: Compilation, evidence: Evidence) -> bool:
+    """Return whether the persistent cache would keep a program, as far as its time and its primitives tell."""
+    return compilation.compilation_ns >= evidence.cache_least_ns and not _calls_back(compilation, evidence)
+
+
+def _switched_on(compilation: Compilation, evidence: Evidence) -> str:
+    place = file_of(compilation.location, evidence)
+    tree = None if place is None else tree_of(place[0])
+    return with_imports('jax.config.update("jax_compilation_cache_dir", "jax_cache")', tree)
 
 
 def _programs(compilation: Compilation, evidence: Evidence) -> list[Program]:
@@ -107,26 +124,42 @@ def _calls_back(compilation: Compilation, evidence: Evidence) -> bool:
     )
 
 
+def _about_imports(evidence: Evidence) -> Iterator[Note]:
+    for each in evidence.lowering_imports:
+        if each.least_ns >= _LEAST_IMPORT_NS:
+            yield note("doctor.lowering_import", package=each.package, modules=each.modules, least_ns=each.least_ns)
+
+
 def _about_cache(evidence: Evidence, long: Sequence[Compilation]) -> Iterator[Note]:
     if evidence.cache_dir is None:
         yield note("doctor.cache_off")
     elif missed := [each for each in long if each.cache == "miss"]:
         yield note("doctor.cache_missed", programs=len(missed))
+        if evidence.cache_least_bytes:
+            yield note("doctor.cache_least_bytes", least_bytes=evidence.cache_least_bytes)
     else:
         yield note("doctor.cache_on")
     for each in long:
         if _calls_back(each, evidence):
             yield note("doctor.cache_callbacks", function=each.function)
-        elif each.compiled and each.cache != "hit" and each.compilation_ns < _LEAST_NS:
-            yield note("doctor.cache_too_short", function=each.function, compilation_ns=each.compilation_ns)
+        elif each.compiled and each.cache != "hit" and each.compilation_ns < evidence.cache_least_ns:
+            yield note(
+                "doctor.cache_too_short",
+                function=each.function,
+                compilation_ns=each.compilation_ns,
+                least_ns=evidence.cache_least_ns,
+            )
 
 
 RULE = Rule(
     name="compile-time",
     looks_for="long compilations, and whether the persistent cache would spare them",
-    decides="A program takes XLA at least 1 s in the first run, from when on JAX's persistent cache keeps it unless "
-    f"configured otherwise; or it takes at least {_LEAST_TOTAL_NS // 10**9} s to trace, lower and compile. The cache "
-    f"keeps no program that calls Python. Lines are those with at least {_LEAST_SHARE:.0%} of the equations.",
+    decides=f"A program takes XLA at least {_LEAST_NS // 10**9} s in the first run, from when on JAX's persistent "
+    f"cache keeps it unless configured otherwise; or it takes at least {_LEAST_TOTAL_NS // 10**9} s to trace, lower "
+    "and compile, without packages that JAX imports to lower it; and these programs take at least "
+    f"{LEAST_SHARE:.0%} of the first run. These are times of this run: programs close to a threshold may be found on "
+    "a busy machine only. The cache is advised for programs that it would keep, as it is configured; it keeps none "
+    f"that calls Python. Lines are those with at least {_LEAST_SHARE:.0%} of the equations.",
     source="https://docs.jax.dev/en/latest/persistent_compilation_cache.html",
     look=look,
 )

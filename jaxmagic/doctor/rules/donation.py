@@ -12,8 +12,9 @@ from ...records.note import Note, note
 from ...xla.hlo import HloModule
 from ..analysis.in_place import Overwriting
 from ..analysis.rebinding import ReplacedArguments, replaced_arguments
-from ..record.evidence import Evidence, JittedName, Program
+from ..record.evidence import Evidence, JittedName
 from ..record.finding import RuleFinding
+from ..record.program import Program
 from .rule import LEAST_SHARE, Rule
 
 #: Donating has to spare at least this much memory.
@@ -192,7 +193,8 @@ def _in_vain(program: Program, module: HloModule) -> Iterator[RuleFinding]:
     name = module.inputs[largest.number].name or largest.argument
     wanted = sum((each.shape, each.pieces) == largest.type for each in module.outputs)
     same_sizes = [each.shape for each in module.outputs if _sizes(each.shape) == _sizes(largest.shape)]
-    reason = "taken" if wanted else "dtype" if same_sizes else "shape"
+    alike = any(each.shape == largest.shape for each in module.outputs)
+    reason = "taken" if wanted else "sharding" if alike else "dtype" if same_sizes else "shape"
     yield RuleFinding(
         rule=RULE.name,
         found=note(
@@ -224,8 +226,8 @@ RULE = Rule(
     looks_for="arguments whose memory the results could take, and donations that no result can use",
     decides="The code replaces an argument of a jitted function by what that function returns and reads it nowhere "
     "else, and results have its shape and dtype; or an argument is donated and no result takes its memory. Donating "
-    "spares at least 1 MiB and 2 % of the program's peak; temporaries that use the memory of results until then are "
-    "subtracted. Calls inside functions are not looked at.",
+    f"spares at least {_LEAST_BYTES // 2**20} MiB and {LEAST_SHARE:.0%} of the program's peak; temporaries that use "
+    "the memory of results until then are subtracted. Calls inside functions are not looked at.",
     source="https://docs.jax.dev/en/latest/faq.html#buffer-donation",
     look=look,
     needs=("programs",),

@@ -1,36 +1,46 @@
-"""Finds programs that hardly fit into the memory of the device, or do not."""
+"""Finds programs that hardly fit into the memory of the device, or do not, and arrays that pile up."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ...records.note import note
-from ..record.evidence import Evidence, Program
+from ..record.evidence import Evidence, KeptArrays
 from ..record.finding import RuleFinding
+from ..record.program import Program
 from .rule import Rule
 
-#: A program that needs this share of the memory leaves too little for other arrays and for fragmentation.
+#: A program that needs this share of the memory leaves too little for fragmentation.
 _LARGE = 0.9
+
+#: Code that keeps less per run is left alone: collecting a loss per step is usual.
+_LEAST_KEPT_BYTES = 2**20
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
-    """Find the programs that need most of the memory."""
+    """Find the programs that need most of the memory, and what each run keeps."""
     limit_bytes = evidence.limit_bytes
     for program in evidence.programs or ():
         peak_bytes = program.executable.peak_bytes
-        if limit_bytes and peak_bytes is not None and peak_bytes >= _LARGE * limit_bytes:
-            yield _finding(program, peak_bytes, limit_bytes)
+        if limit_bytes and peak_bytes is not None:
+            others_bytes = max((evidence.resident_bytes or 0) - (program.executable.argument_bytes or 0), 0)
+            if peak_bytes + others_bytes >= _LARGE * limit_bytes:
+                yield _finding(program, peak_bytes, others_bytes, limit_bytes)
+    for kept in evidence.kept or ():
+        if kept.size_bytes >= _LEAST_KEPT_BYTES:
+            yield _piling_up(kept)
 
 
-def _finding(program: Program, peak_bytes: int, limit_bytes: int) -> RuleFinding:
+def _finding(program: Program, peak_bytes: int, others_bytes: int, limit_bytes: int) -> RuleFinding:
     executable = program.executable
-    missing_bytes = peak_bytes - limit_bytes
+    missing_bytes = peak_bytes + others_bytes - limit_bytes
     return RuleFinding(
         rule=RULE.name,
         found=note(
             "doctor.memory",
             function=program.function or executable.name,
             peak_bytes=peak_bytes,
+            others_bytes=others_bytes,
             limit_bytes=limit_bytes,
         ),
         line=program.location,
@@ -48,11 +58,26 @@ def _finding(program: Program, peak_bytes: int, limit_bytes: int) -> RuleFinding
     )
 
 
+def _piling_up(kept: KeptArrays) -> RuleFinding:
+    return RuleFinding(
+        rule=RULE.name,
+        found=note(
+            "doctor.memory_kept", name=kept.name, arrays=kept.arrays, size_bytes=kept.size_bytes, runs=kept.runs
+        ),
+        cost_bytes=kept.size_bytes,
+        basis="measured",
+        remedy=note("doctor.memory_kept_remedy", name=kept.name),
+    )
+
+
 RULE = Rule(
     name="memory",
-    looks_for="programs that hardly fit into the memory of the device",
+    looks_for="programs that hardly fit into the memory of the device, and arrays that pile up from run to run",
     decides=f"A program needs at least {_LARGE:.0%} of the memory of a device, or of what --memory gives: its "
-    "arguments, results and temporaries, as the compiler planned them. Other live arrays are not counted.",
+    "arguments, results and temporaries, as the compiler planned them, and arrays beyond its arguments that are "
+    "alive before the first run and after the last. Or the second run makes arrays of at least "
+    f"{_LEAST_KEPT_BYTES // 2**20} MiB that a variable still holds after at least two more runs, each of which has "
+    "made as many; arrays in a bounded deque do not count. Code that runs only once is not looked at for these.",
     source="https://openxla.org/xla/errors/error_1000",
     look=look,
     needs=("programs",),

@@ -1,18 +1,28 @@
-"""Finds double precision that some line or argument brings into a program of single precision."""
+"""Finds double precision that crept in, and products of single precision that the device computes faster in less."""
 
 from __future__ import annotations
 
+import ast
 import re
+import textwrap
 from collections.abc import Iterator
 
 from ...records.note import note
 from ...xla.hlo import HloModule, Sharded
-from ..record.evidence import EquationCount, Evidence, Program
+from ..analysis.faster_products import LEAST_OF_PEAK, FasterProducts, faster_products
+from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
-from .rule import Rule, is_worth_it, source_at
+from ..record.program import EquationCount, Program
+from .rule import LEAST_SHARE, Rule, is_worth_it, source_at
 
 #: The share of the time of an operation in double precision that single precision spares: it moves half the bytes.
 _SPARED = 0.5
+
+#: A faster type of products spares at least this share of a run: less is not worth the precision.
+_LEAST_BY_PRODUCTS = 0.1
+
+#: JAX's names of the faster types of products.
+_OPTIONS = {"bf16": "BF16_BF16_F32", "tf32": "tensorfloat32"}
 
 #: Element types of single precision and below.
 _NARROW = ("f32[", "bf16[", "f16[")
@@ -34,6 +44,11 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         cost_ns = _SPARED * min(_double_ns(evidence, program.executable.name, program.module), evidence.run_ns)
         if cost_ns and is_worth_it(cost_ns, evidence):
             yield from _findings(program, program.module, program.equations, cost_ns)
+        elif evidence.profile is not None and program.products and not _asks_for_precision(program.equations):
+            name = program.executable.name
+            faster = faster_products(evidence.profile, name, program.products, evidence.matmul_precision)
+            if faster is not None and faster.spared_ns >= _LEAST_BY_PRODUCTS * evidence.run_ns:
+                yield _slow_products(evidence, program, program.equations, faster)
 
 
 def _double_ns(evidence: Evidence, name: str, module: HloModule) -> float:
@@ -95,6 +110,53 @@ def _findings(
     )
 
 
+def _slow_products(
+    evidence: Evidence, program: Program, equations: tuple[EquationCount, ...], faster: FasterProducts
+) -> RuleFinding:
+    line = faster.largest.source
+    frames = [each.line for each in equations if each.primitive == "dot_general" and each.line is not None]
+    return RuleFinding(
+        rule=RULE.name,
+        found=note(
+            "doctor.slow_products",
+            function=program.function or program.executable.name,
+            now=faster.now,
+            products_ns=faster.products_ns,
+            run_ns=evidence.run_ns,
+        ),
+        line=line or program.location,
+        source=source_at(next((each for each in frames if each.location == line), None)),
+        evidence=(
+            note(
+                "doctor.faster_products",
+                faster=faster.faster,
+                products_ns=faster.products_ns,
+                faster_ns=faster.products_ns - faster.spared_ns,
+            ),
+        ),
+        cost_ns=min(faster.spared_ns, evidence.run_ns),
+        basis="estimated",
+        remedy=note("doctor.faster_products_remedy", faster=faster.faster),
+        code=_with_precision(evidence.code, _OPTIONS[faster.faster]),
+    )
+
+
+def _asks_for_precision(equations: tuple[EquationCount, ...]) -> bool:
+    """Return whether the line of any product asks for a precision, which no option changes."""
+    lines = {each.line for each in equations if each.primitive == "dot_general"}
+    return any("precision" in (source_at(each) or "").lower() for each in lines)
+
+
+def _with_precision(code: str | None, precision: str) -> str:
+    """Return the code in a block that sets the precision of products; the setting alone if the code is no Python."""
+    try:
+        if code and ast.parse(code).body:
+            return f'with jax.default_matmul_precision("{precision}"):\n{textwrap.indent(code.strip(), "    ")}'
+    except (SyntaxError, ValueError):
+        pass
+    return f'jax.config.update("jax_default_matmul_precision", "{precision}")'
+
+
 def _is_asked_for(equations: tuple[EquationCount, ...]) -> bool:
     """Return whether any line with double precision asks for it."""
     lines = {each.line for each in equations if each.dtype == "float64"}
@@ -124,11 +186,17 @@ def _elements(arrays: list[Sharded]) -> int:
 
 RULE = Rule(
     name="precision",
-    looks_for="double precision that crept into a program of single precision",
+    looks_for="double precision that crept into a program of single precision, and float32 products that the GPU "
+    "computes faster in TF32 or bfloat16",
     decides="A program takes arrays of single precision or below, and at most as many elements of double precision; "
-    "half of the device time of operations with double precision is at least 2 % of the run. No line with double "
-    "precision asks for it by name.",
-    source="https://docs.jax.dev/en/latest/default_dtypes.html",
+    f"half of the device time of operations with double precision is at least {LEAST_SHARE:.0%} of the run. No line "
+    "with double precision asks for it by name. Or matrix products of float32 achieve at least "
+    f"{LEAST_OF_PEAK:.0%} of the peak rate of their type on a GPU of NVIDIA whose data sheet is known, memory does "
+    "not bound them, and at the same share of the peak rate of bfloat16, with conversions, the run would be "
+    f"{_LEAST_BY_PRODUCTS:.0%} shorter. Their type is TF32 where no precision is set. It is full float32 where "
+    "jax_default_matmul_precision says so, and TF32 is then the faster one. Code that asks for a precision itself is "
+    "left alone. So are CPUs, most of which have no fast bfloat16, and TPUs, where bfloat16 is the default.",
+    source="https://docs.jax.dev/en/latest/201/precision.html",
     look=look,
     needs=("programs", "profile"),
 )

@@ -8,12 +8,13 @@ from typing import NamedTuple
 from ...compilation.record.compilation import Compilation
 from ...records.note import Note, note
 from ...timing.record import Timing
-from ..record.evidence import Evidence, Program
+from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
+from ..record.program import Program
 from .rewriting.bucket_sizes import Buckets, buckets
 from .rewriting.hoisting import Made, find_making
 from .rewriting.syntax import file_of, lines_run, source_of_location
-from .rule import Rule, is_worth_it
+from .rule import LEAST_SHARE, Rule, is_worth_it
 
 #: Several programs of one function in the first run are worth a finding if they took this long.
 _LEAST_FIRST_RUN_NS = 50_000_000
@@ -129,7 +130,8 @@ def _buckets(group: _Group) -> Buckets | None:
 
 def _finding(group: _Group, evidence: Evidence, cost_ns: float, *, every_run: bool) -> RuleFinding:
     last = group.compilations[-1].cause
-    made = _made(group, evidence) if group.kind == "new function" else None
+    anew = group.kind == "new function" or (group.kind == "transformation" and every_run)
+    made = _made(group, evidence) if anew else None
     sizes = _buckets(group) if group.kind == "shape" else None
     if sizes is not None and not every_run:  # the programs for these sizes compile all the same
         cost_ns *= min((len(sizes.seen) - len(sizes.sizes)) / len(group.compilations), 1)
@@ -146,11 +148,11 @@ def _finding(group: _Group, evidence: Evidence, cost_ns: float, *, every_run: bo
         ),
         line=location,
         source=source_of_location(location, evidence),
-        evidence=(*_changes(group), *_about(made, sizes, last.argument)),
+        evidence=(*(_changes(group) or _reason(group)), *_about(made, sizes, last.argument)),
         cost_ns=cost_ns,
         basis="estimated" if sizes is not None and not every_run else "measured",
         per="run" if every_run else "first run",
-        remedy=_remedy(last.remedy, made, sizes),
+        remedy=_remedy(group.kind, last.remedy, made, sizes),
         code=made.code if made is not None else None if sizes is None else _padding(last.argument or "x", sizes),
     )
 
@@ -182,6 +184,13 @@ def _changes(group: _Group) -> tuple[Note, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def _reason(group: _Group) -> tuple[Note, ...]:
+    """Say which static argument differs where its values look the same."""
+    if group.kind != "static value":
+        return ()
+    return (note("doctor.recompile_reason", reason=group.compilations[-1].cause.reason),)
+
+
 def _about(made: Made | None, sizes: Buckets | None, argument: str | None) -> Iterator[Note]:
     if made is not None and made.captured:
         yield note("doctor.recompile_captured", names=", ".join(made.captured))
@@ -196,11 +205,13 @@ def _about(made: Made | None, sizes: Buckets | None, argument: str | None) -> It
         )
 
 
-def _remedy(remedy: str | None, made: Made | None, sizes: Buckets | None) -> Note | None:
+def _remedy(kind: str, remedy: str | None, made: Made | None, sizes: Buckets | None) -> Note | None:
     if sizes is not None:
         return note("doctor.recompile_pad")
     if made is not None and made.captured and made.passable and remedy is not None:
         return note("doctor.recompile_pass", names=", ".join(made.captured))
+    if made is not None and kind == "transformation":
+        return note("doctor.recompile_once")
     return None if remedy is None else note("doctor.recompile_remedy", remedy=remedy)
 
 
@@ -220,12 +231,12 @@ def _padding(argument: str, sizes: Buckets) -> str | None:
 RULE = Rule(
     name="recompile",
     looks_for="functions that compile again and again",
-    decides="A function compiles in every run after the first one, and that takes at least 2 % of the run. Or it "
-    f"compiles at least {_SEVERAL} times in the first run after its first call, for a reason that can be avoided, "
-    f"and that takes at least {_LEAST_FIRST_RUN_NS // 10**6} ms; or once for a weak type or a placement, and that "
-    f"takes at least {_LEAST_SINGLE_NS // 10**6} ms. Different shapes count if one axis of one argument varies and "
-    "powers of two are at most half as many sizes; different static values count if the programs have the same "
-    "operations. The cause is the one that %jaxtime reports.",
+    decides="A function compiles in every run after the first one, and that takes at least "
+    f"{LEAST_SHARE:.0%} of the run. Or it compiles at least {_SEVERAL} times in the first run after its first call, "
+    f"for a reason that can be avoided, and that takes at least {_LEAST_FIRST_RUN_NS // 10**6} ms; or once for a "
+    f"weak type or a placement, and that takes at least {_LEAST_SINGLE_NS // 10**6} ms. Different shapes count if "
+    "one axis of one argument varies and powers of two are at most half as many sizes; different static values count "
+    "if the programs have the same operations. The cause is the one that %jaxtime reports.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
     look=look,
 )

@@ -1,4 +1,4 @@
-"""Finds loops that keep more for their backward pass than fits well, where recomputing it would spare memory."""
+"""Finds loops that keep more for their backward pass than fits well, and batches that are too large at once."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from collections.abc import Iterator
 
 from ...records.cell_names import text_of
 from ...records.note import note
-from ..analysis.scan_residuals import ScanResiduals, scan_residuals
-from ..record.evidence import Evidence, Program
+from ...xla.hlo import HloModule
+from ..analysis.batch_temporaries import batch_of, in_parts
+from ..analysis.scan_residuals import BACKWARD, ScanResiduals, scan_residuals
+from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
+from ..record.program import Program
+from .rewriting.microbatches import gradient_call, in_microbatches, returns_mean
 from .rule import Rule, source_at
 
 #: Temporaries of less are no problem on any device.
@@ -25,6 +29,9 @@ _LEAST_OF_LIMIT = 0.1
 #: The remedy spares at least this share of the program's peak.
 _LEAST_SPARED = 0.1
 
+#: Taking a batch in parts takes time, so it is worth it only where a program needs this share of the memory.
+_TOO_LARGE = 0.9
+
 #: A call and its first argument are within this many lines.
 _CALL_LINES = 3
 
@@ -34,6 +41,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     for program in evidence.programs or ():
         if program.module is not None and _is_large(program, evidence.limit_bytes):
             yield from _findings(program)
+        if program.module is not None and evidence.limit_bytes is not None:
+            yield from _batch(evidence, program, program.module, _TOO_LARGE * evidence.limit_bytes)
 
 
 def _is_large(program: Program, limit_bytes: int | None) -> bool:
@@ -80,6 +89,47 @@ def _findings(program: Program) -> Iterator[RuleFinding]:
         )
 
 
+def _batch(evidence: Evidence, program: Program, module: HloModule, most_bytes: float) -> Iterator[RuleFinding]:
+    """Find the batch whose temporaries a device can hardly take at once."""
+    peak_bytes = program.executable.peak_bytes
+    if peak_bytes is None or peak_bytes < most_bytes:
+        return
+    if not any(BACKWARD in each.op_name for each in module.instructions.values()):
+        return
+    call = gradient_call(program, evidence)
+    batch = None if call is None else batch_of(module, call.differentiated, call.batch)
+    parts = None if batch is None else in_parts(program.executable, batch, most_bytes)
+    if call is None or batch is None or parts is None:
+        return
+    mean = returns_mean(call)
+    yield RuleFinding(
+        rule=RULE.name,
+        found=note(
+            "doctor.large_batch",
+            function=program.function or program.executable.name,
+            batch=", ".join(call.batch),
+            examples=batch.examples,
+            peak_bytes=peak_bytes,
+            limit_bytes=evidence.limit_bytes or 0,
+        ),
+        line=f"{(program.location or '').rpartition(':')[0]}:{call.statement.lineno}",
+        source=text_of(call.file)[call.statement.lineno - 1].strip(),
+        evidence=(
+            note(
+                "doctor.large_batch_temporaries",
+                scaled_bytes=parts.scaled_bytes,
+                parts=parts.parts,
+                after_bytes=peak_bytes - parts.spared_bytes,
+                summed_bytes=batch.summed_bytes,
+            ),
+        ),
+        cost_bytes=parts.spared_bytes,
+        basis="estimated",
+        remedy=note("doctor.large_batch_remedy", loss=call.loss, parts=parts.parts, mean=mean),
+        code=in_microbatches(call, parts.parts) if mean else None,
+    )
+
+
 def _body(kept: ScanResiduals) -> str:
     """Return the name by which the user's call of ``scan`` passes its function; empty if it has no name there."""
     if kept.line is None:
@@ -91,12 +141,16 @@ def _body(kept: ScanResiduals) -> str:
 
 RULE = Rule(
     name="rematerialise",
-    looks_for="loops that keep values of all iterations for their backward pass, instead of recomputing them",
+    looks_for="loops that keep values of all iterations for their backward pass, instead of recomputing them, and "
+    "batches whose gradient does not fit well at once",
     decides="A differentiated jax.lax.scan keeps more for its backward pass than its carry, and jax.checkpoint would "
     f"spare at least {_LEAST_SPARED:.0%} of the program's peak. Its temporaries are larger than its arguments and "
     f"results, at least {_LEAST_BYTES // 2**20} MiB and {_LEAST_OF_LIMIT:.0%} of the device's memory; where that is "
     f"unknown, {_TIMES_UNLIMITED} times as large and at least {_LEAST_UNLIMITED_BYTES // 2**20} MiB. Layers in a "
-    "Python loop are not looked at: whether XLA recomputes them late enough depends on its scheduler.",
+    "Python loop are not looked at: whether XLA recomputes them late enough depends on its scheduler. Or a function "
+    "that computes jax.grad or jax.value_and_grad of its own arguments in one statement needs at least "
+    f"{_TOO_LARGE:.0%} of the device's memory, and less if temporaries with an axis as long as the batch "
+    "were those of a part. No other argument may have an axis of that length.",
     source="https://docs.jax.dev/en/latest/gradient-checkpointing.html",
     look=look,
     needs=("programs",),

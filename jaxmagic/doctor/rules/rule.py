@@ -16,6 +16,10 @@ Need = Literal["programs", "profile", "repeated", "waits", "lines"]
 #: A finding costs at least this share of a run, or of the memory of a program.
 LEAST_SHARE = 0.02
 
+#: A finding about time in which the device is idle costs at least this share of a run: less than that depends on the
+#: profiler and on what else the machine does.
+LEAST_IDLE = 0.05
+
 
 class Rule(NamedTuple):
     """A rule.

@@ -9,14 +9,15 @@ from typing import NamedTuple
 from ...compilation.record.compilation import Compilation
 from ...records.call_stack import is_users
 from ...records.note import note
-from ..record.evidence import Evidence, Program, RepeatedLine
+from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
+from ..record.program import Program, RepeatedLine
 from .rewriting.loop_code import is_range, is_sequential, loop_code, trip_count
-from .rewriting.syntax import Loop, function_around, loops_around, tree_of
+from .rewriting.syntax import Loop, function_around, loops_around, tree_of, with_imports
 from .rule import Rule, source_at
 
-#: A loop is unrolled if its lines were traced to at least this many equations of one primitive with one shape.
-_LEAST_ROUNDS = 16
+#: A loop is unrolled if its lines were traced at least this often.
+_LEAST_ROUNDS = 8
 
 #: It has at least this share of the equations of its program.
 _LEAST_SHARE = 0.5
@@ -57,8 +58,8 @@ class _Unrolled(NamedTuple):
 
     @property
     def rounds(self) -> int:
-        """The number of rounds, from the syntax, or an upper bound from the counts of primitives."""
-        return trip_count(self.loop) or min(count for line in self.lines for _, count in line.primitives)
+        """The number of rounds, from the syntax, or from how often its lines were traced."""
+        return trip_count(self.loop) or min(each.rounds for each in self.lines)
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
@@ -107,6 +108,7 @@ def _look_at(program: Program, compilations: list[Compilation]) -> Iterator[Rule
     alone = len(found) == 1 and not unrolled.enclosing
     tree = tree_of(line.file)
     function = None if tree is None else function_around(tree, unrolled.loop.lineno)
+    code = loop_code(unrolled.loop, function) if alone else None
     counts = unrolled.counts
     names = list(counts)[:3]
     yield RuleFinding(
@@ -131,7 +133,7 @@ def _look_at(program: Program, compilations: list[Compilation]) -> Iterator[Rule
         basis="estimated" if alone else None,
         per="first run",
         remedy=note("doctor.unrolled_remedy", loop="fori_loop" if _counts(unrolled.loop) else "scan"),
-        code=loop_code(unrolled.loop, function) if alone else None,
+        code=None if code is None else with_imports(code, tree),
     )
 
 
@@ -162,8 +164,8 @@ def _is_alike(unrolled: _Unrolled) -> bool:
 RULE = Rule(
     name="unrolled-loop",
     looks_for="loops of Python in jitted functions, which make programs long",
-    decides=f"The lines of one for or while loop were traced to at least {_LEAST_ROUNDS} equations of one primitive "
-    f"with one shape, and to at least {_LEAST_SHARE:.0%} of the equations of a program; at least "
+    decides=f"The lines of one for or while loop were traced at least {_LEAST_ROUNDS} times, as the call "
+    f"stacks of equations tell, and to at least {_LEAST_SHARE:.0%} of the equations of a program; at least "
     f"{_LEAST_ALIKE:.0%} of them repeat with one shape; and the time to compile the program beyond "
     f"{_SHORT_NS // 10**6} ms, which short programs take as well, is at least {_LEAST_NS // 10**6} ms for this "
     "share. Loops over the leaves of a pytree, whose rounds do not depend on each other, do not count. The cost is "

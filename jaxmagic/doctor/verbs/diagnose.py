@@ -12,6 +12,7 @@ from ...runtime.functions import name_of
 from ...runtime.given import nanoseconds, whole
 from ...runtime.tracebacks import of_the_user
 from ...session.verbs import history
+from ...timing.capture.recorded_calls import record_calls
 from ..capture.examination import Examination
 from ..capture.remedies.tried_code import TriedCode
 from ..record.diagnosis import Diagnosis
@@ -75,21 +76,7 @@ def diagnose(
         )
     watch = examination(only=only, repeat=repeat, memory_bytes=memory_bytes, verify=verify, budget_s=budget_s)
     watch.see(None, {name_of(fn): fn, **_named(fn, args, kwargs)}, TriedCode.of_call(fn, args, kwargs))
-    watch.start()
-    error: BaseException | None = None
-    try:
-        for _ in watch.runs():
-            watch.result = fn(*args, **kwargs)
-            watch.returned(watch.result)
-    except BaseException as raised:
-        error = raised
-        raise
-    finally:
-        try:
-            watch.stop(error=error, code=name_of(fn))
-        finally:
-            watch.cancel()
-            del error  # its traceback would keep this frame, and so the arguments, alive
+    record_calls(watch, partial(fn, *args, **kwargs), name_of(fn))
     return watch.record
 
 

@@ -3,34 +3,60 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 from ...errors import NotMeasured
+from ...progress.bar import shown_progress
 from ...records.note import Note, note
 from ...runtime.around import is_a, of_type
 from ...runtime.clock import timestamp
 from ...runtime.environment import probe
+from ...runtime.given import nanoseconds, whole
 from ...runtime.jax_version import require_jax
 from ...session.verbs import keep
 from ..analysis.failures.explanation import explanation
+from ..analysis.failures.origin import FIRST_TRIES
 from ..capture.failures.failure import read_failure
+from ..capture.failures.mended import compared_with_fallback
+from ..capture.failures.out_of_memory import Limits
 from ..record.diagnosis import Diagnosis
 
+#: How long trying a remedy, or compiling variants that need less memory, may take, in seconds.
+BUDGET_S = 30.0
 
-def explain_error(error: BaseException | None = None) -> Diagnosis:
+
+def explain_error(
+    error: BaseException | None = None,
+    *,
+    memory_bytes: int | None = None,
+    verify: bool = False,
+    budget_s: float = BUDGET_S,
+) -> Diagnosis:
     """Explain an exception that JAX raised, on the line of your own code.
 
     The explanation names the traced value, the argument and the function it comes from, and what to write instead.
     What cannot be known from the exception and its traceback is said to be unknown. The record holds no frame and no
     array, and is in :func:`history` as well.
 
+    If memory ran out in a call of a jitted function, the function is compiled again, and variants that may need less
+    memory until one fits: with donated arguments, with :func:`jax.checkpoint`, with bfloat16. Nothing of this runs,
+    but JAX may trace the function again.
+
     Args:
         error: the exception; if left out, the last one that Python or IPython has shown.
+        memory_bytes: the memory of a device, into which a variant has to fit; the device's own if left out.
+        verify: for a traced value where Python needs a number or a truth value, and for static arguments that are not
+            hashable: run the function without jit, and with the remedy under jit where that can be applied
+            mechanically, with the arguments of the failing call. ``finding.verified`` says whether both compute the
+            same, and how many times as fast the mended function is.
+        budget_s: how long that, or compiling variants, may take, in seconds. What has begun ends later.
 
     Returns:
         The record. It has one finding, or none and a note if the exception was not raised by JAX or is not known.
 
     Raises:
         TypeError: `error` is not an exception.
+        ValueError: `memory_bytes` is not a positive integer, or `budget_s` is not a positive number.
         NotMeasured: no exception has been shown yet.
         JaxNotAvailable: JAX is not installed or too old.
 
@@ -53,8 +79,15 @@ def explain_error(error: BaseException | None = None) -> Diagnosis:
         error = _last()
     if not is_a(error, BaseException):
         raise TypeError(f"explain_error(): expected an exception, got {of_type('__name__', type(error))}")
+    budget_ns = nanoseconds(budget_s)
     require_jax()
-    failure = read_failure(error)
+    given = None if memory_bytes is None else whole("memory_bytes", memory_bytes)
+    with shown_progress() as progress:
+        limits = Limits(given, budget_ns, stage=lambda text: progress.stage(text, ticking=False))
+        failure = read_failure(error, limits)
+        finding = None if failure is None else explanation(failure)
+        if finding is not None and failure is not None and verify and failure.kind in FIRST_TRIES:
+            finding = replace(finding, verified=compared_with_fallback(error, failure, finding, budget_ns))
     notes: tuple[Note, ...] = ()
     if failure is None:
         notes = (note("doctor.error_unknown", error=of_type("__name__", type(error))),)
@@ -62,7 +95,7 @@ def explain_error(error: BaseException | None = None) -> Diagnosis:
         Diagnosis(
             code=None if failure is None else failure.source,
             started_at=timestamp(),
-            findings=() if failure is None else (explanation(failure),),
+            findings=() if finding is None else (finding,),
             looked=("error",),
             error=of_type("__name__", type(error)),
             notes=notes,

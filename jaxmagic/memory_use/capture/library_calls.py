@@ -20,13 +20,11 @@ def with_inside(profile: HeapProfile) -> HeapProfile:
     if a line of the user called them: JAX also leaves them out of the calls of an operation.
     """
     named = cache(_named)
+    is_internal = cache(lambda file: library_module(file) is not None and is_registered_internal(file))
 
     def called(stack: Stack) -> str | None:
         own = owner(stack) is not None
-        kept = (
-            each for each in stack if not (own and library_module(each.file) and is_registered_internal(each.file))
-        )
-        return inside(tuple(map(named, kept)))
+        return inside(tuple(named(each) for each in stack if not (own and is_internal(each.file))))
 
     functions = {stack: called(stack) for stack in {each.stack for each in profile.samples}}
     return replace(profile, samples=tuple(replace(each, inside=functions[each.stack]) for each in profile.samples))

@@ -110,21 +110,53 @@ def test_an_error_points_at_the_users_line_and_names_the_candidate(session: Any)
         ("", "one: 1", "at least two candidates, got 1"),
         ("", "x = 1", "at least two candidates, got 0"),
         ("", "one: 1\nx = 3\ntwo: 2", "line 2 is not a candidate"),
-        ("", "one: 1\none: 2", "two candidates with the label 'one'"),
+        ("", "one: 1\none: 2", "line 2: there are two candidates with the label 'one'"),
+        ("", "f(x)\nf(x)", "line 2: there are two candidates with the label 'f.x.'. Give one of them another"),
+        ("", "f(x)\none: 1", "at least two candidates, got 1. Line 1 is setup, as it is above the first label"),
         ("", "one: 1\ntwo: int = 2", "line 2: the label two is followed by an assignment. .* expression: two: 2"),
         ("", "one: y = 1\ntwo: y = 2", "line 1: the label one is followed by an assignment"),
-        ("", "my-jit: 1\ntwo: 2", "line 1: the label my-jit has to be a Python name, such as my_jit"),
-        ("", "one: 1\neager mlp: 2", "line 2: the label eager mlp has to be a Python name, such as eager_mlp"),
-        ("", "'one': 1\ntwo: 2", "the label 'one' has to be a Python name, such as one"),
+        (
+            "",
+            "my jit: y = 1\ntwo: 2",
+            "line 1: the label my jit is followed by an assignment. .* expression: my jit: 1",
+        ),
+        ("", "one: 1\nfor loop: 2", "line 2: .*. If 'for loop' is a label, put it in double quotes: \"for loop\": 2"),
+        ("", "n=10: 1\ntwo: 2", "If 'n=10' is a label, put it in double quotes: \"n=10\": 1"),
         ("--baseline three", "one: 1\ntwo: 2", "no candidate 'three'"),
         ("f(x)", "one: 1\ntwo: 2", "expected only options"),
-        ("--check maybe", "one: 1\ntwo: 2", "invalid choice"),
+        ("--check maybe", "one: 1\ntwo: 2", "^--check: expected allclose, equal or none, got 'maybe'$"),
         ("", "one: await f()\ntwo: 2", "await cannot be repeated"),
     ],
 )
 def test_bad_input_says_what_to_write(session: Any, line: str, cell: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         session.shell.run_cell_magic("jaxcompare", line, cell)
+
+
+def test_labels_may_be_words_expressions_and_anything_in_quotes(session: Any) -> None:
+    cell = 'python loop: f(x)\n"it\'s: jit": (\n    f(x)\n)\njit(f): f(x)  # a: b\nnp.dot: x * 2\nx + x'
+    record = session.run(f"%%jaxcompare -oq {QUICK} --baseline 'jit(f)'\n{cell}")
+    assert list(record) == ["python loop", "it's: jit", "jit(f)", "np.dot", "x + x"]
+    assert [each.code.split() for each in record.candidates][:3] == [["f(x)"]] * 3
+    assert record.baseline == "jit(f)"
+
+
+def test_without_labels_the_expressions_at_the_end_are_labelled_by_their_source(session: Any) -> None:
+    record = session.run(f"%%jaxcompare -oq {QUICK}\n'setup'\nf(x)\nz = x\nprint(z.shape)\nf(z)\nz  *  2")
+    assert list(record) == ["f(z)", "z * 2"]
+    assert record.candidate("z * 2").code == "z  *  2"
+
+
+def test_an_error_below_a_label_in_quotes_points_at_the_line_as_it_was_written(session: Any) -> None:
+    error = session.run('%%jaxcompare\na = 0\n"one – 1": 1\nthe other: 1 / a', fails=ZeroDivisionError)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    assert (last.lineno, last.line) == (3, "the other: 1 / a")
+    assert error.__notes__ == ["This was the candidate 'the other'."]
+
+
+def test_a_label_that_is_no_name_has_derivatives_and_points(session: Any) -> None:
+    cell = "%%jaxcompare -oq -r 4 --modes forward,grad --sweep n=1,2\nthe sum: (lambda x: x.sum() * n)(x)"
+    assert [each.label for each in session.run(cell).curves] == ["the sum", "the sum grad"]
 
 
 def test_an_annotated_assignment_in_the_setup_is_one(session: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import jax
@@ -11,6 +12,7 @@ import pytest
 
 import jaxmagic
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules.rewriting.syntax import with_imports
 
 X = np.ones((8, 1200), np.float32)
 W = jax.random.normal(jax.random.key(0), (1200, 1200))  # 5.5 MiB
@@ -58,7 +60,7 @@ def test_an_array_on_a_device_is_there_twice() -> None:
 def test_the_pasted_function_has_no_constant_and_computes_the_same() -> None:
     finding = the_one(project, X)
     assert finding.code is not None
-    namespace: dict[str, Any] = {"jax": jax, "jnp": jnp, "W": W, "x": X}
+    namespace: dict[str, Any] = {"jax": jax, "jnp": jnp, "W": W}
     exec(finding.code, namespace)
     pasted = namespace["project"]
     np.testing.assert_array_equal(pasted(X, W), project(X))
@@ -84,8 +86,52 @@ def test_a_large_array_on_the_host_is_put_on_a_device_by_the_code_to_paste() -> 
     assert finding.cost_bytes is None
     if finding.code is not None:  # JAX 0.7 does not show which NumPy array it was
         assert "LARGE_ON_HOST_on_device = jax.device_put(LARGE_ON_HOST)" in finding.code
-        namespace: dict[str, Any] = {"jax": jax, "jnp": jnp, "LARGE_ON_HOST": LARGE_ON_HOST, "x": X}
+        namespace: dict[str, Any] = {"jax": jax, "jnp": jnp, "LARGE_ON_HOST": LARGE_ON_HOST}
         exec(finding.code, namespace)
+
+
+def helper(x: Any) -> Any:
+    return x @ W
+
+
+@jax.jit
+def reads_twice(x):  # type: ignore[no-untyped-def]
+    return helper(x) + x @ W
+
+
+@jax.jit
+@jax.vmap
+def of_rows(x):  # type: ignore[no-untyped-def]
+    return x @ W
+
+
+def maker() -> Any:
+    local = W + 1
+
+    @jax.jit
+    def inner(x):  # type: ignore[no-untyped-def]
+        return x @ local
+
+    return inner
+
+
+@pytest.mark.parametrize("fn", [reads_twice, of_rows, maker()])
+def test_there_is_no_code_where_a_further_parameter_changes_something_else(fn: Any) -> None:
+    finding = the_one(fn, X)
+    assert finding.remedy is not None
+    assert finding.code is None
+
+
+def test_pasted_code_names_nothing_that_the_cell_has_not() -> None:
+    code = the_one(project, X).code
+    assert code is not None
+    exec(code, {"jax": jax, "jnp": jnp, "W": W})  # no x: it is a parameter
+
+
+def test_pasted_code_imports_what_the_code_of_the_user_does_not_name() -> None:
+    tree = ast.parse("from jax import jit, numpy as jnp")
+    assert with_imports("y = jax.device_put(jnp.ones(3))", tree).splitlines()[0] == "import jax"
+    assert with_imports("y = jnp.ones(3)", tree) == "y = jnp.ones(3)"
 
 
 def test_parameters_captured_by_a_model_of_flax_are_found() -> None:

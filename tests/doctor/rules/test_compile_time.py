@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from jaxmagic.doctor.record.evidence import EquationCount, Evidence, Program
+from jaxmagic.doctor.record.evidence import Evidence, LoweringImport
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.record.program import EquationCount, Program
 from jaxmagic.doctor.rules.compile_time import RULE
 from jaxmagic.records.call_stack import Frame
 
@@ -68,6 +69,45 @@ def test_a_cache_that_is_on_is_not_advised(seen: Any) -> None:
     (finding,) = RULE.look(seen((0, 2 * 10**9), cache="miss", cache_dir="/tmp/cache"))
     assert finding.remedy is None
     assert kinds(finding) == ["cache_missed"]
+
+
+def test_a_cache_keeps_what_it_is_configured_to_keep(seen: Any) -> None:
+    (finding,) = RULE.look(seen((0, 2 * 10**9), cache_least_ns=2 * 10**9))
+    assert finding.remedy is not None
+    (finding,) = RULE.look(seen((0, 2 * 10**9), cache_least_ns=2 * 10**9 + 1))
+    assert finding.remedy is None
+    assert "takes at least 2.00 s" in str(finding.evidence[1])
+    (finding,) = RULE.look(seen((3 * 10**9, 10**8), cache_least_ns=0))
+    assert finding.remedy is not None
+    assert finding.remedy.facts == {"spared_ns": 10**8}
+
+
+def test_the_least_size_of_entries_is_named_if_the_cache_has_one(seen: Any) -> None:
+    missed = {"cache": "miss", "cache_dir": "/tmp/cache"}
+    (finding,) = RULE.look(seen((0, 2 * 10**9), **missed, cache_least_bytes=2**20))
+    assert kinds(finding) == ["cache_missed", "cache_least_bytes"]
+
+
+def test_programs_that_are_little_of_the_first_run_are_no_finding(seen: Any) -> None:
+    evidence = seen((0, 10**9))
+    for rest_ns, findings in ((48 * 10**9, 1), (50 * 10**9, 0)):
+        first = replace(evidence.first, wait_ns=rest_ns)
+        assert len(list(RULE.look(replace(evidence, first=first)))) == findings
+
+
+def test_imports_to_lower_a_program_are_named_and_do_not_make_it_long(seen: Any, compilation: Any) -> None:
+    imported = (LoweringImport(package="scipy", modules=159, least_ns=4 * 10**8),)
+    slow = compilation(tracing_ns=0, lowering_ns=34 * 10**8, compilation_ns=0, cache=None)
+    for lowering_ns, findings in ((34 * 10**8, 1), (34 * 10**8 - 1, 0)):
+        evidence = seen((0, 0), lowering_imports=imported)
+        each = replace(slow, lowering_ns=lowering_ns)
+        first = replace(evidence.first, compilations=(each,), dispatch_ns=lowering_ns, lowering_ns=lowering_ns)
+        found = list(RULE.look(replace(evidence, first=first)))
+        assert len(found) == findings
+    (finding,) = RULE.look(seen((0, 2 * 10**9), lowering_imports=imported))
+    assert str(finding.evidence[0]) == (
+        "To lower programs, JAX imported scipy (159 modules): at least 400 ms, only in the first run of a process."
+    )
 
 
 def test_a_program_that_calls_python_is_never_in_the_cache(seen: Any, program: Program) -> None:

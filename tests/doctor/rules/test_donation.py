@@ -191,6 +191,60 @@ def test_donation_in_vain_is_found(doctor: Callable[..., list[RuleFinding]], res
 
 
 @pytest.mark.filterwarnings("ignore:Some donated buffers")
+def test_second_argument_that_is_donated_for_one_result_is_found(doctor: Callable[..., list[RuleFinding]]) -> None:
+    (found,) = doctor("out = f(x, y)", "y = x + 1; f = jax.jit(lambda a, b: a + b, donate_argnums=(0, 1))")
+    assert str(found.found) == "<lambda> donates b, 3.81 MiB, and no result takes that memory."
+    assert [str(each) for each in found.evidence] == [
+        "All results of type f32[1000,1000] take the memory of other arguments."
+    ]
+
+
+@pytest.mark.filterwarnings("ignore:Some donated buffers")
+def test_batch_that_is_donated_with_the_state_of_optax_is_found(
+    doctor: Callable[..., list[RuleFinding]], session: Session
+) -> None:
+    pytest.importorskip("optax")
+    setup = """
+import optax
+adam = optax.adam(1e-3)
+state = adam.init(params)
+@functools.partial(jax.jit, donate_argnums=(0, 1, 2))
+def update(params, state, batch):
+    changes, state = adam.update(jax.grad(lambda p: (batch @ p["a"]).sum() + p["b"].sum())(params), state)
+    return optax.apply_updates(params, changes), state
+"""
+    (found,) = doctor("params, state = update(params, state, x[:600])", setup)
+    assert str(found.found) == "update donates batch, 2.29 MiB, and no result takes that memory."
+    assert not session.shell.user_ns["x"].is_deleted()
+
+
+@pytest.mark.parametrize("function", ["y", "(y, y + 1)", "y @ y", "(y.sum(), y * 2)"])
+def test_donation_that_a_result_uses_is_left_alone(
+    doctor: Callable[..., list[RuleFinding]], session: Session, function: str
+) -> None:
+    setup = f"z = x + 1; f = jax.jit(lambda y: {function}, donate_argnums=0)"
+    assert doctor("out = f(z)", setup) == []
+    assert session.shell.user_ns["z"].is_deleted()
+
+
+@pytest.mark.filterwarnings("ignore:Some donated buffers")
+def test_result_that_is_sharded_in_another_way_is_named() -> None:
+    evidence = evidence_of(
+        jax.jit(lambda x: x.astype(jax.numpy.bfloat16), donate_argnums=0), jax.numpy.ones((1024, 512))
+    )
+    assert evidence.programs is not None
+    (program,) = evidence.programs
+    assert program.module is not None
+    (result,) = program.module.outputs
+    split = replace(result, shape="f32[1024,512]", pieces=(2, 1))
+    changed = replace(program, module=program.module._replace(outputs=(split,)))
+    (found,) = donation.look(replace(evidence, programs=(changed,)))
+    assert [str(each) for each in found.evidence] == [
+        "The results of type f32[1024,512] on a device are sharded in another way than the argument."
+    ]
+
+
+@pytest.mark.filterwarnings("ignore:Some donated buffers")
 def test_donation_in_vain_of_little_is_left_alone(doctor: Callable[..., list[RuleFinding]]) -> None:
     assert doctor("out = f(x[:100])", "f = jax.jit(lambda y: y.sum(), donate_argnums=0)") == []
 

@@ -184,6 +184,88 @@ def test_a_function_jitted_by_equinox_in_a_step_is_found() -> None:
     assert the_one(step, X).per == "run"
 
 
+def long_step(x: Any) -> Any:
+    a = x + 1
+    b = a + 1
+    c = b + 1
+    d = c + 1
+    e = d + 1
+    g = jax.jit(lambda y: jnp.sin(y) @ y)
+    x = g(e)
+    x = x + 1
+    x = x + 1
+    x = x + 1
+    return x + a
+
+
+def test_of_a_long_function_only_what_changes_is_printed() -> None:
+    finding = the_one(long_step, X)
+    line = long_step.__code__.co_firstlineno + 6
+    assert finding.code == f"g = jax.jit(lambda y: jnp.sin(y) @ y)\n\n# Then remove line {line} of long_step."
+    exec(finding.code, {"jax": jax, "jnp": jnp})
+
+
+def long_step_inline(x: Any) -> Any:
+    a = x + 1
+    b = a + 1
+    c = b + 1
+    d = c + 1
+    e = d + 1
+    x = jax.jit(lambda y: jnp.sin(y) @ y)(e)
+    x = x + 1
+    x = x + 1
+    x = x + 1
+    x = x + 1
+    return x + a
+
+
+def test_of_a_long_function_the_line_that_changes_is_printed() -> None:
+    finding = the_one(long_step_inline, X)
+    line = long_step_inline.__code__.co_firstlineno + 6
+    assert finding.code == (
+        "long_step_inline_jitted = jax.jit(lambda y: jnp.sin(y) @ y)\n\n"
+        f"# Then line {line} of long_step_inline becomes:\n#     x = long_step_inline_jitted(e)"
+    )
+
+
+def loss_with_a_lambda(w: Any, x: Any) -> Any:
+    for _ in range(3):
+        x = jax.jit(lambda a, b: jnp.tanh(a @ b))(x, w)
+    return x.sum()
+
+
+def test_a_function_made_in_a_loop_below_a_gradient_is_to_be_made_once() -> None:
+    finding = the_one(lambda w, x: jax.grad(loss_with_a_lambda)(w, x), X, X)
+    assert finding.found.facts["cause"] == "transformation"
+    assert finding.remedy is not None
+    assert finding.remedy.kind == "doctor.recompile_once"
+    value, compiled = run_pasted(finding.code, "jax.grad(loss_with_a_lambda)(x, x)", Any=Any)
+    assert compiled == 0
+    np.testing.assert_allclose(value, jax.grad(loss_with_a_lambda)(X, X), rtol=1e-5)
+
+
+def test_the_whole_gradient_jitted_once_compiles_once() -> None:
+    assert found(jax.jit(jax.grad(loss_with_a_lambda)), X, X) == []
+
+
+class Settings:
+    rate = 2.0
+
+
+@partial(jax.jit, static_argnames="settings")
+def with_settings(x: Any, settings: Settings) -> Any:
+    return jnp.tanh(x * settings.rate) @ x
+
+
+def test_a_new_object_as_a_static_argument_is_named() -> None:
+    finding = the_one(lambda x: [with_settings(x, Settings()) for _ in range(3)], X)
+    assert finding.per == "run"
+    (why,) = map(str, finding.evidence)
+    assert why.startswith("Static argument settings is a different object")
+    settings = Settings()
+    assert found(lambda x: [with_settings(x, settings) for _ in range(3)], X) == []
+
+
 @jax.jit
 def total(x: Any) -> Any:
     return jnp.sum(jnp.sin(x) @ x.T)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import jax
@@ -12,6 +13,7 @@ import pytest
 import jaxmagic
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.rules import unrolled_loop
+from jaxmagic.doctor.rules.rewriting.loop_code import loop_code
 
 X = np.linspace(0, 1, 900, dtype=np.float32).reshape(30, 30)
 WS = [X + n for n in range(40)]
@@ -108,6 +110,46 @@ def test_equations_of_what_a_loop_calls_count_for_the_loop() -> None:
     finding = the_one(jax.jit(calls), X, WS)
     assert finding.source == "x = apply_layer(x, w)"
     assert finding.found.facts["equations"] == finding.found.facts["total"]
+
+
+LAYERS = [dict.fromkeys("abcd", w) for w in WS]
+
+
+def apply_block(p: Any, x: Any) -> Any:
+    h = jnp.tanh(x @ p["a"])
+    h = jnp.tanh(h @ p["b"])
+    h = jnp.tanh(h @ p["c"])
+    h = jnp.tanh(h @ p["d"])
+    return x + h
+
+
+def blocks(params: Any, x: Any) -> Any:
+    for p in params:
+        x = apply_block(p, x)
+    return x
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+def test_rounds_are_counted_and_not_the_equations_of_a_round() -> None:
+    finding = the_one(jax.jit(blocks), LAYERS[:12], X)
+    assert finding.found.facts["primitives"] == "dot_general 48, tanh 48, add 12"  # by hand: 12 blocks
+    assert finding.cost_ns == pytest.approx(float(finding.evidence[0].facts["time_ns"]) * 11 / 12)
+    code = pasted(finding.code, x=X, params=LAYERS[:12], apply_block=apply_block)
+    np.testing.assert_allclose(code["x"], blocks(LAYERS[:12], X), rtol=1e-4)
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+def test_few_layers_with_many_equal_equations_are_no_finding() -> None:
+    assert found(jax.jit(blocks), LAYERS[:4], X) == []  # 16 products of one shape
+
+
+def test_code_to_paste_is_none_where_it_would_overwrite_a_variable() -> None:
+    def function(source: str) -> Any:
+        return ast.parse(source).body[0]
+
+    for name, has_code in (("other", True), ("body", False), ("carry", False)):
+        around = function(f"def f(x, ws, {name}):\n  for w in ws:\n    x = x @ w\n  return x + {name}")
+        assert (loop_code(around.body[0], around) is not None) == has_code
 
 
 @pytest.mark.usefixtures("whatever_it_takes")

@@ -1,4 +1,4 @@
-"""Explains leaked traced values, arrays that were donated or deleted, and memory that ran out."""
+"""Explains leaked traced values, and arrays that were donated or deleted."""
 
 from __future__ import annotations
 
@@ -68,20 +68,4 @@ def explain_deleted(failure: Failure) -> RuleFinding:
         source=failure.source,
         evidence=(*evidence, *evidence_of(failure)),
         remedy=note("doctor.write_reassigned", name=(failure.detail or "state").partition(",")[0]),
-    )
-
-
-def explain_memory(failure: Failure) -> RuleFinding:
-    """Explain that memory ran out: what was alive, and what usually helps."""
-    alive = [
-        note("doctor.error_alive", array=name, size_bytes=size)
-        for name, size in zip(failure.alive, failure.alive_bytes, strict=True)
-    ]
-    return RuleFinding(
-        rule="error",
-        found=note("doctor.error_memory"),
-        line=failure.line,
-        source=failure.source,
-        evidence=(*alive, *evidence_of(failure)),
-        remedy=note("doctor.write_smaller", jax=spelled(failure, "jax")),
     )

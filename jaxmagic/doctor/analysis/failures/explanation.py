@@ -7,10 +7,11 @@ from collections.abc import Callable
 from ...record.failure import Failure, Kind
 from ...record.finding import RuleFinding
 from .array_functions import explain_mask, explain_numpy
-from .buffers import explain_deleted, explain_leak, explain_memory
+from .buffers import explain_deleted, explain_leak
 from .conditions import explain_condition
 from .not_finite import explain_not_finite
 from .numbers import explain_number
+from .out_of_memory import explain_memory
 from .static_values import explain_static
 from .structures import explain_branches, explain_carry, explain_pytree
 

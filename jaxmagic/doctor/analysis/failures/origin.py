@@ -8,7 +8,7 @@ from ....records.note import Note, note
 from ...record.failure import Failure, Traced
 
 #: The kinds of errors that often stop a first try with jit.
-_FIRST_TRIES = "bool", "number", "index", "shape", "static"
+FIRST_TRIES = "bool", "number", "index", "shape", "static"
 
 #: A longer call is not shown: nobody pastes it.
 _LONGEST = 1000
@@ -119,7 +119,7 @@ def fallback(failure: Failure) -> str | None:
     function anyway, and in no function that another traced function calls.
     """
     call = failure.call
-    if call is None or failure.kind not in _FIRST_TRIES:
+    if call is None or failure.kind not in FIRST_TRIES:
         return None
     if failure.kind == "static":
         return call.unjitted

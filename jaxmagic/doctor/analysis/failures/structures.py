@@ -8,8 +8,11 @@ from dataclasses import replace
 from ....records.note import Note, note
 from ...record.failure import Difference, Failure
 from ...record.finding import RuleFinding
-from .expression import expression_of
+from .expression import expression_of, spelled
 from .origin import evidence_of
+
+#: The names of dtypes, by JAX's short ones without their bits.
+_LONG = {"bool": "bool", "bf": "bfloat", "f": "float", "i": "int", "u": "uint", "c": "complex"}
 
 
 def explain_carry(failure: Failure) -> RuleFinding:
@@ -31,7 +34,7 @@ def explain_carry(failure: Failure) -> RuleFinding:
         line=failure.line,
         source=failure.source,
         evidence=(*_others(more), *evidence_of(failure)),
-        remedy=_carry_remedy(first),
+        remedy=_carry_remedy(first, spelled(failure, "jax.numpy")),
     )
 
 
@@ -51,7 +54,7 @@ def explain_branches(failure: Failure) -> RuleFinding:
         line=failure.line,
         source=failure.source,
         evidence=(*_others(more), *evidence_of(failure)),
-        remedy=_branches_remedy(first),
+        remedy=_branches_remedy(first, spelled(failure, "jax.numpy")),
     )
 
 
@@ -87,15 +90,52 @@ def _others(more: tuple[Difference, ...]) -> list[Note]:
     ]
 
 
-def _carry_remedy(first: Difference) -> Note:
+def _carry_remedy(first: Difference, jnp: str) -> Note:
     if first.aspect == "dtypes":
-        return note("doctor.write_carry_dtype", leaf=first.path, expected=first.expected, got=first.got)
+        return note(
+            "doctor.write_carry_dtype",
+            leaf=first.path,
+            expected=first.expected,
+            got=first.got,
+            expected_dtype=_dtype(first.expected),
+            got_dtype=_dtype(first.got),
+            jnp=jnp,
+        )
     if first.aspect == "structure":
         return note("doctor.write_carry_structure", expected=first.expected)
     return note("doctor.write_carry_shape", leaf=first.path)
 
 
-def _branches_remedy(first: Difference) -> Note:
+def _branches_remedy(first: Difference, jnp: str) -> Note:
     if first.aspect == "dtypes":
-        return note("doctor.write_branch_dtype", expected=first.expected, got=first.got)
+        dtype = _keeping(first.expected, first.got)
+        return note("doctor.write_branch_dtype", expected=first.expected, got=first.got, dtype=dtype, jnp=jnp)
     return note("doctor.write_branch_structure")
+
+
+def _keeping(first: str, other: str) -> str:
+    """Return the dtype, of two types, that loses less if both become it; empty if numbers cannot become one of them.
+
+    >>> _keeping("i32[]", "f32[]"), _keeping("f32[2]", "bool[2]"), _keeping("bf16[]", "f32[]")
+    ('float32', 'float32', 'float32')
+    >>> _keeping("key<fry>[]", "f32[]")
+    ''
+    """
+    dtypes = _dtype(first), _dtype(other)
+    return max(dtypes, key=_rank) if all(dtypes) else ""
+
+
+def _rank(dtype: str) -> tuple[int, int]:
+    """Order dtypes: numbers with a fraction after integers, and wider ones after narrower ones."""
+    kind = dtype.rstrip("0123456789")
+    return ("bool", "uint", "int", "bfloat", "float", "complex").index(kind), int(dtype[len(kind) :] or 0)
+
+
+def _dtype(type: str) -> str:
+    """Return the name of the dtype of a short type; empty if it has none that a number could be converted to.
+
+    >>> _dtype("bf16[2]"), _dtype("bool[]"), _dtype("key<fry>[]")
+    ('bfloat16', 'bool', '')
+    """
+    match = re.match(r"(bool|bf|f|i|u|c)(\d*)\[", type)
+    return "" if match is None else f"{_LONG[match[1]]}{match[2]}"

@@ -15,7 +15,8 @@ from ...record.failure import JitCall, Passed
 from .statement import Place, definition
 from .unjitted import unjitted_call
 
-_MISSING = object()
+#: Stands for a value that cannot be had without running code.
+MISSING = object()
 
 #: Types whose values can be hashed, whatever they are.
 _HASHABLE = int, float, complex, bool, str, bytes, type(None)
@@ -33,7 +34,7 @@ _DISPLAYS = {
 
 
 def value_of(node: ast.AST, frame: FrameType) -> Any:
-    """Return the value of a name or of an attribute of one, without running code; ``_MISSING`` if that is impossible.
+    """Return the value of a name or of an attribute of one, without running code; ``MISSING`` if that is impossible.
 
     A method is returned as the function in its class.
     """
@@ -45,20 +46,25 @@ def value_of(node: ast.AST, frame: FrameType) -> Any:
         return node.value
     if isinstance(node, ast.Attribute):
         owner = value_of(node.value, frame)
-        if owner is _MISSING:
-            return _MISSING
+        if owner is MISSING:
+            return MISSING
         found = attribute(owner, node.attr)
         if found is None and is_a(owner, type):
             found = member(owner, node.attr)
-        return _MISSING if found is None else found
+        return MISSING if found is None else found
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         owner, key = value_of(node.value, frame), node.slice.value
         if is_exactly(owner, list, tuple, dict) and is_exactly(key, int, str):
             try:
                 return owner[key]
             except (LookupError, TypeError):
-                return _MISSING
-    return _MISSING
+                return MISSING
+    return MISSING
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a value is what :func:`value_of` returns where it is impossible to tell the value."""
+    return value is MISSING
 
 
 def jit_call(place: Place, frame: FrameType, where: Frame, traced: Any = None) -> JitCall | None:
@@ -74,7 +80,7 @@ def jit_call(place: Place, frame: FrameType, where: Frame, traced: Any = None) -
     if not isinstance(node, ast.Call):
         return None
     jitted = value_of(node.func, frame)
-    function = _wrapped(jitted)
+    function = wrapped_function(jitted)
     if function is None or (traced is not None and function.__code__ is not traced):
         return None
     given = _bound(node)
@@ -100,9 +106,9 @@ def jit_call(place: Place, frame: FrameType, where: Frame, traced: Any = None) -
     )
 
 
-def _wrapped(jitted: Any) -> FunctionType | None:
+def wrapped_function(jitted: Any) -> FunctionType | None:
     """Return the Python function that was jitted, if `jitted` was made by ``jax.jit`` of just that."""
-    if jitted is _MISSING or of_type("__name__", type(jitted)) != "PjitFunction":
+    if jitted is MISSING or of_type("__name__", type(jitted)) != "PjitFunction":
         return None
     function = attribute(jitted, "__wrapped__")
     return function if is_exactly(function, FunctionType) else None
@@ -132,7 +138,7 @@ def _passed(name: str, node: ast.expr, frame: FrameType) -> Passed:
     if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
         kind = str(of_type("__name__", type(node.operand.value)))
     flat = None
-    if value is not _MISSING:
+    if value is not MISSING:
         kind = "array" if is_array(value) or is_tracer(value) else str(of_type("__name__", type(value)))
         if is_exactly(value, list, tuple, set):
             flat = all(is_exactly(each, *_HASHABLE) for each in value)

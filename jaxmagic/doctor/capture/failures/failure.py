@@ -21,6 +21,7 @@ from .buffers import deleted_in, donors_of, largest_alive
 from .calls import jit_call, value_of
 from .escapes import escapes_of
 from .modules import module_names
+from .out_of_memory import Limits, look_at_memory
 from .recognize import Recognized, is_jax_file, recognize
 from .statement import Place, place_of
 
@@ -28,7 +29,7 @@ from .statement import Place, place_of
 _MOST = 8
 
 
-class _Entry(NamedTuple):
+class Entry(NamedTuple):
     """One entry of a traceback."""
 
     frame: FrameType
@@ -37,24 +38,41 @@ class _Entry(NamedTuple):
 
     @property
     def place(self) -> Place:
+        """The statement and the expression at which it stopped."""
         return place_of(self.frame.f_code, self.offset)
 
 
-def read_failure(error: BaseException) -> Failure | None:
-    """Return what is known about an exception that JAX raised; ``None`` if it is no such exception."""
+def read_failure(error: BaseException, limits: Limits | None = None) -> Failure | None:
+    """Return what is known about an exception that JAX raised; ``None`` if it is no such exception.
+
+    Args:
+        error: the exception.
+        limits: the limits of what is compiled if memory ran out; usual ones if left out.
+    """
     recognized = recognize(error)
     if recognized is None:
         return None
-    entries = [*_entries(recognized.error.__traceback__)]
-    if recognized.behind is not None and not any(is_users(each.where) for each in entries):
-        entries = [*_entries(recognized.behind.__traceback__)]
+    entries = _entries_of(recognized)
     try:
-        return _read(recognized, entries)
+        return _read(recognized, entries, limits or Limits())
     finally:
         entries.clear()  # an exception in here would otherwise keep the user's frames alive
 
 
-def _entries(traceback: TracebackType | None) -> Iterator[_Entry]:
+def users_entries(error: BaseException) -> list[Entry]:
+    """Return the user's entries of the traceback of an exception that JAX raised, the innermost last."""
+    recognized = recognize(error)
+    return [] if recognized is None else [each for each in _entries_of(recognized) if is_users(each.where)]
+
+
+def _entries_of(recognized: Recognized) -> list[Entry]:
+    entries = [*_entries(recognized.error.__traceback__)]
+    if recognized.behind is not None and not any(is_users(each.where) for each in entries):
+        entries = [*_entries(recognized.behind.__traceback__)]
+    return entries
+
+
+def _entries(traceback: TracebackType | None) -> Iterator[Entry]:
     while traceback is not None:
         code = traceback.tb_frame.f_code
         name = known_as(code.co_filename)
@@ -64,11 +82,11 @@ def _entries(traceback: TracebackType | None) -> Iterator[_Entry]:
             line=traceback.tb_lineno or 0,
             cell=None if name == code.co_filename else name,
         )
-        yield _Entry(traceback.tb_frame, where, traceback.tb_lasti)
+        yield Entry(traceback.tb_frame, where, traceback.tb_lasti)
         traceback = traceback.tb_next
 
 
-def _read(recognized: Recognized, entries: Sequence[_Entry]) -> Failure:
+def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> Failure:
     text = message_of(recognized.error)
     kind = recognized.kind
     traced = messages.traced(text)
@@ -85,10 +103,13 @@ def _read(recognized: Recognized, entries: Sequence[_Entry]) -> Failure:
     )
     if not users:
         return facts
-    return _with_code(facts, users, _library(entries, users[-1]))
+    found = _with_code(facts, users, _library(entries, users[-1]))
+    if kind != "memory":
+        return found
+    return replace(found, memory=look_at_memory(text, users[-1].place, users[-1].frame, limits))
 
 
-def _library(entries: Sequence[_Entry], last: _Entry) -> Frame | None:
+def _library(entries: Sequence[Entry], last: Entry) -> Frame | None:
     """Return the innermost call in a library that the failing line called, before that called JAX.
 
     The libraries that JAX itself calls are its own affair.
@@ -98,7 +119,7 @@ def _library(entries: Sequence[_Entry], last: _Entry) -> Frame | None:
     return theirs[-1].where if theirs else None
 
 
-def _with_code(facts: Failure, users: Sequence[_Entry], library: Frame | None) -> Failure:
+def _with_code(facts: Failure, users: Sequence[Entry], library: Frame | None) -> Failure:
     """Add what the code and the variables of the failing line tell."""
     last, place = users[-1], users[-1].place
     code = last.frame.f_code
@@ -139,7 +160,7 @@ def _with_code(facts: Failure, users: Sequence[_Entry], library: Frame | None) -
     )
 
 
-def _beginning(traced: Traced | None, users: Sequence[_Entry]) -> int | None:
+def _beginning(traced: Traced | None, users: Sequence[Entry]) -> int | None:
     """Return which of the user's calls is that of the traced function, the innermost one if there are several."""
     if traced is None:
         return None
@@ -190,7 +211,7 @@ def _values(node: ast.AST | None, frame: FrameType) -> Iterator[Value]:
             )
 
 
-def _handed(users: Sequence[_Entry], begun: int | None) -> Iterator[Handed]:
+def _handed(users: Sequence[Entry], begun: int | None) -> Iterator[Handed]:
     """Iterate over what callers that were being traced passed to the traced function."""
     if not begun:
         return

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 from ....records.note import note
 from ...record.finding import RuleFinding
-from . import captured_constant, donation, not_jitted, precision, recompile, rematerialise, transfer
-from .remedy import NotTried, Remedy, Sizes
+from . import not_jitted, precision, recompile, sharding, transfer, transformed_calls
+from .compiled import captured_constant, donation, memory, rematerialise
+from .remedy import Change, NotTried, Remedy, Sizes
 from .tried_code import TriedCode
 
 #: Remedies that compile something before anything is measured.
-COMPILING = "donation", "rematerialise", "captured-constant"
+COMPILING = "donation", "rematerialise", "captured-constant", "memory"
 
 
 def _with_cache(finding: RuleFinding, code: TriedCode) -> Sizes:
     raise NotTried(note("doctor.not_tried_cache"))
 
 
+def _jitted(finding: RuleFinding, code: TriedCode) -> Change:
+    if transformed_calls.is_outermost(finding):
+        return transformed_calls.propose(finding, code)
+    return not_jitted.propose(finding, code)
+
+
 REMEDIES: dict[str, Remedy] = {
     "recompile": recompile.propose,
     "compile-time": _with_cache,
-    "not-jitted": not_jitted.propose,
+    "not-jitted": _jitted,
     "transfer": transfer.propose,
+    "sharding": sharding.propose,
     "donation": donation.propose,
     "rematerialise": rematerialise.propose,
     "captured-constant": captured_constant.propose,
     "precision": precision.propose,
+    "memory": memory.propose,
 }

@@ -100,7 +100,7 @@ def measured(before: Run, after: Run, *, budget_ns: int, deadline_ns: int, clock
     why = note("doctor.not_tried_budget")
     comparison: Comparison | None = None
     try:
-        with _silence():
+        with silenced():
             comparison = take_comparison(
                 {
                     label: Entry(Runner(counted[label], each=run.each))
@@ -191,7 +191,7 @@ class _Discard(io.TextIOBase):
 
 
 @contextmanager
-def _silence() -> Iterator[None]:
+def silenced() -> Iterator[None]:
     """Discard what the code prints each time it runs."""
     with redirect_stdout(_Discard()):
         yield

@@ -67,11 +67,12 @@ class Jitted:
 
     Attributes:
         called: whether it has been called.
+        function: the function.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.called = False
-        self._function = function
+        self.function = function
         self._jitted: Callable[..., Any] | None = None
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
@@ -84,13 +85,13 @@ class Jitted:
     def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         import jax
 
-        if is_jitted(self._function):
-            return self._function
+        if is_jitted(self.function):
+            return self.function
         problem: Exception | None = None
         for is_traced in (_is_arrays_or_numbers, _is_arrays):
             numbers = [number for number, each in enumerate(args) if not is_traced(each)]
             names = [name for name, each in kwargs.items() if not is_traced(each)]
-            jitted = jax.jit(self._function, static_argnums=numbers, static_argnames=names)
+            jitted = jax.jit(self.function, static_argnums=numbers, static_argnames=names)
             try:
                 jitted.trace(*args, **kwargs)
             except Exception as error:
@@ -100,7 +101,7 @@ class Jitted:
         assert problem is not None
         text = (message_of(problem).splitlines() or [""])[0][:100]
         raise NotTried(
-            note("doctor.cannot_be_jitted", name=self._function.__name__, error=f"{type(problem).__name__}: {text}")
+            note("doctor.cannot_be_jitted", name=self.function.__name__, error=f"{type(problem).__name__}: {text}")
         )
 
 

@@ -15,7 +15,7 @@ from .remedy import Change, NotTried, calls_in_advice, first_arguments, names_gi
 from .tried_code import TriedCode
 
 #: Inputs with more bytes than this are not copied to the device unasked.
-_MOST_BYTES = 2**30
+MOST_BYTES = 2**30
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
@@ -23,18 +23,18 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     import jax
 
     names = names_given(finding) or first_arguments(calls_in_advice(finding, "device_put"))
-    seen = _seen(code.read())
+    seen = seen_variables(code.read())
     chosen = {name: value for name, value in seen.items() if (not names or name in names) and _has_arrays(value)}
     if not chosen:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     size = sum(each.nbytes for value in chosen.values() for each in jax.tree.leaves(value) if _is_array(each))
-    if size > _MOST_BYTES:
+    if size > MOST_BYTES:
         raise NotTried(note("doctor.not_tried_size", size_bytes=size))
     replacements = {id(value): jax.tree.map(_put, value) for value in chosen.values()}
     return Change(replacements, notes=(note("doctor.put", names=", ".join(chosen)),))
 
 
-def _seen(read: dict[str, Any]) -> dict[str, Any]:
+def seen_variables(read: dict[str, Any]) -> dict[str, Any]:
     """Return the variables that the code and the user's functions see, by name."""
     seen: dict[str, Any] = {}
     queue = [read]

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from ....records.call_stack import Frame
 from ....records.note import note
-from ...record.evidence import Evidence, Program
+from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
-from ..rule import Rule, source_at
-from .host_time import LEAST_SHARE, host_time, jitted_calls, matters
+from ...record.program import Program
+from ..rule import LEAST_IDLE, Rule, source_at
+from .host_time import host_time, jitted_calls, matters
 from .syntax import loop_around, site_of
 
 #: From how many calls per run on.
@@ -122,7 +123,7 @@ RULE = Rule(
     name="dispatch-bound",
     looks_for="short calls of jitted functions, between which the device is idle",
     decides=f"A jitted function is called at least {_MANY} times per run, the device is idle for these calls for at "
-    f"least {LEAST_SHARE:.0%} of the run, and for at least half as long as it runs for them. The cost is this idle "
+    f"least {LEAST_IDLE:.0%} of the run, and for at least half as long as it runs for them. The cost is this idle "
     "time, without what follows a wait. Functions that are given arrays of the host in every call do not count.",
     source="https://docs.jax.dev/en/latest/gpu_performance_tips.html",
     look=look,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....timing.record import Timing
-from ...record.evidence import Dispatch, Evidence, HostUse, HostWait, Program
+from ...record.evidence import Dispatch, Evidence, HostUse, HostWait
+from ...record.program import Program
+from ..rule import LEAST_IDLE
 
-#: A cost that the host causes is a finding from this share of a run on, and from this time on: less than that depends
-#: on the profiler and on what else the machine does.
-LEAST_SHARE = 0.05
+#: A cost that the host causes is a finding from this time on: less than that depends on the profiler and on what else
+#: the machine does.
 LEAST_NS = 100_000
 
 #: From how many waits at one line on they recur.
@@ -92,7 +93,7 @@ def recurring(evidence: Evidence) -> tuple[HostWait, ...]:
 
 def matters(cost_ns: float, evidence: Evidence) -> bool:
     """Return whether a cost that the host causes is worth a finding."""
-    return cost_ns >= max(LEAST_SHARE * evidence.run_ns, LEAST_NS)
+    return cost_ns >= max(LEAST_IDLE * evidence.run_ns, LEAST_NS)
 
 
 def names_of(evidence: Evidence, *, eager: bool) -> set[str]:

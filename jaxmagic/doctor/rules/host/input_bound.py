@@ -9,8 +9,8 @@ from ....records.call_stack import Frame
 from ....records.note import note
 from ...record.evidence import Evidence, HostShare
 from ...record.finding import RuleFinding
-from ..rule import Rule, source_at
-from .host_time import LEAST_SHARE, host_time, matters
+from ..rule import LEAST_IDLE, Rule, source_at
+from .host_time import host_time, matters
 from .syntax import around, function_around, own_nodes, tree_of
 
 #: From how many samples on: fewer are chance.
@@ -130,7 +130,7 @@ RULE = Rule(
     name="input-bound",
     looks_for="loading of data that keeps the device waiting",
     decides=f"The host is inside a generator, or in the next item of an iterator, in at least {_LEAST_SAMPLES} "
-    f"samples of 1 ms, and the device is idle for at least {LEAST_SHARE:.0%} of the run meanwhile. The cost is this "
+    f"samples of 1 ms, and the device is idle for at least {LEAST_IDLE:.0%} of the run meanwhile. The cost is this "
     "time, without what a wait explains.",
     source="https://openxla.org/xprof/overview_page",
     look=look,

@@ -8,11 +8,14 @@ from collections.abc import Iterator
 
 from ....records.call_stack import Frame, owner
 from ....records.note import note
-from ...record.evidence import Dispatch, Evidence, Program
+from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
-from ..rule import Rule, source_at
-from .host_time import LEAST_SHARE, eager_calls, host_time, matters, names_of_program
+from ...record.program import Program
+from ..rule import LEAST_IDLE, Rule, source_at
+from .host_time import eager_calls, host_time, matters, names_of_program
 from .syntax import Function, Loop, around, function_around, loop_around, own_nodes
+from .transformed_calls import MANY as MANY_TRANSFORMED
+from .transformed_calls import call_name, made_in_file, transformed_calls
 
 #: From how many operations per run on.
 _MANY = 30
@@ -28,10 +31,11 @@ _MOST_NAMES = 4
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
-    """Find eager operations that keep the device waiting."""
+    """Find eager operations, and transformed calls of jitted functions, that keep the device waiting."""
     time = host_time(evidence)
     if time is None:
         return
+    yield from transformed_calls(RULE.name, evidence, time)
     calls = eager_calls(evidence, time.use)
     count = sum(each.count for each in calls)
     cost_ns = sum(each.exposed_ns for each in calls) * time.exposed_scale
@@ -39,7 +43,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         return
     often = sorted(calls, key=lambda each: -each.count)
     line = _line(often, evidence)
-    way, code = _remedy(line, count, evidence)
+    transforms = any(each.eager and each.transformed for each in evidence.programs or ())
+    way, code = _remedy_of_transformed(line) if transforms else _remedy(line, count, evidence)
     yield RuleFinding(
         rule=RULE.name,
         found=note(
@@ -54,6 +59,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         basis="estimated",
         remedy=note("doctor.not_jitted_remedy", way=way, function=_function(line)),
         code=code,
+        applies_to=_function(line) or None if transforms else None,
     )
 
 
@@ -121,6 +127,16 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[str, st
     return "function", f"{function.name} = jax.jit({function.name})"
 
 
+def _remedy_of_transformed(line: Frame | None) -> tuple[str, str | None]:
+    """Jit what ``jax.vmap`` returns: the function inside would be transformed anew in each call, though jitted."""
+    function = None if line is None else function_around(line)
+    made = [] if line is None or function is None else [*made_in_file(line, function.name)]
+    if len(made) != 1:
+        return "outermost", None
+    (target, call) = made[0]
+    return "outermost", f"{target or call_name(call)} = jax.jit({ast.unparse(call)})"
+
+
 def _is_plain(function: Function) -> bool:
     """Return whether a function seems to do nothing but compute, so that jit can trace it."""
     parameters = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
@@ -153,8 +169,10 @@ RULE = Rule(
     name="not-jitted",
     looks_for="operations outside of jit that keep the device waiting",
     decides=f"At least {_MANY} operations per run are called outside of jit, and the device is idle for at least "
-    f"{LEAST_SHARE:.0%} of the run while the host calls them. The cost is this idle time, with at most 50 µs of the "
-    "host's time before each call; operations that the device hides cost nothing.",
+    f"{LEAST_IDLE:.0%} of the run while the host calls them. The cost is this idle time, with at most 50 µs of the "
+    "host's time before each call; operations that the device hides cost nothing. Calls of jax.vmap(f), jax.grad(f) "
+    f"and the like outside of jit, where f is jitted, count from {MANY_TRANSFORMED} per run on: each of them "
+    "transforms f anew.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html",
     look=look,
     needs=("programs", "profile"),

@@ -10,7 +10,8 @@ from functools import lru_cache
 
 from ....records.call_stack import Frame, is_users
 from ....records.cell_names import text_of
-from ...record.evidence import Evidence, Program
+from ...record.evidence import Evidence
+from ...record.program import Program
 
 Loop = ast.For | ast.While
 _COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp

@@ -9,9 +9,9 @@ from ....records.call_stack import Frame
 from ....records.note import note
 from ...record.evidence import Dispatch, Evidence, Input
 from ...record.finding import RuleFinding
-from ..rule import Rule, source_at
+from ..rule import LEAST_IDLE, Rule, source_at
 from .dispatch_bound import programs_named
-from .host_time import LEAST_SHARE, SEVERAL, host_time, jitted_calls, matters
+from .host_time import SEVERAL, host_time, jitted_calls, matters
 from .syntax import around, assigned, function_around, is_comprehended, loop_around, site_of
 
 #: Less than this per run is no finding.
@@ -84,7 +84,7 @@ RULE = Rule(
     name="transfer",
     looks_for="NumPy arrays that every call in a loop copies to the device",
     decides=f"A loop gives the same NumPy arrays to a jitted function at least {SEVERAL} times, at least 1 MiB per "
-    f"run in all, and the device is idle for at least {LEAST_SHARE:.0%} of the run until these calls have them.",
+    f"run in all, and the device is idle for at least {LEAST_IDLE:.0%} of the run until these calls have them.",
     source="https://docs.jax.dev/en/latest/faq.html",
     look=look,
     needs=("programs", "profile"),

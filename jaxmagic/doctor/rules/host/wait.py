@@ -9,8 +9,8 @@ from ....records.call_stack import Frame
 from ....records.note import Note, note
 from ...record.evidence import Evidence, HostWait
 from ...record.finding import RuleFinding
-from ..rule import Rule, source_at
-from .host_time import LEAST_SHARE, SEVERAL, host_time, matters
+from ..rule import LEAST_IDLE, Rule, source_at
+from .host_time import SEVERAL, host_time, matters
 from .syntax import around, assigned, loop_around
 
 #: The most other lines that are named.
@@ -139,7 +139,7 @@ RULE = Rule(
     name="host-wait",
     looks_for="waits for results in a loop, and callbacks, while which the device has nothing to do",
     decides=f"The code waits at least {SEVERAL} times per run, the device is idle after these waits until it has "
-    f"work again, and that takes at least {LEAST_SHARE:.0%} of the run. The cost is this idle time, at most the time "
+    f"work again, and that takes at least {LEAST_IDLE:.0%} of the run. The cost is this idle time, at most the time "
     "of the waits: while the device computes, waiting costs nothing. Callbacks count with the time in which the "
     "device did nothing else.",
     source="https://docs.jax.dev/en/latest/async_dispatch.html",

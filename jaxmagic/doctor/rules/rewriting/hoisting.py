@@ -9,10 +9,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ....records.cell_names import text_of
-from .syntax import Function, free_names, loaded, parameters, stored, tree_of
+from .syntax import Function, free_names, is_jit, last_name, loaded, parameters, stored, tree_of
 
-#: A function or loop with more lines is not shown again.
+#: A function with more lines is not shown again where it is moved out.
 _MOST_LINES = 30
+
+#: Of a function or loop with more lines, only what changes is shown.
+_MOST_REPEATED = 10
 
 #: Names of modules that the code of JAX's users reads values from.
 _MODULES = frozenset({"jax", "jnp", "np", "numpy", "lax", "nn", "jnn", "math", "random"})
@@ -92,23 +95,11 @@ def _makings(tree: ast.AST) -> Iterator[tuple[list[ast.AST], _Making]]:
     pending: list[tuple[ast.AST, list[ast.AST]]] = [(tree, [])]
     while pending:
         node, path = pending.pop()
-        decorated = isinstance(node, ast.FunctionDef) and any(map(_is_jit, node.decorator_list))
-        if decorated or (isinstance(node, ast.Call) and node.args and _is_jit(node.func)):
+        decorated = isinstance(node, ast.FunctionDef) and any(map(is_jit, node.decorator_list))
+        if decorated or (isinstance(node, ast.Call) and node.args and is_jit(node.func)):
             yield path, node  # type: ignore[misc]
         own = node.decorator_list if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else ()
         pending += [(each, [*path, node]) for each in ast.iter_child_nodes(node) if each not in own]
-
-
-def _is_jit(node: ast.expr) -> bool:
-    """Return whether an expression is ``jit`` of JAX or of a library, perhaps with options."""
-    if isinstance(node, ast.Call):
-        partial = _last_name(node.func) == "partial" and bool(node.args) and _is_jit(node.args[0])
-        return partial or (not node.args and _is_jit(node.func))
-    return _last_name(node) in ("jit", "filter_jit", "pjit")
-
-
-def _last_name(node: ast.expr) -> str | None:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
 
 
 def _makes(making: _Making, function: str, line: int) -> bool:
@@ -123,7 +114,7 @@ def _makes(making: _Making, function: str, line: int) -> bool:
 def _jitted(making: ast.Call) -> ast.expr:
     """Return the function that is jitted, without partials and transformations around it."""
     argument = making.args[0]
-    while isinstance(argument, ast.Call) and _last_name(argument.func) in _TRANSFORMATIONS and argument.args:
+    while isinstance(argument, ast.Call) and last_name(argument.func) in _TRANSFORMATIONS and argument.args:
         argument = argument.args[0]
     return argument
 
@@ -179,14 +170,11 @@ def _is_partial_or_jit(node: ast.Name) -> bool:
 def _code(file: str, outer: _Around, path: list[ast.AST], making: _Making) -> str | None:
     lines = text_of(file)
     begin, end = _span(outer)
-    if end - begin >= _MOST_LINES:
-        return None
     body = lines[begin - 1 : end]
     if isinstance(making, ast.FunctionDef):
         first, last = _span(making)
         definition = textwrap.dedent("\n".join(lines[first - 1 : last]))
-        rest = [*body[: first - begin], *body[last - begin + 1 :]]
-        return None if _is_only_statement(path[-1], making) else _joined(definition, rest, outer)
+        return None if _is_only_statement(path[-1], making) else _joined(definition, body, (first, last), "", outer)
     parent = path[-1]
     named = isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name)
     if named and isinstance(parent, ast.Assign):
@@ -196,15 +184,13 @@ def _code(file: str, outer: _Around, path: list[ast.AST], making: _Making) -> st
             path[-2], parent
         ):
             return None
-        rest = [*body[: parent.lineno - begin], *body[(parent.end_lineno or parent.lineno) - begin + 1 :]]
-        return _joined(ast.unparse(parent), rest, outer)
+        return _joined(ast.unparse(parent), body, _span(parent), "", outer)
     if making.end_lineno != making.lineno:
         return None
     name = f"{outer.name}_jitted" if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) else "jitted"
     raw = body[making.lineno - begin].encode()
     text = (raw[: making.col_offset] + name.encode() + raw[making.end_col_offset :]).decode()
-    rest = [*body[: making.lineno - begin], text, *body[making.lineno - begin + 1 :]]
-    return _joined(f"{name} = {ast.unparse(making)}", rest, outer)
+    return _joined(f"{name} = {ast.unparse(making)}", body, (making.lineno, making.lineno), text, outer)
 
 
 def _span(node: ast.stmt) -> tuple[int, int]:
@@ -216,6 +202,24 @@ def _is_only_statement(parent: ast.AST, statement: ast.stmt) -> bool:
     return getattr(parent, "body", None) == [statement]
 
 
-def _joined(definition: str, rest: list[str], outer: _Around) -> str:
-    gap = "\n\n" if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) else "\n"
-    return f"{definition}\n{gap}{textwrap.dedent(chr(10).join(rest))}".rstrip()
+def _joined(definition: str, body: list[str], span: tuple[int, int], instead: str, outer: _Around) -> str | None:
+    """Return the definition and what is left of the function or loop, or of a long one what changes in it.
+
+    Args:
+        definition: what is moved out.
+        body: the lines of the function or loop.
+        span: its first and last line that change.
+        instead: the line in their place; empty if there is none.
+        outer: the function or loop.
+    """
+    begin, (first, last) = _span(outer)[0], span
+    if definition.count("\n") >= _MOST_LINES:
+        return None
+    if len(body) <= _MOST_REPEATED:
+        rest = [*body[: first - begin], *([instead] if instead else []), *body[last - begin + 1 :]]
+        gap = "\n\n" if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) else "\n"
+        return f"{definition}\n{gap}{textwrap.dedent(chr(10).join(rest))}".rstrip()
+    lines = f"line {first}" if first == last else f"lines {first} to {last}"
+    place = f"{lines} of {outer.name}" if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) else lines
+    change = f"# Then {place} becomes:\n#     {instead.strip()}" if instead else f"# Then remove {place}."
+    return f"{definition}\n\n{change}"

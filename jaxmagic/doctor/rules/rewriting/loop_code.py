@@ -6,6 +6,9 @@ import ast
 
 from .syntax import Loop, loaded, stored
 
+#: The names that the code to paste assigns: it is none where the function has variables with these names.
+_OURS = {"body", "carry", "item"}
+
 
 def trip_count(loop: Loop) -> int | None:
     """Return how often a loop runs, if its syntax tells.
@@ -84,7 +87,7 @@ def loop_code(loop: Loop, function: ast.AST | None) -> str | None:
         if isinstance(node, ast.stmt) and node.lineno > (loop.end_lineno or 0) and node is not function
     )
     local = (stored(loop.body) | targets) - set(carry)
-    if not carry or local & after:
+    if not carry or local & after or _OURS & (loaded([function]) | stored([function])):
         return None
     if is_range(loop.iter):
         return None if targets & loaded(loop.body) else _fori_loop(loop, carry)

@@ -16,6 +16,9 @@ _NOT_PYTHON = re.compile(r"^(\s*)(%|!|\?)")
 #: Statements whose bodies run later, or elsewhere.
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
+#: How the modules that code to paste names are imported.
+_IMPORTS = {"jax": "jax", "jnp": "jax.numpy as jnp", "np": "numpy as np"}
+
 #: Loops of Python.
 Loop = ast.For | ast.While | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
@@ -140,6 +143,33 @@ def free_names(function: Function) -> set[str]:
         name for each in body for node in ast.walk(each) if isinstance(node, Function) for name in parameters(node)
     }
     return loaded(body) - stored(body) - parameters(function) - inner
+
+
+def is_jit(node: ast.expr) -> bool:
+    """Return whether an expression is ``jit`` of JAX or of a library, perhaps with options."""
+    if isinstance(node, ast.Call):
+        partial = last_name(node.func) == "partial" and bool(node.args) and is_jit(node.args[0])
+        return partial or (not node.args and is_jit(node.func))
+    return last_name(node) in ("jit", "filter_jit", "pjit")
+
+
+def last_name(node: ast.expr) -> str | None:
+    """Return ``c`` for ``a.b.c``; ``None`` for anything but names and attributes."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
+
+
+def with_imports(code: str, tree: ast.Module | None) -> str:
+    """Return code with imports of the modules that it names and the user's code does not.
+
+    >>> with_imports("np.ones(3)", ast.parse("from numpy import zeros")).splitlines()
+    ['import numpy as np', '', 'np.ones(3)']
+    >>> with_imports("np.ones(3)", ast.parse("y = np.zeros(3)"))
+    'np.ones(3)'
+    """
+    names = loaded([ast.parse(code)])
+    known = set() if tree is None else loaded([tree]) | stored([tree])
+    missing = [f"import {module}" for name, module in _IMPORTS.items() if name in names - known]
+    return "\n".join([*missing, "", code]) if missing else code
 
 
 def _is_load(node: ast.AST) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from failing_cells import Cell
@@ -248,6 +250,36 @@ def test_branches_that_differ(line: str, words: str) -> None:
     """)
     assert cell.finding.line == cell.here
     assert words in cell.said
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        ("lax.cond(x > 0, lambda x: x, lambda x: {}, jnp.float32(2))", "0"),
+        ("lax.cond(x > 0, lambda x: x, lambda x: {}, jnp.float32(2))", "True"),
+        ("lax.cond(x > 0, lambda x: {}, lambda x: x, jnp.bfloat16(2))", "jnp.int8(3)"),
+        ("lax.switch(1, [lambda x: 1.5, lambda x: {}], x)", "1"),
+        ("lax.scan(lambda c, x: ({}, x), jnp.int32(0), jnp.arange(3))", "1.5"),
+        ("lax.while_loop(lambda c: c < 1, lambda c: {}, jnp.int32(0))", "1.5"),
+    ],
+)
+def test_conversion_that_is_advised_also_takes_numbers_of_python(call: str, code: str) -> None:
+    cell = Cell(f"""
+        x = jnp.float32(1)
+        {call.format(code)}  # here
+    """)
+    advised = re.findall(r"jnp\.asarray\(x, (jnp\.\w+)\)", cell.said)[-1]
+    again = Cell(f"""
+        x = jnp.float32(1)
+        {call.format(f"jnp.asarray({code}, {advised})")}
+    """)
+    assert again.error is None
+    assert "astype" not in cell.said
+
+
+def test_a_key_cannot_be_converted() -> None:
+    cell = Cell("lax.cond(True, lambda: jax.random.key(0), lambda: 1.0)  # here")
+    assert "Return the same type from each branch, key<fry>[] or f32[]." in cell.said.replace("float32[]", "f32[]")
 
 
 @pytest.mark.parametrize(

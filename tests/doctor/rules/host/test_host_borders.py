@@ -10,7 +10,8 @@ import pytest
 from fabricate import hlo
 from fabricate.profiling import MS, operation, use
 
-from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostShare, HostUse, HostWait, Input, Program
+from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostShare, HostUse, HostWait, Input
+from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host import dispatch_bound, input_bound, not_jitted, transfer, wait
 from jaxmagic.doctor.rules.host.host_time import host_time
 from jaxmagic.memory_use.record.memory_profile import Executable

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ....records.note import note
-from ...record.finding import RuleFinding
+from .....records.note import note
+from ....record.finding import RuleFinding
+from ..remedy import Builds, NotTried
+from ..tried_code import TriedCode
 from .donation import Call, abstract, is_abstract, jitted_calls
-from .remedy import Builds, NotTried
-from .tried_code import TriedCode
 
 #: Constants of fewer bytes than this in all are not worth compiling for.
 _LEAST_BYTES = 2**16

@@ -9,19 +9,22 @@ from dataclasses import replace
 from types import CodeType
 from typing import Any, NamedTuple
 
-from ...memory_use.capture.closure_constants import NOTHING, Captured, Named, captured, name_all
-from ...memory_use.capture.executables import described
-from ...memory_use.record.memory_profile import Executable
-from ...records.call_stack import Frame, is_users
-from ...runtime import executed_programs
-from ...runtime.gc_pause import held_back
-from ...runtime.tracing import EquationKey, count_equations
-from ...xla.hlo import HloModule
-from ...xla.lines.callers import with_own_callers
-from ...xla.read_hlo import read_module
-from ..record.evidence import CapturedArray, EquationCount, Program
-from .frames import known
-from .host_lines import place_of
+from ....memory_use.capture.closure_constants import NOTHING, Captured, Named, captured, name_all
+from ....memory_use.capture.executables import described
+from ....memory_use.record.memory_profile import Executable
+from ....records.call_stack import Frame, is_users
+from ....runtime import executed_programs
+from ....runtime.gc_pause import held_back
+from ....runtime.tracing import EquationKey, count_equations
+from ....xla.hlo import HloModule
+from ....xla.lines.callers import with_own_callers
+from ....xla.read_hlo import read_module
+from ...record.program import CapturedArray, EquationCount, Program
+from ..frames import known
+from ..host_lines import place_of
+from .partial_sorts import partial_sorts
+from .placements import Passed, described_placements, passed_arrays
+from .products import products_of
 from .repetition import described_lines, repeated_places
 
 #: The most programs whose instructions are read.
@@ -37,6 +40,8 @@ class _Seen(NamedTuple):
         code: the code of its function; ``None`` if unknown.
         donated: the numbers of the parameters that the call donates.
         called_at: the user's line that ran it first; ``None`` if there is none on the stack.
+        passed: the larger arrays that it took, if it runs on several devices.
+        transformed: the code of the jitted function that was transformed outside of ``jit``; ``None`` if none was.
     """
 
     captured: Captured
@@ -44,6 +49,8 @@ class _Seen(NamedTuple):
     code: CodeType | None = None
     donated: tuple[int, ...] = ()
     called_at: Frame | None = None
+    passed: tuple[Passed, ...] = ()
+    transformed: CodeType | None = None
 
 
 def watch() -> executed_programs.watch:
@@ -54,14 +61,20 @@ def watch() -> executed_programs.watch:
 def _seen(origin: executed_programs.Origin | None) -> _Seen:
     if origin is None:
         return _Seen(NOTHING)
-    code = getattr(_innermost(origin.function), "__code__", None)
     return _Seen(
         captured=captured(origin),
         jaxpr=origin.jaxpr,
-        code=code if type(code) is CodeType else None,
+        code=_code(origin.function),
         donated=origin.donated,
         called_at=place_of(sys._getframe(1))[0],
+        passed=passed_arrays(origin.passed),
+        transformed=_code(origin.transformed),
     )
+
+
+def _code(function: Any) -> CodeType | None:
+    code = getattr(_innermost(function), "__code__", None)
+    return code if type(code) is CodeType else None
 
 
 def _innermost(function: Any) -> Any:
@@ -83,7 +96,7 @@ def programs_of(
 
     Args:
         observed: the programs.
-        namespace: the variables of the session, to name captured arrays.
+        namespace: the variables of the session, to name arrays.
     """
     if observed.ran is None:
         return None
@@ -92,7 +105,10 @@ def programs_of(
     ran = described(replace(observed, captured=constants), namespace=namespace)
     named = name_all([constants.get(id(program), NOTHING) for program, _ in ran], namespace)
     return tuple(
-        _described(about, executable, _module(program) if number < _MOST_READ else None, names)
+        replace(
+            _described(about, executable, _module(program) if number < _MOST_READ else None, names),
+            placements=described_placements(about.passed, namespace or {}),
+        )
         for number, ((program, executable), names) in enumerate(zip(ran, named, strict=True))
         if executable.ran and (about := seen.get(id(program))) is not None
     )
@@ -100,9 +116,8 @@ def programs_of(
 
 def _described(about: _Seen, executable: Executable, module: HloModule | None, names: Named) -> Program:
     jaxpr, code = about.jaxpr, about.code
-    place = None
-    if code is not None:
-        place = known(Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno))
+    place = _place(code)
+    transformed = _place(about.transformed)
     return Program(
         executable=executable,
         module=module,
@@ -111,11 +126,21 @@ def _described(about: _Seen, executable: Executable, module: HloModule | None, n
         arguments=() if code is None else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
         equations=None if jaxpr is None else _equations(count_equations(jaxpr)),
         captured=_arrays(about.captured, {id(array): name for array, name in names.arrays}, names.lifted),
-        eager=place is not None and _is_jaxs(place),
+        eager=any(each is not None and _is_jaxs(each) for each in (place, transformed)),
         repeated_lines=None if jaxpr is None or code is None else described_lines(repeated_places(jaxpr, code)),
         donated=about.donated,
         called_at=known(about.called_at),
+        partial_sorts=() if jaxpr is None else partial_sorts(jaxpr),
+        products=None if jaxpr is None else products_of(jaxpr),
+        transformed=None if transformed is None else transformed.function,
     )
+
+
+def _place(code: CodeType | None) -> Frame | None:
+    """Return where some code is defined."""
+    if code is None:
+        return None
+    return known(Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno))
 
 
 def _is_jaxs(place: Frame) -> bool:

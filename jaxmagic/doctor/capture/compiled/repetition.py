@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any, NamedTuple
 
-from ...records.call_stack import Frame, is_users
-from ..record.evidence import RepeatedLine
-from .frames import known
+from ....records.call_stack import Frame, is_users
+from ...record.program import RepeatedLine
+from ..frames import known
 
 #: The most equations that are counted, which takes about 100 ms.
 _MOST_EQUATIONS = 20_000
@@ -25,7 +25,10 @@ _LOOPS = frozenset({"scan", "while", "cond"})
 _JAXPRS = ("Jaxpr", "ClosedJaxpr")
 
 #: A line with fewer equations of one kind is not kept.
-_LEAST = 16
+_LEAST = 8
+
+#: A line runs as often as at least this share of its equations repeat with one call stack.
+_MOST_OF_IT = 0.75
 
 #: Function, file and line.
 _Place = tuple[str, str, int]
@@ -37,14 +40,17 @@ class RepeatedPlace(NamedTuple):
     Attributes:
         place: function, file and line.
         equations: how many equations come from it.
-        repeated: how many of these belong to a primitive with one result shape that it has at least 16 times.
-        primitives: the primitives that it has at least 16 times with one result shape, with their counts.
+        repeated: how many of these belong to a primitive with one result shape that it has at least 8 times.
+        primitives: the primitives that it has at least 8 times with one result shape, with their counts.
+        rounds: how often the line ran, as far as call stacks tell: most of its equations repeat at least this often
+            with one call stack.
     """
 
     place: _Place
     equations: int
     repeated: int
     primitives: tuple[tuple[str, int], ...]
+    rounds: int
 
 
 class RepeatedPlaces(NamedTuple):
@@ -82,15 +88,17 @@ def repeated_places(jaxpr: Any, code: CodeType | None) -> RepeatedPlaces | None:
 
 def _counted(jaxpr: Any, stacks: _Stacks) -> RepeatedPlaces:
     counts: dict[_Place, Counter[tuple[str, Any]]] = {}
+    stacks_of: dict[_Place, Counter[tuple[object, ...]]] = {}
     total = 0
-    pending: list[tuple[Any, frozenset[_Place], bool]] = [(jaxpr, frozenset(), False)]
+    pending: list[tuple[Any, frozenset[_Place], tuple[object, ...], bool]] = [(jaxpr, frozenset(), (), False)]
     while pending and total < _MOST_EQUATIONS:
-        current, callers, inside = pending.pop()
+        current, callers, outer, inside = pending.pop()
         for equation in getattr(current, "jaxpr", current).eqns[: _MOST_EQUATIONS - total]:
             name = str(equation.primitive.name)
             places = callers if inside else callers | stacks.places(equation)
+            stack = outer if inside else (*outer, stacks.identity(equation))
             inner = list(_inner(equation))
-            pending += [(each, places, inside or name in _LOOPS) for each in inner]
+            pending += [(each, places, stack, inside or name in _LOOPS) for each in inner]
             if inner and name not in _LOOPS:
                 continue
             total += 1
@@ -98,14 +106,27 @@ def _counted(jaxpr: Any, stacks: _Stacks) -> RepeatedPlaces:
                 kind = name, equation.outvars[0].aval if equation.outvars else None
                 for place in places:
                     counts.setdefault(place, Counter())[kind] += 1
-    return RepeatedPlaces(total, tuple(_repeated(counts)))
+                    stacks_of.setdefault(place, Counter())[(name, *stack)] += 1
+    rounds = {place: _rounds(counter) for place, counter in stacks_of.items()}
+    return RepeatedPlaces(total, tuple(_repeated(counts, rounds)))
 
 
-def _repeated(counts: dict[_Place, Counter[tuple[str, Any]]]) -> Iterator[RepeatedPlace]:
+def _rounds(stacks: Counter[tuple[object, ...]]) -> int:
+    """Return how often most equations repeat with one call stack."""
+    least, so_far = _MOST_OF_IT * stacks.total(), 0
+    for _, count in stacks.most_common():
+        so_far += count
+        if so_far >= least:
+            return count
+    return 0
+
+
+def _repeated(counts: dict[_Place, Counter[tuple[str, Any]]], rounds: dict[_Place, int]) -> Iterator[RepeatedPlace]:
     for place, counter in sorted(counts.items(), key=lambda each: -each[1].total()):
         many = [(name, count) for (name, _), count in counter.most_common() if count >= _LEAST]
         if many:
-            yield RepeatedPlace(place, counter.total(), sum(count for _, count in many), tuple(many[:5]))
+            repeated = sum(count for _, count in many)
+            yield RepeatedPlace(place, counter.total(), repeated, tuple(many[:5]), rounds[place])
 
 
 def _inner(equation: Any) -> Iterator[Any]:
@@ -136,6 +157,14 @@ class _Stacks:
                 return frozenset(found)
         return frozenset()
 
+    def identity(self, equation: Any) -> object:
+        """Return what equations have in common that the same calls at the same places led to."""
+        traceback = equation.source_info.traceback
+        if traceback is None:
+            return None
+        codes, positions = traceback.raw_frames()
+        return tuple(map(id, codes)), tuple(positions)
+
     def _place(self, code: CodeType, position: int) -> _Place | None:
         key = code, position
         if key not in self._known:
@@ -160,6 +189,12 @@ def described_lines(found: RepeatedPlaces | None) -> tuple[RepeatedLine, ...] | 
         frame = known(Frame(function=function, file=file, line=line))
         if frame is not None:
             described.append(
-                RepeatedLine(line=frame, equations=each.equations, repeated=each.repeated, primitives=each.primitives)
+                RepeatedLine(
+                    line=frame,
+                    equations=each.equations,
+                    repeated=each.repeated,
+                    primitives=each.primitives,
+                    rounds=each.rounds,
+                )
             )
     return tuple(described)

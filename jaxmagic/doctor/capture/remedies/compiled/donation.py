@@ -9,12 +9,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ....memory_use.capture.executables import need_of
-from ....records.note import note
-from ....runtime.functions import compiled_for, is_jitted
-from ...record.finding import RuleFinding
-from .remedy import NotTried, Sizes, calls_in_advice, constant_of, names_given
-from .tried_code import TriedCode
+from .....memory_use.capture.executables import need_of
+from .....records.note import note
+from .....runtime.functions import compiled_for, is_jitted
+from ....record.finding import RuleFinding
+from ..remedy import NotTried, Sizes, calls_in_advice, constant_of, names_given
+from ..tried_code import TriedCode
 
 
 class Call(NamedTuple):
@@ -138,6 +138,8 @@ def abstract(value: Any) -> Any:
 def _abstract(value: Any) -> Any:
     import jax
 
+    if isinstance(value, jax.ShapeDtypeStruct):
+        return value
     if isinstance(value, jax.Array):
         sharding = value.sharding if getattr(value, "_committed", True) else None
         return jax.ShapeDtypeStruct(value.shape, value.dtype, sharding=sharding)

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from jaxmagic.magics.leaving import leaving
+from jaxmagic.magics.parsed_source import leaving
 
 
 @pytest.mark.parametrize(

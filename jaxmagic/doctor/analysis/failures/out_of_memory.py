@@ -1,0 +1,139 @@
+"""Explains that memory ran out: what needs it, and which variants of the program need less.
+
+The messages that are read are those of XLA's CPU client, of its BFC allocator (``Out of memory while trying to
+allocate …``) and of its compiler for TPUs (https://openxla.org/xla/errors/error_1000).
+"""
+
+from __future__ import annotations
+
+import re
+
+from ....records.note import Note, note
+from ...record.failure import Failure
+from ...record.finding import RuleFinding
+from ...record.out_of_memory import FailedProgram, OutOfMemory, Shortage, Smaller
+from .expression import spelled
+from .origin import evidence_of
+
+_SIZE = r"(\d+(?:\.\d+)?) ?(bytes|[KMGT]iB|[KMGT]|B)?"
+_ASKED = re.compile(rf"(?:Out of memory (?:while trying to allocate|allocating)|allocate request for) {_SIZE}")
+_EXACT = re.compile(r"allocate request for [^(]{1,20}\((\d+)B\)")
+_SPACE = re.compile(rf"[Rr]an out of memory in memory space (\w+)\. Used {_SIZE} of {_SIZE} ")
+
+
+def shortage(text: str) -> Shortage:
+    """Return what a message says about memory.
+
+    >>> shortage("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 6291456 bytes.").asked_bytes
+    6291456
+    >>> shortage("Ran out of memory in memory space hbm. Used 2.00G of 1.50G hbm.").capacity_bytes
+    1610612736
+    """
+    if found := _SPACE.search(text):
+        return Shortage(
+            space=found[1], used_bytes=_bytes(found[2], found[3]), capacity_bytes=_bytes(*found.group(4, 5))
+        )
+    if found := _EXACT.search(text):
+        return Shortage(asked_bytes=int(found[1]))
+    if found := _ASKED.search(text):
+        return Shortage(asked_bytes=_bytes(found[1], found[2]))
+    return Shortage()
+
+
+def _bytes(number: str, unit: str | None) -> int:
+    power = " KMGT".find((unit or "B")[0])
+    return round(float(number) * 1024 ** max(power, 0)) if "." in number or power > 0 else int(number)
+
+
+def explain_memory(failure: Failure) -> RuleFinding:
+    """Explain that memory ran out: what was asked for, what needs memory, and what needs less."""
+    memory = failure.memory or OutOfMemory(shortage=Shortage())
+    program = memory.program
+    said = memory.shortage
+    evidence = [] if program is None else [*_of_program(program), *_of_variants(program)]
+    if program is None and memory.unknown is not None:
+        evidence.append(note("doctor.memory_unknown_program", reason=memory.unknown))
+    evidence += [
+        note("doctor.error_alive", array=name, size_bytes=size)
+        for name, size in zip(failure.alive, failure.alive_bytes, strict=True)
+    ]
+    best = None if program is None else program.best
+    return RuleFinding(
+        rule="error",
+        found=note(
+            "doctor.error_memory",
+            asked_bytes=said.asked_bytes or 0,
+            space=said.space,
+            used_bytes=said.used_bytes or 0,
+            capacity_bytes=said.capacity_bytes or 0,
+        ),
+        line=failure.line,
+        source=failure.source,
+        evidence=(*evidence, *evidence_of(failure)),
+        remedy=_remedy(failure, program, best),
+    )
+
+
+def _of_program(program: FailedProgram) -> list[Note]:
+    return [
+        note(
+            "doctor.memory_need",
+            function=program.function,
+            need_bytes=program.need_bytes,
+            argument_bytes=program.argument_bytes,
+            output_bytes=program.output_bytes,
+            temporary_bytes=program.temporary_bytes,
+            current=program.at_module_level,
+        ),
+        *(
+            note("doctor.memory_held", line=each.line or "", name=each.name, size_bytes=each.size_bytes)
+            for each in program.held
+        ),
+        note(
+            "doctor.memory_limit",
+            limit_bytes=program.limit_bytes or 0,
+            given=program.limit_given,
+            others_bytes=program.others_bytes or 0,
+            counted=program.others_bytes is not None,
+            fits=_fits(program, program.need_bytes),
+        ),
+    ]
+
+
+def _fits(program: FailedProgram, need_bytes: int) -> str:
+    fits = program.fits(need_bytes)
+    return "unknown" if fits is None else "yes" if fits else "no"
+
+
+def _of_variants(program: FailedProgram) -> list[Note]:
+    notes = [
+        note(
+            "doctor.memory_variant",
+            by="+".join(each.by),
+            donated=", ".join(each.donated),
+            checkpointed=", ".join(each.checkpointed),
+            need_bytes=each.need_bytes,
+            fits=_fits(program, each.need_bytes),
+        )
+        for each in program.variants
+    ]
+    if program.incomplete:
+        notes.append(note("doctor.memory_incomplete", reason=program.incomplete))
+    return notes
+
+
+def _remedy(failure: Failure, program: FailedProgram | None, best: Smaller | None) -> Note:
+    jax = spelled(failure, "jax")
+    if program is None or best is None:
+        return note("doctor.write_smaller", jax=jax)
+    return note(
+        "doctor.write_variant",
+        by="+".join(best.by),
+        donated=", ".join(best.donated),
+        checkpointed=", ".join(best.checkpointed),
+        function=program.function,
+        before_bytes=program.need_bytes,
+        after_bytes=best.need_bytes,
+        fits=_fits(program, best.need_bytes),
+        jax=jax,
+    )

@@ -1,0 +1,244 @@
+"""Makes the function of a failing call with its remedy applied, and compares it with the same call without jit."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from types import CellType, FrameType, FunctionType
+from typing import Any, NamedTuple
+
+from ....records.note import note
+from ....runtime.around import is_exactly
+from ....runtime.clock import Clock, now_ns
+from ...analysis.failures.origin import fallback
+from ...record.failure import Failure, JitCall
+from ...record.finding import RuleFinding, Verified
+from ..remedies.effects import Effects
+from ..remedies.function_copies import is_users_function, seen_by
+from ..remedies.measured_remedy import Run, measured, silenced
+from ..remedies.remedy import NotTried
+from .calls import MISSING, jit_call, value_of, wrapped_function
+from .failure import users_entries
+from .statement import Place, definition
+
+#: Longer than this, nothing is measured: the effect shows sooner.
+_LONGEST_NS = 2 * 10**9
+
+#: Modules whose functions compute the same again and change nothing; `jax.random` takes its state as an argument.
+_PURE = "jax", "jaxlib"
+
+_Arguments = tuple[list[Any], dict[str, Any]]
+
+
+class _Site(NamedTuple):
+    """The call of a jitted function in a frame of a traceback, and the place where its code failed."""
+
+    frame: FrameType
+    node: ast.Call
+    jitted: Any
+    call: JitCall
+    failed: Place
+
+
+def compared_with_fallback(
+    error: BaseException, failure: Failure, finding: RuleFinding, budget_ns: int, clock: Clock = now_ns
+) -> Verified:
+    """Run the call without jit and the mended function in turns, with the arguments of the failing call.
+
+    Never raises but for an interrupt. A remedy that cannot be applied mechanically is marked by a note.
+    """
+    try:
+        return _compared(error, failure, finding, budget_ns, clock)
+    except NotTried as problem:
+        return Verified(notes=problem.notes)
+    except Exception as problem:
+        return Verified(notes=(note("doctor.not_mended_failed", error=type(problem).__name__),))
+
+
+def _compared(error: BaseException, failure: Failure, finding: RuleFinding, budget_ns: int, clock: Clock) -> Verified:
+    site = _site(error, failure)
+    unjitted = fallback(failure)
+    if site is None or unjitted is None:
+        raise NotTried(note("doctor.no_fallback"))
+    function = wrapped_function(site.jitted)
+    assert function is not None
+    offered = ast.parse(unjitted, mode="eval").body
+    assert isinstance(offered, ast.Call)
+    plain = _arguments(offered, site.frame)
+    effects = Effects({function.__name__: function, **seen_by(function), **_by_number(plain)})
+    mended, given = _mended(failure, finding, site, function, plain)
+    _ran_once(lambda: function(*plain[0], **plain[1]), effects)
+    found = measured(
+        Run(lambda: function(*plain[0], **plain[1])),
+        Run(lambda: mended(*given[0], **given[1])),
+        budget_ns=min(budget_ns // 2, _LONGEST_NS),
+        deadline_ns=clock() + budget_ns,
+        clock=clock,
+    ).verified
+    about = note("doctor.mended", function=site.call.function, code=unjitted)
+    notes = tuple(each for each in found.notes if each.kind != "doctor.tried_runs")
+    runs = [each.facts for each in found.notes if each.kind == "doctor.tried_runs"]
+    counted = [
+        note("doctor.mended_runs", without=int(each["before_runs"]) + 1, mended=each["after_runs"]) for each in runs
+    ]
+    return Verified(
+        before_ns=found.before_ns,
+        after_ns=found.after_ns,
+        speedup=found.speedup,
+        low=found.low,
+        high=found.high,
+        outputs_agree=found.outputs_agree,
+        notes=(about, *notes, *counted),
+    )
+
+
+def _ran_once(call: Callable[[], Any], effects: Effects) -> None:
+    """Run the call without jit, which must leave everything that it can see as it is."""
+    try:
+        with silenced():
+            call()
+    except Exception as error:
+        raise NotTried(note("doctor.fallback_failed", error=type(error).__name__)) from None
+    changed = effects.changed()
+    if changed:
+        raise NotTried(note("doctor.fallback_changes", name=changed[0]))
+
+
+def _site(error: BaseException, failure: Failure) -> _Site | None:
+    """Return the call that the failure names; its frame holds the values that were passed."""
+    entries = users_entries(error)
+    if failure.call is None or not entries:
+        return None
+    for each in reversed(entries):
+        place = each.place
+        if each.where == failure.call.frame and isinstance(place.node, ast.Call):
+            call = jit_call(place, each.frame, each.where)
+            if call is not None and call.function == failure.call.function:
+                return _Site(each.frame, place.node, value_of(place.node.func, each.frame), call, entries[-1].place)
+    return None
+
+
+def _by_number(arguments: _Arguments) -> dict[str, Any]:
+    return {**{f"argument{number}": each for number, each in enumerate(arguments[0])}, **arguments[1]}
+
+
+def _arguments(call: ast.Call, frame: FrameType) -> _Arguments:
+    return (
+        [_value(each, frame) for each in call.args],
+        {each.arg: _value(each.value, frame) for each in call.keywords if each.arg is not None},
+    )
+
+
+def _value(node: ast.expr, frame: FrameType) -> Any:
+    """Return what an argument was: the value of a name, or what functions of JAX compute from such values.
+
+    Raises:
+        NotTried: the argument would have to be computed by the user's code again.
+    """
+    found = value_of(node, frame)
+    if found is not MISSING:
+        return found
+    match node:
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            values = [_value(each, frame) for each in items]
+            return values if isinstance(node, ast.List) else tuple(values)
+        case ast.Dict(keys=keys, values=items) if None not in keys:
+            pairs = zip(keys, items, strict=True)
+            return {_value(key, frame): _value(each, frame) for key, each in pairs if key is not None}
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return -number
+        case ast.Call(func=function, args=args, keywords=keywords):
+            called = value_of(function, frame)
+            module = getattr(called, "__module__", None) if called is not MISSING else None
+            is_pure = isinstance(module, str) and module.partition(".")[0] in _PURE
+            stars = any(isinstance(each, ast.Starred) for each in args) or any(each.arg is None for each in keywords)
+            if is_pure and not stars and not is_users_function(called):
+                given = _arguments(node, frame)
+                return called(*given[0], **given[1])
+            if is_exactly(called, type) and called is tuple and len(args) == 1:
+                return tuple(_value(args[0], frame))
+    raise NotTried(note("doctor.argument_unknown", text=ast.unparse(node)[:100]))
+
+
+def _mended(
+    failure: Failure, finding: RuleFinding, site: _Site, function: FunctionType, plain: _Arguments
+) -> tuple[Callable[..., Any], _Arguments]:
+    """Return the function with the remedy under jit, and its arguments.
+
+    Raises:
+        NotTried: that is not mechanical.
+    """
+    import jax
+
+    leading = plain[0][: len(plain[0]) - len(site.node.args)]
+    remedy = "" if finding.remedy is None else finding.remedy.kind.removeprefix("doctor.")
+    if finding.code is None:
+        raise NotTried(note("doctor.not_mended"))
+    if remedy == "write_tuple":
+        call = _only_call(finding.code, site.call.function)
+        if call is None:
+            raise NotTried(note("doctor.not_mended"))
+        given = _arguments(call, site.frame)
+        return site.jitted, (given[0] if leading == [] else [*leading, *given[0]], given[1])
+    given = _arguments(site.node, site.frame)
+    given = [*leading, *given[0]], given[1]
+    static = list(site.call.static)
+    if remedy == "write_static" and finding.remedy is not None:
+        static.append(str(finding.remedy.facts["argument"]))
+        return jax.jit(function, static_argnames=static), given
+    if not failure.own or failure.traced is None or failure.traced.transform != "jit":
+        raise NotTried(note("doctor.not_mended"))
+    new = _with_statement(function, site.failed, finding.code)
+    return jax.jit(new, static_argnames=static or None), given
+
+
+def _only_call(code: str, function: str) -> ast.Call | None:
+    """Return the call of a function in a statement, if it is the only one."""
+    found = [
+        each for each in ast.walk(_parsed(code)) if isinstance(each, ast.Call) and ast.unparse(each.func) == function
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _parsed(code: str) -> ast.Module:
+    try:
+        return ast.parse(code)
+    except SyntaxError:
+        raise NotTried(note("doctor.not_mended")) from None
+
+
+def _with_statement(function: FunctionType, failed: Place, code: str) -> FunctionType:
+    """Return a copy of a function with other code in place of the statement that failed."""
+    home = definition(failed.tree, function.__name__, function.__code__.co_firstlineno)
+    if home is None or failed.statement is None or all(each is not failed.statement for each in ast.walk(home)):
+        raise NotTried(note("doctor.not_mended"))
+    new = _Replaced(failed.statement, _parsed(code).body).visit(home)
+    new.decorator_list = []
+    new.args.defaults = [ast.Constant(None) for _ in new.args.defaults]  # those of the original are passed on
+    new.args.kw_defaults = [each and ast.Constant(None) for each in new.args.kw_defaults]
+    new.returns = None
+    for each in ast.walk(new.args):
+        if isinstance(each, ast.arg):
+            each.annotation = None
+    free = function.__code__.co_freevars
+    around = ast.parse(f"def __jaxmagic_around__({', '.join(free)}):\n    return {function.__name__}").body[0]
+    assert isinstance(around, ast.FunctionDef)
+    around.body.insert(0, new)
+    made: dict[str, Any] = {}
+    module = ast.fix_missing_locations(ast.Module([around], []))
+    exec(compile(module, "<jaxmagic: a remedy>", "exec", dont_inherit=True), function.__globals__, made)
+    inner = made["__jaxmagic_around__"](*[None] * len(free))
+    cells = dict(zip(free, function.__closure__ or (), strict=True))
+    closure = tuple(cells.get(name) or CellType(None) for name in inner.__code__.co_freevars)
+    copied = FunctionType(inner.__code__, function.__globals__, function.__name__, function.__defaults__, closure)
+    copied.__kwdefaults__ = function.__kwdefaults__
+    return copied
+
+
+class _Replaced(ast.NodeTransformer):
+    def __init__(self, old: ast.stmt, new: Sequence[ast.stmt]) -> None:
+        self.old = old
+        self.new = new
+
+    def visit(self, node: ast.AST) -> Any:
+        return list(self.new) if node is self.old else super().visit(node)

@@ -1,0 +1,284 @@
+"""Compiles the program that ran out of memory once more, and variants of it that need less. None of them runs."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import symtable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import FrameType, ModuleType
+from typing import Any, NamedTuple
+
+from ....memory_use.analysis.peak import peak_of
+from ....memory_use.capture.array_survey import alive, share, survey
+from ....memory_use.capture.executables import requirement
+from ....memory_use.record.memory_profile import Executable
+from ....runtime.around import is_exactly
+from ....runtime.clock import Clock, now_ns
+from ....runtime.functions import compiled_for
+from ....runtime.private_api import local_devices
+from ....runtime.tracing import is_array, is_tracer
+from ....xla.hlo import HloModule
+from ....xla.read_hlo import read_module
+from ...analysis.failures.out_of_memory import shortage
+from ...record.out_of_memory import FailedProgram, HeldAtPeak, Incomplete, OutOfMemory, Smaller
+from ..remedies.compiled.donation import Call, abstract, need_with
+from ..remedies.compiled.smaller import are_alike, donated_parameters, replaced_parameters, smaller_variants
+from ..remedies.function_copies import is_users_function
+from .calls import is_missing, value_of, wrapped_function
+from .statement import Place
+
+#: Most lines of the peak.
+_MOST_LINES = 5
+
+
+class Limits(NamedTuple):
+    """Limits of what is tried after memory ran out.
+
+    Attributes:
+        memory_bytes: the memory to try against; the device's own if this is ``None``.
+        budget_ns: no compilation begins after this time.
+        clock: the clock of the budget.
+        stage: called with what is done.
+    """
+
+    memory_bytes: int | None = None
+    budget_ns: int = 30_000_000_000
+    clock: Clock = now_ns
+    stage: Callable[[str], None] = lambda _: None
+
+
+class _Unknown(Exception):
+    """The program is unknown; the argument says why."""
+
+
+def look_at_memory(text: str, place: Place, frame: FrameType, limits: Limits) -> OutOfMemory:
+    """Return what the message says, and what is known about the program that the failing line calls.
+
+    Args:
+        text: the message.
+        place: where the innermost frame of the user's code stopped.
+        frame: that frame.
+        limits: the limits of what is tried.
+    """
+    said = shortage(text)
+    deadline_ns = limits.clock() + limits.budget_ns
+    try:
+        program = _program(place, frame, said.capacity_bytes if said.space == "hbm" else None, limits, deadline_ns)
+    except _Unknown as reason:
+        return OutOfMemory(shortage=said, unknown=reason.args[0])
+    return OutOfMemory(shortage=said, program=program)
+
+
+def _program(
+    place: Place, frame: FrameType, capacity_bytes: int | None, limits: Limits, deadline_ns: int
+) -> FailedProgram:
+    call, args, kwargs = _call(place, frame)
+    assert isinstance(place.node, ast.Call)
+    limits.stage("compiling the failed program")
+    try:
+        program, origin = compiled_for(call.function, abstract(args), abstract(kwargs))
+        executable = requirement(program, origin, frame.f_globals)
+    except (Exception, KeyboardInterrupt):
+        raise _Unknown("compile") from None
+    need_bytes = executable.peak_bytes
+    if need_bytes is None:
+        raise _Unknown("sizes")
+    given = limits.memory_bytes is not None
+    variants: list[Smaller] = []
+    failed = FailedProgram(
+        function=ast.unparse(place.node.func),
+        need_bytes=need_bytes,
+        argument_bytes=executable.argument_bytes or 0,
+        output_bytes=(executable.output_bytes or 0) - (executable.alias_bytes or 0),
+        temporary_bytes=executable.temporary_bytes or 0,
+        at_module_level=frame.f_code.co_name == "<module>",
+        held=tuple(_held(executable)),
+        others_bytes=_others((args, kwargs, list(origin.lifted.values())), executable.constant_bytes or 0),
+        limit_bytes=limits.memory_bytes if given else capacity_bytes or executable.limit_bytes,
+        limit_given=given,
+    )
+    incomplete: Incomplete
+    try:
+        incomplete = _try_variants(failed, variants, call, place, frame, _module(program), limits, deadline_ns)
+    except KeyboardInterrupt:
+        incomplete = "interrupted"
+    return replace(failed, variants=tuple(variants), incomplete=incomplete)
+
+
+def _call(place: Place, frame: FrameType) -> tuple[Call, tuple[Any, ...], dict[str, Any]]:
+    """Return the call of the jitted function at which a frame stopped, with its arguments.
+
+    Raises:
+        _Unknown: there is none, or an argument cannot be known without running code.
+    """
+    node = place.node
+    if not isinstance(node, ast.Call) or (isinstance(node.func, ast.Attribute) and _is_method(node.func, frame)):
+        raise _Unknown("call")
+    jitted = value_of(node.func, frame)
+    if wrapped_function(jitted) is None:
+        raise _Unknown("call")
+    try:
+        args = tuple(_value(each, frame) for each in node.args)
+        kwargs = {str(each.arg): _value(each.value, frame) for each in node.keywords if each.arg}
+        if len(kwargs) < len(node.keywords):
+            raise LookupError
+        arguments = dict(inspect.signature(jitted).bind(*args, **kwargs).arguments)
+    except (LookupError, TypeError, ValueError):
+        raise _Unknown("call") from None
+    if any(map(is_tracer, _leaves((args, kwargs)))):
+        raise _Unknown("call")
+    return Call(jitted, arguments), args, kwargs
+
+
+def _is_method(node: ast.Attribute, frame: FrameType) -> bool:
+    """Return whether a call may pass an object by itself, so that its arguments are not those that are written."""
+    return not is_exactly(value_of(node.value, frame), ModuleType)
+
+
+def _value(node: ast.expr, frame: FrameType) -> Any:
+    """Return the value of an argument without running code.
+
+    Raises:
+        LookupError: that is impossible.
+    """
+    if isinstance(node, ast.Tuple | ast.List):
+        values = [_value(each, frame) for each in node.elts]
+        return tuple(values) if isinstance(node, ast.Tuple) else values
+    if isinstance(node, ast.Dict) and all(isinstance(each, ast.Constant) for each in node.keys):
+        return {
+            key.value: _value(value, frame)  # type: ignore[union-attr]
+            for key, value in zip(node.keys, node.values, strict=True)
+        }
+    if is_missing(found := value_of(node, frame)):
+        raise LookupError
+    return found
+
+
+def _leaves(value: Any) -> list[Any]:
+    import jax
+
+    return list(jax.tree.leaves(value))
+
+
+def _try_variants(
+    failed: FailedProgram,
+    variants: list[Smaller],
+    call: Call,
+    place: Place,
+    frame: FrameType,
+    module: HloModule | None,
+    limits: Limits,
+    deadline_ns: int,
+) -> Incomplete:
+    """Compile variants until one fits; return why the rest was not tried."""
+    if failed.fits(failed.need_bytes):
+        return ""
+    own = wrapped_function(call.function)
+    if not is_users_function(own):
+        return "library"
+    donated = donated_parameters(call)
+    plain = call._replace(function=own)
+    if limits.clock() >= deadline_ns:
+        return "budget"
+    limits.stage("compiling variants")
+    try:
+        again = need_with(plain, donated)
+    except Exception:
+        again = None
+    if again is None or not are_alike(again, failed.need_bytes):
+        return "differs"  # the function with other options than those of its jit is another program
+    tried = smaller_variants(plain, donated, _replaced(place, frame, call), module)
+    while limits.clock() < deadline_ns:
+        try:
+            variant = next(tried)
+        except StopIteration:
+            return ""
+        if variant is not None:
+            variants.append(variant)
+            if variant.need_bytes < failed.need_bytes and failed.fits(variant.need_bytes):
+                return ""
+    return "budget"
+
+
+def _replaced(place: Place, frame: FrameType, call: Call) -> tuple[str, ...]:
+    """Return the parameters whose arguments the failing statement replaces, and nothing else in its file uses."""
+    node, statement = place.node, place.statement
+    if frame.f_code.co_name != "<module>" or not isinstance(node, ast.Call) or statement is None:
+        return ()
+    if not isinstance(node.func, ast.Name):
+        return ()
+    source = _around("".join(place.lines), statement)
+    return replaced_parameters(source, {node.func.id}, call, ast.unparse(statement))
+
+
+def _around(source: str, statement: ast.stmt) -> str:
+    """Return the source without functions and classes that read no global that the statement names."""
+    named = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
+    tree = ast.parse(source)
+    reading = {
+        (table.get_name(), table.get_lineno())
+        for table in symtable.symtable(source, "<failed>", "exec").get_children()
+        if named & _globals_of(table)
+    }
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    tree.body = [
+        each
+        for each in tree.body
+        if not isinstance(each, kinds) or any((each.name, line) in reading for line in _lines_of(each))
+    ]
+    return ast.unparse(tree)
+
+
+def _globals_of(table: symtable.SymbolTable) -> set[str]:
+    own = {each.get_name() for each in table.get_symbols() if each.is_global()}
+    return own.union(*map(_globals_of, table.get_children()))
+
+
+def _lines_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[int]:
+    """Return the line of a definition, and those of its decorators."""
+    return [node.lineno, *(each.lineno for each in node.decorator_list)]
+
+
+def _held(executable: Executable) -> Iterator[HeldAtPeak]:
+    """Yield what is live at the peak of a program by line, largest first; arguments by their names."""
+    peak = peak_of(executable)
+    lines: dict[tuple[str | None, str], list[tuple[int, str]]] = {}
+    for allocation, buffer in () if peak is None else peak.live:
+        if allocation.kind == "argument":
+            name = " or ".join(buffer.captured) or buffer.op_name
+            lines.setdefault((None, name), []).append((buffer.size_bytes, name))
+        elif buffer.source is not None:
+            lines.setdefault((buffer.source, ""), []).append((buffer.size_bytes, buffer.shape))
+    sums = [(sum(size for size, _ in each), line, each[0][1]) for (line, _), each in lines.items()]
+    for size, line, name in sorted(sums, key=lambda each: -each[0])[:_MOST_LINES]:
+        if name:
+            yield HeldAtPeak(line=line, name=name, size_bytes=size)
+
+
+def _others(arguments: Any, constant_bytes: int) -> int | None:
+    """Return the bytes that the arguments leave to no other array, on the fullest of their devices.
+
+    These are live arrays that are not among the arguments, and the program's constants. ``None`` if they are unknown.
+    """
+    leaves = _leaves(arguments)
+    own, total = set(map(id, leaves)), Counter[str]()
+    try:
+        for fact in share(survey(alive())):
+            if id(fact.array) not in own:
+                total.update(fact.own_bytes())
+        arrays = survey([each for each in leaves if is_array(each)])
+        used = {name for fact in arrays for name in fact.place.names}
+        used = used or {f"{each.platform}:{each.id}" for each in local_devices()[:1]}
+    except Exception:  # a device that is out of memory may answer nothing more
+        return None
+    return max((total[name] for name in used), default=0) + constant_bytes
+
+
+def _module(program: Any) -> HloModule | None:
+    try:
+        return read_module(program.hlo_modules()[0].as_serialized_hlo_module_proto())
+    except Exception:
+        return None

@@ -1,0 +1,1 @@
+"""Remedies that compile something before anything is measured."""

@@ -1,0 +1,95 @@
+"""Checkpoints a function inside a jitted one, or takes its batch in parts: memory by compiling, time by running."""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any
+
+from .....records.note import note
+from .....runtime.around import enclosed
+from ....record.finding import RuleFinding
+from ..function_copies import FunctionCopies, seen_by
+from ..not_jitted import Jitted
+from ..remedy import Change, NotTried, Sizes, calls_in_advice, first_arguments, names_given
+from ..tried_code import TriedCode
+from .donation import Call, jitted_calls, need_with
+
+_NAMES = "(checkpoint|remat)"
+
+
+def propose(finding: RuleFinding, code: TriedCode) -> Change:
+    """Propose the jitted function with the function checkpointed that the finding names, or as the finding has it."""
+    import jax
+
+    if calls_in_advice(finding, "scan"):
+        return _in_parts(finding, code)
+    names = [*names_given(finding), *first_arguments(calls_in_advice(finding, _NAMES)), *_decorated(finding)]
+    for call in jitted_calls(code):
+        own = getattr(call.function, "__wrapped__", None)
+        function = _named(own, names)
+        if function is None:
+            continue
+        changed = FunctionCopies({id(function): jax.checkpoint(function)}).of(own)
+        before, after = need_with(Call(own, call.arguments), ()), need_with(Call(changed, call.arguments), ())
+        if before is None or after is None:
+            raise NotTried(note("doctor.not_tried_sizes"))
+        about = note("doctor.checkpointed", name=function.__name__)
+        return Change({id(call.function): Jitted(changed).call}, notes=(about,), sizes=Sizes(before, after))
+    raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+
+
+def _in_parts(finding: RuleFinding, code: TriedCode) -> Change:
+    """Propose the function that the finding's code defines, in place of the jitted one of the same name."""
+    definition = ast.parse(finding.code or "").body[0]
+    if isinstance(definition, ast.FunctionDef):
+        for call in jitted_calls(code):
+            own = getattr(call.function, "__wrapped__", None)
+            if type(own) is not types.FunctionType or own.__name__ != definition.name:
+                continue
+            if own.__defaults__ or own.__kwdefaults__:  # they would be computed again
+                break
+            changed = _defined(definition, {**own.__globals__, **enclosed(own)})
+            before, after = need_with(Call(own, call.arguments), ()), need_with(Call(changed, call.arguments), ())
+            if before is None or after is None:
+                raise NotTried(note("doctor.not_tried_sizes"))
+            about = note("doctor.taken_in_parts", name=own.__name__)
+            return Change({id(call.function): Jitted(changed).call}, notes=(about,), sizes=Sizes(before, after))
+    raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+
+
+def _defined(definition: ast.FunctionDef, namespace: dict[str, Any]) -> Any:
+    """Return the function of a definition, without its decorators and annotations."""
+    definition.decorator_list, definition.returns = [], None
+    for each in ast.walk(definition.args):
+        if isinstance(each, ast.arg):
+            each.annotation = None
+    module = ast.Module(body=[definition], type_ignores=[])
+    exec(compile(module, "<jaxmagic: a remedy>", "exec"), namespace)
+    return namespace[definition.name]
+
+
+def _named(function: Any, names: list[str]) -> Any:
+    """Return the function with one of these names that another one calls, directly or through others."""
+    queue, met = [function], set()
+    for each in queue:  # grows meanwhile
+        if type(each) is types.FunctionType and id(each) not in met:
+            met.add(id(each))
+            if each.__name__ in names and each is not function:
+                return each
+            queue += seen_by(each).values()
+    return None
+
+
+def _decorated(finding: RuleFinding) -> list[str]:
+    """Return the functions that the finding's code decorates with ``jax.checkpoint``."""
+    try:
+        tree = ast.parse(finding.code or "")
+    except (SyntaxError, ValueError):
+        return []
+    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
+    return [
+        each.name
+        for each in functions
+        if any("checkpoint" in text or "remat" in text for text in map(ast.unparse, each.decorator_list))
+    ]

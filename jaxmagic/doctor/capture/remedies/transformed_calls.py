@@ -1,0 +1,85 @@
+"""Jits what ``jax.vmap``, ``jax.grad`` and the like return, and returns the same for the same function again."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ....records.note import note
+from ....runtime.around import is_exactly
+from ...record.finding import RuleFinding
+from ...rules.host.transformed_calls import TRANSFORMS
+from .not_jitted import Jitted
+from .recompile import identity
+from .remedy import Change
+from .transfer import seen_variables
+from .tried_code import TriedCode
+
+
+def is_outermost(finding: RuleFinding) -> bool:
+    """Return whether a remedy is to jit what ``jax.vmap`` or the like returns."""
+    remedy = finding.remedy
+    return remedy is not None and (
+        remedy.kind == "doctor.transformed_calls_remedy" or remedy.facts.get("way") == "outermost"
+    )
+
+
+def propose(finding: RuleFinding, code: TriedCode) -> Change:
+    """Propose that transformations of the function of a finding return jitted functions."""
+    import jax
+
+    memo = _Memo(finding.applies_to or "")
+    made = {name: memo.of(getattr(jax, name)) for name in TRANSFORMS}
+    stand_in = types.ModuleType(jax.__name__)
+    stand_in.__dict__.update(vars(jax), **made)
+    stand_in.__dict__["__getattr__"] = functools.partial(getattr, jax)
+    replacements = {id(getattr(jax, name)): each for name, each in made.items()}
+    before = [Jitted(each) for each in _made_before(finding, code)]
+    replacements |= {id(each.function): each.call for each in before}
+    about = note("doctor.jitted_transformed", name=finding.applies_to or "")
+    return Change(
+        {id(jax): stand_in, **replacements},
+        used=lambda: memo.hits > 0 or any(each.called for each in before),
+        notes=(about,),
+    )
+
+
+def _made_before(finding: RuleFinding, code: TriedCode) -> list[Any]:
+    """Return the transformed function that the code of the remedy assigns, if it exists already."""
+    name = (finding.code or "").partition(" = ")[0]
+    value = seen_variables(code.read()).get(name)
+    if value is None or not is_exactly(value, types.FunctionType) or value.__name__ != finding.applies_to:
+        return []
+    return [value]
+
+
+class _Memo:
+    """Transformed and jitted functions by what they were made of.
+
+    Attributes:
+        hits: how often a function was there already.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.hits = 0
+        self._name = name
+        self._made: dict[Any, Any] = {}
+
+    def of(self, transform: Callable[..., Any]) -> Callable[..., Any]:
+        """Stand in for a transformation."""
+
+        @functools.wraps(transform)
+        def transformed(fun: Any, *args: Any, **kwargs: Any) -> Any:
+            if getattr(fun, "__name__", None) != self._name:
+                return transform(fun, *args, **kwargs)
+            options = identity(args), tuple((name, identity(each)) for name, each in sorted(kwargs.items()))
+            key = (id(transform), identity(fun), options)
+            self.hits += key in self._made
+            if key not in self._made:
+                jitted = Jitted(transform(fun, *args, **kwargs))
+                self._made[key] = fun, jitted.call  # keeps what the key has the id of
+            return self._made[key][1]
+
+        return transformed

@@ -1,0 +1,153 @@
+"""Declares what is known about memory that ran out: the failed program, its peak by line, and smaller variants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+#: A variant that spares less than this share is no remedy.
+LEAST_SPARED = 0.02
+
+#: How a variant of a program needs less memory.
+SmallerBy = Literal[
+    "donate",  # arguments are donated that the failing statement replaces
+    "checkpoint",  # functions are recomputed in the backward pass
+    "bfloat16",  # float32 arguments are bfloat16, which changes the results
+]
+
+#: Why the failed program is unknown.
+Unknown = Literal[
+    "call",  # the failing line calls no jitted function whose arguments are known without running code
+    "compile",  # compiling it failed
+    "sizes",  # the backend does not report the sizes
+]
+
+#: Why not every variant was tried.
+Incomplete = Literal[
+    "",  # every one was, or one fits
+    "budget",  # the time was up
+    "interrupted",
+    "differs",  # the function with other options than those of its jit is another program
+    "library",  # the function is not the user's
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortage:
+    """What the message of an error says about memory that ran out.
+
+    Attributes:
+        asked_bytes: the allocation that failed; ``None`` if the message does not say.
+        space: the memory space that a program exceeds, such as ``"hbm"``; empty if the message names none.
+        used_bytes: what the program needs there; ``None`` if unknown.
+        capacity_bytes: how much there is; ``None`` if unknown.
+    """
+
+    asked_bytes: int | None = None
+    space: str = ""
+    used_bytes: int | None = None
+    capacity_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldAtPeak:
+    """Buffers that are live at the peak of a program and come from the same line.
+
+    Attributes:
+        line: the line, such as ``"cell 3:5"``; ``None`` for arguments.
+        name: the argument, or the shape of the largest buffer.
+        size_bytes: their bytes.
+    """
+
+    line: str | None
+    name: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Smaller:
+    """A variant of a program, which was compiled and did not run.
+
+    Attributes:
+        by: the remedies that were applied together.
+        donated: the parameters that are donated in addition.
+        checkpointed: the functions inside ``jax.checkpoint``.
+        need_bytes: what the variant needs on a device.
+    """
+
+    by: tuple[SmallerBy, ...]
+    donated: tuple[str, ...] = ()
+    checkpointed: tuple[str, ...] = ()
+    need_bytes: int
+
+    @property
+    def same_results(self) -> bool:
+        """Whether the variant computes the same, up to rounding."""
+        return "bfloat16" not in self.by
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedProgram:
+    """The program that the failing line calls, compiled again for the types of its arguments.
+
+    Attributes:
+        function: the function as it is written at the call.
+        need_bytes: what it needs on a device: arguments, results and temporaries.
+        argument_bytes: its arguments.
+        output_bytes: its results, without those in the memory of donated arguments.
+        temporary_bytes: its temporaries.
+        at_module_level: whether the call stands outside of functions, where later code may have changed its
+            arguments.
+        held: what is live at its peak, by line, largest first.
+        others_bytes: live arrays that are not its arguments, on the fullest of its devices, and its constants;
+            ``None`` if they are unknown.
+        limit_bytes: the memory of a device; ``None`` if it is unknown.
+        limit_given: whether the user gave the limit.
+        variants: what was tried, in order.
+        incomplete: why not everything was tried; empty if it was, or if a variant fits.
+    """
+
+    function: str
+    need_bytes: int
+    argument_bytes: int
+    output_bytes: int
+    temporary_bytes: int
+    at_module_level: bool = False
+    held: tuple[HeldAtPeak, ...] = ()
+    others_bytes: int | None = 0
+    limit_bytes: int | None = None
+    limit_given: bool = False
+    variants: tuple[Smaller, ...] = ()
+    incomplete: Incomplete = ""
+
+    def fits(self, need_bytes: int) -> bool | None:
+        """Return whether a program fits beside the other arrays; ``None`` if that is unknown."""
+        if self.limit_bytes is None or self.others_bytes is None:
+            return None
+        return need_bytes + self.others_bytes <= self.limit_bytes
+
+    @property
+    def best(self) -> Smaller | None:
+        """The first variant that fits, or else the smallest with the same results.
+
+        ``None`` if none is smaller by at least 2 %.
+        """
+        smaller = [each for each in self.variants if each.need_bytes <= (1 - LEAST_SPARED) * self.need_bytes]
+        fitting = next((each for each in smaller if self.fits(each.need_bytes)), None)
+        same = [each for each in smaller if each.same_results]
+        return fitting or min(same, key=lambda each: each.need_bytes, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutOfMemory:
+    """Memory that ran out.
+
+    Attributes:
+        shortage: what the message says.
+        program: the program that the failing line calls; ``None`` if it is unknown.
+        unknown: why it is unknown.
+    """
+
+    shortage: Shortage
+    program: FailedProgram | None = None
+    unknown: Unknown | None = None

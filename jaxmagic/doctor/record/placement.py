@@ -1,0 +1,38 @@
+"""Evidence about programs on several devices: where their arguments lie, and where the programs need them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """An array of the user that a program on several devices took as a parameter.
+
+    Attributes:
+        parameter: the number of the parameter.
+        path: how the code reaches the array, such as ``"params['w']"``.
+        type: element type and shape, such as ``"float32[1000,1000]"``.
+        size_bytes: its size.
+        lies_on: on how many devices it lies.
+        devices: on how many devices the program runs.
+        moved_bytes: the bytes that devices lack when the call begins, over all devices; 0 if the array lies as the
+            program needs it.
+        spec: the entries of the ``PartitionSpec`` that the program needs, as Python source; ``None`` if unknown.
+        sharding: an expression for the sharding that the program needs, with the user's own names; ``None`` if none
+            of the variables leads to it.
+        mesh: an expression for the mesh, likewise.
+        mesh_axes: the names and sizes of its axes; empty if unknown.
+    """
+
+    parameter: int
+    path: str
+    type: str
+    size_bytes: int
+    lies_on: int
+    devices: int
+    moved_bytes: int = 0
+    spec: str | None = None
+    sharding: str | None = None
+    mesh: str | None = None
+    mesh_axes: tuple[tuple[str, int], ...] = ()

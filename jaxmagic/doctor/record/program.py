@@ -1,0 +1,125 @@
+"""What is known of a program that ran."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...memory_use.record.memory_profile import Executable
+from ...records.call_stack import Frame
+from ...xla.hlo import HloModule
+from .partial_sort import PartialSort
+from .placement import Placement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EquationCount:
+    """Equations of a jaxpr with one primitive that come from one line; those in the body of a loop count once.
+
+    Attributes:
+        primitive: the name of the primitive, such as ``"dot_general"``.
+        line: the user's line; ``None`` if it is unknown.
+        count: how many there are.
+        inside_loop: whether they are in the body of a ``scan``, ``while`` or ``cond``.
+        dtype: the element type of their first result, such as ``"float32"``; empty if they have none.
+    """
+
+    primitive: str
+    line: Frame | None
+    count: int
+    inside_loop: bool = False
+    dtype: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProductCount:
+    """Matrix products or convolutions of a jaxpr that multiply one type with one precision.
+
+    Attributes:
+        primitive: ``"dot_general"`` or another primitive that multiplies.
+        multiplied: the element type of the factors, such as ``"float32"``; ``"bfloat16*float32"`` for different ones.
+        precision: the precision that the code or an option of JAX asks for, such as ``"highest"``; empty for none.
+        count: how many there are; those in the body of a loop count once.
+    """
+
+    primitive: str
+    multiplied: str
+    precision: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapturedArray:
+    """An array that a function captured and that became a constant of its program.
+
+    Attributes:
+        type: element type and shape, such as ``"float32[1000,1000]"``.
+        size_bytes: its size.
+        names: the names that reach it from the function's variables or the session; empty if none is known.
+        on_device: whether it is an array on a device, and not one of NumPy.
+    """
+
+    type: str
+    size_bytes: int
+    names: tuple[str, ...] = ()
+    on_device: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedLine:
+    """A line of a jitted function, or of what it calls, that was traced to many equations outside of loops of JAX.
+
+    Attributes:
+        line: the user's line.
+        equations: how many equations come from it and from what it calls.
+        repeated: how many of these belong to a primitive with one result shape that it has at least 8 times.
+        primitives: the most frequent of these primitives, with their counts.
+        rounds: how often the line ran while it was traced, as far as call stacks tell: most of its equations repeat
+            at least this often with one call stack.
+    """
+
+    line: Frame
+    equations: int
+    repeated: int
+    primitives: tuple[tuple[str, int], ...]
+    rounds: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A compiled program that ran in the first run.
+
+    Attributes:
+        executable: the memory that it needs.
+        module: its instructions; ``None`` if they could not be read.
+        function: the name of the jitted function; ``None`` if unknown.
+        location: where that function is defined, such as ``"cell 3:2"``; ``None`` if unknown or not the user's.
+        arguments: the names of the parameters of the function; empty if unknown.
+        equations: the equations of its jaxpr, by primitive and line; ``None`` if unknown.
+        captured: large arrays that it captured, largest first.
+        eager: whether it is a single operation outside ``jit``.
+        repeated_lines: the user's lines from which many equations come; ``None`` if unknown.
+        donated: the numbers of the parameters that the call donates.
+        called_at: the user's line whose call ran it first; ``None`` if unknown.
+        placements: where the user's larger arrays lay that it took, if it runs on several devices.
+        partial_sorts: the sorts of its jaxpr of which it uses few elements.
+        products: the matrix products and convolutions of its jaxpr; ``None`` if unknown.
+        transformed: the name of the jitted function, or eager operation, whose call was transformed outside of
+            ``jit``, as in ``jax.vmap(f)(x)``: the program is the transformed one, and has no function. ``None`` if
+            there is none.
+    """
+
+    executable: Executable
+    module: HloModule | None
+    function: str | None = None
+    location: str | None = None
+    arguments: tuple[str, ...] = ()
+    equations: tuple[EquationCount, ...] | None = None
+    captured: tuple[CapturedArray, ...] = ()
+    eager: bool = False
+    repeated_lines: tuple[RepeatedLine, ...] | None = None
+    donated: tuple[int, ...] = ()
+    called_at: Frame | None = None
+    placements: tuple[Placement, ...] = ()
+    partial_sorts: tuple[PartialSort, ...] = ()
+    products: tuple[ProductCount, ...] | None = None
+    transformed: str | None = None

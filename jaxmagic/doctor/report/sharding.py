@@ -1,0 +1,52 @@
+"""Words of the rule ``sharding``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ... import units
+from ...terminal import printable
+
+
+def _moved_from(type: str, lies_on: int, devices: int, spec: str, known: int) -> str:
+    place = f"It is {printable(type)} and lies on {units.count(lies_on, 'device')}"
+    how = f"as PartitionSpec({printable(spec)})" if spec else "replicated" if known else "in another way"
+    return f"{place}; the program takes it {how} on {units.count(devices, 'device')}."
+
+
+NOTES: dict[str, Callable[..., str]] = {
+    "moved": lambda array, function, moved_bytes: (
+        f"Each call of {printable(function)} with {printable(array)} first moves {units.size(moved_bytes)} of it "
+        "between devices."
+    ),
+    "moved_from": _moved_from,
+    "moved_remedy": lambda array: f"Place {printable(array)} once, as the program takes it.",
+    "replicated": lambda array, function, devices, pieces: (
+        f"{printable(array)} is replicated on {units.count(devices, 'device')}, and in {printable(function)}, each "
+        f"reads only one of {pieces} parts of it."
+    ),
+    "replicated_size": lambda type, size_bytes, axis: (
+        f"It is {printable(type)} and takes {units.size(size_bytes)} on each device; its parts lie along axis {axis}."
+    ),
+    "replicated_remedy": lambda array, axis: (
+        f"Shard {printable(array)} along axis {axis}, unless code that was not run needs all of it on each device."
+    ),
+    "straggler": lambda devices, share: (
+        f"{units.count(devices, 'device')} wait for the slowest one {units.share(share, 1)} of the run on average."
+    ),
+    "straggler_times": lambda least_ns, most_ns: (
+        f"Per run, one device computes for {units.time(least_ns)} and another one for {units.time(most_ns)}."
+    ),
+    "straggler_remedy": lambda: "Give all devices the same amount of work, or find out why one is slower.",
+    "exposed": lambda devices, share: (
+        f"{units.count(devices, 'device')} communicate for {units.share(share, 1)} of the run while they compute "
+        "nothing, on average, without the straggler wait."
+    ),
+    "exposed_most": lambda name, collective, module, count: (
+        f"The longest collective is {printable(name)} ({printable(collective)}) in "
+        f"{printable(module) or 'a program'}, which ran {units.count(count, 'time')}."
+    ),
+    "exposed_remedy": lambda: (
+        "More work per device and step, such as a larger batch, hides more of it, and so may another sharding."
+    ),
+}

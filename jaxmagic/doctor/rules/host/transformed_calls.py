@@ -1,0 +1,119 @@
+"""Finds calls of ``jax.vmap(f)`` or ``jax.grad(f)`` outside of jit, where ``f`` is jitted."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ....records.call_stack import Frame
+from ....records.note import note
+from ...record.evidence import Dispatch, Evidence
+from ...record.finding import RuleFinding
+from ...record.program import Program
+from ..rule import source_at
+from .host_time import HostTime, jitted_calls, matters
+from .syntax import around, assigned, function_around, loop_around, tree_of
+
+#: From how many calls per run on.
+MANY = 10
+
+#: Functions of JAX that return a transformed function.
+TRANSFORMS = "vmap", "grad", "value_and_grad", "jacfwd", "jacrev", "hessian"
+
+
+def transformed_calls(rule: str, evidence: Evidence, time: HostTime) -> Iterator[RuleFinding]:
+    """Find transformed calls of jitted functions that keep the device waiting."""
+    for call in jitted_calls(evidence, time.use):
+        cost_ns = call.exposed_ns * time.exposed_scale
+        programs = [each for each in evidence.programs or () if _is_of(call, each)]
+        if call.count < MANY or not matters(cost_ns, evidence):
+            continue
+        if not any(each.transformed for each in programs) or any(each.function for each in programs):
+            continue  # some of the calls may be those of the function itself
+        line = _line(programs)
+        transform, code = ("", None) if line is None else _advice(line, call.name)
+        yield RuleFinding(
+            rule=rule,
+            found=note(
+                "doctor.transformed_calls",
+                function=call.name,
+                count=call.count,
+                transform=transform.rpartition(".")[2],
+                backward=int(not all(each.transformed for each in programs)),
+            ),
+            line=None if line is None else line.location,
+            source=source_at(line),
+            cost_ns=cost_ns,
+            basis="estimated",
+            remedy=note("doctor.transformed_calls_remedy", function=call.name, transform=transform),
+            code=code,
+            applies_to=call.name,
+        )
+
+
+def _is_of(call: Dispatch, program: Program) -> bool:
+    names = program.executable.name.removeprefix("jit_"), program.function, program.transformed
+    return call.name in names
+
+
+def _line(programs: list[Program]) -> Frame | None:
+    """Return the only line that calls the transformed function; ``None`` if there are several."""
+    lines = {each.called_at for each in programs if each.transformed}
+    return lines.pop() if len(lines) == 1 else None
+
+
+def _advice(line: Frame, function: str) -> tuple[str, str | None]:
+    """Return how the line transforms the function, such as ``"jax.vmap"``, and code that jits the outcome once."""
+    nodes = around(line)
+    statement = nodes[-1] if nodes else ast.Module([], [])
+    calls = [each for each in ast.walk(statement) if isinstance(each, ast.Call)]
+    inline = [each for each in calls if isinstance(each.func, ast.Call) and _transforms(each.func, function)]
+    if len(inline) == 1:
+        made = inline[0].func
+        assert isinstance(made, ast.Call)
+        transform = ast.unparse(made.func)
+        if not _can_be_before(line, made):
+            return transform, None
+        return transform, f"{call_name(made)} = jax.jit({ast.unparse(made)})"
+    named = {each.func.id for each in calls if isinstance(each.func, ast.Name)}
+    for target, made in made_in_file(line, function):
+        if target in named:
+            return ast.unparse(made.func), f"{target} = jax.jit({ast.unparse(made)})"
+    return "", None
+
+
+def made_in_file(line: Frame, function: str) -> Iterator[tuple[str | None, ast.Call]]:
+    """Yield expressions such as ``jax.vmap(f)`` in the file of a line, and the name that each is assigned to."""
+    tree = tree_of(line)
+    targets = {
+        id(each.value): each.targets[0].id
+        for each in (ast.walk(tree) if tree is not None else ())
+        if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name)
+    }
+    for each in ast.walk(tree) if tree is not None else ():
+        if isinstance(each, ast.Call) and _transforms(each, function):
+            yield targets.get(id(each)), each
+
+
+def call_name(made: ast.Call) -> str:
+    """Return a name for a transformed function, such as ``"loss_grad"`` for ``jax.grad(loss)``."""
+    function, transform = ast.unparse(made.args[0]), ast.unparse(made.func).rpartition(".")[2]
+    return f"{function.strip('_')}_{transform}"
+
+
+def _transforms(call: ast.Call, function: str) -> bool:
+    """Return whether a call is ``jax.vmap(f, ...)`` or the like of a function with this name."""
+    is_transform = ast.unparse(call.func).rpartition(".")[2] in TRANSFORMS
+    return is_transform and bool(call.args) and isinstance(call.args[0], ast.Name) and call.args[0].id == function
+
+
+def _can_be_before(line: Frame, made: ast.Call) -> bool:
+    """Return whether an expression has the same value before the loop around a line, or before its function."""
+    scope = loop_around(line) or function_around(line)
+    if scope is None:
+        return False
+    changing = assigned(scope)
+    if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+        changing |= {each.arg for each in ast.walk(scope.args) if isinstance(each, ast.arg)}
+        changing |= {each.name for each in ast.walk(scope) if isinstance(each, ast.FunctionDef) and each is not scope}
+    return not changing & {each.id for each in ast.walk(made) if isinstance(each, ast.Name)}

@@ -1,0 +1,95 @@
+"""Rewrites a sort of which few elements are used with ``jax.lax.top_k``."""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+#: The functions and methods that sort.
+_SORTS = ("sort", "argsort")
+
+
+class _End(NamedTuple):
+    """The number of elements that are used, as the user wrote it, and which ones."""
+
+    number: ast.expr
+    largest: bool
+
+
+def with_top_k(statement: str, end: str) -> str | None:
+    """Return a statement with ``top_k`` in place of its only sliced sort; ``None`` if it is written otherwise.
+
+    Args:
+        statement: the source of the statement.
+        end: which elements are used, ``"smallest"`` or ``"largest"``.
+
+    >>> with_top_k("best = jnp.argsort(-scores)[:k]", "smallest")
+    'best = jax.lax.top_k(scores, k)[1]'
+    >>> with_top_k("return jnp.sort(x)[..., -5:]", "largest")
+    'return jax.lax.top_k(x, 5)[0][..., ::-1]'
+    """
+    text = f"def _():\n {statement}" if statement.startswith("return") else statement
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+    sliced = [each for each in ast.walk(tree) if isinstance(each, ast.Subscript) and _array(each.value) is not None]
+    if len(sliced) != 1 or len(tree.body) != 1:
+        return None
+    (old,) = sliced
+    array, part = _array(old.value), _end(old.slice)
+    if array is None or part is None or part.largest != (end == "largest"):
+        return None
+    new = ast.parse(_written(array, part, indices=_name(old.value) == "argsort"), mode="eval").body
+    written = ast.unparse(_Replaced(old, new).visit(tree))
+    return written.partition("\n")[2].strip() if statement.startswith("return") else written
+
+
+def _written(array: ast.expr, part: _End, *, indices: bool) -> str:
+    count = ast.unparse(part.number)
+    if part.largest:
+        return f"jax.lax.top_k({ast.unparse(array)}, {count})[{int(indices)}][..., ::-1]"
+    is_negated = isinstance(array, ast.UnaryOp) and isinstance(array.op, ast.USub)
+    negated = array.operand if is_negated and isinstance(array, ast.UnaryOp) else ast.UnaryOp(ast.USub(), array)
+    return f"{'' if indices else '-'}jax.lax.top_k({ast.unparse(negated)}, {count})[{int(indices)}]"
+
+
+def _array(node: ast.expr) -> ast.expr | None:
+    """Return what ``jnp.sort(x)`` or ``jnp.argsort(x)`` sorts; ``None`` if it is no such call."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="jnp" | "jax"), attr=name), args=[array], keywords=[]):
+            return array if name in _SORTS else None
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(), attr=name), args=[array], keywords=[]):
+            return array if name in _SORTS else None  # jax.numpy.sort(x)
+    return None
+
+
+def _name(node: ast.expr) -> str:
+    return node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
+
+
+def _end(index: ast.expr) -> _End | None:
+    """Return which end an index takes, such as ``[:k]``, ``[..., -k:]`` or ``[:, :k]``."""
+    if isinstance(index, ast.Tuple):
+        *before, index = index.elts
+        whole = ("...", ":")
+        if any(ast.unparse(each) not in whole for each in before):
+            return None
+    match index:
+        case ast.Slice(lower=None, upper=ast.expr() as count, step=None) if not _is_negative(count):
+            return _End(count, False)
+        case ast.Slice(lower=ast.UnaryOp(op=ast.USub(), operand=count), upper=None, step=None):
+            return _End(count, True)
+    return None
+
+
+def _is_negative(node: ast.expr) -> bool:
+    return isinstance(node, ast.UnaryOp)
+
+
+class _Replaced(ast.NodeTransformer):
+    def __init__(self, old: ast.expr, new: ast.expr) -> None:
+        self._old, self._new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self._new if node is self._old else self.generic_visit(node)

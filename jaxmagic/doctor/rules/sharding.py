@@ -1,0 +1,188 @@
+"""Finds arrays that move for a call or are replicated in vain, and communication that nothing hides."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...profiling.record.profile import Profile
+from ...records.note import note
+from ..analysis.device_slices import sliced_parameters
+from ..record.evidence import Evidence
+from ..record.finding import RuleFinding
+from ..record.placement import Placement
+from ..record.program import Program
+from .host.syntax import assigned, function_around
+from .rule import LEAST_SHARE, Rule, source_at
+
+#: Less is no finding.
+_LEAST_BYTES = 2**20
+
+#: The share of a run in which collectives run and nothing hides them, and the share of the straggler wait.
+_MOST_EXPOSED = 0.2
+_MOST_WAIT = 0.1
+
+
+def look(evidence: Evidence) -> Iterator[RuleFinding]:
+    """Find what costs memory or time because of how arrays are distributed."""
+    programs = evidence.programs or ()
+    for program in programs:
+        if evidence.repeated:
+            yield from _moved(program, evidence)
+        yield from _replicated(program, programs)
+    if evidence.profile is not None:
+        yield from _communication(evidence.profile, evidence)
+
+
+def _moved(program: Program, evidence: Evidence) -> Iterator[RuleFinding]:
+    inputs = {each.path for each in evidence.inputs if not each.deleted}
+    arguments_bytes = (program.executable.argument_bytes or 0) * max(
+        (each.devices for each in program.placements), default=1
+    )
+    line = program.called_at
+    scope = None if line is None else function_around(line)
+    changed = set() if scope is None else assigned(scope)
+    for each in program.placements:
+        root = each.path.partition("[")[0].partition(".")[0]
+        least_bytes = max(_LEAST_BYTES, LEAST_SHARE * arguments_bytes)
+        if each.moved_bytes < least_bytes or each.path not in inputs or root in changed:
+            continue
+        yield RuleFinding(
+            rule=RULE.name,
+            found=note(
+                "doctor.moved",
+                array=each.path,
+                function=program.function or program.executable.name,
+                moved_bytes=each.moved_bytes,
+            ),
+            line=program.location if line is None else line.location,
+            source=source_at(line),
+            evidence=(
+                note(
+                    "doctor.moved_from",
+                    type=each.type,
+                    lies_on=each.lies_on,
+                    devices=each.devices,
+                    spec=each.spec or "",
+                    known=int(each.spec is not None),
+                ),
+            ),
+            remedy=note("doctor.moved_remedy", array=each.path),
+            code=_put(each.path, each.sharding or _named(each, each.spec)),
+        )
+
+
+def _replicated(program: Program, programs: tuple[Program, ...]) -> Iterator[RuleFinding]:
+    module, peak_bytes = program.module, program.executable.peak_bytes or 0
+    if module is None or any(each.module is None and each.placements for each in programs):
+        return
+    pieces = {number: each.pieces for number, each in enumerate(module.inputs)}
+    whole = [
+        each
+        for each in program.placements
+        if each.lies_on == each.devices > 1 and not each.moved_bytes and set(pieces.get(each.parameter) or ()) == {1}
+    ]
+    if not whole:
+        return
+    sliced = sliced_parameters(module)
+    for each in whole:
+        part = sliced.get(each.parameter)
+        others = [one for other in programs for one in other.placements if other is not program]
+        if part is None or any(one.path == each.path for one in others):
+            continue
+        spared_bytes = each.size_bytes - each.size_bytes // part.pieces
+        if spared_bytes < max(_LEAST_BYTES, LEAST_SHARE * peak_bytes):
+            continue
+        axes = [name for name, size in each.mesh_axes if size == part.pieces]
+        spec = ", ".join(["None"] * part.axis + [repr(axes[0])]) if len(axes) == 1 else None
+        line = program.called_at
+        yield RuleFinding(
+            rule=RULE.name,
+            found=note(
+                "doctor.replicated",
+                array=each.path,
+                function=program.function or program.executable.name,
+                devices=each.devices,
+                pieces=part.pieces,
+            ),
+            line=program.location if line is None else line.location,
+            source=source_at(line),
+            evidence=(note("doctor.replicated_size", type=each.type, size_bytes=each.size_bytes, axis=part.axis),),
+            cost_bytes=spared_bytes,
+            basis="measured",
+            remedy=note("doctor.replicated_remedy", array=each.path, axis=part.axis),
+            code=_put(each.path, _named(each, spec)),
+        )
+
+
+def _named(placement: Placement, spec: str | None) -> str | None:
+    """Return an expression for a sharding over the mesh of a program."""
+    if placement.mesh is None or spec is None:
+        return None
+    return f"jax.sharding.NamedSharding({placement.mesh}, jax.sharding.PartitionSpec({spec}))"
+
+
+def _put(path: str, sharding: str | None) -> str | None:
+    """Return the assignment that distributes an array; ``None`` if it cannot be written."""
+    code = f"{path} = jax.device_put({path}, {sharding})"
+    try:
+        ast.parse(code)
+    except (SyntaxError, ValueError):
+        return None
+    return None if sharding is None else code
+
+
+def _communication(profile: Profile, evidence: Evidence) -> Iterator[RuleFinding]:
+    uses = profile.device_uses
+    if len(uses) < 2 or evidence.first.environment.backend == "cpu":
+        return  # virtual devices of a CPU share its processors
+    per_run = max(profile.runs or 1, 1) * len(uses)
+    most = profile.collectives[0] if profile.collectives else None
+    if most is None:
+        return
+    exposed_ns = sum(each.exposed_collective_ns for each in uses) / per_run
+    wait_ns = min(sum(each.wait_ns or 0 for each in profile.collectives) / per_run, exposed_ns)
+    kept_ns = exposed_ns - wait_ns
+    if wait_ns >= _MOST_WAIT * evidence.run_ns:
+        first, last = min(each.compute_ns for each in uses), max(each.compute_ns for each in uses)
+        yield RuleFinding(
+            rule=RULE.name,
+            found=note("doctor.straggler", devices=len(uses), share=wait_ns / evidence.run_ns),
+            evidence=(
+                note(
+                    "doctor.straggler_times", least_ns=first / per_run * len(uses), most_ns=last / per_run * len(uses)
+                ),
+            ),
+            cost_ns=wait_ns,
+            basis="measured",
+            remedy=note("doctor.straggler_remedy"),
+        )
+    if kept_ns >= _MOST_EXPOSED * evidence.run_ns:
+        yield RuleFinding(
+            rule=RULE.name,
+            found=note("doctor.exposed", devices=len(uses), share=kept_ns / evidence.run_ns),
+            evidence=(
+                note(
+                    "doctor.exposed_most", name=most.name, collective=most.kind, module=most.module, count=most.count
+                ),
+            ),
+            cost_ns=kept_ns,
+            basis="measured",
+            remedy=note("doctor.exposed_remedy"),
+        )
+
+
+RULE = Rule(
+    name="sharding",
+    looks_for="arrays that move between devices for a call or are replicated in vain, and collectives that nothing "
+    "hides",
+    decides="A program on several devices takes an array of the code that lies elsewhere, and at least 1 MiB and "
+    f"{LEAST_SHARE:.0%} of the program's arguments have to move. Or an array is replicated on all devices, of which "
+    "the program reads a slice per device only; sharding it spares at least 1 MiB and 2 % of the program's peak on "
+    "each. Arrays that are read as a whole, such as the weights of data parallelism, are left alone. Or, not on "
+    f"CPUs, collectives that no computation hides take at least {_MOST_EXPOSED:.0%} of the run without the straggler "
+    f"wait, or the straggler wait at least {_MOST_WAIT:.0%}.",
+    source="https://docs.jax.dev/en/latest/notebooks/Distributed_arrays_and_automatic_parallelization.html",
+    look=look,
+    needs=("programs",),
+)

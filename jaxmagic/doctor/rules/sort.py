@@ -1,0 +1,91 @@
+"""Finds sorts of which few elements are used, and those of the same array in every call of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...records.note import note
+from ...xla.hlo import HloModule
+from ..record.evidence import Evidence
+from ..record.finding import RuleFinding
+from ..record.partial_sort import PartialSort
+from ..record.program import Program
+from .host.repeated_sort import repeated_sorts
+from .rewriting.top_k import with_top_k
+from .rule import Rule, is_worth_it, source_at
+
+#: ``top_k`` is much faster than a sort if it takes at most one of this many elements.
+_LEAST_RATIO = 16
+
+#: The share of the time of a sort that ``top_k`` spares then: on CPUs, it took 4 to 17 % of it.
+_SPARED = 0.8
+
+#: The only element type for which XLA has a faster algorithm on CPUs; others are sorted for ``top_k``, too.
+_TYPE = "f32["
+
+
+def look(evidence: Evidence) -> Iterator[RuleFinding]:
+    """Find the sorts that could be cheaper."""
+    programs = evidence.programs or ()
+    for program in programs:
+        named_alike = sum(each.executable.name == program.executable.name for each in programs)
+        if program.module is None or program.eager or named_alike > 1:
+            continue
+        partial = list(_partial(program, program.module, evidence))
+        yield from partial or repeated_sorts(program, program.module, evidence, RULE.name)
+
+
+def _partial(program: Program, module: HloModule, evidence: Evidence) -> Iterator[RuleFinding]:
+    if evidence.first.environment.backend != "cpu":
+        return
+    few: dict[str, list[PartialSort]] = {}
+    for each in program.partial_sorts:
+        few.setdefault(each.shape, []).append(each)
+    for shape, sorts in few.items():
+        most = max(sorts, key=lambda each: each.used)
+        if not shape.startswith(_TYPE) or most.used * _LEAST_RATIO > most.length:
+            continue
+        sort_ns = _sort_ns(evidence, program.executable.name, module, shape)
+        if not sort_ns or not is_worth_it(_SPARED * sort_ns, evidence):
+            continue
+        first = sorts[0]
+        source = source_at(first.line)
+        yield RuleFinding(
+            rule=RULE.name,
+            found=note("doctor.partial_sort", length=first.length, used=first.used, end=first.end),
+            line=program.location if first.line is None else first.line.location,
+            source=source,
+            evidence=(note("doctor.sort_time", shape=shape, sorts=len(sorts), sort_ns=sort_ns),),
+            cost_ns=_SPARED * sort_ns,
+            basis="estimated",
+            remedy=note("doctor.partial_sort_remedy", used=first.used, end=first.end, indices=first.indices),
+            code=None if source is None or len(sorts) > 1 else with_top_k(source, first.end),
+        )
+
+
+def _sort_ns(evidence: Evidence, name: str, module: HloModule, shape: str) -> float:
+    """Return the device time per run of the sorts of a program that have keys of a shape."""
+    profile = evidence.profile
+    assert profile is not None
+    total_ns = 0
+    for each in profile.operation_times:
+        number = module.instruction_ids.get(each.name) if each.module == name else None
+        instruction = None if number is None else module.instructions[number]
+        if instruction is not None and instruction.opcode == "sort":
+            keys = module.instructions[instruction.operand_ids[0]]
+            total_ns += each.time_ns if keys.shape == shape else 0
+    return min(total_ns / max(profile.runs or 1, 1) / max(len(profile.device_uses), 1), evidence.run_ns)
+
+
+RULE = Rule(
+    name="sort",
+    looks_for="sorts of which few elements are used, and sorts of the same array in every call of a loop",
+    decides=f"On a CPU, only the smallest or largest elements of sorted float32 arrays are used, at most one of "
+    f"{_LEAST_RATIO}: jax.lax.top_k spares about {_SPARED:.0%} of the device time of the sort, at least 2 % of the "
+    "run. For other types, XLA sorts for top_k as well; on other devices, that depends on sizes. Or a Python loop "
+    "calls a jitted function, which sorts an argument that the loop does not change: all sorts but the first take at "
+    "least 2 % of the run. Loops of JAX are not looked at: XLA moves such sorts out of them.",
+    source="https://docs.jax.dev/en/latest/_autosummary/jax.lax.top_k.html",
+    look=look,
+    needs=("programs", "profile"),
+)

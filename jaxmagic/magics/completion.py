@@ -1,0 +1,154 @@
+"""Complete what stands behind a magic: its options, and files, choices and labels for their values.
+
+IPython asks for the completions of a line, in a terminal and through Jupyter's kernel alike. From IPython 8.6 on it
+passes the whole cell as well, in which the labels of ``--baseline`` are; before that, a hook gets the line alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import os
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from IPython.core.error import TryNext, UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+from . import options
+from .declare import declared
+from .magic_calls import Parsers
+
+_MAGIC = re.compile(r"(?:^|.*[\s=])%{1,2}(?P<magic>\w+)\s+(?P<options>.*)$", re.S)
+_PUBLIC_NAME = re.compile(r"(?:^|.*[^\w.])jaxmagic\.[^\W_]?\w*$", re.S)
+_HOOK = "complete_command"
+_HOOKED = r".*(%{1,2}jax\w+\s|\bjaxmagic\.)"
+
+
+def completions(before: str, token: str, cell: str, parsers: Parsers) -> list[str]:
+    """Return what can stand in the place of a token; nothing if the token is code.
+
+    Args:
+        before: the line up to the cursor.
+        token: the end of the line that is completed.
+        cell: the whole cell, as far as it is known.
+        parsers: the magics, and their parsers.
+    """
+    found = _MAGIC.match(before)
+    if found is None or found["magic"] not in parsers or not before.endswith(token):
+        return []
+    parser = parsers[found["magic"]]
+    given = found["options"].removesuffix(token)
+    try:
+        words, code = options.split(given, parser)
+    except UsageError:
+        return []
+    if code or "--" in given.split():
+        return []
+    action = _open_option(words, parser)
+    if action is not None:
+        known = _values(action, token, declared(found["magic"]), cell)
+    elif token.startswith("-"):
+        known = sorted(parser._option_string_actions, key=lambda name: (not name.startswith("--"), name))
+    else:
+        known = []
+    return [each for each in known if each.startswith(token)]
+
+
+def public_names(before: str, token: str, module: Any) -> list[str]:
+    """Return the public names that complete ``jaxmagic.``: the functions first, then the classes.
+
+    Args:
+        before: the line up to the cursor.
+        token: the end of the line that is completed.
+        module: what the user's session calls ``jaxmagic``.
+    """
+    ours = getattr(module, "__name__", None) == "jaxmagic" and hasattr(module, "_PUBLIC")
+    if not ours or not _PUBLIC_NAME.match(before) or not token.startswith("jaxmagic."):
+        return []
+    names = sorted(module.__all__, key=lambda name: (not name[0].islower(), "_ipython_" in name, name))
+    return [each for each in (f"jaxmagic.{name}" for name in names) if each.startswith(token)]
+
+
+def _open_option(words: Sequence[str], parser: argparse.ArgumentParser) -> argparse.Action | None:
+    """Return the option whose value is still to be written, if the words end in one."""
+    action = parser._option_string_actions.get(words[-1].removesuffix("=")) if words else None
+    return None if action is None or action.nargs == 0 else action
+
+
+def _values(action: argparse.Action, token: str, magic: Any, cell: str) -> list[str]:
+    if action.choices is not None:
+        return [str(each) for each in action.choices]
+    if action.metavar in ("FILE", "DIR"):
+        return _files(token, folders_only=action.metavar == "DIR")
+    labels_of = getattr(magic, "labels_of", None)
+    if action.metavar == "LABEL" and labels_of is not None:
+        labels = labels_of(cell.partition("\n")[2])
+        return [each if re.fullmatch(r"[^\s'\"]+", each) else f'"{each}"' for each in labels if '"' not in each]
+    return []
+
+
+def _files(token: str, *, folders_only: bool) -> list[str]:
+    home = os.path.expanduser(token)
+    paths = sorted(glob.glob(f"{glob.escape(home)}*"))
+    marked = [f"{each}{os.sep}" if os.path.isdir(each) else each for each in paths]
+    return [token + each[len(home) :] for each in marked if each.endswith(os.sep) or not folders_only]
+
+
+class Completion:
+    """Adds completions to a shell, and removes them.
+
+    Args:
+        shell: the shell.
+        parsers: the magics, and their parsers.
+    """
+
+    def __init__(self, shell: InteractiveShell, parsers: Parsers) -> None:
+        self._shell = shell
+        self._parsers = parsers
+        self._matcher = _matcher_of(self._complete)
+
+    def attach(self) -> None:
+        """Let IPython ask for completions."""
+        if self._matcher is not None:
+            self._shell.Completer.custom_matchers.append(self._matcher)
+        else:
+            self._shell.set_hook(_HOOK, self._hook, re_key=_HOOKED)
+
+    def detach(self) -> None:
+        """End that."""
+        matchers = self._shell.Completer.custom_matchers
+        matchers[:] = [each for each in matchers if each is not self._matcher]
+        hooks = self._shell.strdispatchers[_HOOK].regexs
+        for pattern in [each for each in hooks if each.pattern == _HOOKED]:
+            del hooks[pattern]
+
+    def _complete(self, before: str, token: str, cell: str) -> list[str]:
+        try:
+            found = public_names(before, token, self._shell.user_ns.get("jaxmagic"))
+            return found or completions(before, token, cell, self._parsers)
+        except Exception:
+            return []  # a completion never disturbs what is being typed
+
+    def _hook(self, _: InteractiveShell, event: Any) -> list[str]:
+        found = self._complete(event.text_until_cursor, event.symbol, event.line)
+        if not found:
+            raise TryNext
+        return found
+
+
+def _matcher_of(complete: Callable[[str, str, str], list[str]]) -> Any:
+    """Return a matcher for IPython's completer; ``None`` before IPython 8.6, which has none with a context."""
+    try:
+        from IPython.core.completer import SimpleCompletion, context_matcher
+    except ImportError:
+        return None
+
+    @context_matcher(identifier="jaxmagic")
+    def jaxmagic_matcher(context: Any) -> dict[str, Any]:
+        found = complete(context.text_until_cursor, context.token, context.full_text)
+        completed = [SimpleCompletion(text=each, type="jaxmagic") for each in found]
+        return {"completions": completed, "suppress": bool(found), "ordered": True}
+
+    return jaxmagic_matcher

@@ -1,0 +1,38 @@
+"""``%jaxmagic``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic_arguments import magic_arguments
+
+from ..magics import options
+from ..magics.declare import JaxMagics, declared, help_of, of_all
+from ..subjects import magics as all_magics
+from ..terminal import print_line
+
+
+@magic_arguments("jaxmagic")
+@of_all
+def jaxmagic(magics: JaxMagics, line: str, cell: None = None, local_ns: dict[str, Any] | None = None) -> None:
+    """List the magics, each with what it does and an example.
+
+    It has nothing after it::
+
+        %jaxmagic
+    """
+    if not options.only_comment(line):
+        raise UsageError(f"%jaxmagic: expected nothing after it, got {line.strip()[:60]!r}. It lists the magics.")
+    others = {name: entry.magic for name, entry in all_magics().items() if name != "jaxmagic"}
+    width = max(map(len, others))
+    for name, magic in others.items():
+        print_line(f"%{name.ljust(width)}  {_does(name)}")
+        if magic.example:
+            print_line(f" {' ' * width}  {magic.example}")
+    print_line("%jaxtime -h, for example, prints the options of %jaxtime.")
+
+
+def _does(name: str) -> str:
+    """Return the first line of what a magic's help says about it."""
+    return next(each for each in help_of(declared(name)).splitlines() if each[:1].isupper())

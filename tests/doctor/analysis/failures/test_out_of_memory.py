@@ -1,0 +1,128 @@
+"""Memory that ran out: what the message says, and what is said about variants of the program."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from jaxmagic.doctor.analysis.failures.out_of_memory import explain_memory, shortage
+from jaxmagic.doctor.record.failure import Failure
+from jaxmagic.doctor.record.out_of_memory import FailedProgram, HeldAtPeak, OutOfMemory, Shortage, Smaller
+
+GIB = 2**30
+
+PROGRAM = FailedProgram(
+    function="step",
+    need_bytes=20 * GIB,
+    argument_bytes=4 * GIB,
+    output_bytes=4 * GIB,
+    temporary_bytes=12 * GIB,
+    held=(HeldAtPeak(line="cell 3:5", name="f32[8,128]", size_bytes=9 * GIB),),
+    others_bytes=GIB,
+    limit_bytes=16 * GIB,
+)
+DONATED = Smaller(by=("donate",), donated=("state",), need_bytes=16 * GIB)
+CHECKPOINTED = Smaller(by=("checkpoint",), checkpointed=("block",), need_bytes=15 * GIB)
+NARROW = Smaller(by=("bfloat16",), need_bytes=10 * GIB)
+
+
+def said(program: FailedProgram | None, unknown: Any = None, words: Shortage | None = None) -> str:
+    memory = OutOfMemory(shortage=words or Shortage(), program=program, unknown=unknown)
+    finding = explain_memory(Failure(kind="memory", error="JaxRuntimeError", memory=memory))
+    notes = [finding.found, *finding.evidence, finding.remedy]
+    return "\n".join(str(each) for each in notes if each is not None)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked_bytes"),
+    [
+        ("RESOURCE_EXHAUSTED: Out of memory allocating 36000000000000 bytes.", 36_000_000_000_000),
+        (
+            "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 6291456 bytes.\nBufferAssignment OOM",
+            6_291_456,
+        ),
+        ("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 12.50GiB.", 25 * GIB // 2),
+        ("Resource exhausted: Failed to allocate request for 3.39GiB (3640655872B) on device ordinal 0", 3640655872),
+        ("RESOURCE_EXHAUSTED: Failed to load a program", None),
+    ],
+)
+def test_allocation_that_failed(text: str, asked_bytes: int | None) -> None:
+    assert shortage(text) == Shortage(asked_bytes=asked_bytes)
+
+
+def test_text_of_the_tpu_compiler() -> None:
+    text = (
+        "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 21.50G of "
+        "15.25G hbm. Exceeded hbm capacity by 6.25G.\n\nTotal hbm usage >= 22.02G:\n    reserved        530.00M"
+    )
+    words = shortage(text)
+    assert words == Shortage(space="hbm", used_bytes=43 * GIB // 2, capacity_bytes=61 * GIB // 4)
+    assert "The program needs 21.5 GiB of hbm, which has 15.2 GiB for it." in said(None, "compile", words)
+
+
+def test_memory_of_a_kernel_is_told_apart() -> None:
+    words = shortage("Ran out of memory in memory space vmem. Used 32.42M of 16.00M vmem. Exceeded vmem capacity by")
+    assert "inside the chip" in said(None, "compile", words)
+
+
+def test_variant_that_fits_is_recommended() -> None:
+    text = said(replace(PROGRAM, variants=(DONATED, CHECKPOINTED)))
+    assert "step needs 20.0 GiB: arguments 4.00 GiB, results 4.00 GiB, temporaries 12.0 GiB." in text
+    assert "At its peak: 9.00 GiB at cell 3:5 (f32[8,128])." in text
+    assert "hold 1.00 GiB now. The limit is 16.0 GiB." in text
+    assert "Compiled with state donated: 16.0 GiB, which does not fit." in text  # other arrays are beside it
+    assert "Compiled with jax.checkpoint around block: 15.0 GiB, which fits." in text
+    assert "Decorate block with @jax.checkpoint" in text
+    assert "This takes step from 20.0 GiB to 15.0 GiB, which fits." in text
+
+
+@pytest.mark.parametrize(("others_bytes", "fits"), [(GIB, True), (GIB + 1, False)])
+def test_other_arrays_count_to_the_byte(others_bytes: int, fits: bool) -> None:
+    assert replace(PROGRAM, others_bytes=others_bytes).fits(15 * GIB) is fits
+
+
+def test_without_a_limit_no_variant_is_said_to_fit() -> None:
+    text = said(replace(PROGRAM, limit_bytes=None, variants=(DONATED, CHECKPOINTED, NARROW)))
+    assert "which fits" not in text
+    assert "what fits is unknown" in text
+    assert "from 20.0 GiB to 15.0 GiB. Not tried" in text  # other results are no remedy unless nothing else fits
+
+
+def test_less_exact_results_come_last() -> None:
+    program = replace(PROGRAM, limit_bytes=12 * GIB, variants=(DONATED, CHECKPOINTED, NARROW))
+    text = said(program)
+    assert program.best is NARROW
+    assert "which changes the results: 10.0 GiB, which fits" in text
+    assert "if the results may be less exact" in text
+
+
+@pytest.mark.parametrize(("spared", "helps"), [(0.021, True), (0.019, False), (-0.5, False)])
+def test_variant_has_to_spare_something(spared: float, helps: bool) -> None:
+    variant = replace(DONATED, need_bytes=round((1 - spared) * PROGRAM.need_bytes))
+    assert (replace(PROGRAM, limit_bytes=None, variants=(variant,)).best is variant) is helps
+
+
+def test_unknown_others_make_fitting_unknown() -> None:
+    text = said(replace(PROGRAM, others_bytes=None, variants=(CHECKPOINTED,)))
+    assert "which fits" not in text
+    assert "What other arrays hold is unknown." in text
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("budget", "--budget was used up"),
+        ("interrupted", "of an interrupt"),
+        ("differs", "another program"),
+        ("library", "not in your code"),
+    ],
+)
+def test_reason_to_stop_is_said(reason: Any, words: str) -> None:
+    assert words in said(replace(PROGRAM, incomplete=reason))
+
+
+def test_remedies_without_numbers_are_named_otherwise() -> None:
+    assert "split the batch" in said(PROGRAM)
+    assert "calls no jitted function" in said(None, "call")

@@ -1,0 +1,185 @@
+"""Mended functions beside the call without jit: the same outputs, and how much faster they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from failing_cells import Cell
+
+import jaxmagic
+from jaxmagic.doctor.capture.failures import mended
+from jaxmagic.doctor.record.finding import Verified
+
+
+@pytest.fixture(autouse=True)
+def brief(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Measure for a tenth of a second where no speed matters."""
+    if request.node.get_closest_marker("clock") is None:
+        monkeypatch.setattr(mended, "_LONGEST_NS", 10**8)
+
+
+def tried(cell: str) -> Verified:
+    diagnosis = jaxmagic.explain_error(Cell(cell).error, verify=True, budget_s=20)
+    (finding,) = diagnosis.findings
+    assert finding.verified is not None
+    return finding.verified
+
+
+def kinds(verified: Verified) -> list[str]:
+    return [each.kind.removeprefix("doctor.") for each in verified.notes]
+
+
+MENDED = {
+    "an if statement": """
+        @jax.jit
+        def f(x):
+            if x > 0:  # here
+                y = x * 2
+            else:
+                y = -x
+            return y
+        f(jnp.float32(3))
+    """,
+    "a while loop in a closure": """
+        def outer(limit):
+            @jax.jit
+            def f(x, step=2.0):
+                while x < limit:  # here
+                    x = x * 2.0
+                return x
+            return f(jnp.float32(1))
+        outer(50.0)
+    """,
+    "a size that becomes static": """
+        @jax.jit
+        def f(x, n):
+            for _ in range(n):  # here
+                x = x * x
+            return x
+        f(jnp.ones(3), 3)
+    """,
+    "a list of static sizes": """
+        def f(x, sizes):
+            return x.reshape(sizes)
+        g = jax.jit(f, static_argnames="sizes")
+        g(jnp.ones(6), sizes=[2, 3])  # here
+    """,
+    "a conversion that is left out": """
+        @jax.jit
+        def f(x):
+            return float(x) + 1  # here
+        f(jnp.float32(2))
+    """,
+    "an index of a list": """
+        @jax.jit
+        def f(x, i):
+            return [1.0, 2.0, 3.0][i] * x  # here
+        f(jnp.float32(2), jnp.int32(1))
+    """,
+}
+
+
+@pytest.mark.parametrize("cell", MENDED.values(), ids=MENDED)
+def test_a_mended_function_computes_the_same_and_is_measured(cell: str) -> None:
+    verified = tried(cell)
+    assert verified.outputs_agree is True, verified
+    assert verified.before_ns is not None
+    assert verified.after_ns is not None
+    assert kinds(verified)[0] == "mended"
+    assert kinds(verified)[-1] == "mended_runs"
+
+
+@pytest.mark.clock
+def test_a_loop_under_jit_is_faster_than_without() -> None:
+    diagnosis = jaxmagic.explain_error(
+        Cell(MENDED["a while loop in a closure"].replace("50.0", "1e30")).error, verify=True, budget_s=3
+    )
+    verified = diagnosis.findings[0].verified
+    assert verified is not None
+    assert verified.low is not None
+    assert verified.low > 2
+    assert "times as fast (95 % interval" in str(diagnosis)
+
+
+NOT_MENDED = {
+    "not_mended": """
+        @jax.jit
+        def f(x):
+            if x > 0:  # here
+                return x
+            return 0.0
+        f(jnp.float32(3))
+    """,
+    "argument_unknown": """
+        def data():
+            return jnp.float32(3)
+        @jax.jit
+        def f(x):
+            return float(x) + 1  # here
+        f(data())
+    """,
+    "fallback_changes": """
+        seen = []
+        @jax.jit
+        def f(x):
+            seen.append(1)
+            return float(x) + 1  # here
+        f(jnp.float32(3))
+    """,
+    "fallback_failed": """
+        @jax.jit
+        def f(x):
+            y = float(x) + 1  # here
+            return y.missing
+        f(jnp.float32(3))
+    """,
+    "no_fallback": """
+        def f(x):
+            return float(x) + 1  # here
+        jax.vmap(f)(jnp.ones(3))
+    """,
+}
+
+
+@pytest.mark.parametrize("kind", NOT_MENDED)
+def test_what_cannot_be_compared_is_said(kind: str) -> None:
+    verified = tried(NOT_MENDED[kind])
+    assert kinds(verified) == [kind] or kind == "fallback_failed"
+    assert verified.speedup is None
+    assert verified.outputs_agree is None
+
+
+def test_a_remedy_that_leads_to_the_next_error_is_shown_as_such() -> None:
+    verified = tried("""
+        @jax.jit
+        def f(x):
+            if x > 0:  # here
+                y = x * 2
+            else:
+                y = -x
+            if y > 3:
+                y = y * 2
+            return y
+        f(jnp.float32(3))
+    """)
+    assert verified.outputs_agree is None
+    assert "TracerBoolConversionError" in str(verified.notes)
+
+
+def test_other_outputs_are_shown_as_such(monkeypatch: Any) -> None:
+    real = mended._with_statement
+    monkeypatch.setattr(mended, "_with_statement", lambda *given: real(*given[:2], "y = x * 3"))
+    verified = tried(MENDED["an if statement"])
+    assert verified.outputs_agree is False
+    assert verified.survives is False
+
+
+def test_nothing_runs_unasked() -> None:
+    (finding,) = jaxmagic.explain_error(Cell(MENDED["an if statement"]).error).findings
+    assert finding.verified is None
+
+
+def test_wrong_budgets() -> None:
+    with pytest.raises(ValueError, match="budget_s"):
+        jaxmagic.explain_error(ValueError(), verify=True, budget_s=0)

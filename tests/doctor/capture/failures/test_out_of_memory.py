@@ -1,0 +1,227 @@
+"""Programs that ran out of memory are compiled again, and variants until one fits. None of them runs."""
+
+from __future__ import annotations
+
+import builtins
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax._src.compiler as compiler
+import pytest
+from failing_cells import Cell
+
+import jaxmagic
+from jaxmagic.doctor.capture.failures import out_of_memory
+from jaxmagic.doctor.capture.failures.failure import read_failure
+from jaxmagic.doctor.capture.failures.out_of_memory import Limits
+from jaxmagic.doctor.record.out_of_memory import FailedProgram, OutOfMemory
+
+MIB = 2**20
+
+Failing = Callable[[str], Cell]
+
+#: A text of XLA's allocator for GPUs.
+TEXT = "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 209715200 bytes."
+
+#: 200 iterations, each of which keeps several arrays of 256 KB for the backward pass.
+TRAINING = """
+    state = {"w": jnp.ones((256, 256)), "m": jnp.ones((256, 256))}
+    xs = jnp.ones((256, 256))
+    def block(w, h):
+        for _ in range(2):
+            h = jnp.tanh(h @ w) + jnp.sin(h)
+        return h
+    def loss(state, xs):
+        h, _ = lax.scan(lambda h, _: (block(state["w"], h), None), xs, None, length=200)
+        return h.sum()
+    @jax.jit
+    def step(state, xs):
+        return jax.tree.map(lambda a, b: a - b, state, jax.grad(loss)(state, xs))
+    fail()
+    state = step(state, xs)  # here
+"""
+
+#: One argument of 4 MB that is replaced.
+REPLACING = """
+    params = jnp.ones((1024, 1024))
+    @jax.jit
+    def step(params):
+        return params * 0.5
+    fail()
+    params = step(params)  # here
+"""
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Failing:
+    """Return a function that runs a cell, in which compiling fails as on a device without memory after ``fail()``."""
+    kind: Any = getattr(jax.errors, "JaxRuntimeError", None) or jax._src.lib.xla_client.XlaRuntimeError  # type: ignore[attr-defined]
+    names: dict[str, Any] = {"kind": kind, "text": TEXT}
+    exec(compile("def failing(*args, **kwargs):\n    raise kind(text)\n", "/env/jax/_src/planted.py", "exec"), names)
+
+    def run(source: str) -> Cell:
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                builtins,
+                "fail",
+                lambda: patched.setattr(compiler, "compile_or_get_cached", names["failing"]),
+                raising=False,
+            )
+            return Cell(source)
+
+    return run
+
+
+def memory_of(cell: Cell, **limits: Any) -> OutOfMemory:
+    assert cell.error is not None
+    failure = read_failure(cell.error, Limits(**limits))
+    assert failure is not None
+    assert failure.kind == "memory"
+    assert failure.memory is not None
+    return failure.memory
+
+
+def program_of(cell: Cell, **limits: Any) -> FailedProgram:
+    program = memory_of(cell, **limits).program
+    assert program is not None
+    return program
+
+
+def need(source: str, **options: Any) -> int:
+    """Return what the step of a cell needs if it is jitted in another way, as JAX itself says."""
+    names = Cell(source.split("fail()")[0]).names
+    function = names["step"].__wrapped__
+    arguments = [names[each] for each in function.__code__.co_varnames[: function.__code__.co_argcount]]
+    stats: Any = jax.jit(function, **options).lower(*arguments).compile().memory_analysis()
+    parts = stats.argument_size_in_bytes + stats.output_size_in_bytes + stats.temp_size_in_bytes
+    return int(parts - stats.alias_size_in_bytes)
+
+
+def line_of(cell: Cell, text: str) -> int:
+    return next(number for number, line in enumerate(cell.source.splitlines(), 1) if text in line)
+
+
+CHECKPOINTED = TRAINING.replace("    def block", "    @jax.checkpoint\n    def block")
+
+
+def test_each_variant_needs_what_jax_says(failing: Failing) -> None:
+    cell = failing(TRAINING)
+    program = program_of(cell)
+    found = {(each.by, each.checkpointed): each.need_bytes for each in program.variants}
+    assert program.need_bytes == need(TRAINING)
+    assert found[("donate",), ()] == need(TRAINING, donate_argnums=0)
+    assert found[("checkpoint",), ("block",)] == need(CHECKPOINTED)
+    assert found[("donate", "checkpoint"), ("block",)] == need(CHECKPOINTED, donate_argnums=0)
+    assert program.best is not None
+    assert (program.best.donated, program.best.checkpointed) == (("state",), ("block",))
+    assert program.held[0].line == f"{cell.file}:{line_of(cell, 'lax.scan')}"
+    assert program.held[0].size_bytes > 0.8 * program.need_bytes
+
+
+def test_compiling_stops_when_a_variant_fits(failing: Failing) -> None:
+    cell = failing(TRAINING)
+    limit = need(CHECKPOINTED) + 16 * MIB
+    assert cell.error is not None
+    diagnosis = jaxmagic.explain_error(cell.error, memory_bytes=limit)
+    (finding,) = diagnosis.findings
+    assert finding.line == cell.here
+    assert "when 200 MiB were to be allocated" in str(finding.found)
+    assert "Decorate block with @jax.checkpoint" in str(finding.remedy)
+    assert "which fits" in str(finding.remedy)
+    assert not any("bfloat16" in str(each) for each in finding.evidence)
+
+
+def test_argument_that_is_replaced_is_donated(failing: Failing) -> None:
+    program = program_of(failing(REPLACING))
+    (variant,) = [each for each in program.variants if each.by == ("donate",)]
+    assert (variant.donated, variant.need_bytes) == (("params",), 4 * MIB)
+    assert program.need_bytes == 8 * MIB
+    assert program.best is variant
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("params = step(params)", "new = step(params)"),  # may be read in the next cell
+        ("fail()", "old = params\n    fail()"),
+        ("fail()", "def read():\n        return params.sum()\n    fail()"),
+        ("params * 0.5", "params.astype(int)"),  # no result has its type
+        ("@jax.jit", "@functools.partial(jax.jit, donate_argnums=0)"),  # is donated already
+    ],
+)
+def test_argument_that_is_needed_is_not_donated(failing: Failing, before: str, after: str) -> None:
+    program = program_of(failing(REPLACING.replace(before, after)), memory_bytes=1)
+    assert program.best is None or not program.best.donated
+
+
+def test_array_that_is_passed_twice_is_not_donated(failing: Failing) -> None:
+    source = REPLACING.replace("step(params)", "step(params, other)").replace(
+        "def step(params, other)", "def step(a, b)"
+    )
+    source = source.replace("return params * 0.5", "return a * b").replace("fail()", "other = params\n    fail()")
+    assert not any(each.donated for each in program_of(failing(source)).variants)
+
+
+def test_parameter_of_the_same_name_in_another_function_does_not_matter(failing: Failing) -> None:
+    source = REPLACING.replace("fail()", "def other(params):\n        return params.sum()\n    fail()")
+    assert program_of(failing(source)).variants[0].donated == ("params",)
+
+
+def test_other_arrays_count(failing: Failing) -> None:
+    gc.collect()  # arrays of other tests
+    before = program_of(failing(REPLACING)).others_bytes
+    gc.collect()
+    after = program_of(failing(REPLACING.replace("fail()", "kept = jnp.ones((2048, 1024))\n    fail()"))).others_bytes
+    assert before is not None
+    assert after is not None
+    assert 8 * MIB <= after - before < 9 * MIB
+
+
+def test_budget_and_interrupt_keep_what_there_is(failing: Failing, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = failing(REPLACING)
+    program = program_of(cell, budget_ns=1)
+    assert (program.need_bytes, program.incomplete, program.variants) == (8 * MIB, "budget", ())
+
+    def interrupted(*args: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(out_of_memory, "need_with", interrupted)
+    program = program_of(cell)
+    assert (program.need_bytes, program.incomplete, program.variants) == (8 * MIB, "interrupted", ())
+
+
+def test_options_that_would_get_lost_prevent_variants(failing: Failing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(out_of_memory, "need_with", lambda *_: 9 * MIB)
+    program = program_of(failing(REPLACING))
+    assert (program.incomplete, program.variants) == ("differs", ())
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("= step(params)", "= step(params + 1)"),  # would have to run
+        ("= step(params)", "= jax.vmap(step)(params)"),
+        ("= step(params)", "= step(*[params])"),
+    ],
+)
+def test_program_is_unknown_if_its_arguments_are(failing: Failing, before: str, after: str) -> None:
+    memory = memory_of(failing(REPLACING.replace(before, after).replace("fail()", "params + 1; fail()")))
+    assert (memory.program, memory.unknown) == (None, "call")
+
+
+def test_allocation_that_really_fails() -> None:
+    cell = Cell("""
+        @jax.jit
+        def outer(x):
+            y = x[:, None] * x
+            return jnp.sin(y) @ jnp.cos(y)
+        x = jnp.ones(3_000_000)
+        y = outer(x)  # here
+    """)
+    memory = memory_of(cell)
+    assert memory.shortage.asked_bytes is not None
+    assert memory.program is not None
+    assert memory.program.need_bytes > 3_000_000**2 * 4
+    assert cell.finding.line == cell.here

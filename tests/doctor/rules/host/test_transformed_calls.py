@@ -1,0 +1,179 @@
+"""Calls of ``jax.vmap(f)`` and ``jax.grad(f)`` outside of jit: found if planted, and silent where jitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import jaxmagic
+from jaxmagic.doctor.record.finding import RuleFinding
+
+pytestmark = pytest.mark.clock
+
+X = jnp.linspace(0.0, 1.0, 256).reshape(4, 8, 8)
+
+
+@jax.jit
+def score(x: Any) -> Any:
+    return jnp.tanh(x @ x).sum()
+
+
+def plain(x: Any) -> Any:
+    return jnp.tanh(x @ x).sum() * 2
+
+
+mapped = jax.vmap(score)
+mapped_once = jax.jit(jax.vmap(score))
+graded_once = jax.jit(jax.grad(score))
+plain_once = jax.jit(jax.vmap(plain))
+
+
+def found_in(run: Callable[..., Any], *args: Any, **options: Any) -> list[RuleFinding]:
+    return list(jaxmagic.diagnose(run, *args, only="not-jitted", **options).findings)
+
+
+def test_each_call_of_vmap_around_a_jitted_function_is_found_and_jitting_it_helps() -> None:
+    def run(x: Any) -> Any:
+        for _ in range(50):
+            y = jax.vmap(score)(x)
+        return y
+
+    (found,) = found_in(run, X, verify=True, budget_s=20)
+    assert found.found.kind == "doctor.transformed_calls"
+    assert found.found.facts == {"function": "score", "count": 50, "transform": "vmap", "backward": 0}
+    assert found.source == "y = jax.vmap(score)(x)"
+    assert found.code == "score_vmap = jax.jit(jax.vmap(score))"
+    assert found.cost_ns is not None
+    assert found.verified is not None
+    assert found.verified.outputs_agree
+    assert found.verified.survives
+
+
+def test_a_function_mapped_before_the_loop_is_found_at_its_call() -> None:
+    def run(x: Any) -> Any:
+        return [mapped(x) for _ in range(50)]
+
+    (found,) = found_in(run, X, verify=True, budget_s=20)
+    assert found.verified is not None
+    assert found.verified.survives
+    assert found.verified.outputs_agree
+    assert found.source == "return [mapped(x) for _ in range(50)]"
+    assert found.code == "mapped = jax.jit(jax.vmap(score))"
+
+
+def test_gradients_count_their_backward_passes() -> None:
+    def run(x: Any) -> Any:
+        for _ in range(50):
+            y = jax.grad(score)(x)
+        return y
+
+    found = next(each for each in found_in(run, X[0]) if each.found.kind == "doctor.transformed_calls")
+    assert found.found.facts == {"function": "score", "count": 100, "transform": "grad", "backward": 1}
+    assert found.code == "score_grad = jax.jit(jax.grad(score))"
+
+
+def test_operations_inside_vmap_are_to_be_jitted_outside_of_it() -> None:
+    def run(x: Any) -> Any:
+        for _ in range(50):
+            y = jax.vmap(plain, in_axes=0)(x)
+        return y
+
+    (found,) = found_in(run, X, verify=True, budget_s=20)
+    assert found.found.facts["count"] == 200
+    assert found.remedy is not None
+    assert found.remedy.facts == {"way": "outermost", "function": "plain"}
+    assert found.verified is not None
+    assert found.verified.outputs_agree
+    assert found.verified.survives
+
+
+def test_options_that_vary_are_not_taken_out_of_the_loop() -> None:
+    def run(x: Any) -> Any:
+        for axis in (0, 1, 2) * 10:
+            y = jax.vmap(score, in_axes=axis)(x)
+        return y
+
+    (found,) = found_in(run, jnp.ones((8, 8, 8)))
+    assert found.found.facts["transform"] == "vmap"
+    assert found.code is None
+
+
+def once(x: Any) -> Any:
+    return jax.vmap(score)(x)
+
+
+def jitted_before(x: Any) -> Any:
+    return [mapped_once(x) for _ in range(50)]
+
+
+def graded_before(x: Any) -> Any:
+    return [graded_once(x[0]) for _ in range(50)]
+
+
+def plain_before(x: Any) -> Any:
+    return [plain_once(x) for _ in range(50)]
+
+
+@jax.jit
+def inside(x: Any) -> Any:
+    return sum(jax.vmap(score)(x + each) for each in range(50))
+
+
+def untransformed(x: Any) -> Any:
+    return [score(x[0]) for _ in range(5)]
+
+
+def few(x: Any) -> Any:
+    return [jax.vmap(score)(x) for _ in range(5)]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [once, jitted_before, graded_before, plain_before, inside, untransformed, few],
+    ids=lambda each: each.__name__,
+)
+def test_what_is_jitted_outermost_or_rare_is_clean(run: Callable[..., Any]) -> None:
+    assert not [each for each in found_in(run, X) if each.found.kind == "doctor.transformed_calls"]
+
+
+def test_a_few_calls_are_no_finding(run_of: Callable[[int], Any]) -> None:
+    from jaxmagic.doctor.rules.host import transformed_calls
+    from jaxmagic.doctor.rules.host.host_time import host_time
+
+    for count, expected in ((9, 0), (10, 1)):
+        evidence = run_of(count)
+        time = host_time(evidence)
+        assert time is not None
+        assert len([*transformed_calls.transformed_calls("not-jitted", evidence, time)]) == expected
+
+
+@pytest.fixture
+def run_of() -> Callable[[int], Any]:
+    """Return evidence in which ``jax.vmap(f)`` is called so many times."""
+    from jaxmagic.doctor.capture.gathered import Gathered
+    from jaxmagic.doctor.record.evidence import Evidence
+
+    kept: list[Evidence] = []
+    real = Gathered.evidence
+
+    def evidence(self: Gathered, **options: Any) -> Evidence:
+        kept.append(real(self, **options))
+        return kept[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Gathered, "evidence", evidence)
+        jaxmagic.diagnose(lambda x: [jax.vmap(score)(x) for _ in range(50)], X, only="not-jitted")
+    (found,) = kept
+    assert found.host_use is not None
+    use = found.host_use
+
+    def with_count(count: int) -> Evidence:
+        calls = tuple(replace(each, count=count if each.name == "score" else 0) for each in use.dispatches)
+        return replace(found, host_use=replace(use, dispatches=calls))
+
+    return with_count

@@ -1,0 +1,325 @@
+"""`sharding`: what moves or is replicated in vain is found, and parallel programs as people write them are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from gathered_evidence import evidence_of
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
+
+import jaxmagic
+from jaxmagic.doctor.capture.remedies.remedy import NotTried
+from jaxmagic.doctor.capture.remedies.sharding import propose
+from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
+from jaxmagic.doctor.record.evidence import Evidence
+from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules import sharding
+from jaxmagic.profiling.record.communication import CollectiveTime
+from jaxmagic.profiling.record.profile import DeviceUse
+
+pytestmark = pytest.mark.skipif(jax.device_count() < 4, reason="needs four devices")
+
+MIB = 2**20
+
+
+def mesh() -> Mesh:
+    return Mesh(np.array(jax.devices()[:4]), ("data",))
+
+
+def placed(array: jax.Array, *spec: Any) -> jax.Array:
+    return jax.device_put(array, NamedSharding(mesh(), P(*spec)))
+
+
+def found_in(function: Callable[..., Any], *args: Any) -> list[RuleFinding]:
+    diagnosis = jaxmagic.diagnose(function, *args, only=["sharding"])
+    assert diagnosis.looked == ("sharding",)
+    return list(diagnosis.findings)
+
+
+def batch(columns: int = 256) -> jax.Array:
+    return jnp.ones((4096, columns))  # 4 MiB
+
+
+def weights(columns: int = 8) -> jax.Array:
+    return jnp.full((256, columns), 0.01)
+
+
+@jax.jit
+def forward(x: jax.Array, w: jax.Array) -> jax.Array:
+    return (x @ w).sum()
+
+
+def is_moved(function: Callable[..., Any], *args: Any) -> bool:
+    """Return whether JAX itself says that a call moves arrays between devices."""
+    function(*args)
+    message = ""
+    try:
+        with jax.transfer_guard_device_to_device("disallow"):
+            function(*args)
+    except Exception as error:
+        message = str(error)
+    assert not message or "Disallowed device-to-device transfer" in message
+    return bool(message)
+
+
+def test_weights_on_one_device_move_to_all_others_in_each_run() -> None:
+    x, w = placed(batch(), "data"), weights(2048)
+    (found,) = found_in(forward, x, w)
+    facts = dict(found.found.facts)
+    assert (facts["array"], facts["function"]) == ("w", "forward")
+    assert facts["moved_bytes"] == 3 * w.nbytes
+    assert found.code == (
+        "w = jax.device_put(w, jax.sharding.NamedSharding(x.sharding.mesh, jax.sharding.PartitionSpec()))"
+    )
+    assert is_moved(forward, x, w)
+    names = {"jax": jax, "x": x, "w": w}
+    exec(found.code, names)
+    assert not is_moved(forward, x, names["w"])
+    assert found_in(forward, x, names["w"]) == []
+
+
+def test_remedy_is_applied_to_a_copy() -> None:
+    x, w = placed(batch(), "data"), weights(2048)
+    finding, code = found_in(forward, x, w)[0], TriedCode("forward(x, w)", {"forward": forward, "x": x, "w": w})
+    (replaced,) = propose(finding, code).replacements.items()
+    assert replaced[0] == id(w)
+    assert replaced[1].sharding.is_equivalent_to(NamedSharding(mesh(), P()), 2)
+    np.testing.assert_array_equal(replaced[1], w)
+    assert len(w.sharding.device_set) == 1
+
+
+def test_memory_is_not_tried() -> None:
+    x, y = placed(batch(), "data"), placed(batch())
+    (found,) = found_in(jax.jit(lambda x, y: (x + y).sum()), x, y)
+    with pytest.raises(NotTried):
+        propose(found, TriedCode("f(x, y)", {"x": x, "y": y}))
+
+
+def test_batch_on_one_device_is_scattered_in_each_run() -> None:
+    everywhere = placed(weights())
+    step = jax.jit(lambda x, w: (x @ w).sum(), in_shardings=(NamedSharding(mesh(), P("data")), everywhere.sharding))
+    x = batch()
+    (found,) = found_in(step, x, everywhere)
+    assert dict(found.found.facts)["moved_bytes"] == x.nbytes * 3 // 4
+    names = {"jax": jax, "x": x, "w": everywhere}
+    exec(found.code or "", names)
+    assert {each.data.shape for each in names["x"].addressable_shards} == {(1024, 256)}
+    assert found_in(step, names["x"], everywhere) == []
+
+
+def test_operand_of_an_eager_operation_is_found() -> None:
+    def add(x: jax.Array, y: jax.Array) -> jax.Array:
+        return x + y
+
+    (found,) = found_in(add, placed(batch(), "data"), batch())
+    assert found.code == "y = jax.device_put(y, x.sharding)"
+    assert found.source == "return x + y"
+
+
+def loss(params: dict[str, jax.Array], x: jax.Array, y: jax.Array) -> jax.Array:
+    return ((jnp.tanh(x @ params["w"]) - y) ** 2).mean()
+
+
+def need(function: Any, *args: Any) -> int:
+    return int(function.lower(*args).compile().memory_analysis().argument_size_in_bytes)
+
+
+def test_replicated_labels_are_found_and_the_cost_is_the_compilers() -> None:
+    step = jax.jit(jax.value_and_grad(loss))
+    params, x, y = {"w": placed(weights(512))}, placed(batch(), "data"), placed(batch(512))
+    (found,) = found_in(step, params, x, y)
+    assert dict(found.found.facts)["array"] == "y"
+    assert found.cost_bytes == need(step, params, x, y) - need(step, params, x, placed(y, "data")) == 6 * MIB
+    names: dict[str, Any] = {"jax": jax, "x": x, "y": y}
+    exec(found.code or "", names)
+    assert names["y"].sharding.is_equivalent_to(x.sharding, 2)
+    assert found_in(step, params, x, names["y"]) == []
+
+
+def test_replicated_labels_of_optax_are_found() -> None:
+    optax = pytest.importorskip("optax")
+    optimizer = optax.sgd(0.1)
+
+    @jax.jit
+    def step(params: Any, state: Any, x: Any, y: Any) -> Any:
+        value, grads = jax.value_and_grad(loss)(params, x, y)
+        updates, state = optimizer.update(grads, state, params)
+        return optax.apply_updates(params, updates), state, value
+
+    params = {"w": placed(weights(512))}
+    (found,) = found_in(step, params, optimizer.init(params), placed(batch(), "data"), placed(batch(512)))
+    assert dict(found.found.facts)["array"] == "y"
+
+
+def _data_parallel() -> Any:
+    return jax.jit(jax.grad(loss)), {"w": placed(weights(512))}, placed(batch(), "data"), placed(batch(512), "data")
+
+
+def _square_weights() -> Any:  # the first axis of the weights is as long as that of the batch
+    w, x = placed(jnp.ones((1024, 1024))), placed(jnp.ones((1024, 1024)), "data")
+    return jax.jit(lambda w, x: jnp.tanh(x @ w)), w, x
+
+
+def _tensor_parallel() -> Any:
+    w, x = placed(jnp.ones((512, 1024)), None, "data"), placed(jnp.ones((1024, 512)))
+    return jax.jit(lambda w, x: jnp.tanh(x @ w)), w, x
+
+
+def _fully_sharded() -> Any:
+    w, x = placed(jnp.ones((1024, 1024)), "data"), placed(jnp.ones((1024, 1024)), "data")
+    return jax.jit(lambda w, x: jnp.tanh(x @ w)), w, x
+
+
+def _one_device() -> Any:
+    return jax.jit(lambda w, x: jnp.tanh(x @ w)), jnp.ones((1024, 1024)), jnp.ones((1024, 1024))
+
+
+def _small() -> Any:  # 3/4 MiB in all
+    return forward, placed(batch(), "data"), weights(256)
+
+
+def _used_as_a_whole_too() -> Any:
+    def step(x: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return (x + y).sum(), jnp.sort(y, 0)[0]
+
+    return jax.jit(step), placed(batch(), "data"), placed(batch())
+
+
+def _sharded_along_one_axis_of_the_mesh() -> Any:  # and along the other one, XLA chooses to read a part
+    square = Mesh(np.array(jax.devices()[:4]).reshape(2, 2), ("data", "model"))
+    w = jax.device_put(jnp.ones((2, 1024, 1024)), NamedSharding(square, P(None, None, "model")))
+    x = jax.device_put(jnp.ones((1024, 1024)), NamedSharding(square, P("data")))
+    return jax.jit(lambda w, x: jax.lax.scan(lambda x, w: (jnp.tanh(x @ w), None), x, w)[0].mean()), w, x
+
+
+def _lookup() -> Any:  # a slice that begins where an argument says
+    def look_up(table: jax.Array, x: jax.Array, start: jax.Array) -> jax.Array:
+        return x + jax.lax.dynamic_slice(table, (start, 0), (1024, 256)).sum()
+
+    return jax.jit(look_up), placed(batch()), placed(batch(), "data"), placed(jnp.array(5))
+
+
+def _rebound_in_the_loop() -> Any:  # only the first call moves it
+    step = jax.jit(lambda w, x: w + (x @ w).sum())
+
+    def train(w: jax.Array, x: jax.Array) -> jax.Array:
+        for _ in range(3):
+            w = step(w, x)
+        return w
+
+    return train, weights(2048), placed(batch(), "data")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        _data_parallel,
+        _square_weights,
+        _tensor_parallel,
+        _fully_sharded,
+        _one_device,
+        _small,
+        _used_as_a_whole_too,
+        _sharded_along_one_axis_of_the_mesh,
+        _lookup,
+        _rebound_in_the_loop,
+    ],
+)
+def test_clean_programs_are_left_alone(make: Callable[[], Any]) -> None:
+    function, *args = make()
+    assert found_in(function, *args) == []
+
+
+def test_array_that_another_program_reads_as_a_whole_is_left_alone() -> None:
+    add = jax.jit(lambda x, y: (x + y).sum())
+    sort = jax.jit(lambda x, y: x.sum() + jnp.sort(y, 0)[0])
+
+    def run(x: jax.Array, y: jax.Array) -> Any:
+        return add(x, y), sort(x, y)
+
+    assert len(found_in(add, placed(batch(), "data"), placed(batch()))) == 1
+    assert found_in(run, placed(batch(), "data"), placed(batch())) == []
+
+
+def use(number: int, **times: int) -> DeviceUse:
+    values = {"busy_ns": 0, "compute_ns": 0, "copy_ns": 0, "collective_ns": 0, "exposed_copy_ns": 0, "idle_ns": 0}
+    return DeviceUse(device=f"GPU:{number}", **(values | {"exposed_collective_ns": 0} | times))
+
+
+@pytest.fixture(scope="module")
+def gathered() -> Evidence:
+    return evidence_of(forward, jnp.ones((8, 256)), weights())
+
+
+def on_gpus(gathered: Evidence, exposed: float, waited: float, backend: str = "gpu") -> Evidence:
+    """Plant the shares of a run in which two devices communicate, and wait for each other."""
+    assert gathered.profile is not None
+    run_ns, runs = gathered.run_ns, gathered.profile.runs or 1
+    exposed_ns = int(exposed * run_ns * runs)
+    collective = CollectiveTime(
+        name="all-reduce.3",
+        kind="all-reduce",
+        module="jit_step",
+        devices=2,
+        count=2,
+        payload_bytes=8,
+        total_ns=2 * exposed_ns,
+        exposed_ns=2 * exposed_ns,
+        wait_ns=int(2 * waited * run_ns * runs),
+    )
+    uses = tuple(use(each, exposed_collective_ns=exposed_ns) for each in range(2))
+    profile = replace(gathered.profile, recorded_ns=10**12, device_uses=uses, collectives=(collective,))
+    environment = replace(gathered.first.environment, backend=backend)
+    return replace(gathered, profile=profile, first=replace(gathered.first, environment=environment))
+
+
+@pytest.mark.parametrize(
+    ("exposed", "waited", "kinds"),
+    [
+        (0.19, 0.0, []),
+        (0.21, 0.0, ["doctor.exposed"]),
+        (0.25, 0.09, []),  # neither of both parts is large
+        (0.15, 0.11, ["doctor.straggler"]),
+        (0.5, 0.2, ["doctor.straggler", "doctor.exposed"]),
+    ],
+)
+def test_least_share_of_communication(gathered: Evidence, exposed: float, waited: float, kinds: list[str]) -> None:
+    findings = list(sharding.look(on_gpus(gathered, exposed, waited)))
+    assert [each.found.kind for each in findings] == kinds
+    for each in findings:
+        share = waited if each.found.kind == "doctor.straggler" else exposed - waited
+        assert each.cost_ns == pytest.approx(share * gathered.run_ns, rel=1e-3)
+
+
+def test_virtual_devices_of_a_cpu_have_no_exposed_communication(gathered: Evidence) -> None:
+    assert list(sharding.look(on_gpus(gathered, 0.5, 0.2, "cpu"))) == []
+
+
+def test_least_bytes(gathered: Evidence) -> None:
+    evidence = replace(evidence_of_call(), profile=None)
+    (program,) = evidence.programs or ()
+    (moved,) = [each for each in program.placements if each.moved_bytes]
+
+    def found(moved_bytes: int, argument_bytes: int) -> int:
+        changed = replace(
+            program,
+            placements=(replace(moved, moved_bytes=moved_bytes),),
+            executable=replace(program.executable, argument_bytes=argument_bytes),
+        )
+        return len(list(sharding.look(replace(evidence, programs=(changed,)))))
+
+    assert (found(MIB - 1, 0), found(MIB, 0)) == (0, 1)
+    assert (found(MIB, 13 * MIB), found(MIB, 12 * MIB)) == (0, 1)  # 2 % of what lies on four devices
+
+
+def evidence_of_call() -> Evidence:
+    x, w = placed(batch(), "data"), weights(2048)
+    return evidence_of(partial(forward, x, w), names={"x": x, "w": w})

@@ -1,0 +1,299 @@
+"""`sort`: sorts of which few elements are used, or of one array in a loop, are found; others are left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from gathered_evidence import evidence_of
+
+import jaxmagic
+from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules import sort
+from jaxmagic.doctor.rules.rewriting.top_k import with_top_k
+
+pytestmark = pytest.mark.skipif(jax.default_backend() != "cpu", reason="other devices sort in other ways")
+
+
+def found_in(function: Callable[..., Any], *args: Any) -> list[RuleFinding]:
+    diagnosis = jaxmagic.diagnose(function, *args, only=["sort"])
+    assert diagnosis.looked == ("sort",)
+    return list(diagnosis.findings)
+
+
+def values(*shape: int) -> jax.Array:
+    return jax.random.normal(jax.random.key(0), shape)
+
+
+def rows() -> jax.Array:
+    return values(20, 1000)
+
+
+def computed(code: str | None, x: jax.Array) -> Any:
+    """Run ``return ...`` or ``best = ...`` as the advice says."""
+    names: dict[str, Any] = {"jax": jax, "x": x}
+    exec((code or "").replace("return ", "best = "), names)
+    return names["best"]
+
+
+def test_largest_values_are_found() -> None:
+    def largest(x: jax.Array) -> jax.Array:
+        return jnp.sort(x)[:, -5:]
+
+    (found,) = found_in(jax.jit(largest), rows())
+    assert str(found.found) == "1000 elements are sorted, of which only the 5 largest are used."
+    assert found.code == "return jax.lax.top_k(x, 5)[0][..., ::-1]"
+    assert found.basis == "estimated"
+    np.testing.assert_array_equal(computed(found.code, rows()), largest(rows()))
+
+
+def test_indices_of_the_smallest_are_found() -> None:
+    def nearest(x: jax.Array) -> jax.Array:
+        best = jnp.argsort(x)[..., :8]
+        return best.sum(-1)
+
+    (found,) = found_in(jax.jit(nearest), rows())
+    assert found.code == "best = jax.lax.top_k(-x, 8)[1]"
+    np.testing.assert_array_equal(computed(found.code, rows()), jnp.argsort(rows())[..., :8])
+
+
+def test_vmapped_function_is_found() -> None:
+    def best(x: jax.Array) -> jax.Array:
+        return jnp.argsort(-x)[:3]
+
+    (found,) = found_in(jax.jit(jax.vmap(best)), rows())
+    assert found.code == "return jax.lax.top_k(x, 3)[1]"
+    np.testing.assert_array_equal(jax.vmap(lambda x: computed(found.code, x))(rows()), jax.vmap(best)(rows()))
+
+
+def test_sort_in_a_flax_module_is_found() -> None:
+    nn = pytest.importorskip("flax.linen")
+
+    class Router(nn.Module):
+        @nn.compact
+        def __call__(self, x: jax.Array) -> jax.Array:
+            scores = nn.Dense(512)(x)
+            return jnp.argsort(scores, descending=True)[:, :4]
+
+    router, x = Router(), values(64, 8)
+    (found,) = found_in(jax.jit(router.apply), router.init(jax.random.key(0), x), x)
+    assert found.source == "return jnp.argsort(scores, descending=True)[:, :4]"
+    assert found.code is None
+
+
+@jax.jit
+def quantiles(w: jax.Array, data: jax.Array) -> jax.Array:
+    ordered = jnp.sort(data)
+    return w + ordered[:, ::100].sum()
+
+
+def test_sort_of_the_same_array_in_a_loop_is_found() -> None:
+    def train(w: jax.Array, data: jax.Array) -> jax.Array:
+        for _ in range(6):
+            w = quantiles(w, data)
+        return w
+
+    (found,) = found_in(train, values(3), rows())
+    assert str(found.found) == "quantiles sorts data in each of 6 calls, and it is the same in all of them."
+    known = jax.__version_info__ >= (0, 8)  # before, XLA keeps JAX's own line only
+    assert found.source == ("ordered = jnp.sort(data)" if known else "w = quantiles(w, data)")
+    assert found.basis == "measured"
+
+
+def test_sort_of_a_keyword_argument_after_arithmetic_is_found() -> None:
+    step = jax.jit(lambda w, scores: w + jnp.argsort(-scores * 2)[:, ::9].sum())
+
+    def train(w: jax.Array, scores: jax.Array) -> jax.Array:
+        total = w
+        while total[0] < 1e9:
+            total = step(total, scores=scores) + 3e8
+        return total
+
+    # The function has no name by which its calls could be told from others.
+    assert found_in(train, values(3), rows()) == []
+
+    @jax.jit
+    def named(w: jax.Array, scores: jax.Array) -> jax.Array:
+        return w + jnp.argsort(-scores * 2)[:, ::9].sum()
+
+    def trained(w: jax.Array, scores: jax.Array) -> jax.Array:
+        for _ in range(4):
+            w = named(w, scores=scores)
+        return w
+
+    (found,) = found_in(trained, values(3), rows())
+    assert dict(found.found.facts)["array"] == "scores"
+
+
+def _everything(x: jax.Array) -> jax.Array:
+    return jnp.sort(x)
+
+
+def _both(x: jax.Array) -> jax.Array:
+    s = jnp.sort(x)
+    return s[:, -5:].sum() + s.sum()
+
+
+def _many(x: jax.Array) -> jax.Array:
+    return jnp.sort(x)[:, :63]  # more than one of 16
+
+
+def _middle(x: jax.Array) -> jax.Array:
+    return jnp.sort(x)[:, 490:510]
+
+
+def _other_axis(x: jax.Array) -> jax.Array:
+    return jnp.sort(x, 0)[:1]
+
+
+def _both_ends(x: jax.Array) -> jax.Array:
+    s = jnp.sort(x)
+    return s[:, -5:] - s[:, :5]
+
+
+def _payload(x: jax.Array) -> jax.Array:
+    return jax.lax.sort((x, x * x), num_keys=1)[1][:, :3]
+
+
+def _dynamic(x: jax.Array) -> jax.Array:
+    return jax.lax.fori_loop(0, 3, lambda i, y: y + jnp.sort(x)[:, i], x[:, 0])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(_everything, _both, _many, _middle, _other_axis, _both_ends, _payload, _dynamic),
+        lambda x: jax.lax.top_k(x, 5)[0],
+        lambda x: jnp.median(x, axis=-1),
+        lambda x: jnp.argsort(jnp.argsort(x)),
+        lambda x: jnp.sort(x.astype(jnp.bfloat16))[:, :3],
+        lambda x: jnp.argsort((1000 * x).astype(int))[:, :3],  # sorted by top_k as well
+        jax.grad(lambda x: jnp.sort(x)[:, -5:].sum()),
+    ],
+)
+def test_other_sorts_are_left_alone(function: Callable[..., Any]) -> None:
+    assert found_in(jax.jit(function), rows()) == []
+
+
+def _other_data(w: jax.Array, data: jax.Array) -> jax.Array:
+    for number in range(4):
+        w = quantiles(w, data + number)
+    return w
+
+
+def _data_changes(w: jax.Array, data: jax.Array) -> jax.Array:
+    for _ in range(4):
+        w = quantiles(w, data)
+        data = data * 2
+    return w
+
+
+def _batches(w: jax.Array, data: jax.Array) -> jax.Array:
+    for x in (data, data + 1, data + 2):
+        w = quantiles(w, x)
+    return w
+
+
+def _twice(w: jax.Array, data: jax.Array) -> jax.Array:
+    return quantiles(quantiles(w, data), data)
+
+
+@jax.jit
+def ranked(w: jax.Array, data: jax.Array) -> jax.Array:
+    return w + jnp.sort(data * w[0])[:, ::100].sum()
+
+
+def _depends_on_the_state(w: jax.Array, data: jax.Array) -> jax.Array:
+    for _ in range(4):
+        w = ranked(w, data)
+    return w
+
+
+@jax.jit
+def ranked_otherwise(w: jax.Array, data: jax.Array) -> jax.Array:
+    return w + jax.lax.sort((w[0] + 0 * data, data), num_keys=2)[1].mean()
+
+
+def _depends_on_the_state_as_well(w: jax.Array, data: jax.Array) -> jax.Array:
+    for _ in range(4):
+        w = ranked_otherwise(w, data)
+    return w
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        *(_other_data, _data_changes, _batches, _twice),
+        *(_depends_on_the_state, _depends_on_the_state_as_well),
+    ],
+)
+def test_sorts_of_other_arrays_in_each_call_are_left_alone(train: Callable[..., Any]) -> None:
+    assert found_in(train, values(3), rows()) == []
+
+
+def test_arrays_of_numpy_may_change_in_place() -> None:
+    def train(w: jax.Array, data: Any) -> jax.Array:
+        for _ in range(4):
+            w = quantiles(w, data)
+            data[0] += 1
+        return w
+
+    assert found_in(train, values(3), np.array(rows())) == []
+
+
+def test_least_time_and_length_that_count() -> None:
+    evidence = evidence_of(jax.jit(lambda x: jnp.sort(x)[:, -5:]), rows())
+    assert evidence.profile is not None
+    assert evidence.programs is not None
+    (program,) = evidence.programs
+    module = program.module
+    assert module is not None
+    (sorts,) = [
+        each
+        for each in evidence.profile.operation_times
+        if each.name in module.instruction_ids
+        and module.instructions[module.instruction_ids[each.name]].opcode == "sort"
+    ]
+
+    def found(share: float, used: int = 5, backend: str = "cpu") -> list[RuleFinding]:
+        assert evidence.profile is not None
+        time_ns = int(share * evidence.run_ns * (evidence.profile.runs or 1))
+        profile = replace(evidence.profile, operation_times=(replace(sorts, time_ns=time_ns),))
+        partial = (replace(program.partial_sorts[0], used=used),)
+        environment = replace(evidence.first.environment, backend=backend)
+        changed = replace(
+            evidence,
+            profile=profile,
+            programs=(replace(program, partial_sorts=partial),),
+            first=replace(evidence.first, environment=environment),
+        )
+        return list(sort.look(changed))
+
+    assert found(0.024) == []
+    (finding,) = found(0.026)
+    assert finding.cost_ns == pytest.approx(0.8 * 0.026 * evidence.run_ns, rel=1e-3)
+    assert (len(found(0.5, used=62)), found(0.5, used=63)) == (1, [])
+    assert found(0.5, backend="gpu") == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "end", "expected"),
+    [
+        ("y = jnp.sort(x)[:k]", "smallest", "y = -jax.lax.top_k(-x, k)[0]"),
+        ("y = jnp.argsort(x)[..., -k:]", "largest", "y = jax.lax.top_k(x, k)[1][..., ::-1]"),
+        ("y = jnp.sort(x)[0]", "smallest", None),
+        ("y = jnp.sort(x, axis=0)[:3]", "smallest", None),
+        ("y = jnp.sort(x)[::-1][:3]", "largest", None),
+        ("y = jnp.sort(x)[:-3]", "smallest", None),
+        ("y = np.sort(x)[:3]", "smallest", None),
+        ("y = jnp.sort(x)[:3] + jnp.sort(z)[:3]", "smallest", None),
+        ("for x in (", "smallest", None),
+    ],
+)
+def test_statements_are_rewritten_where_that_is_sure(statement: str, end: str, expected: str | None) -> None:
+    assert with_top_k(statement, end) == expected

@@ -1,0 +1,81 @@
+"""Completions, in a real shell's completer as a terminal and a kernel ask it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from IPython import version_info
+from IPython.core.completer import provisionalcompleter
+
+import jaxmagic
+
+
+def completed(session: Any, cell: str, at: int | None = None) -> list[str]:
+    """What the cell is completed to, up to the cursor."""
+    end = len(cell) if at is None else at
+    with provisionalcompleter():
+        return [cell[: each.start] + each.text for each in session.shell.Completer.completions(cell, end)]
+
+
+#: Before IPython 8.6, names of Python and of magics that fit are listed as well, and the cell is not known.
+only_ours = pytest.mark.skipif(version_info < (8, 6), reason="IPython lists other names as well")
+
+
+def test_completions_are_offered_by_every_ipython(session: Any) -> None:
+    session.run("import jaxmagic")
+    assert "%jaxtime --max-time" in completed(session, "%jaxtime --max")
+    assert "%%jaxcompare --check equal" in completed(session, "%%jaxcompare --check eq")
+    assert any("compare" in each for each in completed(session, "jaxmagic.com"))
+    assert session.run("%unload_ext jaxmagic") is None
+    assert "%jaxtime --max-time" not in completed(session, "%jaxtime --max")
+
+
+@only_ours
+def test_options_are_completed_wherever_the_magic_is(session: Any) -> None:
+    assert completed(session, "%jaxtime --ex") == ["%jaxtime --expect-no-compile", "%jaxtime --explain"]
+    assert completed(session, "%jaxtime -q --max") == ["%jaxtime -q --max-time"]
+    assert completed(session, "y = %jaxprof --co") == ["y = %jaxprof --cold"]
+    assert completed(session, "%%jaxcompare --ch") == ["%%jaxcompare --check"]
+    assert "%jaxtime -q" in completed(session, "%jaxtime -")
+
+
+@only_ours
+def test_code_is_completed_as_everywhere(session: Any) -> None:
+    for cell in ("%jaxtime f(x) --ex", "%nothing --ex", "x --ex", "%jaxtime -- --ex"):
+        assert not any("explain" in each for each in completed(session, cell))
+    assert any(each.endswith("x.reshape") for each in completed(session, "%jaxtime -q x.resha"))
+
+
+@only_ours
+def test_values_are_completed(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "run.json").touch()
+    monkeypatch.chdir(tmp_path)
+    assert completed(session, "%jaxtimeit --save ru") == ["%jaxtimeit --save run.json", "%jaxtimeit --save runs/"]
+    assert completed(session, "%jaxtimeit --against=ru") == [
+        "%jaxtimeit --against=run.json",
+        "%jaxtimeit --against=runs/",
+    ]
+    assert completed(session, "%jaxprof --logdir ru") == ["%jaxprof --logdir runs/"]
+    assert completed(session, "%%jaxcompare --check a") == ["%%jaxcompare --check allclose"]
+
+
+@only_ours
+def test_labels_are_completed_from_the_lines_below(session: Any) -> None:
+    line = "%%jaxcompare --baseline "
+    cell = f"{line}\nz = x\njit of vmap: f(z)\neager: z * 2"
+    assert completed(session, cell, len(line)) == [f'{line}"jit of vmap"', f"{line}eager"]
+
+
+@only_ours
+def test_functions_come_before_classes(session: Any) -> None:
+    session.run("import jaxmagic")
+    names = [each.partition(".")[2] for each in completed(session, "jaxmagic.")]
+    assert set(names) == set(jaxmagic.__all__)
+    kinds = [name[0].islower() for name in names]
+    assert kinds == sorted(kinds, reverse=True)
+    assert completed(session, "y = jaxmagic.ben") == ["y = jaxmagic.benchmark"]
+    session.run("jaxmagic = x")
+    assert "jaxmagic.compare" not in completed(session, "jaxmagic.com")

@@ -1,0 +1,102 @@
+"""Help where a user looks for it: ``-h``, ``?``, ``%jaxmagic``, a magic with the wrong number of percent signs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from IPython.core.error import UsageError
+
+import jaxmagic
+from jaxmagic.subjects import magics
+
+NAMES = [name for name in magics() if name != "jaxmagic"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("option", ["-h", "--help", "-q --help", "-h  # what was it?"])
+def test_the_help_is_printed_and_nothing_runs(
+    session: Any, capsys: pytest.CaptureFixture[str], name: str, option: str
+) -> None:
+    for cell in (f"%{name} {option}", f"%%{name} {option}", f"%%{name} {option}\n1 / 0", f"y = %{name} {option}"):
+        assert session.run(cell) is None
+        printed = capsys.readouterr().out
+        assert printed.startswith((f"%{name} [", f"%%{name} ["))
+        assert "  -h, --help " in printed
+        assert printed.count("\n\noptions:\n") == 1
+    assert session.published == []
+
+
+def test_a_minus_sign_and_a_variable_are_code(session: Any) -> None:
+    assert session.run("h = 2\n%jaxtime -q -h + 1") == -1
+    assert session.run("qh = 3\n%jaxtime -qh") == -3
+    assert session.run("%jaxtime -q -- -h") == -2
+
+
+def test_the_help_can_be_called(session: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    session.shell.run_line_magic("jaxtime", "-h")
+    session.shell.run_cell_magic("jaxcompare", "--help", "1 / 0")
+    session.run("def g():\n    %jaxtime -h\ng()")
+    printed = capsys.readouterr().out
+    assert printed.count("%jaxtime [-h]") == 2
+    assert printed.count("%%jaxcompare [-r R]") == 1
+
+
+def test_the_list_has_every_magic_with_a_line_and_an_example(
+    session: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session.run("%jaxmagic")
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert [each.split()[0] for each in lines[::2]] == [f"%{name}" for name in NAMES]
+    assert [each.split()[0].strip(",") for each in lines[1::2]] == [
+        f"%%{name}" if name == "jaxcompare" else f"%{name}" for name in NAMES
+    ]
+    assert last == "%jaxtime -h, for example, prints the options of %jaxtime."
+    error = session.run("%jaxmagic f(x)", fails=UsageError)
+    assert str(error) == "%jaxmagic: expected nothing after it, got 'f(x)'. It lists the magics."
+    session.run("%jaxmagic -h")
+    assert capsys.readouterr().out.startswith("%jaxmagic [-h]\n\nList the magics")
+
+
+def test_the_examples_run(session: Any) -> None:
+    jaxmagic.history().clear()
+    for name in NAMES:
+        example = magics()[name].magic.example
+        below = example.partition("such as")[2].strip()
+        session.run(f"%%{name} -q -r 4\n{below}\neager: x * 2" if below else example.replace(name, f"{name} -q"))
+    assert len(jaxmagic.history()) == len(NAMES)
+
+
+def test_jaxcompare_without_a_cell_points_to_the_cell_magic(session: Any) -> None:
+    for cell in ("%jaxcompare f(x)", "%jaxcompare", "%%jaxcompare", "%%jaxcompare -q\n\n"):
+        error = session.run(cell, fails=UsageError)
+        assert "write %%jaxcompare on its first line, and below it a candidate on each line" in str(error)
+    assert "Measure expressions side by side" in session.shell.find_line_magic("jaxcompare").__doc__
+
+
+@pytest.mark.parametrize("name", ["jaxcompare", "jaxtimeit"])
+def test_a_mistake_of_syntax_in_a_cell_is_reported_at_its_line_without_frames(
+    session: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stacks: list[Any] = []
+    monkeypatch.setattr(
+        session.shell,
+        "showsyntaxerror",
+        lambda filename=None, **given: stacks.append(given.get("running_compiled_code")),
+    )
+    error = session.run(f"%%{name}\nz = 1\ntwo: f(x", fails=SyntaxError)
+    assert (error.lineno, stacks) == (3, [None])
+    error = session.run(f"%%{name}\nz = 1\ntwo words: f(x", fails=SyntaxError)
+    assert error.lineno == 3
+    error = session.run(f"%%{name} --nope\ntwo: f(x", fails=UsageError)
+    assert "there is no option --nope" in str(error)
+
+
+def test_a_marker_that_is_reached_reports_that_nothing_was_measured(session: Any) -> None:
+    for name in ("jaxcompare", "jaxtimeit"):
+        with pytest.raises(UsageError):
+            session.shell.run_cell_magic(name, "", ...)
+
+
+def test_the_module_lists_its_public_names_and_nothing_that_is_not_its_own() -> None:
+    assert {each for each in dir(jaxmagic) if not each.startswith("__")} == {*jaxmagic.__all__, "testing"}
