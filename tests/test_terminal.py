@@ -53,9 +53,10 @@ def ascii_only() -> io.TextIOWrapper:
 def test_a_terminal_that_knows_ascii_only_gets_ascii(document: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     record = storage._decode_document(document)
     monkeypatch.setattr("sys.stdout", ascii_only())
-    for text in (str(record), record._repr_mimebundle_()["text/plain"]):
+    whole, short = str(record), record._repr_mimebundle_()["text/plain"]
+    for text, style in ((whole, Style()), (short, AT_A_GLANCE)):
         assert text.isascii()
-        assert len(text.splitlines()) == len(to_text(record, AT_A_GLANCE).splitlines())
+        assert len(text.splitlines()) == len(to_text(record, style).splitlines())
 
 
 def test_every_magic_shows_its_report_there(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
