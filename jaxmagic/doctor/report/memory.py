@@ -64,12 +64,17 @@ def _large_batch_temporaries(scaled_bytes: int, parts: int, after_bytes: int, su
     )
 
 
-def _large_batch_remedy(loss: str, parts: int, mean: bool) -> str:
-    condition = (
-        f"{printable(loss)} returns a mean, so the result is the same up to rounding"
-        if mean
-        else f"If {printable(loss)} returns a mean over the batch, the result is the same up to rounding"
+def _large_batch_of_mean(loss: str, parts: int) -> str:
+    return _in_parts(parts, f"{printable(loss)} returns a mean, so the result is the same up to rounding")
+
+
+def _large_batch_remedy(loss: str, parts: int) -> str:
+    return _in_parts(
+        parts, f"If {printable(loss)} returns a mean over the batch, the result is the same up to rounding"
     )
+
+
+def _in_parts(parts: int, condition: str) -> str:
     return (
         f"Take the batch in {parts} parts with jax.lax.scan, and average their gradients. {condition}, as long as no "
         "example depends on others, as in batch normalization, or on a random key. The parts run one after the "
@@ -83,6 +88,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "rematerialise_remedy": _rematerialise_remedy,
     "large_batch": _large_batch,
     "large_batch_temporaries": _large_batch_temporaries,
+    "large_batch_of_mean": _large_batch_of_mean,
     "large_batch_remedy": _large_batch_remedy,
     "taken_in_parts": lambda name: f"Tried with {printable(name)} taking its batch in parts.",
     "memory": _memory,

@@ -125,7 +125,11 @@ def _batch(evidence: Evidence, program: Program, module: HloModule, most_bytes: 
         ),
         cost_bytes=parts.spared_bytes,
         basis="estimated",
-        remedy=note("doctor.large_batch_remedy", loss=call.loss, parts=parts.parts, mean=mean),
+        remedy=(
+            note("doctor.large_batch_of_mean", loss=call.loss, parts=parts.parts)
+            if mean
+            else note("doctor.large_batch_remedy", loss=call.loss, parts=parts.parts)
+        ),
         code=in_microbatches(call, parts.parts) if mean else None,
     )
 
