@@ -182,3 +182,43 @@ def test_html_of_every_record_has_few_lines_that_are_not_folded(all_records: dic
 def test_no_table_has_an_empty_head(all_records: dict[str, Any]) -> None:
     for kind, record in all_records.items():
         assert not re.findall("<th[^>]*></th>", to_html(record)), kind
+
+
+STEP = """\
+import jax, jax.numpy as jnp
+def layer(w, x):
+    h = x @ w
+    h = jnp.tanh(h)
+    return h - h.mean()
+def loss(ws, x):
+    for w in ws:
+        x = layer(w, x)
+    return (jnp.sort(x) ** 2).sum()
+@jax.jit
+def step(ws, x):
+    return [w - g for w, g in zip(ws, jax.grad(loss)(ws, x))]
+ws, x = [jnp.eye(32)] * 4, jnp.ones((32, 32))"""
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%jaxtime{} loss(ws, x);",
+        "%jaxtimeit{} -r 4 step(ws, x)",
+        "%jaxmem{} --pprof new = step(ws, x)",
+        "%jaxprof{} step(ws, x);",
+        "%%jaxcompare{} -r 4 --profile\none: loss(ws, x)\ntwo: jax.jit(loss)(ws, x)",
+        "%%jaxcompare{} -r 3 --sweep n=2,4,6,8,10,12\none: jnp.ones(n)\ntwo: jnp.ones((n, n))",
+        "%%jaxdoctor{}\nfor _ in range(3):\n    y = jax.jit(lambda x: x + 1)(x)",
+        "%jaxmem{} --before",
+    ],
+)
+def test_the_text_of_every_magic_has_at_most_fourteen_lines(session: Any, cell: str) -> None:
+    session.run(STEP)
+    session.run(cell.format(""))
+    short = session.report.splitlines()
+    assert len(short) <= MOST_LINES
+    assert max(map(len, short)) <= MAGIC.width
+    session.run(cell.format(" --all"))
+    whole = session.report.splitlines()
+    assert not any("--all shows" in line for line in whole)
