@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...compilation.record.compilation import Compilation
+from ...records.call_stack import Frame
 from ...records.note import Note, note
 from ...timing.record import Timing
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.program import Program
+from .host.host_time import names_of_program
 from .host.syntax import arguments_at, site_of
 from .rewriting.bucket_sizes import Buckets, buckets, sizes_along
 from .rewriting.hoisting import Made, find_making
 from .rewriting.syntax import file_of, lines_run, source_of_location
-from .rule import LEAST_SHARE, Rule, is_worth_it
+from .rule import LEAST_SHARE, Rule, is_worth_it, source_at
 
 #: Several programs of one function in the first run are worth a finding if they took this long.
 _LEAST_FIRST_RUN_NS = 50_000_000
@@ -34,6 +37,10 @@ _SINGLE = ("weak type", "placement")
 _BY_DESIGN = ("first call", "ahead of time", "while tracing", "unknown", "dtype", "eager", "transfer")
 
 
+#: A type of an array without elements.
+_EMPTY = re.compile(r"[\[,]0[\],]")
+
+
 class _Group(NamedTuple):
     """The compilations of one function for one kind of cause."""
 
@@ -45,6 +52,11 @@ class _Group(NamedTuple):
     @property
     def cost_ns(self) -> int:
         return sum(each.total_ns for each in self.compilations)
+
+    @property
+    def eager(self) -> bool:
+        """Whether these are programs of an operation outside of ``jit``."""
+        return all(each.eager for each in self.compilations)
 
     @property
     def same_function(self) -> tuple[str, str | None]:
@@ -61,7 +73,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         cost_ns = _median_ns(group, later)
         if is_worth_it(cost_ns, evidence):
             yield _finding(group, evidence, float(cost_ns), every_run=True)
-    once = [each for each in evidence.first.compilations if _counts(each) and not each.eager]
+    once = [each for each in evidence.first.compilations if _counts(each)]
     for group in _grouped([each for each in once if _function(each) not in always]):
         if group.kind in _BY_DESIGN or not _is_avoidable(group, evidence):
             continue
@@ -99,6 +111,8 @@ def _grouped(compilations: Sequence[Compilation]) -> list[_Group]:
 
 def _is_avoidable(group: _Group, evidence: Evidence) -> bool:
     """Return whether one program, or a few, could have done what these did."""
+    if group.eager and group.kind != "shape":
+        return False
     if group.kind == "shape":
         return _buckets(group, evidence) is not None
     if group.kind == "static value":
@@ -127,7 +141,10 @@ def _buckets(group: _Group, evidence: Evidence) -> Buckets | None:
     arguments = {each.cause.argument for each in group.compilations}
     if len(arguments) != 1 or None in arguments:
         return None
-    sizes = buckets(text for each in group.compilations for text in (each.cause.now, each.cause.before) if text)
+    types = [text for each in group.compilations for text in (each.cause.now, each.cause.before) if text]
+    if group.eager:  # an array that grows may begin empty
+        return buckets(each for each in types if not _EMPTY.search(each))
+    sizes = buckets(types)
     return sizes if sizes is None or _padded(group, sizes, evidence) else None
 
 
@@ -156,18 +173,27 @@ def _padded(group: _Group, sizes: Buckets, evidence: Evidence) -> dict[str, Buck
 
 def _programs(group: _Group, evidence: Evidence) -> list[Program]:
     """Return the programs of a function that ran in the first run."""
-    programs = (each for each in evidence.programs or () if not each.eager)
+    programs = [each for each in evidence.programs or () if each.eager == group.eager]
+    if group.location is None:
+        return [each for each in programs if group.function in names_of_program(each)]
     return [each for each in programs if (each.function, each.location) == group.same_function]
+
+
+def _called_at(group: _Group, evidence: Evidence) -> Frame | None:
+    """Return the only line of the user's that runs the programs of a function; ``None`` if that is not known."""
+    lines = {each.called_at for each in _programs(group, evidence)}
+    return lines.pop() if len(lines) == 1 else None
 
 
 def _finding(group: _Group, evidence: Evidence, cost_ns: float, *, every_run: bool) -> RuleFinding:
     last = group.compilations[-1].cause
     anew = group.kind == "new function" or (group.kind == "transformation" and every_run)
     made = _made(group, evidence) if anew else None
-    sizes = _buckets(group, evidence) if group.kind == "shape" else None
+    sizes = _buckets(group, evidence) if group.kind == "shape" and not group.eager else None
     if sizes is not None and not every_run:  # the programs for these sizes compile all the same
         cost_ns *= min((len(sizes.seen) - len(sizes.sizes)) / len(group.compilations), 1)
     location = group.location if made is None else _location_like(group.location, made, evidence)
+    called_at = _called_at(group, evidence) if location is None else None
     return RuleFinding(
         rule=RULE.name,
         found=note(
@@ -178,13 +204,15 @@ def _finding(group: _Group, evidence: Evidence, cost_ns: float, *, every_run: bo
             every_run=int(every_run),
             reason=last.reason,
         ),
-        line=location,
-        source=source_of_location(location, evidence),
+        line=location if called_at is None else called_at.location,
+        source=source_of_location(location, evidence) if called_at is None else source_at(called_at),
         evidence=(*(_changes(group) or _reason(group)), *_about(made, sizes, last.argument)),
         cost_ns=cost_ns,
         basis="estimated" if sizes is not None and not every_run else "measured",
         per="run" if every_run else "first run",
-        remedy=_remedy(group.kind, last.remedy, made, sizes),
+        remedy=note("doctor.recompile_one_size")
+        if group.eager and group.kind == "shape"
+        else _remedy(group.kind, last.remedy, made, sizes),
         code=made.code if made is not None else None if sizes is None else _padding(group, sizes, evidence),
     )
 
@@ -275,8 +303,8 @@ RULE = Rule(
     f"for a reason that can be avoided, and that takes at least {_LEAST_FIRST_RUN_NS // 10**6} ms; or once for a "
     f"weak type or a placement, and that takes at least {_LEAST_SINGLE_NS // 10**6} ms. Different shapes count if "
     "one axis varies, in one argument or in several with the same size, and powers of two are at most half as many "
-    "sizes; different static values count if the programs have the same operations. The cause is the one that "
-    "%jaxtime reports.",
+    "sizes; different static values count if the programs have the same operations. Operations outside of "
+    "jit count for shapes only. The cause is the one that %jaxtime reports.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
     look=look,
 )

@@ -292,6 +292,34 @@ def test_lengths_that_vary_are_padded_to_powers_of_two() -> None:
     assert [each.function for each in watch.timing.compilations] == ["total", "total"]
 
 
+def test_an_array_that_grows_outside_of_jit_compiles_for_each_size() -> None:
+    def grow(x: Any) -> Any:
+        rows = jnp.zeros((0, 37))
+        for _ in range(12):
+            rows = jnp.concatenate([rows, x])  # grows
+        return rows
+
+    findings = found(grow, jnp.ones((1, 37)))
+    finding = next(each for each in findings if each.found.facts["function"] == "concatenate")
+    assert finding.source == "rows = jnp.concatenate([rows, x])  # grows"
+    assert finding.per == "first run"
+    assert finding.remedy == note("doctor.recompile_one_size")
+    assert finding.code is None
+
+
+def test_an_operation_outside_of_jit_on_a_few_shapes_is_by_design() -> None:
+    assert found(lambda: [jnp.cosh(jnp.ones((n, 29))) for n in (2, 3, 5, 8)]) == []
+
+
+def test_a_loop_of_jax_whose_body_is_made_anew_is_found_at_its_call() -> None:
+    def roll(x: Any) -> Any:
+        return jax.lax.scan(lambda c, _: (jnp.sin(c), None), x, None, length=5)  # anew
+
+    finding = the_one(roll, jnp.ones(3))
+    assert finding.source is not None
+    assert finding.source.endswith("# anew")
+
+
 @jax.jit
 def attend(query: Any, keys: Any, values: Any) -> Any:
     return jax.nn.softmax(query @ keys.T) @ values.T
