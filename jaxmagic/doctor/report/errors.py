@@ -191,6 +191,7 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_unknown": lambda error: (
         f"{quoted(error)} is not an error that JAX raised, or there is no explanation for it yet."
     ),
+    "error_unexplained": lambda error: f"There is no explanation for this {quoted(error)} of JAX yet.",
     **REMEDY_NOTES,
     **MEMORY_NOTES,
 }
