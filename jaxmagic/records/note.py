@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from ..subjects import words_of_note
 from .exportable import Exportable
 
-#: A number, in the unit that its name says, or a name.
-Fact = int | float | str
+#: A number, in the unit that its name says, whether something holds, or a name.
+Fact = bool | int | float | str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,7 +92,7 @@ def change(path: Any, *keys: Any, to: Any) -> None:
         (
             ["record", "notes", 0, "facts", "text"],
             ["a"],
-            'notes[0].facts["text"]": expected an integer or a finite number or a string, got ["a"]',
+            'notes[0].facts["text"]": expected true or false or an integer or a finite number or a string, got ["a"]',
         ),
         (["record", "notes", 0, "facts", "text"], 10**30, "expected an integer of at most 60 bits"),
         (["record", "surprise"], 3, 'field "record.surprise": there is no such field in a Timing'),

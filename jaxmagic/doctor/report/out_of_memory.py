@@ -37,7 +37,7 @@ def _memory(asked_bytes: int, space: str, used_bytes: int, capacity_bytes: int) 
 
 
 def _need(
-    function: str, need_bytes: int, argument_bytes: int, output_bytes: int, temporary_bytes: int, current: int
+    function: str, need_bytes: int, argument_bytes: int, output_bytes: int, temporary_bytes: int, current: bool
 ) -> str:
     now = ", for the arguments that these names hold now" if current else ""
     return (

@@ -83,7 +83,7 @@ def _of_program(program: FailedProgram) -> list[Note]:
             argument_bytes=program.argument_bytes,
             output_bytes=program.output_bytes,
             temporary_bytes=program.temporary_bytes,
-            current=int(program.at_module_level),
+            current=program.at_module_level,
         ),
         *(
             note("doctor.memory_held", line=each.line or "", name=each.name, size_bytes=each.size_bytes)

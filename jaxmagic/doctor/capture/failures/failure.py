@@ -124,7 +124,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], library: Frame | None) ->
     """Add what the code and the variables of the failing line tell."""
     last, place = users[-1], users[-1].place
     code = last.frame.f_code
-    values = tuple(_values(place.statement, last.frame, depth=3 if facts.kind == "leak" else 0))
+    values = tuple(_values(place.whole, last.frame, depth=3 if facts.kind == "leak" else 0))
     if facts.traced is None and facts.kind in ("mask", "shape"):
         inner = place.node.slice if isinstance(place.node, ast.Subscript) else place.node
         facts = replace(facts, traced=_common(tuple(_values(inner, last.frame))))
