@@ -33,7 +33,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "tried_on_copies": lambda names: f"Each of these runs had its own copy of {printable(names)}.",
     "tried_too_few": lambda: "There was time for too few runs to tell a speed-up.",
     "not_mechanical": lambda rule: _not(f"this remedy ({rule}) could not be applied mechanically to this code"),
-    "not_used": lambda: "Tried without effect: the code makes no function again that could be kept.",
+    "not_used": lambda: "Tried without effect: the code calls jax.jit for no function that could be kept.",
     "not_tried_budget": lambda: _not("it would take longer than --budget (budget_s) leaves"),
     "not_tried_interrupt": lambda: _not("interrupted"),
     "not_tried_effect": lambda name: _not(
