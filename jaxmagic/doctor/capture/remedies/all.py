@@ -5,12 +5,12 @@ from __future__ import annotations
 from ....records.note import note
 from ...record.finding import RuleFinding
 from . import not_jitted, precision, recompile, sharding, transfer, transformed_calls
-from .compiled import captured_constant, donation, memory, rematerialise
+from .compiled import captured_constant, donation, memory, rematerialise, unrolled_loop
 from .remedy import Change, NotTried, Remedy, Sizes
 from .tried_code import TriedCode
 
-#: Remedies that compile something before anything is measured.
-COMPILING = "donation", "rematerialise", "captured-constant", "memory"
+#: Remedies that compile something before anything is measured, and how long that takes at least, in first runs.
+COMPILING = {"donation": 1, "rematerialise": 1, "captured-constant": 1, "memory": 1, "unrolled-loop": 3}
 
 
 def _with_cache(finding: RuleFinding, code: TriedCode) -> Sizes:
@@ -34,4 +34,5 @@ REMEDIES: dict[str, Remedy] = {
     "captured-constant": captured_constant.propose,
     "precision": precision.propose,
     "memory": memory.propose,
+    "unrolled-loop": unrolled_loop.propose,
 }
