@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import jaxmagic
+from jaxmagic.doctor.capture import verify
 from jaxmagic.doctor.capture.remedies.compiled import afresh, shortened, unrolled_loop
 from jaxmagic.doctor.capture.remedies.remedy import NotTried
 from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
@@ -135,12 +136,11 @@ def test_a_loop_of_jax_is_compiled_beside_the_unrolled_one(transformed: Any) -> 
     np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
-def test_both_compile_times_are_told() -> None:
-    rule._SHORT_NS, rule._LEAST_NS, before = 0, 1, (rule._SHORT_NS, rule._LEAST_NS)
-    try:
-        (found,) = jaxmagic.diagnose(jax.jit(power), X, only=["unrolled-loop"], verify=True, budget_s=4).findings
-    finally:
-        rule._SHORT_NS, rule._LEAST_NS = before
+def test_both_compile_times_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name, value in ((rule, "_SHORT_NS", 0), (rule, "_LEAST_NS", 1), (verify, "_LEAST_RUNS", 0)):
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(verify, "_LONGEST_NS", 1)
+    (found,) = jaxmagic.diagnose(jax.jit(power), X, only=["unrolled-loop"], verify=True).findings
     assert found.verified is not None
     assert {"doctor.unrolled_third", "doctor.unrolled_rewritten"} <= {each.kind for each in found.verified.notes}
     assert found.verified.before_ns is not None
