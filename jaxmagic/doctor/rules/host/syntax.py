@@ -115,7 +115,7 @@ def _traced_at(program: Program, evidence: Evidence) -> Frame | None:
         return None
     sites = set()
     for each in program.module.instructions.values():
-        names = [frame.function for frame in each.stack]
+        names = [frame.function.rpartition("<locals>.")[2] for frame in each.stack]
         if program.function in names and not each.traced_for:
             outer = [frame for frame in each.stack[: names.index(program.function)] if is_users(frame)]
             sites.add(outer[-1] if outer else None)

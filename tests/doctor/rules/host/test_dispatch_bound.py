@@ -35,6 +35,17 @@ def test_a_function_vectorized_by_numpy_is_mapped_in_one_call() -> None:
     np.testing.assert_allclose(names["energies"](DISTANCES), programs.energies(DISTANCES), rtol=1e-4, atol=1e-5)
 
 
+def test_a_function_inside_a_function_is_found_at_its_line() -> None:
+    @jax.jit
+    def cube(r: Any) -> Any:
+        return r**3
+
+    cubes = np.vectorize(lambda r: float(cube(r)))
+    (finding,) = found(cubes, DISTANCES)
+    assert finding.source == "cubes = np.vectorize(lambda r: float(cube(r)))"
+    assert finding.code == "cubes = jax.jit(jnp.vectorize(cube))  # returns arrays of JAX"
+
+
 @pytest.mark.parametrize(
     ("function", "argument", "remedy"),
     [
