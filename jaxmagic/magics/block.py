@@ -34,6 +34,21 @@ from .recorder import Recorder, RepeatedRecorder, Timed
 Place = tuple[int, int, int, int]
 
 
+class Unmet(AssertionError):
+    """An expectation of ``--max-time`` or ``--expect-no-compile`` that the code did not meet.
+
+    The code around the block raises the error of :func:`unmet` in its place: in the user's cell, without our frames.
+    """
+
+
+def unmet() -> AssertionError:
+    """Return the error for the user, in place of the :class:`Unmet` that is being handled."""
+    caught = sys.exc_info()[1]
+    assert isinstance(caught, Unmet)
+    caught.__traceback__ = None  # which would keep the block alive
+    return AssertionError(*caught.args)
+
+
 class Block:
     """Measure and report one piece of code; made by :func:`open_block` inside the user's cell.
 
@@ -165,7 +180,7 @@ class Block:
         failure = self._failure(self._watch.timing) if error is None else None
         if failure is not None:
             self.take()
-            raise AssertionError(written_to(f"{failure}.\n{to_text(record, self._style)}", sys.stdout))
+            raise Unmet(written_to(f"{failure}.\n{to_text(record, self._style)}", sys.stdout))
         if not self._arguments.q:
             attempt("The report", lambda: show(record, self._style, explain=self._arguments.explain))
         if self._arguments.w:
