@@ -7,11 +7,12 @@ from pathlib import Path
 
 from ...interrupts import interruptible
 from ...records.note import Note, note
+from ..analysis.devices.programs_run import ran_no_program
 from ..analysis.interpret import interpreted
 from ..analysis.summarize import ProfileSummary, summarize
 from ..record.recording import Interpreted, Trace
 from .logdir import LogDir
-from .profiler_session import NotRecorded, Profiler
+from .profiler_session import NotRecorded, Profiler, windows_of
 from .recorded_runs import RecordedRuns
 from .run_plan import RunPlan
 
@@ -84,7 +85,11 @@ class RecordedReader:
         complete_runs = self._recorded.complete(trace, error) if self._profiler.is_cut else None
         self.notes += self._plan.about_recording(trace, complete_runs, events_per_s)
         recording = interpreted(trace)
-        summary = summarize(recording, self._recorded.windows(recording, error))
+        windows = self._recorded.windows(recording, error)
+        summary = summarize(recording, windows)
+        complete = error is None and complete_runs is None
+        if complete and not summary.device_uses and ran_no_program(trace, windows_of(trace)):
+            self.notes.append(note("profiling.no_program", runs=len(windows)))
         self.summary, self.recording = summary, recording
         return trace
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -80,6 +80,8 @@ class ProfileWatch:
         self._running: Generator[None, None, None] | None = None
         self._profile: Profile | None = None
         self._notes = list(notes)
+        self._named: str | None = None
+        self._is_uncalled = False
         self._rate = EventRate(self._has_compiled)
         self._interrupt: KeyboardInterrupt | None = None
 
@@ -111,6 +113,10 @@ class ProfileWatch:
     def unrecorded(self) -> Sequence[Timing]:
         """The runs without the profiler that compiled nothing; the last one if all of several compiled."""
         return self._plan.timed
+
+    def see(self, code: str | None, variables: Mapping[str, Any]) -> None:
+        """Note the source of a cell's code before :meth:`start`: a mere name of a function calls nothing."""
+        self._named = code if code is not None and all(each.isidentifier() for each in code.split(".")) else None
 
     @begins("cancel")
     def start(self) -> None:
@@ -189,6 +195,7 @@ class ProfileWatch:
         __tracebackhide__ = True
         watch, self._watch = self._watch, None
         assert watch is not None
+        self._is_uncalled = self._named is not None and callable(self.result)
         watch.result, self.result = self.result, None
         watch.dropped, self.dropped = self.dropped, None
         return watch.stop()
@@ -258,6 +265,8 @@ class ProfileWatch:
             self._progress.stage("reading the recording")
             read.read(error, self._rate.per_s)
             self._interrupt = read.interrupt
+            if self._is_uncalled and self._named and read.recording is not None and not read.summary.device_uses:
+                notes.append(note("profiling.not_called", function=self._named))
         else:
             notes.append(note("profiling.no_backends") if error is None else note("profiling.ended_before_recording"))
         self._progress.stage("completing the record", ticking=False)  # may measure peak rates

@@ -57,7 +57,7 @@ def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
         words.about_earlier(profile),
         words.about_load(profile),
         words.about_kept(profile),
-        map(str, profile.notes),
+        (str(each) for each in profile.notes if each.kind not in words.WHY_NOTHING or profile.device_uses),
         words.EXPLANATION if explain else (),
         faint=True,
     )
