@@ -26,6 +26,7 @@ from ..capture.sweep import take_sweep
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
 from .entries_from_cell import compile_candidates
+from .keyword_labels import require_names
 from .label_lines import relabel
 from .labels import explain_label, split_cell, with_modes
 from .sweep_option import read_sweep, require_used
@@ -68,6 +69,7 @@ def run_compare(
         raise UsageError(f"--baseline: there is no candidate {baseline!r}, only {', '.join(labels)}.")
     varied = read_sweep(shell, arguments.sweep)
     require_used(varied, [tree])
+    require_names(setup, cell, [*shell.user_ns, *(each.variable.name for each in varied)])
     earlier = load_earlier(shell, arguments, Sweep if varied else Comparison, Earlier)
     require_jax()
     make = compile_candidates(shell, arguments, tree, setup, candidates, [each.variable.name for each in varied])

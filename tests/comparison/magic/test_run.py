@@ -110,6 +110,13 @@ def test_an_error_points_at_the_users_line_and_names_the_candidate(session: Any)
         ("", "one: 1", "at least two candidates, got 1"),
         ("", "x = 1", "at least two candidates, got 0"),
         ("", "one: 1\nx = 3\ntwo: 2", "line 2 is not a candidate"),
+        (
+            "",
+            "while loop: f(x)\njit: f(x)",
+            """If 'while loop' is a label, put it in double quotes: "while loop": f""",
+        ),
+        ("", "jit: f(x)\nwith jit: f(x)", """If 'with jit' is a label, put it in double quotes: "with jit": f"""),
+        ("", "while loop: f(x)\na: 1\nb: 2", """line 1: loop is not defined. If 'while loop' is a label, put it"""),
         ("", "one: 1\none: 2", "line 2: there are two candidates with the label 'one'"),
         ("", "f(x)\nf(x)", "line 2: there are two candidates with the label 'f.x.'. Give one of them another"),
         ("", "f(x)\none: 1", "at least two candidates, got 1. Line 1 is setup, as it is above the first label"),
