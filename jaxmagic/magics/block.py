@@ -22,6 +22,7 @@ from ..report.displayable import Displayable
 from ..report.mimebundle import outputs
 from ..report.style import DEFAULT, Style
 from ..report.to_text import to_text
+from ..runtime.tracebacks import drop_handler
 from ..session.record import Record
 from ..terminal import written_to
 from . import options
@@ -127,6 +128,8 @@ class Block:
             __tracebackhide__ = True
             if not self._in_function:
                 _left.add(self)
+            if isinstance(error, KeyboardInterrupt):
+                drop_handler(error)
             return self._leave(error)
         except BaseException:
             self._watch.cancel()  # an interrupt in jaxmagic's own code

@@ -107,3 +107,26 @@ def test_a_failed_expectation_is_raised_in_the_users_code(session: Any, code: st
 def test_an_assertion_of_the_users_stays_theirs(session: Any) -> None:
     error = session.run("%jaxtime -q --max-time 100s assert 1 > 2, 'of the user'", fails=AssertionError)
     assert str(error) == "of the user"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "%jaxtime interrupted()",
+        "%%jaxtime\ninterrupted()",
+        "%jaxmem interrupted()",
+        "%jaxprof interrupted()",
+        "%jaxtimeit interrupted()",
+        "%%jaxcompare\na: interrupted()\nb: 1",
+        "jaxmagic.benchmark(interrupted)",
+        "jaxmagic.profile(interrupted)",
+        "jaxmagic.memory(interrupted)",
+        "with jaxmagic.stopwatch(): interrupted()",
+        "with jaxmagic.profiler(): interrupted()",
+    ],
+)
+def test_an_interrupt_ends_in_the_users_code(session: Any, code: str) -> None:
+    session.run("import jaxmagic, signal\ndef interrupted():\n    signal.raise_signal(signal.SIGINT)")
+    error = session.run(code, fails=KeyboardInterrupt)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    assert last.name == "interrupted"
