@@ -106,5 +106,6 @@ def _execute(shell: InteractiveShell, code: Any, namespace: dict[str, Any]) -> N
         asyncio.run(eval(code, shell.user_ns, namespace))
     else:
         raise UsageError(
-            "await works only if the magic is written in a cell; here it was called while an event loop is running."
+            "await works only if the magic is written in a cell; here it was called while an event loop is running. "
+            "Write the magic in a cell of its own."
         )

@@ -66,7 +66,7 @@ def run_compare(
     candidates = with_modes(given, arguments.modes, baseline)
     labels = [each.label for each in candidates]
     if baseline not in labels:
-        raise UsageError(f"--baseline: there is no candidate {baseline!r}, only {', '.join(labels)}.")
+        raise UsageError(f"--baseline: expected one of the labels {', '.join(labels)}, got {baseline!r}.")
     varied = read_sweep(shell, arguments.sweep)
     require_used(varied, [tree])
     require_names(setup, cell, [*shell.user_ns, *(each.variable.name for each in varied)])

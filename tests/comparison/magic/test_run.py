@@ -129,7 +129,7 @@ def test_an_error_points_at_the_users_line_and_names_the_candidate(session: Any)
         ),
         ("", "one: 1\nfor loop: 2", "line 2: .*. If 'for loop' is a label, put it in double quotes: \"for loop\": 2"),
         ("", "n=10: 1\ntwo: 2", "If 'n=10' is a label, put it in double quotes: \"n=10\": 1"),
-        ("--baseline three", "one: 1\ntwo: 2", "no candidate 'three'"),
+        ("--baseline three", "one: 1\ntwo: 2", "--baseline: expected one of the labels one, two, got 'three'"),
         ("f(x)", "one: 1\ntwo: 2", "expected only options"),
         ("--check maybe", "one: 1\ntwo: 2", "^--check: expected allclose, equal or none, got 'maybe'$"),
         ("", "one: await f()\ntwo: 2", "await cannot be repeated"),
