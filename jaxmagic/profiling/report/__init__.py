@@ -60,7 +60,10 @@ def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
             Picture(chart=lambda: profile_timeline_chart(profile)),
         ),
     )
-    yield _devices(profile, style)
+    if profile.device_uses or profile.allocator_uses:
+        yield _devices(profile, style)
+    else:
+        yield from _sentences(device_words.about_devices(profile), faint=True)
     yield from notes_folded(
         (
             *words.about_profiler(profile),
