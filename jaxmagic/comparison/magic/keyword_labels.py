@@ -15,11 +15,11 @@ _COMPOUND = (ast.While, ast.With, ast.If, ast.For)
 
 
 def hint(node: ast.stmt, source: str) -> str:
-    r"""Return a sentence about a statement that is a label if it is quoted; empty for any other statement.
+    """Return a sentence about a statement that is a label if it is quoted; empty for any other statement.
 
     >>> source = "while loop: f(x)"
-    >>> hint(ast.parse(source).body[0], source)
-    " If 'while loop' is a label, put it in double quotes: \"while loop\": f(x)"
+    >>> print(hint(ast.parse(source).body[0], source).strip())
+    If 'while loop' is a label, put it in double quotes: "while loop": f(x)
     """
     header, rest = _parts(node, source)
     if not header:
