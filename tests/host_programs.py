@@ -140,7 +140,33 @@ def copies_each_time(x: Any) -> Any:
     return out
 
 
+@jax.jit
+def potential(r: Any) -> Any:
+    return 4 * (r**-12 - r**-6)
+
+
+energies = np.vectorize(lambda r: float(potential(r)))
+
+
+def energies_in_a_list(rs: Any) -> Any:
+    return [float(potential(r)) for r in rs]
+
+
+def newton(r: float) -> float:
+    for _ in range(300):
+        r = float(potential(r)) + 2.0
+    return r
+
+
 # Clean.
+
+
+def energies_at_once(rs: Any) -> Any:
+    return np.asarray(potential(rs), np.float64)
+
+
+def few_energies(rs: Any) -> Any:
+    return [float(potential(r)) for r in rs[:9]]
 
 
 def reads_once(x: Any) -> Any:

@@ -181,6 +181,7 @@ class TestCalls:
             (10, 20 * MS, {"busy_ns": 39 * MS}, 11 * MS),
             (10, 20 * MS, {"busy_ns": 41 * MS}, None),
             (10, 20 * MS, {"puts": 10}, None),
+            (10, 20 * MS, {"puts": 9}, 20 * MS),
         ],
     )
     def test_short_calls(
@@ -190,6 +191,16 @@ class TestCalls:
         found = list(dispatch_bound.look(evidence((calls("step", count, exposed_ns, **changes),), programs=known)))
         assert [each.cost_ns for each in found] == ([] if cost_ns is None else [pytest.approx(cost_ns)])
         assert not list(not_jitted.look(evidence((calls("step", count, exposed_ns, **changes),), programs=known)))
+
+    @pytest.mark.parametrize(("argument_bytes", "is_found"), [(4, True), (1024, True), (1025, False), (None, False)])
+    def test_numbers_that_are_copied_are_no_reason_to_be_slow(
+        self, evidence: Any, executable: Any, argument_bytes: int | None, is_found: bool
+    ) -> None:
+        known = program("step", executable, eager=False)
+        known = replace(known, executable=executable(name="jit_step", argument_bytes=argument_bytes))
+        call = calls("step", 10, 20 * MS, puts=10, put_ns=5 * MS)
+        found = list(dispatch_bound.look(evidence((call,), programs=(known,))))
+        assert [each.cost_ns for each in found] == ([pytest.approx(15 * MS)] if is_found else [])
 
     def test_calls_of_different_shapes_cannot_become_rounds_of_a_scan(self, evidence: Any, executable: Any) -> None:
         def known(*shapes: str) -> tuple[Program, ...]:
