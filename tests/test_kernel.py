@@ -6,6 +6,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -44,6 +45,11 @@ class Notebook:
         """What a cell evaluates to, as text."""
         outputs = self.run(source).outputs
         return next(str(each.data["text/plain"]) for each in outputs if each.output_type == "execute_result")
+
+    def completed(self, cell: str, at: int | None = None) -> list[str]:
+        """What JupyterLab offers at a position of a cell, in its order."""
+        content = self._client.kc.complete(cell, len(cell) if at is None else at, reply=True)["content"]
+        return [cell[: content["cursor_start"]] + each for each in content["matches"]]
 
 
 @pytest.fixture(scope="module")
@@ -206,3 +212,14 @@ def test_unloading_in_a_kernel_leaves_nothing(notebook: Notebook) -> None:
     cell = notebook.run("%jaxtime 1", fails=True)
     assert "not found" in str(cell.outputs)
     notebook.run("%load_ext jaxmagic")
+
+
+def test_options_files_and_labels_are_completed(notebook: Notebook, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "run.json").touch()
+    assert notebook.completed("%jaxtime --ex") == ["%jaxtime --expect-no-compile", "%jaxtime --explain"]
+    start = f"%jaxtimeit --save {tmp_path}/"
+    assert notebook.completed(start) == [f"{start}run.json", f"{start}runs/"]
+    line = "%%jaxcompare --baseline "
+    cell = f"{line}\njit of vmap: f(x)\neager: x @ x"
+    assert notebook.completed(cell, len(line)) == [f'{line}"jit of vmap"', f"{line}eager"]

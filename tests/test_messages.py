@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import traceback
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +30,14 @@ import jaxmagic
             "--sweep n=1:10: expected Python, got 1:10. Write --sweep 'n=range(1, 10)'",
         ),
         ("%jaxtime --nope f(x)", "there is no option --nope."),
+        (
+            "%jaxprof --label a f(x)",
+            "--label: expected --logdir as well, got only --label a. Write for example --logdir runs.",
+        ),
+        (
+            "%jaxprof --logdir runs --label .. f(x)",
+            "--label: expected the name of a folder, got '..'. Write for example",
+        ),
     ],
 )
 def test_a_wrong_option_takes_one_line(session: Any, cell: str, message: str) -> None:
@@ -88,3 +99,35 @@ def test_arguments_are_refused_with_what_to_write() -> None:
     assert message == "rtol: expected a fraction between 0 and 1, got '1%'; for example rtol=0.01"
     message = wrong(lambda: jaxmagic.explore(3), TypeError)
     assert message.startswith("explore(): expected a record, or nothing for the session's history, got int. Magics")
+
+
+#: What a message of usage has: what was expected, or what to write.
+_SAYS_WHAT_TO_DO = re.compile(
+    r"expected .*, got|\b([Ww]rite|Put|Give|Use|Leave|Name|Return|Move|Rename|Measure|put it|a power is|See %)",
+    re.S,
+)
+
+#: Messages around another one, which says what to do, or around what the system says of a path.
+_AROUND = {"deliver.py", "sweep_option.py", "options.py", "magic.py", "keyword_labels.py"}
+
+
+def usage_errors() -> list[Any]:
+    """The text of each UsageError in the package, without what is filled in."""
+    found = []
+    for path in sorted(Path(jaxmagic.__file__).parent.rglob("*.py")):
+        if "doctor" in path.parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "UsageError":
+                constants = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
+                text = "".join(each for each in constants if isinstance(each, str))
+                found.append(pytest.param(path.name, text, id=f"{path.stem}:{node.lineno}"))
+    return found
+
+
+@pytest.mark.parametrize(("file", "text"), usage_errors())
+def test_a_mistake_of_usage_says_what_to_write_in_at_most_six_lines(file: str, text: str) -> None:
+    assert "\n" not in text
+    assert len(text) <= 6 * 80
+    if not (file in _AROUND and len(text) < 50):
+        assert _SAYS_WHAT_TO_DO.search(text), text

@@ -16,7 +16,10 @@ import jaxmagic
 from jaxmagic.comparison.record.candidate import Check
 
 ROOT = Path(__file__).parent.parent
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
+README = (ROOT / "README.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, re.M | re.S)
+PRINTED = dict(re.findall(r"^```python\n([^`]*)^```\n\n```text\n([^`]*)^```$", README, re.M))
+SIZE = re.compile(r"\d[\d.]* [KMG]iB")
 PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if "file_format: mystnb" in path.read_text("utf-8")]
 
 
@@ -36,7 +39,12 @@ def test_the_blocks_of_the_readme_run_in_order_as_pasted(failures: Any) -> None:
     jaxmagic.history().clear()
     with open_shell() as session:
         for block in BLOCKS:
+            before = len(session.published)
             session.run(block)
+            shown = " ".join(str(each["text/plain"]) for each in session.published[before:])
+            sizes = SIZE.findall(" ".join(PRINTED.get(block, "").split()))
+            assert set(sizes) <= set(SIZE.findall(" ".join(shown.split())))
+    assert any(map(SIZE.search, (" ".join(each.split()) for each in PRINTED.values())))
     assert len(BLOCKS) >= 8
     assert failures(jaxmagic.history()) == []
     kinds = {type(each).__name__ for each in jaxmagic.history()}

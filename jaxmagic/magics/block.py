@@ -22,6 +22,7 @@ from ..report.displayable import Displayable
 from ..report.mimebundle import outputs
 from ..report.style import DEFAULT, Style
 from ..report.to_text import to_text
+from ..runtime.tracebacks import drop_handler
 from ..session.record import Record
 from ..terminal import written_to
 from . import options
@@ -32,6 +33,21 @@ from .recorder import Recorder, RepeatedRecorder, Timed
 
 #: First line and column of some code in its file, then last line and column; columns count bytes.
 Place = tuple[int, int, int, int]
+
+
+class Unmet(AssertionError):
+    """An expectation of ``--max-time`` or ``--expect-no-compile`` that the code did not meet.
+
+    The code around the block raises the error of :func:`unmet` in its place: in the user's cell, without our frames.
+    """
+
+
+def unmet() -> AssertionError:
+    """Return the error for the user, in place of the :class:`Unmet` that is being handled."""
+    caught = sys.exc_info()[1]
+    assert isinstance(caught, Unmet)
+    caught.__traceback__ = None  # which would keep the block alive
+    return AssertionError(*caught.args)
 
 
 class Block:
@@ -112,6 +128,8 @@ class Block:
             __tracebackhide__ = True
             if not self._in_function:
                 _left.add(self)
+            if isinstance(error, KeyboardInterrupt):
+                drop_handler(error)
             return self._leave(error)
         except BaseException:
             self._watch.cancel()  # an interrupt in jaxmagic's own code
@@ -166,7 +184,7 @@ class Block:
         if failure is not None:
             self.take()
             text = to_text(record, replace(self._style, whole=True))
-            raise AssertionError(written_to(f"{failure}.\n{text}", sys.stdout))
+            raise Unmet(written_to(f"{failure}.\n{text}", sys.stdout))
         if not self._arguments.q:
             attempt("The report", lambda: show(record, self._style, explain=self._arguments.explain))
         if self._arguments.w:

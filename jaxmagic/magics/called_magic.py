@@ -65,13 +65,14 @@ def run_called(
 
 def _outside(statement: ast.stmt, magic: str, given: str) -> tuple[Block, str]:
     """Make the block here, and let the code find it among the globals, so that the caller's locals stay unchanged."""
-    assert isinstance(statement, ast.With)
-    (item,) = statement.items
+    measured = statement.body[0] if isinstance(statement, ast.Try) else statement
+    assert isinstance(measured, ast.With)
+    (item,) = measured.items
     assert isinstance(item.context_expr, ast.Call)
     assert isinstance(item.optional_vars, ast.Name)
     name = item.optional_vars.id
     place = ast.literal_eval(item.context_expr.args[3])
-    statement.items = [ast.withitem(ast.copy_location(ast.Name(name, ast.Load()), item.context_expr))]
+    measured.items = [ast.withitem(ast.copy_location(ast.Name(name, ast.Load()), item.context_expr))]
     return open_block(name, magic, given, place, shown=False), name
 
 
@@ -105,5 +106,6 @@ def _execute(shell: InteractiveShell, code: Any, namespace: dict[str, Any]) -> N
         asyncio.run(eval(code, shell.user_ns, namespace))
     else:
         raise UsageError(
-            "await works only if the magic is written in a cell; here it was called while an event loop is running."
+            "await works only if the magic is written in a cell; here it was called while an event loop is running. "
+            "Write the magic in a cell of its own."
         )

@@ -1,7 +1,7 @@
 """Complete what stands behind a magic: its options, and files, choices and labels for their values.
 
 IPython asks for the completions of a line, in a terminal and through Jupyter's kernel alike. From IPython 8.6 on it
-passes the whole cell as well, in which the labels of ``--baseline`` are; before that, a hook gets the line alone.
+passes the whole cell as well, in which the labels of ``--baseline`` are; before that, a matcher gets the line alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from IPython.core.error import TryNext, UsageError
+from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from . import options
@@ -22,8 +22,6 @@ from .magic_calls import Parsers
 
 _MAGIC = re.compile(r"(?:^|.*[\s=])%{1,2}(?P<magic>\w+)\s+(?P<options>.*)$", re.S)
 _PUBLIC_NAME = re.compile(r"(?:^|.*[^\w.])jaxmagic\.[^\W_]?\w*$", re.S)
-_HOOK = "complete_command"
-_HOOKED = r".*(%{1,2}jax\w+\s|\bjaxmagic\.)"
 
 
 def completions(before: str, token: str, cell: str, parsers: Parsers) -> list[str]:
@@ -114,15 +112,13 @@ class Completion:
         if self._matcher is not None:
             self._shell.Completer.custom_matchers.append(self._matcher)
         else:
-            self._shell.set_hook(_HOOK, self._hook, re_key=_HOOKED)
+            self._shell.Completer.magic_arg_matchers.append(self._line_matches)
 
     def detach(self) -> None:
         """End that."""
-        matchers = self._shell.Completer.custom_matchers
-        matchers[:] = [each for each in matchers if each is not self._matcher]
-        hooks = self._shell.strdispatchers[_HOOK].regexs
-        for pattern in [each for each in hooks if each.pattern == _HOOKED]:
-            del hooks[pattern]
+        completer = self._shell.Completer
+        for matchers in (completer.custom_matchers, getattr(completer, "magic_arg_matchers", [])):
+            matchers[:] = [each for each in matchers if each not in (self._matcher, self._line_matches)]
 
     def _complete(self, before: str, token: str, cell: str) -> list[str]:
         try:
@@ -131,11 +127,11 @@ class Completion:
         except Exception:
             return []  # a completion never disturbs what is being typed
 
-    def _hook(self, _: InteractiveShell, event: Any) -> list[str]:
-        found = self._complete(event.text_until_cursor, event.symbol, event.line)
-        if not found:
-            raise TryNext
-        return found
+    def _line_matches(self, line: str) -> list[str]:
+        """Complete a line; before IPython 8.6, nothing else is asked if this finds something, Jedi included."""
+        completer = self._shell.Completer
+        before = completer.text_until_cursor
+        return self._complete(before, completer.splitter.split_line(before), line)
 
 
 def _matcher_of(complete: Callable[[str, str, str], list[str]]) -> Any:

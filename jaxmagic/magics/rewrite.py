@@ -183,7 +183,9 @@ class BlockRewriter(ast.NodeTransformer):
         if several:
             body = [_every_run(name, body)]
         opened = ast.withitem(_open_block(name, magic, text.strip(), place, shown), ast.Name(name, ast.Store()))
-        out: list[ast.stmt] = [ast.With([opened], body)]
+        measured: ast.stmt = ast.With([opened], body)
+        expects = getattr(arguments, "expect_no_compile", False) or getattr(arguments, "max_time", None) is not None
+        out: list[ast.stmt] = [_raising_here(measured) if expects else measured]
         if arguments.v:
             out.append(ast.Assign([ast.Name(arguments.v, ast.Store())], _attribute(name, "record")))
         popped = [_call(ast.Attribute(_attribute(name, "kept"), "pop", ast.Load()), 0) for _ in range(kept)]
@@ -220,6 +222,15 @@ def _every_run(name: str, body: list[ast.stmt]) -> ast.stmt:
     """Return ``for block.run in block.runs(): body``, which binds no name in the user's namespace."""
     run = ast.Attribute(ast.Name(name, ast.Load()), "run", ast.Store())
     return ast.copy_location(ast.For(run, _call(_attribute(name, "runs")), body, []), body[0])
+
+
+def _raising_here(measured: ast.stmt) -> ast.stmt:
+    """Return a block that raises in the user's code what it expected in vain, instead of in a call of ours."""
+    unmet = _call(imported("jaxmagic.magics.block", "unmet"))
+    handler = ast.ExceptHandler(
+        imported("jaxmagic.magics.block", "Unmet"), None, [ast.Raise(unmet, ast.Constant(None))]
+    )
+    return ast.Try([measured], [handler], [], [])
 
 
 def _refuse(magic: str, keyword: str) -> ast.stmt:

@@ -19,6 +19,10 @@ from .verbs import profile_watch
 def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Recorder:
     given = (arguments.logdir, arguments.label, arguments.perfetto)
     logdir, label, perfetto = (None if each is None else shell.var_expand(each) for each in given)
+    if label is not None and logdir is None:
+        raise UsageError(
+            f"--label: expected --logdir as well, got only --label {label}. Write for example --logdir runs."
+        )
     try:
         return profile_watch(
             runs=arguments.n,
@@ -31,7 +35,8 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
             **({} if arguments.most_events is None else {"most_events": arguments.most_events}),
         )
     except ValueError as error:
-        raise UsageError(f"--logdir, --label: {error}. Nothing was run.") from None
+        option = "--" if str(error).startswith("label:") else "--logdir: "
+        raise UsageError(f"{option}{error}. Nothing was run.") from None
     except OSError as error:
         raise UsageError(f"--logdir or --perfetto: {error}. Nothing was run.") from None
 

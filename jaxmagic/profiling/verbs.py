@@ -16,7 +16,7 @@ from ..records.note import Note, note
 from ..runtime.functions import name_of
 from ..runtime.given import rate, whole
 from ..runtime.given_peaks import Given, give_peaks
-from ..runtime.tracebacks import of_the_user
+from ..runtime.tracebacks import drop_handler, of_the_user
 from ..session.verbs import history
 from ..timing.capture.recorded_calls import record_calls
 from .capture.command_buffers import without_command_buffers
@@ -199,6 +199,8 @@ class Profiled:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            drop_handler(error)
         try:
             if error is None:
                 self._watch.returned()

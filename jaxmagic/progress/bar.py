@@ -116,8 +116,8 @@ class Display:
             return
         try:
             if self._line is None:
-                left_s = self.stages[0].left_s(now_s)
-                if left_s is not None and left_s < _REST_S:
+                left_s, overdue_s = self.stages[0].left_s(now_s), self.stages[0].overdue_s(now_s)
+                if left_s is not None and left_s < _REST_S and overdue_s < _DELAY_S:
                     return
                 opened = self._make_line()
                 if self.due_s == _NEVER_S:  # closed by another thread, which did not wait for this one

@@ -50,10 +50,23 @@ class Stage:
         >>> stage.left_s(4.0), stage.left_s(5.0)
         (20.0, 19.0)
         """
+        end_s = self._end_s()
+        return None if end_s is None else max(end_s - now_s, 0.0)
+
+    def overdue_s(self, now_s: float) -> float:
+        """Return for how long the stage has gone on after its estimated end.
+
+        >>> Stage(text="recording", began_s=0.0, expected_s=2.0).overdue_s(5.0)
+        3.0
+        """
+        end_s = self._end_s()
+        return 0.0 if end_s is None else max(now_s - end_s, 0.0)
+
+    def _end_s(self) -> float | None:
         taken_s = self.reached_s - self.began_s
         if (share := self.share) and taken_s > 0:
-            return max(self.began_s + taken_s / share - now_s, 0.0)
-        return None if self.expected_s is None else max(self.began_s + self.expected_s - now_s, 0.0)
+            return self.began_s + taken_s / share
+        return None if self.expected_s is None else self.began_s + self.expected_s
 
 
 def line(stages: Sequence[Stage], now_s: float) -> str:

@@ -17,6 +17,9 @@ _R = TypeVar("_R")
 
 _OURS = f"{Path(__file__).parents[1]}{os.sep}"
 
+#: The file of the handler of Ctrl-C.
+_HANDLER = f"{_OURS}interrupts.py"
+
 
 def of_the_user(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Run `function`, and drop this package's calls from the traceback of errors that the user's code raises in it.
@@ -50,11 +53,8 @@ def of_the_user(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 def without_ours(error: BaseException) -> TracebackType | None:
     """Return the traceback of an error without the calls that :func:`of_the_user` drops."""
-    calls, call = [], error.__traceback__
-    while call is not None:
-        calls.append(call)
-        call = call.tb_next
-    if calls and _is_ours(calls[-1]) and not isinstance(error, JaxMagicError) and not _is_refusal(error, calls[-1]):
+    calls = _calls(error)
+    if calls and _is_ours(calls[-1]) and not _is_for_the_user(error, calls[-1]):
         return calls[0]
     rest = None
     for call in reversed(calls):
@@ -62,6 +62,27 @@ def without_ours(error: BaseException) -> TracebackType | None:
             call.tb_next = rest
             rest = call
     return rest
+
+
+def drop_handler(error: BaseException) -> None:
+    """Drop the call of jaxmagic's handler from the end of an interrupt's traceback."""
+    calls = _calls(error)
+    while len(calls) > 1 and calls[-1].tb_frame.f_code.co_filename == _HANDLER:
+        calls.pop()
+        calls[-1].tb_next = None
+
+
+def _calls(error: BaseException) -> list[TracebackType]:
+    calls, call = [], error.__traceback__
+    while call is not None:
+        calls.append(call)
+        call = call.tb_next
+    return calls
+
+
+def _is_for_the_user(error: BaseException, call: TracebackType) -> bool:
+    """Return whether an error that ends in a call of ours is no bug: an interrupt, or a message about usage."""
+    return isinstance(error, JaxMagicError | KeyboardInterrupt) or _is_refusal(error, call)
 
 
 def _is_ours(call: TracebackType) -> bool:

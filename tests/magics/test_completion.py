@@ -19,8 +19,7 @@ def completed(session: Any, cell: str, at: int | None = None) -> list[str]:
         return [cell[: each.start] + each.text for each in session.shell.Completer.completions(cell, end)]
 
 
-#: Before IPython 8.6, names of Python and of magics that fit are listed as well, and the cell is not known.
-only_ours = pytest.mark.skipif(version_info < (8, 6), reason="IPython lists other names as well")
+knows_the_cell = pytest.mark.skipif(version_info < (8, 6), reason="IPython passes the line only")
 
 
 def test_completions_are_offered_by_every_ipython(session: Any) -> None:
@@ -32,7 +31,6 @@ def test_completions_are_offered_by_every_ipython(session: Any) -> None:
     assert "%jaxtime --max-time" not in completed(session, "%jaxtime --max")
 
 
-@only_ours
 def test_options_are_completed_wherever_the_magic_is(session: Any) -> None:
     assert completed(session, "%jaxtime --ex") == ["%jaxtime --expect-no-compile", "%jaxtime --explain"]
     assert completed(session, "%jaxtime -q --max") == ["%jaxtime -q --max-time"]
@@ -41,14 +39,12 @@ def test_options_are_completed_wherever_the_magic_is(session: Any) -> None:
     assert "%jaxtime -q" in completed(session, "%jaxtime -")
 
 
-@only_ours
 def test_code_is_completed_as_everywhere(session: Any) -> None:
     for cell in ("%jaxtime f(x) --ex", "%nothing --ex", "x --ex", "%jaxtime -- --ex"):
         assert not any("explain" in each for each in completed(session, cell))
     assert any(each.endswith("x.reshape") for each in completed(session, "%jaxtime -q x.resha"))
 
 
-@only_ours
 def test_values_are_completed(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "runs").mkdir()
     (tmp_path / "run.json").touch()
@@ -62,14 +58,13 @@ def test_values_are_completed(session: Any, tmp_path: Path, monkeypatch: pytest.
     assert completed(session, "%%jaxcompare --check a") == ["%%jaxcompare --check allclose"]
 
 
-@only_ours
+@knows_the_cell
 def test_labels_are_completed_from_the_lines_below(session: Any) -> None:
     line = "%%jaxcompare --baseline "
     cell = f"{line}\nz = x\njit of vmap: f(z)\neager: z * 2"
     assert completed(session, cell, len(line)) == [f'{line}"jit of vmap"', f"{line}eager"]
 
 
-@only_ours
 def test_functions_come_before_classes(session: Any) -> None:
     session.run("import jaxmagic")
     names = [each.partition(".")[2] for each in completed(session, "jaxmagic.")]

@@ -76,7 +76,57 @@ def test_lines_of_ours_are_hidden_in_what_a_fresh_process_says(session: Any) -> 
     assert PACKAGE not in str(error)
 
 
-def test_an_error_of_ours_keeps_its_lines() -> None:
+def test_an_error_of_ours_keeps_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jaxmagic.benchmarking.capture.plan.Plan", None)
     with pytest.raises(TypeError) as error:
-        jaxmagic.benchmark(3)  # type: ignore[arg-type]
+        jaxmagic.benchmark(abs, 3)
     assert any(str(each.path).startswith(PACKAGE) for each in error.traceback[2:])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "%jaxtime -q --max-time 1ns 1",
+        "%%jaxtime -q --max-time 1ns\n1",
+        "def measured():\n    %jaxtime -q --max-time 1ns 1\nmeasured()",
+        "for _ in range(2):\n    %jaxtime -q --max-time 1ns break",
+        "%jaxprof -q --max-time 1ns 1",
+        "%jaxmem -q --max-time 1ns 1",
+        "%jaxtime -q --expect-no-compile __import__('jax').jit(lambda x: x + 1973)(1)",
+    ],
+)
+def test_a_failed_expectation_is_raised_in_the_users_code(session: Any, code: str) -> None:
+    error = session.run(code, fails=AssertionError)
+    assert type(error) is AssertionError
+    assert str(error).startswith("expected ")
+    files = [each.filename for each in traceback.extract_tb(error.__traceback__)]
+    assert not [each for each in files if each.startswith(PACKAGE)]
+    assert error.__suppress_context__
+
+
+def test_an_assertion_of_the_users_stays_theirs(session: Any) -> None:
+    error = session.run("%jaxtime -q --max-time 100s assert 1 > 2, 'of the user'", fails=AssertionError)
+    assert str(error) == "of the user"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "%jaxtime interrupted()",
+        "%%jaxtime\ninterrupted()",
+        "%jaxmem interrupted()",
+        "%jaxprof interrupted()",
+        "%jaxtimeit interrupted()",
+        "%%jaxcompare\na: interrupted()\nb: 1",
+        "jaxmagic.benchmark(interrupted)",
+        "jaxmagic.profile(interrupted)",
+        "jaxmagic.memory(interrupted)",
+        "with jaxmagic.stopwatch(): interrupted()",
+        "with jaxmagic.profiler(): interrupted()",
+    ],
+)
+def test_an_interrupt_ends_in_the_users_code(session: Any, code: str) -> None:
+    session.run("import jaxmagic, signal\ndef interrupted():\n    signal.raise_signal(signal.SIGINT)")
+    error = session.run(code, fails=KeyboardInterrupt)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    assert last.name == "interrupted"

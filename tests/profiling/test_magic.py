@@ -65,9 +65,43 @@ def test_a_cell_is_listed_as_it_was_typed(session: Any) -> None:
     assert "1  %jaxprof jnp.sort(z, axis=1)" in session.report
 
 
+def nothing_ran(runs: str) -> tuple[str, ...]:
+    """Beginnings of the report; before JAX 0.10, threads of several devices do not name the fence that they run."""
+    known = jax.__version_info__ >= (0, 10)
+    return (f"No JAX program ran in {runs}", *(() if known else ("No device time was recorded; wall time ",)))
+
+
 def test_what_runs_nothing_on_a_device_has_no_device_time(session: Any) -> None:
     session.run("%jaxprof calls.append(1)")
-    assert session.report.startswith("No device time was recorded; wall time ")
+    assert session.report.startswith(nothing_ran("the recorded run; wall time "))
+    session.run("%jaxprof -n 2 __import__('numpy').ones(3)")
+    assert session.report.startswith(nothing_ran("the 2 recorded runs; wall time "))
+    assert session.report.count("No JAX program ran") <= 1
+
+
+def test_of_programs_in_a_thread_that_goes_on_nothing_is_said(session: Any) -> None:
+    session.run(
+        "import threading\nended = threading.Event()\nf = jax.jit(lambda x: x + 1)\nf(x)\n"
+        "def runs_beside():\n    f(x)\n    ended.set()\n"
+        "def starts():\n    threading.Thread(target=runs_beside).start()\n    ended.wait()"
+    )
+    session.run("%jaxprof starts()")
+    assert "No JAX program ran" not in session.report
+
+
+def test_a_function_that_is_only_named_was_not_called(session: Any) -> None:
+    session.run("f = jax.jit(jnp.sort)\nmade = lambda: f")
+    session.run("%jaxprof f")
+    assert session.report.startswith("f was not called: %jaxprof f(x)\n")
+    session.run("%jaxprof jnp.sort")
+    assert session.report.startswith("jnp.sort was not called: %jaxprof jnp.sort(x)\n")
+    for code in ("made()", "x", "calls"):
+        session.run(f"%jaxprof {code}")
+        assert session.report.startswith(nothing_ran(""))
+    jaxmagic.profile(session.shell.user_ns["made"])
+    last = jaxmagic.last()
+    assert isinstance(last, Profile)
+    assert "not called" not in str(last)
 
 
 def test_devices_that_ran_nothing_are_not_counted(session: Any) -> None:

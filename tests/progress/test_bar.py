@@ -154,6 +154,17 @@ def test_what_is_expected_to_be_over_soon_neither_imports_nor_shows_anything(scr
     assert (screen.prepared, screen.drawn) == (0, [])
 
 
+def test_what_goes_on_for_a_second_longer_than_expected_is_shown(screen: Screen, show: Any) -> None:
+    with show() as progress:
+        progress.stage("recording", 4, expected_s=1.25, ticking=False)
+        screen.now_s += 2.125
+        progress.advance(0)
+        assert screen.drawn == []
+        screen.now_s += 1
+        progress.advance(0)
+    assert screen.text == "recording: 0 of 4; 3 s"
+
+
 def test_a_long_call_shows_elapsed_time_that_a_thread_draws(screen: Screen, show: Any) -> None:
     with show() as progress:
         progress.stage("jit: first call and compiling")

@@ -14,7 +14,10 @@ def label_by_label(old: Comparison, new: Comparison, noise: ProcessNoise | None)
     """Compare every candidate that is in both comparisons."""
     labels = [label for label in new if label in list(old)]
     if not labels:
-        raise NotComparable(f"No candidate is in both records: {', '.join(old)} before, {', '.join(new)} now.")
+        raise NotComparable(
+            f"No candidate is in both records: {', '.join(old)} before, {', '.join(new)} now. "
+            "Give one of them the label that it had before."
+        )
     return [
         compare_trials([old.candidate(label).latency], [new.candidate(label).latency], label, label, noise)
         for label in labels
@@ -36,7 +39,9 @@ def point_by_point(old: Sweep, new: Sweep, noise: ProcessNoise | None) -> list[V
                 trials = [then.candidate(label).latency], [now.candidate(label).latency]
                 compared.append(compare_trials(*trials, named, named, noise))
     if not compared:
-        raise NotComparable("No candidate was measured at the same point in both sweeps.")
+        raise NotComparable(
+            "No candidate was measured at the same point in both sweeps. Measure one of the earlier points again."
+        )
     return compared
 
 

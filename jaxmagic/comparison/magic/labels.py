@@ -11,6 +11,7 @@ from IPython.core.error import UsageError
 
 from ...magics.repeatable import Statements
 from ..capture.derivatives import Mode, in_modes
+from .keyword_labels import hint
 from .label_lines import relabel
 
 
@@ -73,9 +74,14 @@ def split_cell(
         setup = "".join(f" Line {each.lineno} is setup, as it is above the first label." for each in above)
         raise UsageError(
             f"%%jaxcompare: expected {expected}, got {len(candidates)}.{setup} "
-            "Write each on its own line: label: expression"
+            f"Write each on its own line: label: expression.{_first_hint(tree.body[:first], source)}"
         )
     return tree.body[:first], candidates
+
+
+def _first_hint(setup: Statements, source: str) -> str:
+    """Say of one of the lines above the candidates that it may be a label, if there is such a line."""
+    return next(filter(None, (hint(each, source) for each in setup)), "")
 
 
 def _first_candidate(body: Statements) -> int:
@@ -98,7 +104,7 @@ def _candidate(node: ast.stmt, source: str, labels: Mapping[int, str]) -> Labell
     if not _is_expression(node):
         raise UsageError(
             f"line {node.lineno} is not a candidate: after the first label, every line has to be "
-            "label: expression. Move other code above the first label."
+            f"label: expression.{hint(node, source) or ' Move other code above the first label.'}"
         )
     assert isinstance(node, ast.Expr)
     code = ast.get_source_segment(source, node.value) or ast.unparse(node.value)

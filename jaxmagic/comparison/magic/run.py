@@ -26,6 +26,7 @@ from ..capture.sweep import take_sweep
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
 from .entries_from_cell import compile_candidates
+from .keyword_labels import require_names
 from .label_lines import relabel
 from .labels import explain_label, split_cell, with_modes
 from .sweep_option import read_sweep, require_used
@@ -65,9 +66,10 @@ def run_compare(
     candidates = with_modes(given, arguments.modes, baseline)
     labels = [each.label for each in candidates]
     if baseline not in labels:
-        raise UsageError(f"--baseline: there is no candidate {baseline!r}, only {', '.join(labels)}.")
+        raise UsageError(f"--baseline: expected one of the labels {', '.join(labels)}, got {baseline!r}.")
     varied = read_sweep(shell, arguments.sweep)
     require_used(varied, [tree])
+    require_names(setup, cell, [*shell.user_ns, *(each.variable.name for each in varied)])
     earlier = load_earlier(shell, arguments, Sweep if varied else Comparison, Earlier)
     require_jax()
     make = compile_candidates(shell, arguments, tree, setup, candidates, [each.variable.name for each in varied])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import Any
 
 from ...errors import NotMeasured
-from ...interrupts import begins, ends, interruptible
+from ...interrupts import begins, ends
 from ...progress.record import SILENT, Progress
 from ...records.note import Note, note
 from ...runtime.clock import now_ns, timestamp
@@ -18,14 +17,13 @@ from ...runtime.machine_load import Load
 from ...runtime.private_api import backends_started
 from ...timing.capture.stopwatch import Stopwatch
 from ...timing.record import Timing
-from ..analysis.interpret import interpreted
-from ..analysis.summarize import ProfileSummary, summarize
 from ..record.profile import Profile
-from ..record.recording import Interpreted, Trace
+from ..record.recording import Trace
 from .event_rate import EventRate
 from .logdir import LogDir
 from .make_record import make_profile
-from .profiler_session import NotRecorded, Profiler, mark_run
+from .profiler_session import Profiler, mark_run
+from .read_recorded import RecordedReader
 from .recorded_runs import RecordedRuns
 from .run_plan import MOST_RECORDED_EVENTS, MOST_RECORDED_S, RunPlan
 
@@ -72,7 +70,6 @@ class ProfileWatch:
         self._fetch = fetch
         self._logdir = logdir
         self._on_trace = recorded
-        self._kept: Path | None = None
         self._on_record = record
         self._shown = progress or nullcontext(SILENT)
         self._progress = SILENT
@@ -83,6 +80,8 @@ class ProfileWatch:
         self._running: Generator[None, None, None] | None = None
         self._profile: Profile | None = None
         self._notes = list(notes)
+        self._named: str | None = None
+        self._is_uncalled = False
         self._rate = EventRate(self._has_compiled)
         self._interrupt: KeyboardInterrupt | None = None
 
@@ -114,6 +113,10 @@ class ProfileWatch:
     def unrecorded(self) -> Sequence[Timing]:
         """The runs without the profiler that compiled nothing; the last one if all of several compiled."""
         return self._plan.timed
+
+    def see(self, code: str | None, variables: Mapping[str, Any]) -> None:
+        """Note the source of a cell's code before :meth:`start`: a mere name of a function calls nothing."""
+        self._named = code if code is not None and all(each.isidentifier() for each in code.split(".")) else None
 
     @begins("cancel")
     def start(self) -> None:
@@ -192,6 +195,7 @@ class ProfileWatch:
         __tracebackhide__ = True
         watch, self._watch = self._watch, None
         assert watch is not None
+        self._is_uncalled = self._named is not None and callable(self.result)
         watch.result, self.result = self.result, None
         watch.dropped, self.dropped = self.dropped, None
         return watch.stop()
@@ -254,54 +258,34 @@ class ProfileWatch:
             profiler.abandon()
 
     def _make_record(self, error: BaseException | None, code: str | None) -> Profile:
-        notes = [*self._notes, *self._about(error)]
-        summary, recording, others = ProfileSummary(0, (), (), ()), None, self._load.of_others()
+        notes, others = [*self._notes, *self._about(error)], self._load.of_others()
         is_recorded = self._profiler.running
-        if not is_recorded:
-            notes.append(note("profiling.no_backends") if error is None else note("profiling.ended_before_recording"))
-        else:
+        read = RecordedReader(self._profiler, self._recorded, self._plan, self._logdir, self._on_trace)
+        if is_recorded:
             self._progress.stage("reading the recording")
-            try:
-                trace, recording, summary = self._read(error, notes)
-            except KeyboardInterrupt as interrupt:
-                self._interrupt = interrupt
-                notes.append(note("profiling.interrupted"))
-            except NotRecorded as problem:
-                notes.append(problem.why)
-            except Exception as problem:
-                notes.append(note("profiling.unreadable", error=f"{type(problem).__name__}: {problem}"))
-            try:
-                if recording is not None:
-                    notes += self._on_trace(trace)
-            except Exception as problem:  # the record is worth more than what else was to be made of the trace
-                name = "" if isinstance(problem, OSError) else f"{type(problem).__name__}: "
-                notes.append(note("profiling.not_written", error=f"{name}{problem}"))
+            read.read(error, self._rate.per_s)
+            self._interrupt = read.interrupt
+            if self._is_uncalled and self._named and read.recording is not None and not read.summary.device_uses:
+                notes.append(note("profiling.not_called", function=self._named))
+        else:
+            notes.append(note("profiling.no_backends") if error is None else note("profiling.ended_before_recording"))
         self._progress.stage("completing the record", ticking=False)  # may measure peak rates
         timings = self._recorded.timings
         return make_profile(
-            summary,
-            recording,
+            read.summary,
+            read.recording,
             code=code,
-            runs=(self._recorded.complete(recording, error) if is_recorded else len(timings)) or None,
+            runs=(self._recorded.complete(read.recording, error) if is_recorded else len(timings)) or None,
             warm_up=self._plan.warm_up,
             unprofiled=self._plan.unprofiled,
             timed_runs=len(self._plan.timed),
             compilations=tuple(each for timing in timings for each in timing.compilations),
-            kept=None if self._kept is None else str(self._kept),
+            kept=None if read.kept is None else str(read.kept),
             other_load=others,
             started_at=self._started_at,
             error=None if error is None else type(error).__name__,
-            notes=notes,
+            notes=[*notes, *read.notes],
         )
-
-    @interruptible
-    def _read(self, error: BaseException | None, notes: list[Note]) -> tuple[Trace, Interpreted, ProfileSummary]:
-        """Read the trace, which may take long: as it was recorded, interpreted, and summarized."""
-        trace = self._profiler.stop(lambda folder: self._keep(folder, notes))
-        complete_runs = self._recorded.complete(trace, error) if self._profiler.is_cut else None
-        notes += self._plan.about_recording(trace, complete_runs, self._rate.per_s)
-        recording = interpreted(trace)
-        return trace, recording, summarize(recording, self._recorded.windows(recording, error))
 
     def _about(self, error: BaseException | None) -> list[Note]:
         """Return the remedy for an error that occurs only in repeated runs, and add it to the error."""
@@ -310,10 +294,3 @@ class ProfileWatch:
         donated = note("profiling.donated_input")
         error.add_note(str(donated))
         return [donated]
-
-    def _keep(self, folder: Path, notes: list[Note]) -> None:
-        if self._logdir is not None:
-            try:
-                self._kept = self._logdir.keep(folder)
-            except Exception as problem:
-                notes.append(note("profiling.not_kept", error=str(problem)))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ... import units
 from ...records.names import shortened
+from ...records.note import Note
 from ...report.blocks import Block, Caution, Excerpt, Fold, Headline, Listing, Picture, Sentence, SourceLine, Table
 from ...report.compose import Brief
 from ...report.glance import notes_folded
@@ -47,7 +48,9 @@ def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
     yield from _listed(profile)
     again = words.about_warm_up(profile) if profile.compilations else []
     yield from _sentences(again, words.about_copy(profile, style.digits))
-    yield from _sentences(words.about_kept(profile), (str(each) for each in profile.notes if matters(each, profile)))
+    yield from _sentences(
+        words.about_kept(profile), (str(each) for each in _notes(profile) if matters(each, profile))
+    )
     yield from (Caution(text=each) for each in words.about_load(profile))
     yield _operations(profile, style)
     yield Fold(
@@ -57,16 +60,24 @@ def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
             Picture(chart=lambda: profile_timeline_chart(profile)),
         ),
     )
-    yield _devices(profile, style)
+    if profile.device_uses or profile.allocator_uses:
+        yield _devices(profile, style)
+    else:
+        yield from _sentences(device_words.about_devices(profile), faint=True)
     yield from notes_folded(
         (
             *words.about_profiler(profile),
             *([] if again else words.about_warm_up(profile)),
             *words.about_earlier(profile),
-            *(str(each) for each in profile.notes if not matters(each, profile) and each.kind != ABOUT_THE_ROOF),
+            *(str(each) for each in _notes(profile) if not matters(each, profile) and each.kind != ABOUT_THE_ROOF),
         )
     )
     yield from _sentences(words.EXPLANATION if explain else (), faint=True)
+
+
+def _notes(profile: Profile) -> list[Note]:
+    """Return the notes that are not the headline."""
+    return [each for each in profile.notes if each.kind not in words.WHY_NOTHING or profile.device_uses]
 
 
 def _sentences(*about: Iterable[str], faint: bool = False) -> Iterator[Sentence]:

@@ -45,6 +45,10 @@ NOTES: dict[str, Callable[..., str]] = {
         "JAX's profiler started the backends before the code ran, so their start is not in the recording. "
         "If you use jax.distributed.initialize(), call it before profiling."
     ),
+    "no_program": lambda runs: (
+        f"No JAX program ran in the {'recorded run' if runs == 1 else units.count(runs, 'recorded run')}."
+    ),
+    "not_called": lambda function: f"{function} was not called: %jaxprof {function}(x)",
     "nested": lambda: "jaxmagic is already profiling; profiles cannot be nested. Nothing was recorded.",
     "profiler_in_use": lambda: (
         "The JAX profiler is running already, and a process has only one: it was left alone, and nothing was "

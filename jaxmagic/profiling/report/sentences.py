@@ -24,6 +24,9 @@ EXPLANATION = (
 #: The remedy if only the first run was recorded.
 _WITHOUT_COLD = " %jaxprof without --cold, and jaxmagic.profile(), time one."
 
+#: Notes that are the headline of a profile without device time.
+WHY_NOTHING = frozenset({"profiling.not_called", "profiling.no_program"})
+
 #: At most this many names of a list are shown.
 _MOST_NAMES = 4
 
@@ -32,7 +35,11 @@ def headline(profile: Profile) -> str:
     """Summarize device time and wall time."""
     wall = "" if profile.wall_ns is None else f"wall time {units.time(profile.wall_ns)} without the profiler"
     if not profile.device_uses:
-        return f"No device time was recorded{'; ' * bool(wall)}{wall}."
+        why = {each.kind: str(each) for each in profile.notes if each.kind in WHY_NOTHING}
+        if "profiling.not_called" in why:
+            return why["profiling.not_called"]
+        nothing = why.get("profiling.no_program", "No device time was recorded").removesuffix(".")
+        return f"{nothing}{'; ' * bool(wall)}{wall}."
     each = profile.device_ns / len(profile.device_uses) / (profile.runs or 1)
     of = profile.recorded_ns / (profile.runs or 1)
     run = "" if profile.runs is None else " per run"

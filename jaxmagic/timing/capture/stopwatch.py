@@ -23,6 +23,7 @@ from ...records.note import note
 from ...runtime.clock import Clock, cpu_time, kept_waiting_ns, now_ns, thread_cpu_ns, timestamp
 from ...runtime.environment import probe
 from ...runtime.jax_version import require_jax
+from ...runtime.tracebacks import drop_handler
 from ..record import Timing
 from .completion import Completion, End
 from .fence import Fence, shared
@@ -117,6 +118,8 @@ class Stopwatch:
                 raise RuntimeError(_OF_ANOTHER_THREAD)
         else:
             self.stop(error=error)
+        if isinstance(error, KeyboardInterrupt):
+            drop_handler(error)
 
     def start(self) -> None:
         """Wait for work in flight, subscribe to JAX's events, and start the clock.
