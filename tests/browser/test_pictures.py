@@ -17,6 +17,7 @@ from fabricate.comparison import grid_of
 from jaxmagic.charts.areas import Cell, Flame
 from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.charts.curves import Curves, Series
+from jaxmagic.charts.lanes import Called, Lane, Lanes
 from jaxmagic.charts.scale import Scale
 from jaxmagic.comparison.charts.choices import latencies
 from jaxmagic.comparison.record.comparison import Comparison
@@ -300,3 +301,50 @@ def test_the_labels_of_points_follow_their_axes(show: Any) -> None:
     label = page.page.locator("text[data-lift]", has_text="high")
     assert float(label.get_attribute("y")) == pytest.approx(place[1] - 7, abs=0.2)
     assert "FLOP/s: 5 TFLOP/s" in page.move(place[0], place[1])
+
+
+def timeline(*lanes: Lane) -> Lanes:
+    called = (Called(name="early", kind=0), Called(name="late", kind=0))
+    x = Scale(label="time", quantity="time", low=0.0, high=1e6)
+    return Lanes(title="what ran when", x=x, kinds=(("host", 7),), called=called, lanes=lanes)
+
+
+def lane(name: str, *starts: int) -> Lane:
+    many = len(starts)
+    return Lane(
+        name=name, owner="", rows=1, row=(0,) * many, start=starts, length=(10_000,) * many,
+        called=tuple(range(many)),
+    )  # fmt: skip
+
+
+def test_a_search_while_zoomed_goes_to_what_it_finds(show: Any) -> None:
+    page = show(chart_to_html(timeline(lane("python", 0, 980_000)))).page
+    canvas = page.locator("canvas")
+    for key in ["+"] * 4 + ["ArrowLeft"] * 60:
+        canvas.press(key)
+    box = canvas.bounding_box()
+    middle = box["x"] + 150 + (box["width"] - 160) * 0.68, box["y"] + 12  # the end of the timeline limits the move
+    page.mouse.move(*middle)
+    assert not page.get_by_text("late").is_visible()
+    page.get_by_label("search events").fill("late")
+    page.mouse.move(middle[0] + 2, middle[1])
+    page.get_by_text("late\n").wait_for()
+
+
+def test_a_long_timeline_ends_below_a_lane_and_counts_the_others(show: Any) -> None:
+    page = show(chart_to_html(timeline(*(lane(f"thread {number}", 0) for number in range(50))))).page
+    height = page.locator("canvas").bounding_box()["height"] - 4 - 30
+    assert (height + 4) % (15 + 4) == 0  # rows of 15 pixels, with 4 between lanes
+    page.get_by_text(f"{50 - round((height + 4) / 19)} more lanes below").wait_for()
+
+
+@pytest.mark.parametrize("width", [360, 600, 1600])
+def test_the_list_below_a_map_fits_and_is_cut_with_an_ellipsis_alone(executable: Any, show: Any, width: int) -> None:
+    page = show(chart_to_html(chart_of(executable())), width=width).page
+    page.get_by_text("in 4 buffers").wait_for()
+    cells = page.locator("td[title]").evaluate_all(
+        "all => all.map(n => [n.getBoundingClientRect().right, getComputedStyle(n).textOverflow, n.title])"
+    )
+    assert "cell.py:3" in [title for *_, title in cells]
+    assert max(right for right, *_ in cells) <= width
+    assert {overflow for _, overflow, _ in cells} == {"ellipsis"}
