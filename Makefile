@@ -71,6 +71,14 @@ wheel: $(VENV)/.installed-dev ## Build the wheel and try it in an environment th
 	build/wheel/bin/pip install --quiet --disable-pip-version-check dist/*.whl
 	build/wheel/bin/python -I tests/smoke_wheel.py dist/*.whl
 
+.PHONY: release-check
+release-check: $(VENV)/.installed-dev ## Check what a release needs: versions, links, README, wheel and sdist on each Python
+	rm -rf dist build/release
+	$(BIN)/pyproject-build --outdir dist .
+	$(BIN)/python -m venv build/release
+	build/release/bin/pip install --quiet --disable-pip-version-check 'readme-renderer[md]'
+	build/release/bin/python tests/release_check.py $(or $(PYTHONS),python3.11 python3.12 python3.13)
+
 .PHONY: docs
 docs: $(VENV)/.installed-docs ## Build the manual into build/docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs

@@ -29,6 +29,7 @@ _PUBLIC = {
     "fence": "timing.capture.fence",
     "history": "session.verbs",
     "last": "session.verbs",
+    "environment": "session.verbs",
     "benchmark": "benchmarking.verbs.benchmark",
     "compare": "comparison.verbs.compare",
     "sweep": "comparison.verbs.compare",
@@ -202,7 +203,7 @@ if TYPE_CHECKING:  # the same for tools that do not run this
     from .records.note import Note as Note
     from .records.storage import load as load, save as save
     from .session.history import History as History
-    from .session.verbs import history as history, last as last
+    from .session.verbs import environment as environment, history as history, last as last
     from .statistics.estimate import Estimate as Estimate
     from .timing.capture.fence import fence as fence
     from .timing.capture.stopwatch import Stopwatch as Stopwatch

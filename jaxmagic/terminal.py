@@ -1,8 +1,22 @@
-"""Makes untrusted text safe to print: names, labels and loaded records may contain any character."""
+"""Makes untrusted text safe to print: names, labels and loaded records may contain any character. Knows the width."""
 
 from __future__ import annotations
 
+import shutil
 import sys
+
+#: The width of text that is not for a terminal, and the widths of a terminal that are used.
+_WIDTH, _NARROWEST, _WIDEST = 80, 40, 160
+
+
+def width() -> int:
+    """Return the number of columns for text: those of the terminal, from 40 to 160, or 80 if stdout is none."""
+    try:
+        if not sys.stdout.isatty():
+            return _WIDTH
+    except Exception:  # stdout is closed, None, or replaced
+        return _WIDTH
+    return min(max(shutil.get_terminal_size((_WIDTH, 24)).columns, _NARROWEST), _WIDEST)
 
 
 def printable(text: str) -> str:

@@ -5,6 +5,8 @@ No other module of the package writes ``ms`` or ``%``. Every function is pure; t
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from math import ceil, floor, log10
 
 #: Nanoseconds per unit, largest first. Longer times are split into hours, minutes and seconds: ``1min 3s``.
@@ -277,6 +279,22 @@ def count(n: int, noun: str) -> str:
     ('1 function', '12 eager operations')
     """
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+#: A number with at most one unit and a remark in brackets, as the functions above write it; or none.
+_QUANTITY = re.compile(r"[≈<>+-]? ?\d[\d.,]*(?: ?[%\w/]{1,9})?(?: \d+s)?(?: \(.*\)| in all)?|unchanged|unknown|–|")
+
+
+def are_quantities(cells: Iterable[str]) -> bool:
+    """Return whether all cells that are not empty are numbers with units, and there is at least one.
+
+    >>> are_quantities(["≈1.50 ms", "", "<1 %", "+2.00 KiB", "unchanged", "5 (GPU:7)", "1min 3s", "39.1 GB/s"])
+    True
+    >>> are_quantities(["", ""]), are_quantities(["1.50 ms", "2.00x faster"]), are_quantities(["train.py:17"])
+    (False, False, False)
+    """
+    cells = list(cells)
+    return any(cells) and all(map(_QUANTITY.fullmatch, cells))
 
 
 def _long_time(time_ns: float) -> str:

@@ -17,7 +17,7 @@ from jaxmagic.comparison.record.candidate import Check
 
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
-PAGES = [path for path in sorted((ROOT / "docs").glob("*.md")) if "file_format: mystnb" in path.read_text("utf-8")]
+PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if "file_format: mystnb" in path.read_text("utf-8")]
 
 
 @pytest.fixture(autouse=True)
@@ -74,4 +74,7 @@ def test_a_page_ends_by_asking_its_records_for_failures(page: Path) -> None:
 
 
 def test_there_are_pages_that_run() -> None:
-    assert [each.stem for each in PAGES] == ["doctor", "how-it-measures", "quickstart", "records", "testing"]
+    pages = [each.stem for each in PAGES if each.parent.name == "docs"]
+    assert pages == ["claims", "doctor", "gallery", "how-it-measures", "quickstart", "records", "testing"]
+    guides = {each.stem for each in (ROOT / "docs" / "how-to").glob("*.md")}
+    assert {each.stem for each in PAGES if each.parent.name == "how-to"} == guides

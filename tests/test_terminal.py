@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from typing import Any
 
 import pytest
@@ -11,10 +12,10 @@ from documents import fields_of, with_value
 import jaxmagic
 from jaxmagic import terminal
 from jaxmagic.records import storage
-from jaxmagic.report.style import Style
+from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
-from jaxmagic.terminal import printable_lines, written_to
+from jaxmagic.terminal import printable_lines, width, written_to
 
 EVIL = "a\x1b[2Jb\r\x07\x9b31m\u202e\0"
 
@@ -52,9 +53,10 @@ def ascii_only() -> io.TextIOWrapper:
 def test_a_terminal_that_knows_ascii_only_gets_ascii(document: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     record = storage._decode_document(document)
     monkeypatch.setattr("sys.stdout", ascii_only())
-    for text in (str(record), record._repr_mimebundle_()["text/plain"]):
+    whole, short = str(record), record._repr_mimebundle_()["text/plain"]
+    for text, style in ((whole, Style()), (short, AT_A_GLANCE)):
         assert text.isascii()
-        assert len(text.splitlines()) == len(to_text(record).splitlines())
+        assert len(text.splitlines()) == len(to_text(record, style).splitlines())
 
 
 def test_every_magic_shows_its_report_there(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,3 +88,28 @@ def test_other_terminals_get_all_they_know() -> None:
 
 def test_every_replacement_is_ascii() -> None:
     assert "".join(terminal._PLAIN.values()).isascii()
+
+
+class _Screen(io.StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("columns", "expected"), [("20", 40), ("60", 60), ("120", 120), ("500", 160), ("0", 80)])
+def test_text_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch, columns: str, expected: int) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert width() == 80  # stdout is no terminal here
+    monkeypatch.setattr("sys.stdout", _Screen())
+    if columns == "0":
+        monkeypatch.setattr("shutil.get_terminal_size", lambda fallback: os.terminal_size(fallback))
+    assert width() == expected
+
+
+def test_a_stdout_that_is_closed_has_a_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = io.StringIO()
+    closed.close()
+    for stdout in (closed, None, object()):
+        monkeypatch.setattr("sys.stdout", stdout)
+        assert width() == 80

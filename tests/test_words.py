@@ -61,7 +61,7 @@ def test_docstrings_of_functions_begin_with_a_verb() -> None:
 
 @pytest.mark.parametrize("phrase", PHRASES)
 def test_phrases_that_read_as_translated_do_not_come_back(phrase: str) -> None:
-    pages = [*PACKAGE.rglob("*.py"), *(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    pages = [*PACKAGE.rglob("*.py"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
     found = [path.name for path in pages if path.exists() and re.search(phrase, path.read_text(encoding="utf-8"))]
     assert found == [], f"write instead: {PHRASES[phrase]}"
 

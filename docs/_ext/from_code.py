@@ -1,14 +1,15 @@
 """Directives that write pages from the code, so that the two cannot drift apart.
 
-- ``public-names``: the reference, from the table of public names in ``jaxmagic/__init__.py``;
-- ``magic-options NAME``: the options of a magic, from its parser;
+- ``public-names SUBJECT...``: a page of the reference, from the table of public names in ``jaxmagic/__init__.py``;
+- ``magics``: every magic with its description and its options, from its parser;
+- ``magic-options NAME``: the options of one magic;
 - ``settings``: what ``%config JaxMagics`` knows, from its traits;
 - ``record-fields MODULE.CLASS``: the fields of a record, from its declaration and its docstring;
 - ``source-files``: every file of the package with the first line of its docstring, under its room's law;
 - ``rules``: the rules of ``%jaxdoctor``, from what each says of itself;
 - ``import-rules``: the layers and the bans of the import contract in ``pyproject.toml``.
 
-When the package is built into pages, it is also checked that the README names every magic and every option.
+When the pages are built, it is also checked that the README names every magic, and no option that does not exist.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import dataclasses
 import inspect
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
@@ -56,15 +57,20 @@ class FromCode(SphinxDirective):
 
 
 class PublicNames(FromCode):
-    """The reference."""
+    """A page of the reference: the public names of some subjects and rooms."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
 
     def lines(self) -> Iterator[str]:
         """A part for each kind of name, in the order of the table."""
-        for part, names in groupby(jaxmagic._PUBLIC.items(), lambda entry: self._part(*entry)):
+        rooms = self.arguments[0].split()
+        names = [name for name, module in jaxmagic._PUBLIC.items() if module.partition(".")[0] in rooms]
+        for part, group in groupby(sorted(names, key=lambda name: _PARTS.index(_part(name))), _part):
             yield from ("", f"## {part}", "", "```{eval-rst}")
             if part == "Errors":
                 yield from (".. automodule:: jaxmagic.errors", "   :no-members:", "")
-            for name, _ in names:
+            for name in group:
                 kind = "class" if inspect.isclass(getattr(jaxmagic, name)) else "function"
                 yield f".. auto{kind}:: jaxmagic.{name}"
                 if part == "Records":
@@ -74,11 +80,18 @@ class PublicNames(FromCode):
                 yield ""
             yield "```"
 
-    @staticmethod
-    def _part(name: str, module: str) -> str:
-        if module in ("errors", "extension"):
-            return module.capitalize()
-        return "Verbs" if inspect.isfunction(getattr(jaxmagic, name)) else "Records"
+
+class AllMagics(FromCode):
+    """The reference of the magics."""
+
+    def lines(self) -> Iterator[str]:
+        """A part for each magic: its description, and a table of its options."""
+        for name in magics():
+            title, _, rest = inspect.cleandoc(declared(name).parser.description).partition("\n\n")
+            in_a_line = f"%{name} [" in rest
+            yield from ("", f"## `{'%' if in_a_line else '%%'}{name}`", "", title.replace("``", "`"), "")
+            yield from _as_markdown(rest)
+            yield from ("", *option_table(name))
 
 
 class MagicOptions(FromCode):
@@ -88,12 +101,7 @@ class MagicOptions(FromCode):
 
     def lines(self) -> Iterator[str]:
         """A table."""
-        rows = []
-        for option in _options(self.arguments[0]):
-            value = f"[{option.metavar}]" if option.nargs == "?" else option.metavar
-            words = [f"{name} {value}" if value else name for name in option.option_strings]
-            rows.append((", ".join(f"`{each}`" for each in words), option.help))
-        return _table(("Option", "What it does"), rows)
+        return option_table(self.arguments[0])
 
 
 class Settings(FromCode):
@@ -166,8 +174,40 @@ class ImportRules(FromCode):
             yield from (f"{contract['name']}: no {sources} imports {banned}.", "")
 
 
+#: The headings of a page of the reference, in order.
+_PARTS = ("Functions", "Records", "Errors", "Extension")
+
+
+def _part(name: str) -> str:
+    """The heading under which a public name stands."""
+    module = jaxmagic._PUBLIC[name]
+    if module in ("errors", "extension"):
+        return module.capitalize()
+    return "Functions" if inspect.isfunction(getattr(jaxmagic, name)) else "Records"
+
+
 def _options(magic: str) -> list[Any]:
     return list(declared(magic).parser._actions)
+
+
+def option_table(magic: str) -> Iterator[str]:
+    """A row for each option of a magic, from its parser."""
+    rows = []
+    for option in _options(magic):
+        value = f"[{option.metavar}]" if option.nargs == "?" else option.metavar
+        words = [f"{name} {value}" if value else name for name in option.option_strings]
+        help_text = re.sub(r"(?<![\w`-])--?[a-z][\w-]*(=\w+)?", r"`\g<0>`", option.help or "")
+        rows.append((", ".join(f"`{each}`" for each in words), help_text))
+    return _table(("Option", "What it does"), rows)
+
+
+def _as_markdown(text: str) -> Iterator[str]:
+    """Paragraphs of a docstring; an indented one after ``::`` is code."""
+    for paragraph in text.split("\n\n"):
+        if paragraph.startswith("    "):
+            yield from ("```text", *inspect.cleandoc(paragraph).splitlines(), "```", "")
+        else:
+            yield from (*paragraph.replace("::", ":").replace("``", "`").splitlines(), "")
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
@@ -201,16 +241,30 @@ def _first_line(path: Path) -> str:
 
 def _check_readme(app: Sphinx) -> None:
     readme = (_ROOT / "README.md").read_text("utf-8")
-    for magic in sorted(magics()):
-        words = [f"%{magic}", *(name for option in _options(magic) for name in option.option_strings)]
-        for word in words:
-            if not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", readme):
-                _log.warning("README.md does not name %s", word)
+    for problem in problems_of_readme(readme, {name: _option_names(name) for name in magics()}):
+        _log.warning("README.md %s", problem)
+
+
+def problems_of_readme(readme: str, options: Mapping[str, Set[str]]) -> list[str]:
+    """The magics that a README does not name, and the options that it names and no magic has."""
+    missing = [f"does not name %{magic}" for magic in options if not re.search(rf"%{magic}\b", readme)]
+    named = {word for line in re.findall(r"^%%?jax\w+ .*|`-[^`\n]*`", readme, re.M) for word in _WORDS.findall(line)}
+    unknown = sorted(named - set().union(*options.values()))
+    return missing + [f"names the option {each}, which no magic has" for each in unknown]
+
+
+#: An option with a long name, as it stands in text.
+_WORDS = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+
+
+def _option_names(magic: str) -> set[str]:
+    return {name for option in _options(magic) for name in option.option_strings}
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
     app.add_directive("public-names", PublicNames)
+    app.add_directive("magics", AllMagics)
     app.add_directive("magic-options", MagicOptions)
     app.add_directive("settings", Settings)
     app.add_directive("record-fields", RecordFields)

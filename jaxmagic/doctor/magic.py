@@ -11,7 +11,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 
 from ..errors import NotMeasured
 from ..magics import options
-from ..magics.block import show
+from ..magics.block import asked_for, show
 from ..magics.called_magic import run_called
 from ..magics.declare import JaxMagics, of_all_that_run_once, recorded_by
 from ..magics.once import shown_already
@@ -46,7 +46,7 @@ def _explain(magics: JaxMagics, arguments: argparse.Namespace) -> Diagnosis | No
         magics.shell.user_ns[arguments.v] = record
     if arguments.q:
         return record if arguments.o else None
-    show(record, magics.style, explain=arguments.explain)
+    show(record, asked_for(magics.style, arguments), explain=arguments.explain)
     return shown_already(record) if arguments.o else None
 
 

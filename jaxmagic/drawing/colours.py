@@ -12,7 +12,6 @@ PARTS = {
     "compilation": "#d55e00",
     "cache retrieval": "#f0e442",
     "host": "#56b4e9",
-    "dispatch": "#56b4e9",
     "wait": "#009e73",
 }
 GREY_PARTS = {
@@ -21,7 +20,6 @@ GREY_PARTS = {
     "compilation": "#333",
     "cache retrieval": "#999",
     "host": "#aaa",
-    "dispatch": "#aaa",
     "wait": "#ccc",
 }
 

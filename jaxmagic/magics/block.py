@@ -165,7 +165,8 @@ class Block:
         failure = self._failure(self._watch.timing) if error is None else None
         if failure is not None:
             self.take()
-            raise AssertionError(written_to(f"{failure}.\n{to_text(record, self._style)}", sys.stdout))
+            text = to_text(record, replace(self._style, whole=True))
+            raise AssertionError(written_to(f"{failure}.\n{text}", sys.stdout))
         if not self._arguments.q:
             attempt("The report", lambda: show(record, self._style, explain=self._arguments.explain))
         if self._arguments.w:
@@ -232,8 +233,15 @@ def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> B
     parser = function.parser
     arguments = options.parse(options.split(text, parser)[0], parser)
     watch, style = function.recorder(shell, arguments, shown), current_style(shell)
-    style = replace(style, rows=getattr(arguments, "top", style.rows))
+    style = asked_for(style, arguments)
     return Block(shell, name, arguments, watch, style=style, place=place, shown=shown)
+
+
+def asked_for(style: Style, arguments: argparse.Namespace) -> Style:
+    """Apply the options of a magic; more rows than usual are seen only in a whole report."""
+    rows = getattr(arguments, "top", style.rows)
+    whole = arguments.all or getattr(arguments, "explain", False) or rows > style.rows
+    return replace(style, rows=rows, whole=whole)
 
 
 def current_style(shell: InteractiveShell) -> Style:

@@ -18,7 +18,7 @@ from ..runtime.given import rate
 from ..runtime.given_peaks import Given, give_peaks
 from ..runtime.tracebacks import of_the_user
 from ..subjects import Magic, magics
-from ..terminal import written_to
+from ..terminal import width, written_to
 from . import options
 
 _HELP = argument("-h", "--help", action="store_true", help="Print this help, and run nothing.")
@@ -35,6 +35,7 @@ _REPEATED = (
         metavar="CODE",
         help="Code to run before every sample, untimed; in quotes. For fresh copies of donated arguments.",
     ),
+    argument("--all", action="store_true", help="The whole report, with all that is folded or left out otherwise."),
     argument("--static", action="store_true", help="Text and a PNG instead of HTML: for GitHub, and for printing."),
     argument("--save", metavar="FILE", help="Write the record to FILE as JSON."),
     argument("--against", metavar="FILE", help="Compare with the record in FILE, which --save has written."),
@@ -70,7 +71,10 @@ _ONCE = (
         action="store_true",
         help="Show the traceback of the code's exception, but go on with the next cell.",
     ),
-    argument("--explain", action="store_true", help="Add five lines on what was measured, and how."),
+    argument("--all", action="store_true", help="The whole report, with all that is folded or left out otherwise."),
+    argument(
+        "--explain", action="store_true", help="The whole report, and five lines on what was measured, and how."
+    ),
 )
 
 
@@ -233,7 +237,9 @@ class JaxMagics(Magics):
     @property
     def style(self) -> Style:
         """The settings as the renderers take them."""
-        return Style(form=self.form, digits=self.digits, colour=self.colour)
+        return Style(
+            form=self.form, digits=self.digits, colour=self.colour, width=width(), whole=False, whole_by="--all"
+        )
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)

@@ -16,7 +16,7 @@ from ..session.record import Record
 from ..session.verbs import keep, replace_last
 from ..terminal import print_line
 from .attempts import attempt
-from .block import current_style, show, view
+from .block import asked_for, current_style, show, view
 
 _Kept = TypeVar("_Kept", bound=Record)
 
@@ -108,7 +108,7 @@ def _deliver(
     if arguments.v:
         namespace[arguments.v] = record
     if not arguments.q:
-        style, digits = current_style(shell), getattr(arguments, "p", None)
+        style, digits = asked_for(current_style(shell), arguments), getattr(arguments, "p", None)
         style = style if digits is None else replace(style, digits=digits)
         style = replace(style, form="static") if arguments.static else style
         attempt("The report", lambda: show(record, style))

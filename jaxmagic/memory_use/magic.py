@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from argparse import BooleanOptionalAction
-from dataclasses import replace
 from types import EllipsisType
 from typing import Any
 
@@ -13,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from ..magics import options
-from ..magics.block import current_style, show, view
+from ..magics.block import asked_for, current_style, show, view
 from ..magics.called_magic import run_called
 from ..magics.declare import JaxMagics, of_all_that_run_once, recorded_by
 from ..magics.recorder import Recorder, silenced
@@ -119,14 +118,14 @@ def _run(
     if arguments.v:
         (shell.user_ns if local is None else local)[arguments.v] = arrays
     if not arguments.q:
-        show(arrays, replace(current_style(shell), rows=arguments.top))
+        show(arrays, asked_for(current_style(shell), arguments))
     if arguments.w:
         view(arrays)
     return arrays if arguments.o else None
 
 
 #: Options that go with ``--before``: those of the report.
-_WITHOUT_RUN = frozenset({"before", "q", "v", "o", "w", "top"})
+_WITHOUT_RUN = frozenset({"before", "q", "v", "o", "w", "top", "all"})
 
 
 def _of_a_run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> list[str]:

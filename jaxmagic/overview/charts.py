@@ -56,8 +56,7 @@ def _axis(label: str, longest: float, unit: str) -> Scale:
 
 
 def _parts(timing: Timing) -> list[tuple[str, float]]:
-    """Return the parts of the wall time; dispatch without compiling counts as host, so that all runs have it."""
-    return [("host" if p.name == "dispatch" else p.name, float(p.time_ns)) for p in parts(timing)]
+    return [(each.name, float(each.time_ns)) for each in parts(timing)]
 
 
 def _stages(timing: Timing, function: str) -> list[tuple[str, float]]:

@@ -117,8 +117,8 @@ class Table(NamedTuple):
         noun: the name of a row, in the singular.
         where: the method that lists all rows.
         narrow: a narrower version for text; may be empty.
-        numbers: whether its cells are numbers.
-        long: whether a cell may be as wide as the page.
+        numbers: whether all its columns are of quantities; otherwise each is aligned by what is in it.
+        code: the heads of columns of names from code.
     """
 
     rows: Rows
@@ -127,7 +127,7 @@ class Table(NamedTuple):
     where: str = "to_frame()"
     narrow: Rows = ()
     numbers: bool = False
-    long: bool = False
+    code: tuple[str, ...] = ()
 
 
 class SourceLine(NamedTuple):
@@ -163,6 +163,12 @@ class Listing(NamedTuple):
     heads: tuple[str, ...]
     lines: tuple[SourceLine, ...]
 
+    def without_empty_columns(self) -> Listing:
+        """Return the listing without the columns that are empty in all of its lines."""
+        kept = [at for at in range(len(self.heads)) if any(line.cells[at] for line in self.lines)]
+        lines = (line._replace(cells=tuple(line.cells[at] for at in kept)) for line in self.lines)
+        return self._replace(heads=tuple(self.heads[at] for at in kept), lines=tuple(lines))
+
 
 class Picture(NamedTuple):
     """A chart.
@@ -185,10 +191,32 @@ class Lines(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """Blocks that can be folded under a title that summarizes them."""
+    """Blocks under a title that says what is inside. Where a report is not shown whole, only the title is seen.
+
+    Attributes:
+        title: says what is inside, and the most important of it. Up to its first comma or colon, it is also the name
+            under which a short text mentions the fold.
+        blocks: what is inside; a fold with nothing to show is left out.
+        repeats: whether the title repeats what is inside, so that a whole text needs none.
+    """
 
     title: str
     blocks: tuple[Block, ...]
+    repeats: bool = False
 
 
-Block = Headline | Split | Sentence | Caution | Entries | Table | Listing | Picture | Lines | Fold
+class Excerpt(NamedTuple):
+    """The most important part of some blocks, which a report shows in their place unless it is shown whole.
+
+    Attributes:
+        title: says what the whole is, like the title of a :class:`Fold`.
+        part: what is seen at once.
+        whole: everything, including what is in the part.
+    """
+
+    title: str
+    part: tuple[Block, ...]
+    whole: tuple[Block, ...]
+
+
+Block = Headline | Split | Sentence | Caution | Entries | Table | Listing | Picture | Lines | Fold | Excerpt

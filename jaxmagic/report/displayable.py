@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from ..records.exportable import Exportable
-from ..terminal import written_to
+from ..terminal import width, written_to
 
 if TYPE_CHECKING:
     import os
@@ -33,9 +33,10 @@ class Displayable(Exportable):
         return mimebundle(self, include=include, exclude=exclude)
 
     def __str__(self) -> str:
+        from .style import Style
         from .to_text import to_text
 
-        return written_to(to_text(self), sys.stdout)  # so that print(record) never fails
+        return written_to(to_text(self, Style(width=width())), sys.stdout)  # so that print(record) never fails
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the record to `path` as JSON, as :func:`jaxmagic.save` does.

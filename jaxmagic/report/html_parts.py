@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 
 from .. import units
@@ -14,6 +14,7 @@ from .blocks import Rows
 FAINT = "opacity:.75"
 CELL = "padding-right:9px;text-align:left"
 NUMBER = "padding-right:9px;text-align:right"
+CODE = "font-family:monospace"
 
 #: A dotted name that is longer may be wrapped after a dot.
 _LONG_NAME = 30
@@ -25,7 +26,14 @@ def line(sentence: str, style: str = "") -> str:
     return f"<div{attribute}>{safe(short(sentence, 400))}</div>"
 
 
-def table(rows: Rows, there_are: int, noun: str = "row", where: str = "to_frame()", style: str = CELL) -> str:
+def table(
+    rows: Rows,
+    there_are: int,
+    noun: str = "row",
+    where: str = "to_frame()",
+    numbers: bool = False,
+    code: Collection[str] = (),
+) -> str:
     """Write a table, or nothing if it has no rows.
 
     Args:
@@ -33,30 +41,45 @@ def table(rows: Rows, there_are: int, noun: str = "row", where: str = "to_frame(
         there_are: the number of rows before it was cut.
         noun: the name of a row, in the singular.
         where: the method that lists all rows.
-        style: the style of its cells.
+        numbers: whether all columns are of quantities, which are aligned at their right.
+        code: the heads of columns of names from code.
     """
     heads, *others = rows
     if not others:
         return ""
     columns = [shortened(column, 90) for column in zip(*others, strict=True)]
-    top = "".join(head(each, style) for each in heads)
-    body = "".join(f"<tr>{''.join(_cell(each, style) for each in row)}</tr>" for row in zip(*columns, strict=True))
+    styles = [NUMBER if numbers or units.are_quantities(column) else CELL for column in columns]
+    top = "".join(map(head, heads, styles))
+    fonts = [f";{CODE}" if each in code else "" for each in heads]
+    cells = [
+        [_cell(each, style, font) for each in column]
+        for column, style, font in zip(columns, styles, fonts, strict=True)
+    ]
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*cells, strict=True))
     rest = there_are - len(others)
     more = line(f"… and {units.count(rest, f'more {noun}')}: see {where}", FAINT) if rest > 0 else ""
     return f'<table style="border-collapse:collapse;margin:4px 0"><tr>{top}</tr>{body}</table>{more}'
 
 
-def _cell(text: str, style: str) -> str:
+def _cell(text: str, style: str, font: str) -> str:
     whole = ";white-space:nowrap" if len(text) <= 11 or style == NUMBER else ""  # keeps a number with its unit
     escaped = safe(text)
     if len(text) > _LONG_NAME and " " not in text:
         escaped = escaped.replace(".", ".<wbr>")
-    return f'<td style="{style}{whole}">{escaped}</td>'
+    return f'<td style="{style}{whole}{font}">{escaped}</td>'
 
 
 def head(label: str, cell: str) -> str:
-    """Write the head of a column, in the style of its cells."""
-    return f'<th style="{cell};font-weight:600">{safe(label)}</th>'
+    """Write the head of a column, in the style of its cells; without a label it is no head for a screen reader."""
+    return f'<th style="{cell};font-weight:600">{safe(label)}</th>' if label else "<td></td>"
+
+
+def folded(title: str, inside: str, *, opened: bool) -> str:
+    """Write a title, and below it what is shown when a reader opens it."""
+    return (
+        f"<details{' open' * opened}><summary>{safe(short(title, 100))}</summary>"
+        f'<div style="margin:2px 0 6px 14px">{inside}</div></details>'
+    )
 
 
 def beside_to_html(pieces: Sequence[str]) -> str:

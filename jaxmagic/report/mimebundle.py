@@ -6,7 +6,7 @@ import sys
 from collections.abc import Collection
 
 from ..terminal import written_to
-from .style import DEFAULT, Style
+from .style import AT_A_GLANCE, Style
 from .to_html import to_html
 from .to_text import to_text
 
@@ -16,7 +16,7 @@ def mimebundle(
     *,
     include: Collection[str] | None = None,
     exclude: Collection[str] | None = None,
-    style: Style = DEFAULT,
+    style: Style = AT_A_GLANCE,
     explain: bool = False,
 ) -> dict[str, str]:
     """Write a record as ``text/plain`` and ``text/html`` (or ``image/png``, in base64), as far as requested.
@@ -36,7 +36,7 @@ def mimebundle(
     return bundle
 
 
-def outputs(record: object, *, style: Style = DEFAULT, explain: bool = False) -> list[dict[str, str]]:
+def outputs(record: object, *, style: Style = AT_A_GLANCE, explain: bool = False) -> list[dict[str, str]]:
     """Return the bundles to display one after the other: one, or for a static report its text and then its picture.
 
     A page shows only the richest medium of a bundle. A PNG has no numbers to copy, and would be hidden by HTML. So

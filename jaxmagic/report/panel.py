@@ -12,7 +12,7 @@ from IPython.display import display
 from ..charts.spec import Chart
 from .html_parts import error_to_html
 from .pictures import chart_to_html
-from .style import Style
+from .style import AT_A_GLANCE, Style
 from .to_html import to_html
 
 #: Keeps labels from being cut.
@@ -92,9 +92,9 @@ def screen() -> ipywidgets.Output:
 def show(where: ipywidgets.Output, record: object, chart: Chart | None = None) -> None:
     """Replace the content of an output by a record's report, or by `chart` and the report without a chart."""
     if chart is None:
-        where.outputs = (_output(to_html(record)),)
+        where.outputs = (_output(to_html(record, AT_A_GLANCE)),)
     else:
-        where.outputs = (_output(chart_to_html(chart) + to_html(record, Style(picture=False))),)
+        where.outputs = (_output(chart_to_html(chart) + to_html(record, Style(picture=False, whole=False))),)
 
 
 def show_html(where: ipywidgets.Output, html: str) -> None:

@@ -20,6 +20,8 @@ class Style:
         width: the width of text in columns.
         rows: the maximum number of rows of a table.
         picture: whether HTML contains the chart; ``False`` where a view shows a chart of its own.
+        whole: whether all of the report is shown; otherwise it can be read at a glance, and the rest is folded.
+        whole_by: how a reader gets the whole report, at the end of a short text.
     """
 
     form: Form = "rich"
@@ -28,6 +30,12 @@ class Style:
     width: int = 80
     rows: int = 10
     picture: bool = True
+    whole: bool = True
+    whole_by: str = "print(record)"
 
 
+#: The whole report.
 DEFAULT = Style()
+
+#: What a record shows as the value of a cell.
+AT_A_GLANCE = Style(whole=False)

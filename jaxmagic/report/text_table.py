@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 
@@ -14,6 +15,9 @@ from .style import Style
 #: Cells are not cut to less than this many columns, so that numbers stay whole.
 _NARROWEST = 11
 
+#: Longer lines of prose are hard to read.
+_WIDEST_SENTENCE = 100
+
 #: The space between a number and its unit, at which lines are not broken.
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(ns|µs|ms|s|%|B|[KMGT]iB)(?!\w))")
 
@@ -24,22 +28,42 @@ def more(there_are: int, shown: int, noun: str, where: str = "to_frame()") -> li
     return [f"  … and {units.count(rest, f'more {noun}')}: see {where}"] if rest > 0 else []
 
 
-def table(rows: Iterable[Sequence[str]], most: int | None = None, widest: int = 44) -> list[str]:
+def clipped(line: str, width: int) -> str:
+    """Cut a line to a width, which an ellipsis shows.
+
+    >>> clipped("y = jnp.dot(x, x)", 12), clipped("y = x", 12)
+    ('y = jnp.dot…', 'y = x')
+    """
+    return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
+
+
+def table(
+    rows: Iterable[Sequence[str]], most: int | None = None, widest: int | None = None, numbers: bool = False
+) -> list[str]:
     """Align rows in columns that are as wide as necessary; the first row has the heads.
+
+    Columns of quantities are aligned at their right, others at their left.
 
     Args:
         rows: the cells of each row.
         most: the maximum width of the table. The widest cells are shortened in the middle to fit, so that different
             cells stay different.
-        widest: the maximum width of a cell.
+        widest: the maximum width of a cell, if there is one.
+        numbers: whether all columns are of quantities.
     """
     columns = list(zip(*(map(printable, row) for row in rows), strict=True))
-    widths = [min(max(map(len, column)), widest) for column in columns]
+    widths = [min(max(map(len, column)), widest or sys.maxsize) for column in columns]
     while most is not None and sum(widths) + 2 * len(widths) > most and max(widths) > _NARROWEST:
         widths[widths.index(max(widths))] -= 1
     cut = [shortened(column, width) for column, width in zip(columns, widths, strict=True)]
-    aligned = [[cell.ljust(max(map(len, column))) for cell in column] for column in cut]
+    right = [numbers or units.are_quantities(column[1:]) for column in columns]
+    aligned = [_aligned(column, at_right) for column, at_right in zip(cut, right, strict=True)]
     return [("  " + "  ".join(row)).rstrip() for row in zip(*aligned, strict=True)]
+
+
+def _aligned(column: Sequence[str], at_right: bool) -> list[str]:
+    width = max(map(len, column))
+    return [cell.rjust(width) if at_right else cell.ljust(width) for cell in column]
 
 
 def wrapped(sentence: str, style: Style, indent: str, further: str | None = None) -> list[str]:
@@ -47,11 +71,11 @@ def wrapped(sentence: str, style: Style, indent: str, further: str | None = None
 
     Args:
         sentence: the sentence.
-        style: gives the width.
+        style: gives the width, of which a sentence takes at most 100 columns to stay easy to read.
         indent: the indent of the first line.
         further: the indent of the other lines; the same as `indent` if left out.
     """
-    width = max(style.width, 40)
+    width = min(max(style.width, 40), _WIDEST_SENTENCE)
     if sentence.isprintable() and len(indent) + len(sentence) <= width:
         return [indent + sentence]
     lines = textwrap.wrap(

@@ -8,7 +8,7 @@ script that makes them live; if it is removed, the pictures stay.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
@@ -23,6 +23,7 @@ from .blocks import (
     Caution,
     Entries,
     Entry,
+    Excerpt,
     Fold,
     Headline,
     Lines,
@@ -34,7 +35,7 @@ from .blocks import (
     Table,
 )
 from .compose import compose
-from .html_parts import CELL, FAINT, NUMBER, safe
+from .html_parts import CELL, CODE, FAINT, NUMBER, safe
 from .style import DEFAULT, Style
 
 #: The maximum lengths of an entry's name, of a headline, and of a source line.
@@ -42,13 +43,24 @@ _WIDEST_NAME = 40
 _LONGEST_HEADLINE = 400
 _WIDEST_SOURCE = 160
 
-_CODE = "font-family:monospace;white-space:pre;text-align:left;padding-left:9px"
+_CODE = f"{CODE};white-space:pre-wrap;min-width:16em;text-align:left;padding-left:9px"
+
+#: Of each cell, because JupyterLab centres them.
+_TOP = "vertical-align:top"
+
+#: The font of JupyterLab, so that a report looks the same in a page without a font of its own.
+_PAGE = "font-family:system-ui,sans-serif"
 
 
 def to_html(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    """Write a record as HTML that needs no kernel and no network, and is complete without scripts."""
-    inside = "".join(map(_writer(style), compose(record, style, explain=explain)))
-    return with_scripts(f'<div style="line-height:1.5;max-width:60em;overflow-wrap:break-word">{inside}</div>')
+    """Write a record as HTML that needs no kernel and no network, and is complete without scripts.
+
+    Unless ``style.whole``, most of it is folded.
+    """
+    inside = _written(compose(record, style, explain=explain), style)
+    return with_scripts(
+        f'<div style="{_PAGE};line-height:1.5;max-width:60em;overflow-wrap:break-word">{inside}</div>'
+    )
 
 
 def _writer(style: Style) -> Callable[[Block], str]:
@@ -100,28 +112,29 @@ def _heads(block: Entries) -> str:
 
 def _entry(entry: Entry, name: str) -> str:
     where = f' title="{safe(short(entry.place, 80))}"' if entry.place else ""
-    cells = "".join(f'<td style="{NUMBER};white-space:nowrap">{safe(cell)}</td>' for cell in entry.cells)
+    cells = "".join(f'<td style="{NUMBER};{_TOP};white-space:nowrap">{safe(cell)}</td>' for cell in entry.cells)
     below = [*entry.details, *([f"→ {entry.advice}"] if entry.advice else [])]
     more = "".join(f'<br><span style="{FAINT}">{safe(each)}</span>' for each in below)
     lines = "\n".join(map(safe, entry.code))
-    code = f'<pre style="{FAINT};margin:2px 0 0 18px;white-space:pre;overflow-x:auto">{lines}</pre>' if lines else ""
+    code = f'<pre style="{FAINT};margin:2px 0 0 18px;white-space:pre-wrap">{lines}</pre>' if lines else ""
     return (
-        f'<tr style="vertical-align:top"><td style="{CELL}"><code{where}>{safe(name)}</code></td>{cells}'
+        f'<tr><td style="{CELL};{_TOP}"><code{where}>{safe(name)}</code></td>{cells}'
         f'<td style="{CELL}">{safe(short(entry.remark, 200))}{more}{code}</td></tr>'
     )
 
 
 def _table(block: Table, style: Style) -> str:
-    return html_parts.table(block.rows, block.there_are, block.noun, block.where, NUMBER if block.numbers else CELL)
+    return html_parts.table(block.rows, block.there_are, block.noun, block.where, block.numbers, block.code)
 
 
 def _listing(block: Listing, style: Style) -> str:
+    block = block.without_empty_columns()
     heads = "".join(html_parts.head(name, NUMBER) for name in block.heads)
     place = html_parts.head(short(block.place, 80), "padding-left:9px;text-align:left")
     rows = "".join(_source(each, style) for each in block.lines)
     return (
         '<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:4px 0">'
-        f"<tr>{heads}<th></th>{place}</tr>{rows}</table></div>"
+        f"<tr>{heads}{html_parts.head('line', f'{NUMBER};{FAINT}')}{place}</tr>{rows}</table></div>"
     )
 
 
@@ -152,8 +165,17 @@ def _lines(block: Lines, style: Style) -> str:
 
 
 def _fold(block: Fold, style: Style) -> str:
-    inside = "".join(map(_writer(style), block.blocks))
-    return f"<details open><summary>{safe(block.title)}</summary>{inside}</details>"
+    inside = _written(block.blocks, style)
+    return html_parts.folded(block.title, inside, opened=style.whole) if inside else ""
+
+
+def _excerpt(block: Excerpt, style: Style) -> str:
+    whole = _written(block.whole, style)
+    return whole if style.whole else _written(block.part, style) + html_parts.folded(block.title, whole, opened=False)
+
+
+def _written(blocks: Iterable[Block], style: Style) -> str:
+    return "".join(map(_writer(style), blocks))
 
 
 _WRITERS: dict[type, Callable[[Any, Style], str]] = {
@@ -167,4 +189,5 @@ _WRITERS: dict[type, Callable[[Any, Style], str]] = {
     Picture: _picture,
     Lines: _lines,
     Fold: _fold,
+    Excerpt: _excerpt,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -13,6 +13,7 @@ from .blocks import (
     Caution,
     Entries,
     Entry,
+    Excerpt,
     Fold,
     Headline,
     Lines,
@@ -24,8 +25,9 @@ from .blocks import (
     Table,
 )
 from .compose import compose
+from .glance import glance
 from .style import DEFAULT, Style
-from .text_table import more, table, wrapped
+from .text_table import clipped, more, table, wrapped
 
 #: The maximum width of an entry's name.
 _WIDEST_NAME = 24
@@ -35,11 +37,21 @@ _FIGURES = (9, 6, 10, 6)
 
 
 def to_text(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    """Write a record as plain text of at most ``style.width`` columns, without control characters."""
+    """Write a record as plain text of at most ``style.width`` columns, without control characters.
+
+    Unless ``style.whole``, it has at most 14 lines.
+    """
     blocks = compose(record, style, explain=explain)
     if style.form == "line":
         return printable_lines(next(filter(None, (_first_line(each, style) for each in blocks)), ""))
-    return printable_lines("\n".join(line for block in blocks for line in _WRITERS[type(block)](block, style)))
+    if style.whole:
+        return printable_lines("\n".join(_written(blocks, style)))
+    lines = glance(blocks, lambda some: list(_written(some, style)), style.width, style.whole_by)
+    return printable_lines("\n".join(lines))
+
+
+def _written(blocks: Iterable[Block], style: Style) -> Iterator[str]:
+    return (line for block in blocks for line in _WRITERS[type(block)](block, style))
 
 
 def _first_line(block: Block, style: Style) -> str:
@@ -104,7 +116,7 @@ def _table(block: Table, style: Style) -> list[str]:
     rows = block.narrow or block.rows
     if len(rows) < 2:
         return []
-    lines = table(rows, style.width, **({"widest": style.width} if block.long else {}))
+    lines = table(rows, style.width, numbers=block.numbers)
     return [*lines, *more(block.there_are, len(rows) - 1, block.noun, block.where)]
 
 
@@ -125,9 +137,9 @@ def _source(before: str, line: SourceLine, width: int) -> Iterator[str]:
     if called and len(written) + len(called) + 4 <= width:
         yield f"{written}  [{called}]"
         return
-    yield written[:width].rstrip()
+    yield clipped(written, width)
     if called:
-        yield f"[{called}]".rjust(min(width, len(before) + len(called) + 2))[:width]
+        yield clipped(f"[{called}]".rjust(min(width, len(before) + len(called) + 2)), width)
 
 
 def _picture(block: Picture, style: Style) -> list[str]:
@@ -135,13 +147,17 @@ def _picture(block: Picture, style: Style) -> list[str]:
 
 
 def _lines(block: Lines, style: Style) -> list[str]:
-    return [each[: style.width] for each in block.lines]
+    return [clipped(each, style.width) for each in block.lines]
 
 
-def _fold(block: Fold, style: Style) -> Iterator[str]:
-    yield from wrapped(printable(f"{block.title}."), style, "", "  ")
-    for each in block.blocks:
-        yield from _WRITERS[type(each)](each, style)
+def _fold(block: Fold, style: Style) -> list[str]:
+    inside = list(_written(block.blocks, style))
+    title = [] if block.repeats else wrapped(printable(f"{block.title}."), style, "", "  ")
+    return [*title, *inside] if inside else []
+
+
+def _excerpt(block: Excerpt, style: Style) -> Iterator[str]:
+    return _written(block.whole, style)
 
 
 _WRITERS: dict[type, Callable[[Any, Style], Any]] = {
@@ -155,4 +171,5 @@ _WRITERS: dict[type, Callable[[Any, Style], Any]] = {
     Picture: _picture,
     Lines: _lines,
     Fold: _fold,
+    Excerpt: _excerpt,
 }

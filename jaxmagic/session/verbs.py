@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 from ..errors import NotMeasured
 from ..interrupts import uninterrupted
+from ..records.environment import Environment
+from ..runtime.environment import probe
 from .history import History
 from .record import Record
 
@@ -48,6 +50,18 @@ def history() -> History:
     True
     """
     return _history
+
+
+def environment() -> Environment:
+    """Return the versions, devices and settings of this session: what a report of a problem should state.
+
+    No backend is started for it: if none has been started yet, its device fields are ``None``.
+
+    >>> import jaxmagic
+    >>> jaxmagic.environment().jaxmagic == jaxmagic.__version__
+    True
+    """
+    return probe()
 
 
 def last() -> Record:

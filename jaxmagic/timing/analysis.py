@@ -38,16 +38,14 @@ class Compiled:
 def parts(timing: Timing) -> tuple[Part, ...]:
     """Split the wall time into parts that add up to it, in the order in which they happen, without empty ones.
 
-    Each stage of compilation, which a second call would not pay for, is a part. The host's part is called *dispatch*
-    if nothing was compiled, because then it is the whole dispatch.
+    Each stage of compilation, which a second call would not pay for, is a part.
     """
-    host = "host" if timing.compile_ns else "dispatch"
     named = (
         ("tracing", timing.tracing_ns),
         ("lowering", timing.lowering_ns),
         ("compilation", timing.compilation_ns),
         ("cache retrieval", timing.cache_retrieval_ns),
-        (host, timing.host_ns),
+        ("host", timing.host_ns),
         ("wait", timing.wait_ns),
     )
     return tuple(Part(name=name, time_ns=time_ns) for name, time_ns in named if time_ns)

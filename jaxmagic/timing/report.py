@@ -8,7 +8,7 @@ from .. import units
 from ..compilation.analysis.grouping import costliest, total_ns
 from ..compilation.record.compilation import Compilation
 from ..compilation.report import STAGES, about_eager, reason
-from ..report.blocks import Block, Entries, Entry, Part, Sentence, Split
+from ..report.blocks import Block, Entries, Entry, Excerpt, Part, Sentence, Split
 from ..report.compose import Brief
 from ..report.style import Style
 from . import analysis as chosen
@@ -26,13 +26,20 @@ EXPLANATION = (
 #: At most this many functions have a row, the costliest ones.
 MOST_FUNCTIONS = 5
 
+#: At most this many are seen at once.
+_FEW_FUNCTIONS = 2
+
 
 def report(timing: Timing, style: Style, explain: bool) -> Iterator[Block]:
     """Compose the wall time and its parts, then what compiled and why."""
     yield _split(timing, style)
     yield from (Sentence(text=each, inner=True) for each in about_time(timing, style.digits))
     shown, rest = costliest(chosen.compiled(timing).functions, MOST_FUNCTIONS)
-    if shown:
+    if len(shown) > _FEW_FUNCTIONS:
+        few = tuple(each for each in shown if each in costliest(shown, _FEW_FUNCTIONS)[0])
+        title = f"{units.count(len(shown), 'compiled function')}, top: {few[0].function}"
+        yield Excerpt(title=title, part=(_functions(few, style),), whole=(_functions(shown, style),))
+    elif shown:
         yield _functions(shown, style)
     about = about_compilations(timing, len(rest), total_ns(rest), style.digits)
     yield from (Sentence(text=each, inner=True) for each in about)
@@ -51,7 +58,7 @@ def _split(timing: Timing, style: Style) -> Split:
 
     share = units.share(timing.compile_ns, timing.wall_ns) if timing.compile_ns else ""
     summary = [f"compile {told(timing.compile_ns)} ({share})"] if share else []
-    summary += [f"{'host' if share else 'dispatch'} {told(timing.host_ns)}", f"wait {told(timing.wait_ns)}"]
+    summary += [f"host {told(timing.host_ns)}", f"wait {told(timing.wait_ns)}"]
     parts = (
         Part(name=each.name, told=told(each.time_ns), share=each.time_ns / timing.wall_ns)
         for each in chosen.parts(timing)

@@ -115,6 +115,10 @@ class Notebook:
         """Photograph the notebook, without what stands around it."""
         self.page.locator(_PANEL).screenshot(path=self._screenshots / f"{name}.png")
 
+    def shoot(self, place: Locator, name: str) -> None:
+        """Photograph a part of the notebook."""
+        place.screenshot(path=self._screenshots / f"{name}.png")
+
     def _choose_theme(self, theme: str, light: str) -> None:
         self.command("apputils:change-theme", theme=theme)
         self.page.locator(f"body[data-jp-theme-light='{light}']").wait_for(state="attached")

@@ -18,7 +18,7 @@ CELLS = (
     "def loss(ws, x):\n    for w in ws:\n        x = jnp.tanh(x @ w)\n    return (x ** 2).mean()\n"
     "step = jax.jit(jax.grad(loss))\nonce_more = jax.jit(jax.grad(jax.checkpoint(loss)))\n"
     "ws, x = [jnp.ones((64, 64)) for _ in range(6)], jnp.ones((256, 64))",
-    "%jaxmem -v first grads = step(ws, x)",
+    "%jaxmem --all -v first grads = step(ws, x)",
     "second = jaxmagic.memory(once_more, ws, x)\nview = jaxmagic.explore(first, second)\nview",
     "jaxmagic.live()",
 )

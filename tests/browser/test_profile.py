@@ -17,7 +17,7 @@ CELLS = (
     "%load_ext jaxmagic\nimport jaxmagic, jax, jax.numpy as jnp\n"
     "@jax.jit\ndef sorted_and_multiplied(x):\n    for _ in range(20):\n        x = jnp.sort(x) @ x\n    return x\n"
     "x = jnp.ones((300, 300))",
-    "%jaxprof -v p -n 2 y = sorted_and_multiplied(x)",
+    "%jaxprof --all -v p -n 2 y = sorted_and_multiplied(x)",
     "view = jaxmagic.explore(p)\nview",
 )
 

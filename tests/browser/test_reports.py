@@ -144,6 +144,11 @@ def test_reports_are_drawn_where_nobody_trusts_them(saved: Any, open_again: Call
     untrusted = open_again("untrusted.ipynb", nbformat.from_dict(foreign))
     are_drawn(lambda index: report(untrusted, index), live=False)
     assert not untrusted.output(TIMING).evaluate("it => it.classList.contains('jp-mod-trusted')")
+    title = report(untrusted, COMPARISON).get_by_text("Details: first calls")
+    folded = report(untrusted, COMPARISON).get_by_text("of it compiling").first
+    assert not folded.is_visible()
+    title.click()
+    folded.wait_for()
     shows_hostile_text_as_text(untrusted.page, lambda index: report(untrusted, index))
     untrusted.screenshot("reports-untrusted")
 

@@ -127,7 +127,7 @@ def test_an_unknown_long_option_names_the_closest() -> None:
 
 
 def test_an_unknown_long_option_that_resembles_none_lists_all() -> None:
-    with pytest.raises(UsageError, match="Options: --expect-no-compile, .*write -- before it"):
+    with pytest.raises(UsageError, match="Options: --all, --expect-no-compile, .*write -- before it"):
         options.split("--zzz f(x)", PARSER)
 
 

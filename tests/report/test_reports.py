@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -24,10 +23,9 @@ from jaxmagic.report.displayable import Displayable
 from jaxmagic.report.style import Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
-from jaxmagic.session.history import History
 
-RECORDED = Path(__file__).parent.parent / "recorded"
 GOLDEN = Path(__file__).parent / "golden"
+GLANCE = Path(__file__).parent / "golden_glance"
 
 #: Wide enough that nothing is cut, and without pictures, which contain text of their own.
 WIDE = Style(width=4000, picture=False)
@@ -40,31 +38,6 @@ def displayable(kind: type) -> Iterator[type]:
         yield from displayable(each)
 
 
-@pytest.fixture
-def records(
-    request: pytest.FixtureRequest, timing: Any, compilation: Any, memory_profile: Any, heap_difference: Any
-) -> dict[str, Any]:
-    """Return a record of each kind, with as much content as possible."""
-    told = compilation(cause=replace(compilation().cause, remedy="pad the batch"))
-    made = {
-        "Timing": timing(told, compilation(function="g"), notes=("a note",), unreached_ns=None),
-        "Benchmark": request.getfixturevalue("benchmark"),
-        "Comparison": request.getfixturevalue("comparison"),
-        "Sweep": request.getfixturevalue("sweep"),
-        "MemoryProfile": memory_profile(heap=heap_difference(), notes=("a note",)),
-        "Executable": request.getfixturevalue("executable")(),
-        "LiveArrays": memory_profile().arrays,
-        "HeapDifference": heap_difference(),
-        "HeapProfile": heap_difference().after,
-        "Profile": jaxmagic.read_profile(RECORDED / "gpu_mi300_2dev_conv_copies.xplane.pb"),
-        "Diagnosis": request.getfixturevalue("diagnosis")(),
-        "History": History(),
-    }
-    for each in ("Timing", "Benchmark", "Comparison", "Sweep", "MemoryProfile", "Profile", "Diagnosis"):
-        made["History"].append(made[each])
-    return made
-
-
 def told(block: blocks.Block) -> Iterator[str]:
     """List what a block says, in the order in which it is read."""
     match block:
@@ -72,7 +45,7 @@ def told(block: blocks.Block) -> Iterator[str]:
             yield block.text
         case blocks.Split():
             yield block.total
-            yield from (each.told for each in block.parts if each.name in ("wait", "host", "dispatch"))
+            yield from (each.told for each in block.parts if each.name in ("wait", "host"))
         case blocks.Entries():
             for row in block.rows:
                 yield from (row.name, *row.cells, row.remark, *row.details, row.advice, *row.code)
@@ -85,8 +58,12 @@ def told(block: blocks.Block) -> Iterator[str]:
         case blocks.Lines():
             yield from block.lines
         case blocks.Fold():
-            yield block.title
-            for each in block.blocks:
+            inside = [each for inner in block.blocks for each in told(inner)]
+            if inside and not block.repeats:
+                yield block.title
+            yield from inside
+        case blocks.Excerpt():
+            for each in block.whole:
                 yield from told(each)
 
 
@@ -118,16 +95,23 @@ def test_text_and_html_say_all_that_a_report_says_and_in_its_order(records: dict
 
 
 def test_reports_read_as_the_ones_that_were_approved(records: dict[str, Any]) -> None:
-    """Each kind of record has its report in a file, to be read as a whole when words change."""
+    """Each kind of record has its report in two files, to be read as a whole when words change."""
     differ = []
-    for kind, record in records.items():
-        path, written = GOLDEN / f"{kind}.txt", to_text(record, Style(width=100), explain=True) + "\n"
+    whole = {
+        GOLDEN / f"{kind}.txt": to_text(record, Style(width=100), explain=True) for kind, record in records.items()
+    }
+    short = {
+        GLANCE / f"{kind}.txt": to_text(record, Style(whole=False, whole_by="--all"))
+        for kind, record in records.items()
+    }
+    for path, report in (whole | short).items():
+        written = f"{report}\n"
         if os.environ.get("JAXMAGIC_GOLDENS") == "write":
             path.write_text(written, encoding="utf-8")
         if not path.exists() or path.read_text(encoding="utf-8") != written:
-            differ.append(kind)
+            differ.append(path)
     assert differ == [], "read the reports, then: JAXMAGIC_GOLDENS=write make test ONLY=report, and read the diff"
-    assert {each.stem for each in GOLDEN.iterdir()} == set(records)
+    assert {*GOLDEN.iterdir(), *GLANCE.iterdir()} == {*whole, *short}
 
 
 def test_a_line_is_the_first_of_the_report(records: dict[str, Any]) -> None:

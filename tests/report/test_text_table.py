@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from jaxmagic.report import html_parts
 from jaxmagic.report.text_table import table
 
 
@@ -33,3 +36,27 @@ def test_names_that_only_length_tells_apart_take_the_room_that_they_need() -> No
     _, one, two = table([("name", "time"), ("x" * 20, "1 ms"), ("x" * 21, "2 ms")], widest=11)
     assert one.split()[0] != two.split()[0]
     assert one.index("1 ms") == two.index("2 ms")
+
+
+ROWS = (("name", "time", "count"), ("dot.1", "1.00 ms", "12"), ("sort", "≈340 µs", "7 in all"), ("copy", "", "1,000"))
+
+
+def test_quantities_are_aligned_at_their_right_and_names_at_their_left() -> None:
+    assert table(ROWS) == [
+        "  name      time     count",
+        "  dot.1  1.00 ms        12",
+        "  sort   ≈340 µs  7 in all",
+        "  copy               1,000",
+    ]
+
+
+def test_html_aligns_the_same_columns_and_writes_names_from_code_as_code() -> None:
+    page = html_parts.table(ROWS, 3, code=("name",))
+    sides = [re.findall(r"text-align:(\w+)", row) for row in page.split("<tr>")[1:]]
+    assert sides == [["left", "right", "right"]] * 4
+    assert page.count("monospace") == 3
+
+
+def test_a_column_without_a_name_has_no_head() -> None:
+    assert html_parts.head("", html_parts.CELL) == "<td></td>"
+    assert html_parts.head("time", html_parts.CELL).startswith("<th")

@@ -32,7 +32,7 @@ def test_a_first_call(timing: Any, compilation: Any) -> None:
 
 def test_a_warm_call(timing: Any) -> None:
     assert to_text(timing()) == golden("""
-        Wall time: 11.0 ms   dispatch 0.90 ms   wait 10.1 ms
+        Wall time: 11.0 ms   host 0.90 ms   wait 10.1 ms
           Nothing compiled.
         CPU times: user 210 ms, sys: 12.0 ms, total: 222 ms
     """)
@@ -116,7 +116,7 @@ def test_one_line_form(timing: Any, compilation: Any) -> None:
 
 
 def test_digits_are_the_users(timing: Any) -> None:
-    assert to_text(timing(), Style(digits=5)).startswith("Wall time: 11.000 ms   dispatch 0.9000 ms")
+    assert to_text(timing(), Style(digits=5)).startswith("Wall time: 11.000 ms   host 0.9000 ms")
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

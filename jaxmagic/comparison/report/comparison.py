@@ -4,39 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ... import units
 from ...charts.chart_of import chart_of
 from ...charts.spec import Chart
-from ...report.blocks import Block, Caution, Entries, Entry, Headline, Picture, Sentence, Table
+from ...report.blocks import Block, Caution, Entries, Entry, Excerpt, Fold, Headline, Picture, Sentence, Table
 from ...report.style import Style
+from ...statistics.medians import median
 from ..charts.memory_time import is_worth_a_picture, tradeoff
+from ..record.candidate import Candidate
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
 from . import sentences as words
 from .profile_diff import about_profiles, profile_tables
 
+#: At most this many candidates are seen at once.
+_FEW_CANDIDATES = 6
+
 
 def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Block]:
-    """Report which candidate is fastest, then each one compared with the baseline."""
+    """Report which candidate is fastest, then each one compared with the baseline; what else is known is folded."""
     headline = words.headline(comparison)
     yield Headline(text=headline)
     yield Picture(chart=lambda: chart_of(comparison), alt=headline)
-    rows = (
-        Entry(
-            name=each.label,
-            cells=(words.call_time(each, style.digits),),
-            remark=words.row(comparison, each),
-            details=(words.details(comparison, each, style.digits),),
-        )
-        for each in comparison.candidates
+    rows = tuple(_row(comparison, each, style.digits) for each in comparison.candidates)
+    fastest = sorted(comparison.candidates, key=lambda each: median(each.latency.calls_ns))[:_FEW_CANDIDATES]
+    few = {comparison.baseline, *(each.label for each in fastest)}
+    part = tuple(each._replace(details=_throughput(comparison, each.name)) for each in rows if each.name in few)
+    yield Excerpt(
+        title="Details: first calls, compiling, break-even and memory"
+        + (f", and {units.count(len(rows) - len(part), 'more candidate')}" if len(part) < len(rows) else ""),
+        part=(Entries(rows=part),),
+        whole=(Entries(rows=rows),),
     )
-    yield Entries(rows=tuple(rows))
-    yield Picture(chart=lambda: tradeoff_chart(comparison))
-    yield Sentence(text=words.cut(words.about_rounds(comparison), comparison), faint=True)
     yield from (Sentence(text=words.cut(each, comparison)) for each in words.about_outputs(comparison))
-    yield from (Sentence(text=each) for each in about_profiles(comparison))
-    for table, there_are in profile_tables(comparison, style.rows):
-        yield Table(rows=table, there_are=there_are)
+    yield Sentence(text=words.cut(words.about_rounds(comparison), comparison), faint=True)
+    yield Fold(title="Memory beside time", blocks=(Picture(chart=lambda: tradeoff_chart(comparison)),))
+    profiled = about_profiles(comparison)
+    tables = [
+        Table(rows=table, there_are=there_are, code=("line", "operation"))
+        for table, there_are in profile_tables(comparison, style.rows)
+    ]
+    if profiled:
+        title = f"Profiles: {profiled[0].rstrip('.')}"
+        yield Fold(title=title, blocks=(*(Sentence(text=each) for each in profiled), *tables), repeats=True)
     yield from (Caution(text=str(each)) for each in comparison.warnings)
+
+
+def _throughput(comparison: Comparison, label: str) -> tuple[str, ...]:
+    """Return the throughput of a candidate, if it was asked for."""
+    told = words.throughput(comparison.candidate(label))
+    return () if told is None else (told,)
+
+
+def _row(comparison: Comparison, candidate: Candidate, digits: int) -> Entry:
+    return Entry(
+        name=candidate.label,
+        cells=(words.call_time(candidate, digits),),
+        remark=words.row(comparison, candidate),
+        details=(words.details(comparison, candidate, digits),),
+    )
 
 
 def tradeoff_chart(record: Comparison | Sweep) -> Chart | None:

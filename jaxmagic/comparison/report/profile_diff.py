@@ -53,7 +53,7 @@ def _table(rows: list[Difference], by: By, baseline: str, label: str) -> Rows:
         )
         for each in rows
     ]
-    return [(by, baseline, label, ""), *cells]
+    return [(by, baseline, label, "change"), *cells]
 
 
 def _change(difference: Difference) -> str:
@@ -76,7 +76,9 @@ def scaling_table(sweep: Sweep) -> Rows:
         )
         for each in device_scaling(sweep)
     ]
-    return [("", "devices", "time", "speed-up", "efficiency", "exposed comm.", "idle"), *rows] if rows else []
+    return (
+        [("candidate", "devices", "time", "speed-up", "efficiency", "exposed comm.", "idle"), *rows] if rows else []
+    )
 
 
 def _efficiency(share: Estimate) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ...charts.chart_of import chart_of
-from ...report.blocks import Block, Caution, Headline, Picture, Sentence, Table
+from ...report.blocks import Block, Caution, Excerpt, Fold, Headline, Picture, Sentence, Table
 from ...report.style import Style
 from ..record.sweep import Sweep
 from . import sweep_sentences as words
@@ -13,23 +13,44 @@ from .comparison import tradeoff_chart
 from .profile_diff import scaling_table
 from .sentences import cut
 
+#: At most this many points are seen at once.
+_FEW_POINTS = 5
+
 
 def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
-    """Report the time at each point, then how times grow and where candidates overtake each other."""
+    """Report where candidates overtake each other, and the time at each point; how times grow is folded."""
     headline = words.headline(sweep)
     yield Headline(text=headline)
     if sweep.curves:
         yield Picture(chart=lambda: chart_of(sweep), alt=headline)
-    shown = sweep.points[: words.MOST_POINTS]
-    rows = [words.heads(sweep), *(words.cells(sweep, point, style.digits) for point in shown)]
-    yield Table(rows=rows, there_are=len(sweep.points), noun="point", numbers=True)
-    yield Picture(chart=lambda: tradeoff_chart(sweep))
+    yield from _sentences(sweep, words.about_crossings(sweep))
+    yield from _points(sweep, style)
     if scaled := scaling_table(sweep):
-        yield Table(rows=scaled, there_are=len(scaled) - 1)
-    yield from (Sentence(text=cut(each, sweep)) for each in words.about_outputs(sweep))
-    yield from (Sentence(text=each, faint=True) for each in words.about_work(sweep))
-    growth = (*words.about_growth(sweep), *words.about_crossings(sweep))
-    yield from (Sentence(text=cut(each, sweep)) for each in growth)
-    yield from (Sentence(text=cut(each, sweep), faint=True) for each in words.about_compiling(sweep, style.digits))
-    yield from (Sentence(text=cut(each, sweep)) for each in words.about_end(sweep))
+        yield Table(rows=scaled, there_are=len(scaled) - 1, code=("candidate",))
+    yield from _sentences(sweep, words.about_outputs(sweep))
+    yield from _sentences(sweep, words.about_end(sweep))
+    yield Fold(title="Memory beside time", blocks=(Picture(chart=lambda: tradeoff_chart(sweep)),))
+    growth = tuple(_sentences(sweep, words.about_growth(sweep)))
+    work = tuple(_sentences(sweep, words.about_work(sweep), faint=True))
+    compiling = tuple(_sentences(sweep, words.about_compiling(sweep, style.digits), faint=True))
+    if growth or work or compiling:
+        title = f"Growth and compiling: {(*growth, *work, *compiling)[0].text.rstrip('.')}"
+        yield Fold(title=title, blocks=(*work, *growth, *compiling), repeats=True)
     yield from (Caution(text=cut(each, sweep)) for each in words.about_conditions(sweep))
+
+
+def _sentences(sweep: Sweep, about: Iterable[str], faint: bool = False) -> Iterator[Sentence]:
+    return (Sentence(text=cut(each, sweep), faint=faint) for each in about)
+
+
+def _points(sweep: Sweep, style: Style) -> Iterator[Block]:
+    """Tabulate the points; a few of many, from the first to the last."""
+    shown = sweep.points[: words.MOST_POINTS]
+    heads, *rows = [words.heads(sweep), *(words.cells(sweep, point, style.digits) for point in shown)]
+    whole = Table(rows=[heads, *rows], there_are=len(sweep.points), noun="point", numbers=True)
+    if len(rows) <= _FEW_POINTS:
+        yield whole
+        return
+    few = [rows[round(at * (len(rows) - 1) / (_FEW_POINTS - 1))] for at in range(_FEW_POINTS)]
+    part = Table(rows=[heads, *few], there_are=_FEW_POINTS, noun="point", numbers=True)
+    yield Excerpt(title=f"All {len(rows)} points", part=(part,), whole=(whole,))

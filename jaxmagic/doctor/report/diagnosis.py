@@ -8,8 +8,9 @@ from ... import units
 from ...profiling.analysis.devices.bound import bound_of
 from ...profiling.analysis.roofline import placed
 from ...profiling.report.sentences import about_bound
-from ...report.blocks import Block, Entries, Entry, Headline, Picture, Sentence
+from ...report.blocks import Block, Entries, Entry, Excerpt, Headline, Picture, Sentence
 from ...report.compose import Brief
+from ...report.glance import notes_folded
 from ...report.style import Style
 from ..charts import costs_chart
 from ..record.diagnosis import Diagnosis
@@ -19,24 +20,42 @@ from ..rules.all import RULES
 #: The operations whose rates are known must take at least this share of the device time to speak for all.
 _MOST_OF_IT = 0.8
 
+#: At most this many findings are seen at once.
+_FEW_FINDINGS = 4
+
 
 def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]:
     """Compose what was found, most costly first, then how it was found."""
     yield Headline(text=headline(diagnosis, style.digits))
     if any(each.cost_ns is not None and each.per == "run" for each in diagnosis.findings):
         yield Picture(chart=lambda: costs_chart(diagnosis))
-    shown = diagnosis.findings[: style.rows]
-    if shown:
-        yield Entries(rows=tuple(_entry(each, diagnosis, style.digits) for each in shown))
-    if len(diagnosis.findings) > len(shown):
-        more = units.count(len(diagnosis.findings) - len(shown), "more finding")
-        yield Sentence(text=f"{more}: see to_frame().", faint=True)
+    yield from _findings(diagnosis, style)
     if diagnosis.profile is not None and diagnosis.warm:
         yield from (Sentence(text=each) for each in about_bound(diagnosis.profile))
-    yield from (Sentence(text=each, faint=True) for each in _about_runs(diagnosis))
-    yield from (Sentence(text=str(each), faint=True) for each in diagnosis.notes)
+    yield from notes_folded((*_about_runs(diagnosis), *map(str, diagnosis.notes)))
     if explain:
         yield from (Sentence(text=each, faint=True) for each in _explained(diagnosis))
+
+
+def _findings(diagnosis: Diagnosis, style: Style) -> Iterator[Block]:
+    """List what was found. The line and the remedy of the first, and the costs of some others, are seen at once."""
+    shown, found = diagnosis.findings[: style.rows], len(diagnosis.findings)
+    if not shown:
+        return
+    rows = tuple(_entry(each, diagnosis, style.digits) for each in shown)
+    more = f"{units.count(found - len(shown), 'more finding')}: see to_frame()."
+    whole: tuple[Block, ...] = (
+        Entries(rows=rows),
+        *([Sentence(text=more, faint=True)] if found > len(shown) else []),
+    )
+    first = (*_place(shown[0]), *about_verified(shown[0].verified, style.digits))
+    others = [
+        row._replace(remark=each.line or row.remark, details=(), advice="", code=())
+        for row, each in zip(rows[1:_FEW_FINDINGS], shown[1:_FEW_FINDINGS], strict=True)
+    ]
+    part = Entries(rows=(rows[0]._replace(details=first), *others))
+    title = f"Evidence and remedies of {units.count(found, 'finding')}"
+    yield Excerpt(title=title, part=(part,), whole=whole)
 
 
 def headline(diagnosis: Diagnosis, digits: int) -> str:

@@ -67,3 +67,11 @@ NOTES: dict[str, Callable[..., str]] = {
         "Arrays and devices were not sampled: this version of JAX does not show whether a backend has started."
     ),
 }
+
+#: Notes that can be folded: the first numbers of a report mean the same without them.
+ASIDE = frozenset(
+    f"memory_use.{kind}"
+    for kind in (
+        "devices_silent", "lines_of_earlier_calls", "sampled_less_often", "samples_thinned", "shards_not_listed",
+    )
+)  # fmt: skip

@@ -12,6 +12,7 @@ from ..analysis.peak import peak_of
 from ..record.live_arrays import HeldArray, LiveArrays
 from ..record.memory_profile import Buffer, Executable, MemoryProfile, Suspect
 from ..record.usage import MemoryTimeline, Peak
+from .notes import ASIDE
 
 #: Number of deleted arrays that are listed.
 _MOST_DELETED = 5
@@ -32,14 +33,40 @@ _LEAST_BYTES = 1024
 
 
 def headline(profile: MemoryProfile) -> str:
-    """Name the memory of arrays, its growth, and the most that a program needs."""
+    """Name the most that a program needs, the memory of arrays, and its growth."""
     after, delta = profile.arrays.total_bytes, sum(profile.delta_bytes.values())
-    parts = [f"Arrays: {units.size(after)} after, {units.size_change(delta)}"]
+    parts = []
     if profile.peak_bytes is not None:
-        most = "a program needs" if len(profile.executables) == 1 else "the largest program needs"
+        most = "A program needs" if len(profile.executables) == 1 else "The largest program needs"
         parts.append(f"{most} {units.size(profile.peak_bytes)}")
+    arrays = "arrays" if parts else "Arrays"
+    parts.append(f"{arrays}: {units.size(after)} after, {units.size_change(delta)}")
     parts.append(f"ran in {units.time(profile.timing.wall_ns)}")
     return "; ".join(parts)
+
+
+def programs_title(programs: Sequence[Executable]) -> str:
+    """Name the number of programs, and the memory of the largest."""
+    most = programs[0]
+    needs = "an unknown amount" if most.peak_bytes is None else units.size(most.peak_bytes)
+    verb = "the largest needs" if len(programs) > 1 else f"{shortened([most.name], 40)[0]} needs"
+    return f"{units.count(len(programs), 'program')}, {verb} {needs}"
+
+
+def arrays_title(made: Sequence[HeldArray]) -> str:
+    """Name the number of new arrays, and their memory."""
+    return f"{units.count(len(made), 'new array')}, {units.size(sum(each.own_bytes for each in made))}"
+
+
+def usage_title(profile: MemoryProfile) -> str:
+    """Name the memory of the process at the end."""
+    end = None if profile.timeline is None else profile.timeline.rss_end_bytes
+    return "Memory while the code ran" + ("" if end is None else f": process {units.size(end)} at the end")
+
+
+def about_error(error: str) -> str:
+    """Name the exception that ended the code."""
+    return f"The code ended with {error}; the record covers what ran until then."
 
 
 def live_headline(live: LiveArrays) -> str:
@@ -59,14 +86,14 @@ def about_devices(profile: MemoryProfile) -> list[str]:
     return [f"By device: {', '.join(devices)}."]
 
 
-def about_made(profile: MemoryProfile) -> str:
+def about_made(profile: MemoryProfile) -> list[str]:
     """Name the number and memory of arrays that were made during the run and are still alive."""
     made = profile.arrays.made
     if not made:
-        return "No new array was alive when all work was done."
+        return ["No new array was alive when all work was done."]
     verb = "was" if len(made) == 1 else "were"
     size = units.size(sum(each.own_bytes for each in made))
-    return f"{units.count(len(made), 'new array')} {verb} alive when all work was done: {size}."
+    return [f"{units.count(len(made), 'new array')} {verb} alive when all work was done: {size}."]
 
 
 def about_unfound(profile: MemoryProfile) -> list[str]:
@@ -115,7 +142,7 @@ def program_table(programs: Sequence[Executable]) -> list[tuple[str, ...]]:
     """Make the rows of programs below the column heads: the memory that each needs, and its parts."""
     optional = {"- alias": "alias_bytes", **_ON_THE_HOST}
     more = {head: field for head, field in optional.items() if any(getattr(each, field) for each in programs)}
-    heads = ("program", "needs =", "argument", "+ output", "+ temporary", *more, "")
+    heads = ("program", "needs =", "argument", "+ output", "+ temporary", *more, "in this run")
     return [heads, *(_program_row(each, list(more.values())) for each in programs)]
 
 
@@ -175,7 +202,11 @@ def _made_by(buffer: Buffer) -> str:
     return " or ".join(buffer.captured) or buffer.op_name or buffer.instruction
 
 
-def about_peak(program: Executable) -> list[str]:
+#: Number of live buffers that are listed at the peak.
+MOST_BUFFERS = 3
+
+
+def about_peak(program: Executable, most: int = MOST_BUFFERS) -> list[str]:
     """Name the step at which most bytes of a program are live, and the largest buffers then."""
     peak = peak_of(program)
     if peak is None or not peak.live_bytes:
@@ -185,7 +216,7 @@ def about_peak(program: Executable) -> list[str]:
         at += f", {peak.instruction.instruction}"
         if peak.instruction.source:
             at += f" ({place_and_inside(peak.instruction.source, peak.instruction.inside)})"
-    names = shortened([_made_by(buffer) for _, buffer in peak.live[:3]], 80)
+    names = shortened([_made_by(buffer) for _, buffer in peak.live[:most]], 80)
     largest = [
         f"{units.size(buffer.size_bytes)} {allocation.kind} {buffer.shape} {name}"
         + (f" ({place_and_inside(buffer.source, buffer.inside)})" if buffer.source else "")
@@ -195,7 +226,8 @@ def about_peak(program: Executable) -> list[str]:
     least = "at least " if program.estimated else ""
     live = f"{least}{units.size(peak.live_bytes)} live{_of_allocated(program, peak.live_bytes)}"
     (name,) = shortened([program.name], 60)
-    return [f"{name} peaks at {at}: {live}{estimate}. Largest live buffers: {'; '.join(largest)}."]
+    buffers = "buffer" if len(largest) == 1 else "buffers"
+    return [f"{name} peaks at {at}: {live}{estimate}. Largest live {buffers}: {'; '.join(largest)}."]
 
 
 def _of_allocated(program: Executable, live_bytes: int) -> str:
@@ -266,11 +298,15 @@ def remedy(path: str) -> str:
     return "If they are no longer needed, delete them there."
 
 
-def notes(profile: MemoryProfile) -> list[str]:
-    """Word the notes of a record and its parts, each once."""
+def notes(profile: MemoryProfile, *, aside: bool) -> list[str]:
+    """Word the notes of a record and its parts, each once: those that can be folded, or all others."""
     sampled = profile.timeline.notes if profile.timeline else ()
-    sentences = list(map(str, (*profile.notes, *profile.timing.notes, *profile.arrays.notes, *sampled)))
-    sentences += [f"{program.name}: {note}" for program in profile.executables for note in program.notes]
-    if profile.timing.error is not None:
-        sentences.append(f"The code ended with {profile.timing.error}; the record covers what ran until then.")
+    own = (*profile.notes, *profile.timing.notes, *profile.arrays.notes, *sampled)
+    sentences = [str(each) for each in own if (each.kind in ASIDE) == aside]
+    sentences += [
+        f"{program.name}: {each}"
+        for program in profile.executables
+        for each in program.notes
+        if (each.kind in ASIDE) == aside
+    ]
     return list(dict.fromkeys(sentences))

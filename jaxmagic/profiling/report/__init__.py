@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ... import units
-from ...report.blocks import Block, Headline, Listing, Picture, Sentence, SourceLine, Table
+from ...records.names import shortened
+from ...report.blocks import Block, Caution, Excerpt, Fold, Headline, Listing, Picture, Sentence, SourceLine, Table
 from ...report.compose import Brief
+from ...report.glance import notes_folded
 from ...report.inside_words import inside_shares
 from ...report.style import Style
+from ..analysis.devices.bound import bound_of
 from ..analysis.operations import over_devices
 from ..analysis.source_lines import Listed, line_times, listings
 from ..analysis.source_lines import Listing as Lines
@@ -23,64 +26,149 @@ from . import lines as line_words
 from . import roof
 from . import sentences as words
 from .kernels import kernel_table
+from .notes import ABOUT_THE_ROOF, matters
 from .notes import NOTES as NOTES
 from .steps import about_steps, step_table
 
 #: At most this many functions are listed; the rest is in ``lines()``.
 _MOST_LISTINGS = 5
 
+#: A listing with at most this many rows is shown whole, with its heads.
+_FEW_LINES = 8
+
+#: From this many columns on, text has room for all columns of a table.
+_WIDE = 120
+
 
 def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
-    """Compose the bound and the slow lines, then operations, devices and memory."""
-    yield Headline(text=words.headline(profile))
-    yield from _sentences(words.about_error(profile), words.about_bound(profile), about_steps(profile))
+    """Compose the bound and the slow lines; operations, devices, pictures and how it was recorded are folded."""
+    yield from _verdict(profile)
     yield Picture(chart=lambda: steps_chart(profile))
-    lines = line_times(profile)
-    listed = listings(profile, lines)[:_MOST_LISTINGS]
-    yield from (_listing(each, profile) for each in listed)
-    yield from _sentences(line_words.about_unlisted(lines, listed, profile), line_words.about_nowhere(lines, profile))
-    yield from _sentences(line_words.about_labels(lines, profile))
-    yield Picture(chart=lambda: profile_flame(profile))
-    yield Picture(chart=lambda: profile_timeline_chart(profile))
-    yield from _operations(profile, style)
-    yield from _sentences(roof.about_roof(profile), faint=True)
-    yield Picture(chart=lambda: roofline_chart(profile))
-    if steps := step_table(profile, style.rows):
-        yield Table(rows=steps, there_are=len(profile.step_times), noun="device", where="steps()")
-    yield from device_words.device_tables(profile, style.rows)
-    yield from _sentences(device_words.about_devices(profile), device_words.about_allocators(profile))
-    yield Picture(chart=lambda: memory_chart(profile))
-    yield from _sentences(
-        words.about_profiler(profile),
-        words.about_copy(profile, style.digits),
-        words.about_warm_up(profile),
-        words.about_earlier(profile),
-        words.about_load(profile),
-        words.about_kept(profile),
-        map(str, profile.notes),
-        words.EXPLANATION if explain else (),
-        faint=True,
+    yield from _listed(profile)
+    again = words.about_warm_up(profile) if profile.compilations else []
+    yield from _sentences(again, words.about_copy(profile, style.digits))
+    yield from _sentences(words.about_kept(profile), (str(each) for each in profile.notes if matters(each, profile)))
+    yield from (Caution(text=each) for each in words.about_load(profile))
+    yield _operations(profile, style)
+    yield Fold(
+        title="Pictures: flame graph by scope, and timeline",
+        blocks=(
+            Picture(chart=lambda: profile_flame(profile)),
+            Picture(chart=lambda: profile_timeline_chart(profile)),
+        ),
     )
+    yield _devices(profile, style)
+    yield from notes_folded(
+        (
+            *words.about_profiler(profile),
+            *([] if again else words.about_warm_up(profile)),
+            *words.about_earlier(profile),
+            *(str(each) for each in profile.notes if not matters(each, profile) and each.kind != ABOUT_THE_ROOF),
+        )
+    )
+    yield from _sentences(words.EXPLANATION if explain else (), faint=True)
 
 
 def _sentences(*about: Iterable[str], faint: bool = False) -> Iterator[Sentence]:
     return (Sentence(text=each, faint=faint) for sentences in about for each in sentences)
 
 
-def _operations(profile: Profile, style: Style) -> Iterator[Table]:
+def _verdict(profile: Profile) -> Iterator[Block]:
+    """Say what bounds a run if that is known, and how long the devices worked."""
+    bound, (first, *others) = bound_of(profile), [*words.about_bound(profile), words.headline(profile)]
+    known = bound is not None and bound.limit in ("host", "device", "neither")
+    yield Headline(text=first if known else words.headline(profile))
+    yield from _sentences(words.about_error(profile))
+    yield from _sentences(others if known else words.about_bound(profile), about_steps(profile))
+
+
+def _listed(profile: Profile) -> Iterator[Block]:
+    """List the lines that take most time; all others, and what no line shows, are in the whole listing."""
+    lines = line_times(profile)
+    listed = listings(profile, lines)[:_MOST_LISTINGS]
+    whole = tuple(_listing(each, profile) for each in listed)
+    beside = tuple(
+        _sentences(
+            line_words.about_unlisted(lines, listed, profile),
+            line_words.about_nowhere(lines, profile),
+            line_words.about_labels(lines, profile),
+        )
+    )
+    part = tuple(_slowest(whole))
+    if part == whole and len(beside) < 2:
+        yield from whole
+        yield from beside
+    elif not whole:
+        yield from beside
+    else:
+        count = sum(line.number is not None for each in whole for line in each.lines)
+        places = shortened([whole[0].place], 40)[0] if len(whole) == 1 else f"{len(whole)} cells or files"
+        yield Excerpt(
+            title=f"Whole listing: {units.count(count, 'line')} of {places}", part=part, whole=(*whole, *beside)
+        )
+
+
+def _slowest(whole: Sequence[Listing]) -> Iterator[Listing]:
+    """Keep the lines that take most time, in their order."""
+    if sum(len(each.lines) + 1 for each in whole) <= _FEW_LINES:
+        yield from whole
+        return
+    taken = sorted(
+        (line for each in whole[:2] for line in each.lines if any(line.cells)), key=lambda line: -line.share
+    )
+    kept = set(map(id, taken[: _FEW_LINES - 2]))
+    for each in whole[:2]:
+        lines = tuple(line for line in each.lines if id(line) in kept)
+        if lines:
+            yield each._replace(lines=lines)
+
+
+def _operations(profile: Profile, style: Style) -> Fold:
     operations = over_devices(profile.operation_times)
     shown = operations[: style.rows]
-    yield Table(
+    table = Table(
         rows=roof.operation_table(shown, profile),
         there_are=len(operations),
         noun="operation",
         where="operations()",
-        narrow=roof.operation_table(shown, profile, narrow=True),
+        narrow=() if style.width >= _WIDE else roof.operation_table(shown, profile, narrow=True),
+        code=("operation", "line", "inside"),
     )
     rows, there_are = kernel_table(profile, style.rows)
-    if rows:
-        narrow, _ = kernel_table(profile, style.rows, narrow=True)
-        yield Table(rows=rows, there_are=there_are, noun="kernel", where="kernels()", narrow=narrow)
+    narrow = () if style.width >= _WIDE else kernel_table(profile, style.rows, narrow=True)[0]
+    code = ("kernel", "of")
+    kernels = [Table(rows=rows, there_are=there_are, noun="kernel", where="kernels()", narrow=narrow, code=code)]
+    top = ""
+    if operations:
+        share = units.share(operations[0].time_ns, max(profile.device_ns, 1))
+        top = f", top: {shortened([operations[0].name], 40)[0]} {share}"
+    return Fold(
+        title=f"{units.count(len(operations), 'operation')}{top}",
+        blocks=(
+            *([table] if operations else []),
+            *(kernels if rows else []),
+            *_sentences(roof.about_roof(profile), faint=True),
+            *_sentences((str(each) for each in profile.notes if each.kind == ABOUT_THE_ROOF), faint=True),
+            Picture(chart=lambda: roofline_chart(profile)),
+        ),
+    )
+
+
+def _devices(profile: Profile, style: Style) -> Fold:
+    steps = step_table(profile, style.rows)
+    table = Table(rows=steps, there_are=len(profile.step_times), noun="device", where="steps()")
+    uses = sorted(profile.device_uses, key=lambda each: -each.busy_ns)
+    busy = units.share(uses[0].busy_ns, max(profile.recorded_ns, 1)) if uses else ""
+    most = f", {uses[0].device} busy for {busy} of the recorded time" if uses else ""
+    return Fold(
+        title=f"{units.count(len(uses), 'device')}{most}",
+        blocks=(
+            *([table] if steps else []),
+            *device_words.device_tables(profile, style.rows),
+            *_sentences(device_words.about_devices(profile), device_words.about_allocators(profile)),
+            Picture(chart=lambda: memory_chart(profile)),
+        ),
+    )
 
 
 def _listing(listing: Lines, profile: Profile) -> Listing:

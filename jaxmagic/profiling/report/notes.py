@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from ... import units
 from ...compilation.report import lines_before_0_10
+from ...records.note import Note
+from ..record.profile import Profile
 
 
 def _no_recorded_end(operations: int) -> str:
@@ -96,3 +98,20 @@ NOTES: dict[str, Callable[..., str]] = {
     "not_kept": lambda error: f"The recording could not be kept: {error}.",
     "not_listed": lambda error: f"The run could not be added to the list: {error}",
 }
+
+#: The note that stands beside the peak rates.
+ABOUT_THE_ROOF = "profiling.peaks_under_load"
+
+#: Notes that can be folded: the first numbers of a report mean the same without them.
+_ASIDE = frozenset(
+    f"profiling.{kind}"
+    for kind in (
+        "backends_started", "command_buffers", "lines_of_earlier_calls", "many_events", "peaks_under_load",
+        "profiler_message", "source_of_now",
+    )
+)  # fmt: skip
+
+
+def matters(note: Note, profile: Profile) -> bool:
+    """Return whether a note has to be read with the first numbers; all have to if there are no numbers."""
+    return note.kind not in _ASIDE or not profile.device_uses

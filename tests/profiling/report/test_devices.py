@@ -130,7 +130,7 @@ def test_counts_are_whole_numbers_of_all_devices_and_of_each_where_they_differ(p
         ]
         return str(replace(profile, operation_times=tuple(rows), runs=1))
 
-    assert " 10    " in counted(5, 5)
+    assert "    10  " in counted(5, 5)
     assert "9 (4 to 5)" in counted(4, 5)
     assert "5 (GPU:1)" in counted(0, 5)
     assert "3 in all" in str(replace(profile, operation_times=(replace(operation("dot.1", MS), count=3),), runs=2))

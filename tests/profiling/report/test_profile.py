@@ -46,13 +46,24 @@ Whether a run is host-bound or device-bound is not known: no run was timed
                       10.0 ms             5      y = helper(x)
  ≈4.00 ms    27 %                   1     6      return y
 Without a line: 1.00 ms (7 %): copy.1.
-  operation  category            time     share  count  mean     line
-  sort.0     sort                10.0 ms  67 %   1      10.0 ms  cell 3:2
-  fusion     elementwise fusion  5.00 ms  33 %   1      5.00 ms  cell 3:2"""
+2 operations, top: sort.0 67 %.
+  operation  category               time  share  count     mean  line
+  sort.0     sort                10.0 ms   67 %      1  10.0 ms  cell 3:2
+  fusion     elementwise fusion  5.00 ms   33 %      1  5.00 ms  cell 3:2"""
 
 
 def test_the_report_is_a_listing_with_the_time_of_a_run(profile: Profile) -> None:
     assert to_text(profile) == TEXT
+
+
+def test_code_is_cut_with_an_ellipsis_only_where_there_is_no_room(profile: Profile) -> None:
+    code = "    return jnp.sort(x) + " + " + ".join(f"argument_{at}" for at in range(4))
+    lines = tuple(each.replace("    return jnp.sort(x)", code) for each in profile.codes[0].lines)
+    long = replace(profile, codes=(replace(profile.codes[0], lines=lines),))
+    assert code in to_text(long, Style(width=120))
+    (line,) = [each for each in to_text(long, Style(width=80)).splitlines() if "jnp.sort" in each]
+    assert len(line) == 80
+    assert line.endswith("…")
 
 
 DENSE, EVIL = (
@@ -242,8 +253,8 @@ def test_several_devices_are_a_table_with_what_was_exposed(profile: Profile) -> 
         use("GPU:1", 20 * MS, collective_ns=8 * MS, exposed_collective_ns=4 * MS),
     )
     text = to_text(replace(profile, device_uses=uses))
-    assert "  device  busy     share  compute  collectives  exposed  idle" in text
-    assert "  GPU:0   15.0 ms  75 %   15.0 ms  4.00 ms      1.00 ms  5.00 ms" in text
+    assert "  device     busy  share  compute  collectives  exposed     idle" in text
+    assert "  GPU:0   15.0 ms   75 %  15.0 ms      4.00 ms  1.00 ms  5.00 ms" in text
     assert "12.5 ms per run (mean of 2 devices)" in text
 
 

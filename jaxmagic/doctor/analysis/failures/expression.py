@@ -22,11 +22,13 @@ class Expression:
         statement: the statement.
         node: the expression, or the statement where Python tells no more.
         parent: what the expression is a part of; ``None`` for the statement.
+        other_return: the ``return`` that follows on an ``if`` without ``else`` that returns as well.
     """
 
     statement: ast.stmt
     node: ast.AST
     parent: ast.AST | None
+    other_return: ast.Return | None = None
 
     @property
     def text(self) -> str:
@@ -75,7 +77,8 @@ def expression_of(failure: Failure) -> Expression | None:
         return None
     node = nodes[failure.node]
     parent = next((each for each in nodes if node in ast.iter_child_nodes(each)), None)
-    return Expression(statement, node, parent)
+    other = next((each for each in tree.body[1:] if isinstance(each, ast.Return)), None)
+    return Expression(statement, node, parent, other)
 
 
 def _inside_function(statement: str) -> ast.Module | None:

@@ -20,7 +20,7 @@ def rewritten(failure: Failure, failing: Expression) -> str | None:
     statement, node = failing.statement, failing.node
     code: str | None = None
     if isinstance(statement, ast.If) and node in (statement, statement.test, *ast.walk(statement.test)):
-        return _if(failure, statement)
+        return _if(failure, statement, failing.other_return)
     if isinstance(statement, ast.While) and node in (statement, *ast.walk(statement.test)):
         return _while(failure, statement)
     parent = failing.parent
@@ -66,11 +66,14 @@ def _where(failure: Failure, test: ast.expr, first: ast.expr, other: ast.expr) -
     return call(f"{spelled(failure, 'jax.numpy')}.where", as_array(failure, test), first, other)
 
 
-def _if(failure: Failure, statement: ast.If) -> str | None:
-    """Rewrite an ``if`` with one assignment to one name, or with one ``return``, in each branch."""
+def _if(failure: Failure, statement: ast.If, other_return: ast.Return | None) -> str | None:
+    """Rewrite an ``if`` with one assignment to one name, or with one ``return``, in each branch.
+
+    The other ``return`` may also follow on the ``if``.
+    """
     if len(statement.body) != 1 or len(statement.orelse) > 1 or not _is_pure(failure, statement.test):
         return None
-    first, other = statement.body[0], statement.orelse[0] if statement.orelse else None
+    first, other = statement.body[0], statement.orelse[0] if statement.orelse else other_return
     if isinstance(first, ast.Return) and isinstance(other, ast.Return) and first.value and other.value:
         pair, target = (first.value, other.value), None
     else:

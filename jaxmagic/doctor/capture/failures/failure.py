@@ -123,7 +123,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], library: Frame | None) ->
     """Add what the code and the variables of the failing line tell."""
     last, place = users[-1], users[-1].place
     code = last.frame.f_code
-    values = tuple(_values(place.statement, last.frame))
+    values = tuple(_values(place.whole, last.frame))
     if facts.traced is None and facts.kind in ("mask", "shape"):
         inner = place.node.slice if isinstance(place.node, ast.Subscript) else place.node
         facts = replace(facts, traced=_common(tuple(_values(inner, last.frame))))

@@ -33,16 +33,34 @@ class Place(NamedTuple):
 
     @property
     def text(self) -> str | None:
-        """The statement as it is written, dedented. An ``elif`` is part of its ``if``."""
+        """The statement as it is written, dedented. An ``elif`` is part of its ``if``, and so is the other return."""
         if self.statement is None:
             return None
-        first, last = self.statement.lineno - 1, self.statement.end_lineno or self.statement.lineno
+        end_of = self.other_return or self.statement
+        first, last = self.statement.lineno - 1, end_of.end_lineno or end_of.lineno
         head = self.lines[first].encode()[: self.statement.col_offset].decode()
         begin = self.lines[first][len(head) :]
-        end = self.lines[last - 1].encode()[: self.statement.end_col_offset].decode()
+        end = self.lines[last - 1].encode()[: end_of.end_col_offset].decode()
         if last - 1 == first:
             return end[len(head) :]
         return textwrap.dedent("".join([" " * len(head) + begin, *self.lines[first + 1 : last - 1], end]))
+
+    @property
+    def other_return(self) -> ast.Return | None:
+        """The ``return`` that follows on an ``if`` without ``else`` that returns as well."""
+        found = self.statement
+        if not isinstance(found, ast.If) or found.orelse or not isinstance(found.body[-1], ast.Return):
+            return None
+        blocks = [getattr(each, "body", None) for each in ast.walk(self.tree)] if self.tree is not None else []
+        block: list[ast.stmt] = next((each for each in blocks if isinstance(each, list) and found in each), [])
+        following = block[block.index(found) + 1 :][:1] if block else []
+        return following[0] if following and isinstance(following[0], ast.Return) else None
+
+    @property
+    def whole(self) -> ast.AST | None:
+        """The statement, with the other return."""
+        parts = [each for each in (self.statement, self.other_return) if each is not None]
+        return ast.Module(body=parts, type_ignores=[]) if parts else None
 
     @property
     def position(self) -> int | None:

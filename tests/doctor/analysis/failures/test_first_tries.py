@@ -21,6 +21,31 @@ CELLS = {
         result = f(-2.0)
     """,
     ),
+    "if that returns before another return": (
+        "x, limit",
+        True,
+        """
+        @jax.jit
+        def f(x, limit):
+            if x > limit:  # here
+                return limit
+            return x * 2  # end
+        result = f(1.5, 2.0)
+    """,
+    ),
+    "if that returns before other statements": (
+        "x",
+        False,
+        """
+        @jax.jit
+        def f(x):
+            if x > 2:  # here
+                return x
+            x = x + 1
+            return x * 2
+        result = f(1.5)
+    """,
+    ),
     "if with an assignment": (
         "x",
         True,
@@ -33,16 +58,16 @@ CELLS = {
         result = f(1.0, 2.0)
     """,
     ),
-    "if with a return that is followed by others": (
+    "if with a return that is followed by another": (
         "x",
-        False,
+        True,
         """
         @jax.jit
         def f(x):
             y = x * 2
             if y > 0:  # here
                 return y
-            return -y
+            return -y  # end
         result = f(-2.0)
     """,
     ),

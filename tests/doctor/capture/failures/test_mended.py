@@ -108,7 +108,8 @@ NOT_MENDED = {
         def f(x):
             if x > 0:  # here
                 return x
-            return 0.0
+            x = x - 1
+            return 0.0 * x
         f(jnp.float32(3))
     """,
     "argument_unknown": """

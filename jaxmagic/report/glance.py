@@ -1,0 +1,111 @@
+"""Chooses the lines of a report that are read at a glance, and says what the others hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from .. import units
+from ..terminal import printable
+from .blocks import Block, Caution, Excerpt, Fold, Sentence
+
+#: A short report has at most this many lines, the last one of which may say what is left out.
+MOST_LINES = 14
+
+#: At most this many of them are warnings.
+_MOST_CAUTIONS = 6
+
+#: Writes blocks as lines.
+Write = Callable[[Iterable[Block]], list[str]]
+
+
+class _Shown(NamedTuple):
+    """The lines of a block that are not folded, and the block."""
+
+    lines: list[str]
+    block: Block
+
+
+def notes_folded(sentences: Iterable[str]) -> Iterator[Block]:
+    """Yield a fold of notes whose title has the first one; a single note needs no fold."""
+    notes = tuple(Sentence(text=each, faint=True) for each in sentences)
+    if len(notes) > 1:
+        yield Fold(title=f"{len(notes)} notes: {notes[0].text.rstrip('.')}", blocks=notes, repeats=True)
+    else:
+        yield from notes
+
+
+def glance(blocks: Iterable[Block], write: Write, width: int, whole_by: str) -> list[str]:
+    """Return the whole report if it is short, or its most important lines and what the others hold.
+
+    Folds are left out, excerpts stand for what they are from. If that is still too long, it is cut at the end, but
+    sentences stay whole, and no warnings are left out as long as there are few.
+
+    Args:
+        blocks: the report.
+        write: writes blocks as lines.
+        width: the number of columns.
+        whole_by: how a reader gets the whole report.
+    """
+    blocks = list(blocks)
+    whole = write(blocks)
+    if len(whole) <= MOST_LINES:
+        return whole
+    shown, titles = _unfolded(blocks, write)
+    kept = _fitting(shown, MOST_LINES - 1)
+    if len(kept) < sum(len(each.lines) for each in shown):
+        titles.insert(0, "the rest of this")
+    return [*kept, _rest(len(whole) - len(kept), titles, width, whole_by)]
+
+
+def _unfolded(blocks: Iterable[Block], write: Write) -> tuple[list[_Shown], list[str]]:
+    """Return what is not folded, and the titles of what is."""
+    shown: list[_Shown] = []
+    titles = []
+    for block in blocks:
+        match block:
+            case Fold(title=title):
+                titles += [title] if write([block]) else []
+            case Excerpt(title=title, part=part):
+                shown += [_Shown(write([each]), each) for each in part]
+                titles.append(title)
+            case _:
+                shown.append(_Shown(write([block]), block))
+    return shown, titles
+
+
+def _fitting(shown: Sequence[_Shown], most: int) -> list[str]:
+    """Cut at the end until there are at most `most` lines; warnings are left out last."""
+    for_cautions = sum(len(each.lines) for each in shown if isinstance(each.block, Caution))
+    room = {True: min(for_cautions, _MOST_CAUTIONS), False: most - min(for_cautions, _MOST_CAUTIONS)}
+    kept: list[str] = []
+    for lines, block in shown:
+        caution = isinstance(block, Caution)
+        fits = len(lines) <= room[caution]
+        lines = lines if fits else [] if isinstance(block, Sentence | Caution) else lines[: room[caution]]
+        kept += lines
+        room[caution] = room[caution] - len(lines) if fits else 0
+    return kept
+
+
+def _rest(lines: int, titles: Sequence[str], width: int, whole_by: str) -> str:
+    """Say how many lines are left out, and what they are about, in one line.
+
+    >>> _rest(38, ["52 operations, top: dot 28 %", "Roof: 1 TB/s"], 80, "--all")
+    '… --all shows 38 more lines: 52 operations, roof'
+    >>> _rest(38, ["52 operations, top: dot 28 %", "Roof: 1 TB/s"], 47, "--all")
+    '… --all shows 38 more lines: 52 operations, …'
+    """
+    start = f"… {whole_by} shows {units.count(lines, 'more line')}"
+    names = [_lowered(re.split("[,:]", printable(title))[0]) for title in titles]
+    for count in range(len(names), 0, -1):
+        line = f"{start}: {', '.join([*names[:count], *['…'] * (count < len(names))])}"
+        if len(line) <= width:
+            return line
+    return start
+
+
+def _lowered(name: str) -> str:
+    """Begin a name in lower case unless it is an abbreviation or has only one letter."""
+    return name[:1].lower() + name[1:] if name[1:2].islower() else name

@@ -1,0 +1,107 @@
+"""A report is seen at a glance: the answer, one picture and 400 pixels more; a title opens the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .notebook import Notebook
+
+#: What a report may take beside its picture, and the width of the page in which that holds.
+MOST_PIXELS, WIDTH = 400, 800
+
+SETUP = """\
+%load_ext jaxmagic
+import jaxmagic, jax, jax.numpy as jnp
+
+def layer(w, x):
+    h = x @ w
+    h = jnp.tanh(h)
+    h = h * jax.nn.sigmoid(h)
+    return h - h.mean()
+
+def loss(ws, x):
+    for w in ws:
+        x = layer(w, x)
+    x = jnp.sort(x)
+    return (x * x).sum()
+
+@jax.jit
+def step(ws, x):
+    grads = jax.grad(loss)(ws, x)
+    return [w - 0.1 * g for w, g in zip(ws, grads)]
+
+ws, x = [jnp.eye(128)] * 4, jnp.ones((128, 128))"""
+
+MAGICS = {
+    "jaxtime": "%jaxtime jax.jit(loss)(ws, x); jax.jit(layer)(ws[0], x); jax.jit(step)(ws, x + 1);",
+    "jaxtimeit": "%jaxtimeit -r 20 step(ws, x)",
+    "jaxcompare": "%%jaxcompare -r 10\none: loss(ws, x)\ntwo: jax.jit(loss)(ws, x)\nthree: jnp.sort(x).sum()",
+    "jaxmem": "%jaxmem new = step(ws, x)",
+    "jaxprof": "%jaxprof -n 3 new = step(ws, x)",
+    "jaxdoctor": "%%jaxdoctor\nfor _ in range(3):\n    y = jax.jit(lambda x: jnp.tanh(x @ x))(x)\n    float(y.sum())",
+}
+
+
+@pytest.fixture(scope="module")
+def notebook(new_notebook: Callable[..., Notebook], page: Any) -> Notebook:
+    page.set_viewport_size({"width": WIDTH, "height": 4000})
+    it = new_notebook("glance.ipynb", SETUP, *MAGICS.values())
+    it.command("application:toggle-left-area")
+    it.run_all()
+    return it
+
+
+def report(notebook: Notebook, magic: str) -> Any:
+    index = 1 + list(MAGICS).index(magic)
+    return notebook.cell(index).locator(".jp-RenderedHTMLCommon[data-mime-type='text/html']").first
+
+
+def visible_heights(it: Any) -> list[float]:
+    """The heights of the pictures that are not folded."""
+    pictures = it.locator("[data-jaxmagic]")
+    boxes = [each.bounding_box() for each in pictures.all() if each.is_visible()]
+    return [each["height"] for each in boxes]
+
+
+@pytest.mark.parametrize("magic", MAGICS)
+def test_a_report_is_one_picture_and_four_hundred_pixels(notebook: Notebook, magic: str) -> None:
+    it = report(notebook, magic)
+    pictures = visible_heights(it)
+    assert len(pictures) <= 1
+    assert it.bounding_box()["height"] <= sum(pictures) + MOST_PIXELS
+    assert it.evaluate("it => it.scrollWidth - it.clientWidth") <= 0, "wider than its place"
+
+
+def test_screenshots(notebook: Notebook) -> None:
+    for magic in MAGICS:
+        notebook.shoot(report(notebook, magic), f"glance-{magic}-light")
+    with notebook.in_the_dark():
+        for magic in MAGICS:
+            notebook.shoot(report(notebook, magic), f"glance-{magic}-dark")
+
+
+@pytest.mark.parametrize("magic", ["jaxcompare", "jaxmem", "jaxprof"])
+def test_titles_open_by_mouse_and_keyboard_and_pictures_are_then_as_wide_as_the_page(
+    notebook: Notebook, magic: str
+) -> None:
+    it = report(notebook, magic)
+    titles = it.locator("summary")
+    assert titles.count() >= 1
+    for number, title in enumerate(titles.all()):
+        inside = title.locator("xpath=following-sibling::div[1]")
+        assert not inside.is_visible()
+        if number:
+            title.focus()
+            notebook.page.keyboard.press("Enter")
+        else:
+            title.click()
+        assert inside.is_visible()
+        for picture in inside.locator("[data-jaxmagic] > :is(canvas, svg)").all():
+            assert picture.bounding_box()["width"] > 300
+    notebook.shoot(it, f"glance-{magic}-open")
+    for title in titles.all():
+        title.click()
+    assert not any(each.evaluate("it => it.parentElement.open") for each in titles.all())

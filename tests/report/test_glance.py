@@ -1,0 +1,224 @@
+"""A report is read at a glance: a few lines with the answer; the rest is folded under titles that say what it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from jaxmagic.compilation.record.compilation import Cause
+from jaxmagic.records.call_stack import Frame
+from jaxmagic.records.note import Note
+from jaxmagic.report import to_html as html
+from jaxmagic.report import to_text as text
+from jaxmagic.report.blocks import Block, Caution, Entries, Entry, Excerpt, Fold, Headline, Picture, Sentence
+from jaxmagic.report.glance import MOST_LINES
+from jaxmagic.report.style import AT_A_GLANCE, Style
+from jaxmagic.report.to_html import to_html
+from jaxmagic.report.to_text import to_text
+
+MAGIC = Style(whole=False, whole_by="--all")
+
+
+def rows(count: int) -> Entries:
+    return Entries(rows=tuple(Entry(name=f"row{at}", cells=("1 s",), remark="told") for at in range(count)))
+
+
+LONG = (
+    Headline(text="The answer"),
+    Excerpt(title="Details: all rows", part=(rows(2),), whole=(rows(9),)),
+    Fold(title="52 operations, top: dot 28 %", blocks=(rows(20),)),
+    Fold(title="Roof: 1 TB/s", blocks=(Sentence(text="one"), Sentence(text="two"))),
+    Fold(title="Pictures", blocks=(Picture(chart=lambda: None),)),
+    Caution(text="the machine was busy"),
+)
+
+
+@pytest.fixture
+def composed(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Make every report consist of given blocks."""
+
+    def compose(*blocks: Block) -> None:
+        def of(record: object, style: Style, *, explain: bool = False) -> Iterator[Block]:
+            return iter(blocks)
+
+        monkeypatch.setattr(text, "compose", of)
+        monkeypatch.setattr(html, "compose", of)
+
+    return compose
+
+
+def test_the_last_line_says_what_is_left_out_and_how_to_get_it(composed: Any) -> None:
+    composed(*LONG)
+    assert to_text(None, MAGIC).splitlines() == [
+        "The answer",
+        "  row0  1 s  told",
+        "  row1  1 s  told",
+        "Warning: the machine was busy",
+        "… --all shows 31 more lines: details, 52 operations, roof",
+    ]
+    assert len(to_text(None).splitlines()) == 4 + 31
+
+
+def test_the_whole_report_has_all_of_it_once(composed: Any) -> None:
+    composed(*LONG)
+    whole = to_text(None).splitlines()
+    assert whole[:3] == ["The answer", "  row0  1 s  told", "  row1  1 s  told"]
+    assert sum(line.startswith("  row8 ") for line in whole) == 2  # of the rows, and of the operations
+    assert "52 operations, top: dot 28 %." in whole
+    assert "Pictures." not in whole
+
+
+def test_a_report_that_is_short_is_whole(composed: Any) -> None:
+    composed(Headline(text="The answer"), Fold(title="12 lines", blocks=(rows(12),)))
+    assert len(to_text(None, MAGIC).splitlines()) == MOST_LINES
+    assert to_text(None, MAGIC) == to_text(None)
+    composed(Headline(text="The answer"), Fold(title="13 lines", blocks=(rows(13),)))
+    assert to_text(None, MAGIC).splitlines() == ["The answer", "… --all shows 14 more lines: 13 lines"]
+
+
+def test_a_sentence_is_shown_whole_or_not_at_all(composed: Any) -> None:
+    composed(rows(11), Sentence(text="word " * 40), Sentence(text="end"), rows(9))
+    lines = to_text(None, MAGIC).splitlines()
+    assert lines[-2].startswith("  row10")
+    assert lines[-1] == "… --all shows 13 more lines: the rest of this"
+
+
+@pytest.mark.parametrize("cautions", [0, 1, 6, 7, 30])
+def test_a_report_without_folds_is_cut_but_not_its_warnings(composed: Any, cautions: int) -> None:
+    composed(Headline(text="The answer"), rows(30), *[Caution(text="careful")] * cautions)
+    lines = to_text(None, MAGIC).splitlines()
+    assert len(lines) == MOST_LINES
+    assert lines[0] == "The answer"
+    assert lines.count("Warning: careful") == min(cautions, 6)
+    assert lines[-1] == f"… --all shows {31 + cautions - 13} more lines: the rest of this"
+
+
+def test_the_last_line_keeps_to_the_width(composed: Any) -> None:
+    composed(*(Fold(title=f"{at} things of a kind: x", blocks=(rows(5),)) for at in range(9)))
+    for width in (40, 60, 80, 160):
+        (line,) = to_text(None, replace(MAGIC, width=width)).splitlines()
+        assert line.startswith("… --all shows 54 more lines")
+        assert len(line) <= width
+        assert line.endswith("…") == (0 < line.count("things") < 9)
+
+
+def test_html_folds_the_same_without_a_script_and_opens_it_where_all_is_shown(composed: Any) -> None:
+    composed(*LONG)
+    short, whole = to_html(None, AT_A_GLANCE), to_html(None)
+    titles = ["Details: all rows", "52 operations, top: dot 28 %", "Roof: 1 TB/s"]
+    assert re.findall("<summary>(.*?)</summary>", short) == titles
+    assert " open" not in short
+    assert re.findall("<details open><summary>(.*?)</summary>", whole) == titles[1:]
+    assert "<script" not in short + whole
+    before, _, after = short.partition("<details>")
+    assert "row1" in before
+    assert "row8" not in before
+    assert "row8" in after
+
+
+def test_a_title_is_escaped(composed: Any, hostile: str) -> None:
+    composed(Fold(title=hostile, blocks=(rows(20),)))
+    assert "<script" not in to_html(None, AT_A_GLANCE)
+    assert not re.search(r"[\x00\u2028]", to_text(None, MAGIC))
+
+
+# --- the reports of all subjects ---------------------------------------------------------------------------------
+
+
+def grown(made: dict[str, Any], request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Add records that have more than fits."""
+    compilation = request.getfixturevalue("compilation")
+    long = Cause(kind="shape", reason="x: f32[3] after f32[2] " * 9, remedy="pad to a few fixed shapes " * 9)
+    many = (compilation(function=f"function_{at}" * 9, cause=long) for at in range(30))
+    diagnosis, finding = request.getfixturevalue("diagnosis"), request.getfixturevalue("rule_finding")
+    labels = [f"candidate_{at}" for at in range(30)]
+    arrays = request.getfixturevalue("live_arrays")(*((4 * at + 4, (f"x{at}",)) for at in range(40)))
+    made_arrays = tuple(replace(each, made=True) for each in arrays.arrays)
+    stacks = made["HeapProfile"].samples
+    frames = (Frame(function=f"f{at}", file="/home/me/f.py", line=at) for at in range(40))
+    heap = replace(made["HeapProfile"], samples=tuple(replace(stacks[0], stack=(each,)) for each in frames))
+    profile = made["MemoryProfile"]
+    return {
+        "many functions": request.getfixturevalue("timing")(*many, notes=(Note.of_text("a note " * 30),) * 5),
+        "many candidates": request.getfixturevalue("named")(*labels, rounds=12),
+        "many findings": diagnosis(findings=(finding(),) * 30),
+        "many arrays": arrays,
+        "many stacks": heap,
+        "memory of much": replace(
+            profile, arrays=replace(arrays, arrays=made_arrays), executables=profile.executables * 9
+        ),
+    }
+
+
+@pytest.fixture
+def all_records(records: dict[str, Any], request: pytest.FixtureRequest) -> dict[str, Any]:
+    return {**records, **grown(records, request)}
+
+
+def test_text_of_every_record_has_at_most_fourteen_lines(all_records: dict[str, Any]) -> None:
+    for kind, record in all_records.items():
+        lines = to_text(record, MAGIC).splitlines()
+        whole = to_text(record, replace(MAGIC, whole=True)).splitlines()
+        assert len(lines) <= MOST_LINES, kind
+        assert max(map(len, lines)) <= MAGIC.width, kind
+        if lines != whole:
+            more = int(re.match(r"… --all shows (\d+) more lines?", lines[-1])[1])  # type: ignore[index]
+            assert more == len(whole) - len(lines) + 1, kind
+
+
+def test_html_of_every_record_has_few_lines_that_are_not_folded(all_records: dict[str, Any]) -> None:
+    """What a browser shows has a test of its own; a row or sentence takes 21 pixels or more."""
+    for kind, record in all_records.items():
+        page = to_html(record, replace(AT_A_GLANCE, picture=False))
+        while (inner := re.sub(r"<details>(?:(?!<details>).)*?</details>", "<br>", page, flags=re.S)) != page:
+            page = inner
+        assert len(re.findall("<tr|<div|<br", page)) <= 24, kind
+
+
+def test_no_table_has_an_empty_head(all_records: dict[str, Any]) -> None:
+    for kind, record in all_records.items():
+        assert not re.findall("<th[^>]*></th>", to_html(record)), kind
+
+
+STEP = """\
+import jax, jax.numpy as jnp
+def layer(w, x):
+    h = x @ w
+    h = jnp.tanh(h)
+    return h - h.mean()
+def loss(ws, x):
+    for w in ws:
+        x = layer(w, x)
+    return (jnp.sort(x) ** 2).sum()
+@jax.jit
+def step(ws, x):
+    return [w - g for w, g in zip(ws, jax.grad(loss)(ws, x))]
+ws, x = [jnp.eye(32)] * 4, jnp.ones((32, 32))"""
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%jaxtime{} loss(ws, x);",
+        "%jaxtimeit{} -r 4 step(ws, x)",
+        "%jaxmem{} --pprof new = step(ws, x)",
+        "%jaxprof{} step(ws, x);",
+        "%%jaxcompare{} -r 4 --profile\none: loss(ws, x)\ntwo: jax.jit(loss)(ws, x)",
+        "%%jaxcompare{} -r 3 --sweep n=2,4,6,8,10,12\none: jnp.ones(n)\ntwo: jnp.ones((n, n))",
+        "%%jaxdoctor{}\nfor _ in range(3):\n    y = jax.jit(lambda x: x + 1)(x)",
+        "%jaxmem{} --before",
+    ],
+)
+def test_the_text_of_every_magic_has_at_most_fourteen_lines(session: Any, cell: str) -> None:
+    session.run(STEP)
+    session.run(cell.format(""))
+    short = session.report.splitlines()
+    assert len(short) <= MOST_LINES
+    assert max(map(len, short)) <= MAGIC.width
+    session.run(cell.format(" --all"))
+    whole = session.report.splitlines()
+    assert not any("--all shows" in line for line in whole)

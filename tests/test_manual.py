@@ -1,0 +1,130 @@
+"""The manual and the documents beside it: nothing public is left out, nothing leads nowhere."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from release_check import link_problems, version_problems
+
+import jaxmagic
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture
+def extensions(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sphinx", reason="Sphinx is installed for the manual")
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+
+
+def test_every_room_of_public_names_has_a_place_in_the_reference() -> None:
+    pages = "".join(path.read_text("utf-8") for path in (DOCS / "reference").glob("*.md"))
+    placed = " ".join(re.findall(r"```\{public-names\} (.*)", pages)).split()
+    assert sorted(placed) == sorted(set(placed)), "a name stands on one page"
+    rooms = {module.partition(".")[0] for module in jaxmagic._PUBLIC.values()}
+    assert rooms - set(placed) == set()
+
+
+def test_every_page_is_in_the_contents() -> None:
+    contents = "".join((DOCS / name).read_text("utf-8") for name in ("index.md", "reference/index.md"))
+    listed = {line.strip() for line in contents.splitlines()}
+    pages = {path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md")}
+    left_out = {page for page in pages - listed if page.removeprefix("reference/") not in listed}
+    assert left_out - {"index"} == {page for page in left_out if page.startswith(("tables/", "recordings/"))}
+
+
+def test_no_link_leads_nowhere() -> None:
+    assert link_problems(ROOT) == []
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+    (tmp_path / "other.md").write_text("# A `title`, twice\n```\n# no title\n```\n", "utf-8")
+    (tmp_path / "page.md").write_text(
+        "[a](other.md#a-title-twice) [b](other.md#no-title) [c](nothing.md) [d](https://example.com/x)\n", "utf-8"
+    )
+    assert link_problems(tmp_path) == [
+        "page.md: there is no heading other.md#no-title",
+        "page.md: there is no nothing.md",
+    ]
+
+
+def release(folder: Path, version: str, entry: str, cited: str) -> list[str]:
+    (folder / "jaxmagic").mkdir(exist_ok=True)
+    (folder / "jaxmagic" / "version.py").write_text(f'__version__ = "{version}"\n', "utf-8")
+    (folder / "CHANGELOG.md").write_text(f"# Changelog\n\n## {entry}\n\n## [0.0.1] - 2026-01-01\n", "utf-8")
+    (folder / "CITATION.cff").write_text(f"cff-version: 1.2.0\nversion: {cited}\n", "utf-8")
+    return version_problems(folder)
+
+
+def test_version_changelog_and_citation_have_to_agree(tmp_path: Path) -> None:
+    assert release(tmp_path, "0.2.0", "[0.2.0] - 2026-12-31", "0.2.0") == []
+    assert release(tmp_path, "0.2.0", "[0.1.0] - unreleased", "0.1.0") == [
+        "jaxmagic/version.py has 0.2.0, the newest entry of CHANGELOG.md is 0.1.0",
+        "CHANGELOG.md: expected a date such as 2026-01-31 for 0.1.0, got 'unreleased'",
+        "jaxmagic/version.py has 0.2.0, CITATION.cff has 0.1.0",
+    ]
+
+
+def test_between_releases_only_the_date_is_missing() -> None:
+    assert [each for each in version_problems(ROOT) if "expected a date" not in each] == []
+
+
+def test_the_command_of_the_issue_form_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    form = (ROOT / ".github" / "ISSUE_TEMPLATE" / "problem.yml").read_text("utf-8")
+    (command,) = re.findall(r'python -c "(.*)"`', form)
+    exec(command, {})
+    assert capsys.readouterr().out.startswith(f"Environment(jaxmagic='{jaxmagic.__version__}'")
+
+
+def test_a_search_has_to_find_a_main_entry_of_its_page(extensions: None) -> None:
+    from searched import missing
+
+    entries = {
+        "a": [("single", "OOM", "index-0", "", None), ("single", "slow", "index-0", "", None)],
+        "b": [("single", "OOM", "index-0", "main", None)],
+    }
+    assert missing(entries, {"OOM": "b"}) == []
+    assert missing(entries, {"slow": "a", "fast": "b", "OOM": "c"}) == [
+        "'slow' does not lead to a",
+        "'fast' does not lead to b",
+        "'OOM' does not lead to c",
+    ]
+
+
+def test_every_guide_says_what_people_search_for() -> None:
+    guides = sorted((DOCS / "how-to").glob("*.md"))
+    assert [each.stem for each in guides if "\n```{index} ! " not in each.read_text("utf-8")] == []
+
+
+def test_each_page_that_a_search_has_to_find_is_there(extensions: None) -> None:
+    from searched import QUERIES
+
+    assert {page for page in QUERIES.values() if not (DOCS / f"{page}.md").exists()} == set()
+
+
+def test_options_in_a_table_are_code_wherever_they_stand(extensions: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "from_code", raising=False)
+    from from_code import option_table
+
+    table = "\n".join(option_table("jaxmem"))
+    assert "| `--map`, `--no-map` | Read the memory map of each program; `--no-map` skips that. |" in table
+    assert "`--pprof=FILE` also writes" in table
+
+
+def test_the_readme_has_to_name_magics_and_only_options_that_exist(
+    extensions: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "from_code", raising=False)
+    from from_code import problems_of_readme
+
+    options: dict[str, Any] = {"jaxtime": {"-q", "--fetch"}, "jaxmem": {"--no-map"}}
+    readme = "# %jaxtime\n\n```\n%%jaxtime -q --fetch f()\n```\n`pip install --editable .` `--no-map` `--maps`\n"
+    assert problems_of_readme(readme, options) == [
+        "does not name %jaxmem",
+        "names the option --maps, which no magic has",
+    ]
