@@ -77,7 +77,7 @@ const upgrade = root => {
         const text = them.find(each => width(each) <= room) || cut(them.at(-1), room);
         if (!text || bottom - top < 16 * (i + 1)) return;
         const made = n.appendChild(document.createElementNS(svg.namespaceURI, 'text'));
-        set(made, {x: left + 4, y: top + 13 + 14 * i, fill: '#111', 'data-ink': 1, 'pointer-events': 'none'});
+        set(made, {x: left + 4, y: top + 13 + 14 * i, fill: '#111', 'data-ink': 1});
         made.textContent = text;
       });
     }
