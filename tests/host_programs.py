@@ -114,6 +114,25 @@ def slow_input() -> Any:
     return out
 
 
+class Batches:
+    """A loader over a data set: Python asks for one row after the other."""
+
+    def __getitem__(self, number: int) -> Any:
+        row = np.random.default_rng(number).normal(size=20_000)
+        return np.sort(row).astype(np.float32)
+
+    def __iter__(self) -> Iterator[Any]:
+        for start in range(0, 200, 5):
+            yield np.stack([self[start + each] for each in range(5)])
+
+
+def slow_rows() -> Any:
+    out = None
+    for batch in Batches():
+        out = total(batch)
+    return out
+
+
 def copies_each_time(x: Any) -> Any:
     out = None
     for _ in range(30):

@@ -9,7 +9,7 @@ from ...terminal import printable
 
 
 def _times(count: int) -> str:
-    return "once" if count == 1 else "twice" if count == 2 else f"{count} times"
+    return {0: "not once", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def _not(why: str) -> str:

@@ -290,6 +290,21 @@ class TestInput:
     def test_data_that_another_thread_loads_is_not_loaded_here(self, evidence: Any, source: str, called: str) -> None:
         assert not list(input_bound.look(evidence(host=self.shares(source, 3, 50, called))))
 
+    def test_a_function_that_computes_an_item_is_input_unless_it_is_called_by_one_that_dispatches(
+        self, evidence: Any, source: str
+    ) -> None:
+        frames = [Frame(function=name, file=source, line=9) for name in ("read", "train", "main")]
+        host = (HostShare(line=frames[0], called="", samples=50, loading=tuple(frames)),)
+        assert list(input_bound.look(evidence(host=host)))
+        assert not list(input_bound.look(evidence(host=host, waits=(waits_at(source, 5, count=1),))))
+
+    def test_samples_stand_for_the_time_between_them(self, evidence: Any, source: str) -> None:
+        made = evidence(host=(*self.shares(source, 3, 20), *self.shares(source, 4, 60)))
+        slow = replace(made, observed=replace(made.observed, dispatch_ns=4 * made.run_ns))
+        (found,) = input_bound.look(slow)
+        whole = slow.run_ns * slow.observed.dispatch_ns / slow.observed.wall_ns
+        assert found.found.facts["loading_ns"] == pytest.approx(whole * 20 / 80)
+
     def test_other_lines_are_no_input(self, evidence: Any, source: str) -> None:
         assert not list(input_bound.look(evidence(host=self.shares(source, 4, 50))))
         assert not list(
