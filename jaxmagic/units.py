@@ -258,6 +258,20 @@ def rate(per_second: float, kind: str) -> str:
     return f"{number(value, 3)} {prefix}{WORK[kind]}/s"
 
 
+def rate_tick(per_second: float) -> str:
+    """Format a rate as the label of an axis tick, with a decimal prefix and without its unit.
+
+    >>> rate_tick(2e9), rate_tick(5e14), rate_tick(3.0)
+    ('2 G', '500 T', '3')
+    """
+    prefix, size = next(((each, size) for each, size in PREFIXES.items() if per_second >= 0.9995 * size), ("", 1))
+    return f"{per_second / size:g} {prefix}".rstrip()
+
+
+#: Decimal prefixes, largest first.
+PREFIXES: dict[str, float] = {"P": 1e15, "T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3}
+
+
 def count(n: int, noun: str) -> str:
     """Write `n` and its noun, in the singular or plural.
 

@@ -41,7 +41,7 @@ def offenders(pattern: str, homes: str = "nowhere") -> list[str]:
         (r"(?<!to_)matplotlib(?!_parts)|pyplot", r"drawing/(to_matplotlib|matplotlib_parts)|report/displayable"),
         (r"ipywidgets", r"report/panel|progress/line|overview/verbs|\w+/live_view"),
         (r"tqdm", r"progress/line"),
-        (r"(import|from) (IPython|traitlets)", r"magics/|extension|\w+/magic|progress/line"),
+        (r"(import|from) (IPython|traitlets)", r"magics/|extension|\w+/magic|progress/line|report/panel"),
         (r"</?(div|table|td|span)\b", r"report/(to_html|pictures|html_parts)"),
         (r"\bopen\(|write_text|write_bytes|read_text|read_bytes", r"records/files|drawing/scripts/"),
     ],

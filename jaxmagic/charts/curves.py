@@ -26,6 +26,7 @@ class Series:
         points: whether each point is marked.
         dashed: whether the line is dashed.
         muted: whether it is drawn faintly, because it is not the subject of the chart.
+        label: text beside its first point; empty if none.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Series:
     points: bool = False
     dashed: bool = False
     muted: bool = False
+    label: str = ""
 
     def __post_init__(self) -> None:
         lengths = {len(each) for each in (self.x, self.y, self.low, self.high) if each is not None}

@@ -98,7 +98,7 @@ def distributions(calls: Mapping[str, Sequence[float]], title: str, marks: tuple
             share_until(name, samples, end=high, hue=hue) for hue, (name, samples) in enumerate(calls.items())
         ),
         marks=marks,
-        note=f"{beyond} beyond" if beyond else "",
+        note=f"{beyond} beyond →" if beyond else "",
     )
 
 

@@ -49,15 +49,22 @@ def longest(chart: Lanes, share: float) -> Lanes:
     note = f"{units.count(left_out, 'event')} of {units.time(limit)} or less left out to keep the page small"
     return replace(
         chart,
-        lanes=tuple(_only(lane, np.flatnonzero(mine).tolist()) for lane, mine in zip(chart.lanes, kept, strict=True)),
+        lanes=tuple(
+            _only(lane, np.flatnonzero(mine).tolist())
+            for lane, mine in zip(chart.lanes, kept, strict=True)
+            if mine.any()
+        ),
         note="; ".join(filter(None, [chart.note, note])),
     )
 
 
 def _only(lane: Lane, kept: Sequence[int]) -> Lane:
+    """Keep some events of a lane, and the rows that these are in."""
+    rows = {row: number for number, row in enumerate(sorted({lane.row[place] for place in kept}))}
     return replace(
         lane,
-        row=tuple(lane.row[place] for place in kept),
+        rows=len(rows),
+        row=tuple(rows[lane.row[place]] for place in kept),
         start=tuple(lane.start[place] for place in kept),
         length=tuple(lane.length[place] for place in kept),
         called=tuple(lane.called[place] for place in kept),

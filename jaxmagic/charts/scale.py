@@ -10,7 +10,7 @@ from ..records.names import shortened
 
 #: What the values of an axis are, which decides how they are written: durations in nanoseconds, ratios, shares from 0
 #: to 1, plain numbers, bytes, or the positions of names.
-Quantity = Literal["time", "ratio", "share", "number", "size", "name"]
+Quantity = Literal["time", "ratio", "share", "number", "size", "flops", "name"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class Scale:
     @property
     def switchable(self) -> bool:
         """Whether the axis makes sense both linear and logarithmic, and looks different."""
-        return self.quantity in ("time", "ratio", "number") and 0 < 2 * self.low <= self.high
+        return self.quantity in ("time", "ratio", "number", "flops") and 0 < 2 * self.low <= self.high
 
 
 def ratio_scale(what: str, baseline: str, ratios: Sequence[float]) -> Scale:

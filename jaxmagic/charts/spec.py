@@ -92,4 +92,17 @@ class Bars:
         return (*(name for name in self.order if name in used), *(name for name in used if name not in self.order))
 
 
-Chart = Curves | Forest | Bars | Boxes | Treemap | Flame | Lanes
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Multiples:
+    """Small multiples: the same chart several times, on the same axes, for different values of something.
+
+    Attributes:
+        title: a short title.
+        panels: the charts; the title of each says what it is for.
+    """
+
+    title: str
+    panels: tuple[Curves, ...]
+
+
+Chart = Curves | Forest | Bars | Boxes | Treemap | Flame | Lanes | Multiples

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import ceil, floor, log10
+from math import ceil, floor, log2, log10
 from typing import NamedTuple
 
 from .. import units
@@ -82,6 +82,8 @@ def ticks(scale: Scale, *, log: bool, most: int = 6) -> list[tuple[float, str]]:
     if scale.quantity == "name":
         step = ceil(len(scale.names) / 12)
         return [(float(index), name) for index, name in enumerate(scale.names)][::step]
+    if scale.quantity == "size" and _has_many_units(scale, log):
+        return [(value, units.size(value, 1)) for value in _powers_of_two(scale, most)]
     size = unit_of(scale)[1]
     values = [tick * size for tick in Axis(scale.low / size, scale.high / size, 0, 1, log).ticks(most)]
     return [(value, _tick_label(replace(scale, log=log), value, size)) for value in values]
@@ -98,6 +100,8 @@ def _tick_label(scale: Scale, value: float, size: float) -> str:
         return units.time(value, 1) if _has_many_units(scale, scale.log) else f"{value / size:g}"
     if scale.quantity == "size":
         return f"{value / size:g}"
+    if scale.quantity == "flops":
+        return units.rate_tick(value)
     if scale.quantity == "share":
         return units.percent(value)
     return units.factor_tick(value) if scale.quantity == "ratio" else units.number_tick(value)
@@ -105,6 +109,11 @@ def _tick_label(scale: Scale, value: float, size: float) -> str:
 
 def _has_many_units(scale: Scale, log: bool) -> bool:
     return log and scale.low > 0 and scale.high > _ONE_UNIT * scale.low
+
+
+def _powers_of_two(scale: Scale, most: int) -> list[float]:
+    powers = range(ceil(log2(scale.low)), floor(log2(scale.high)) + 1)
+    return [2.0**power for power in powers[:: ceil(len(powers) / most)]]
 
 
 def _log_ticks(low: float, high: float, most: int) -> list[float]:

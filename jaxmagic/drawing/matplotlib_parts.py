@@ -17,7 +17,7 @@ from ..charts.scale import Scale
 from ..records.names import shortened
 from ..terminal import printable
 from .axis import ticks, title
-from .colours import GREY, hue
+from .colours import GREY, INK, hue
 from .plot import formatted
 from .svg import short
 
@@ -96,6 +96,20 @@ def make_plain(drawn: Figure) -> None:
         text.set_parse_math(False)
         text.set_usetex(False)
         text.set_fontsize(_POINTS)
+
+
+def make_clear(drawn: Figure) -> None:
+    """Remove the background, and draw axes and text in the grey that is legible on white and on black."""
+    for patch in (drawn.patch, *(axes.patch for axes in drawn.axes)):
+        patch.set_alpha(0)
+    for text in drawn.findobj(Text):
+        assert isinstance(text, Text)
+        if text.get_color() != INK:  # on a coloured area
+            text.set_color(GREY)
+    for axes in drawn.axes:
+        axes.tick_params(color=GREY, labelcolor=GREY)
+        for spine in axes.spines.values():
+            spine.set_edgecolor(GREY)
 
 
 def patches(names: Sequence[str]) -> list[Patch]:

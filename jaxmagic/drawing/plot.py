@@ -84,6 +84,16 @@ class Plot:
         at = min(max(self.x.at(x), half), WIDTH - half)
         self.drawing.words(at, height, text, anchor="middle", data={"x": self.numbers("x", [x]), "half": round(half)})
 
+    def label(self, x: float, y: float, text: str, lift: float) -> None:
+        """Write text centred at a point, `lift` pixels above it."""
+        assert self.y is not None
+        half = width_of(text) / 2
+        at = min(max(self.x.at(x), half), WIDTH - half)
+        data = {
+            "x": self.numbers("x", [x]), "y": self.numbers("y", [y]), "half": round(half), "lift": f"{lift:g}"
+        }  # fmt: skip
+        self.drawing.words(at, self.y.at(y) - lift, text, anchor="middle", data=data)
+
     def grid(self, top: float, bottom: float) -> None:
         """Draw the ticks of both axes, with grid lines; the ticks of a switchable axis's other scale are hidden."""
         for name, scale in self.scales.items():
@@ -134,7 +144,7 @@ def legend(drawing: Drawing, entries: Iterable[tuple[str, str, bool]], left: flo
     for number, ((name, colour, dashed), (at, row), text) in enumerate(zip(entries, places, texts, strict=True)):
         line = FONT_TOP + _ROW * row
         right = at + _SAMPLE + width_of(text)
-        with drawing.group({"s": number, "button": name}):
+        with drawing.group({"s": number, "button": name, "legend": 1}):
             corners = [(at - 4, line - 12), (right, line - 12), (right, line + 4), (at - 4, line + 4)]
             drawing.path(corners, colour="none", fill="#0000")
             drawing.path([(at, line - 4), (at + 18, line - 4)], colour=colour, width=3, dashed=dashed)
@@ -173,6 +183,8 @@ def formatted(scale: Scale, value: float) -> str:
         return units.size(value) if scale.unit is None else units.size_in(value, scale.unit)
     if scale.quantity == "share":
         return units.percent(value)
+    if scale.quantity == "flops":
+        return units.rate(value, "flops")
     if scale.quantity == "name":
         return scale.names[round(value)]
     return units.factor(value) if scale.quantity == "ratio" else units.number_about(value)
@@ -204,5 +216,7 @@ def units_of(scale: Scale, size: float = 1.0) -> list[tuple[str, float]]:
     unit_sizes: dict[str, dict[str, int]] = {"time": units.TIME_UNITS, "size": units.SIZE_UNITS}
     if sizes := unit_sizes.get(scale.quantity):
         return [(f" {unit}", each / size) for unit, each in sizes.items() if scale.unit in (None, unit)]
+    if scale.quantity == "flops":
+        return [(f" {prefix}FLOP/s", each / size) for prefix, each in (*units.PREFIXES.items(), ("", 1.0))]
     suffixes: dict[str, str] = {"share": units.percent(1).removeprefix("100"), "ratio": units.factor_tick(1)[1:]}
     return [(suffixes.get(scale.quantity, ""), 1.0)]

@@ -11,6 +11,7 @@ import base64
 from functools import singledispatch
 from io import BytesIO
 
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -20,7 +21,7 @@ from ..charts.areas import Boxes, Flame, Treemap
 from ..charts.curves import Curves
 from ..charts.lane_thinning import lane_runs
 from ..charts.lanes import Lanes
-from ..charts.spec import Bars, Chart, Forest
+from ..charts.spec import Bars, Chart, Forest, Multiples
 from ..terminal import printable
 from .colours import GREY, INK, hue, hue_of_part
 from .lanes_to_svg import STRETCHES, first_lanes, name_of, note_of
@@ -31,6 +32,7 @@ from .matplotlib_parts import (
     draw_mark,
     label,
     labels,
+    make_clear,
     make_plain,
     name_rows,
     patches,
@@ -65,8 +67,9 @@ def figure(chart: Chart) -> Figure:
 
 
 def to_png(chart: Chart) -> str:
-    """Draw a chart as a PNG in base64, as notebooks store it."""
+    """Draw a chart as a PNG in base64, as notebooks store it: without a background, legible on white and on black."""
     drawn = figure(chart)
+    make_clear(drawn)
     assert isinstance(drawn, ChartFigure)
     return base64.b64encode(drawn._repr_png_()).decode()
 
@@ -118,23 +121,45 @@ def _(chart: Treemap, into: Figure) -> None:
 @_draw.register
 def _(chart: Curves, into: Figure) -> None:
     into.set_size_inches(_WIDTH, 3.2)
-    axes = into.add_subplot()
+    handles = _curves(chart, into.add_subplot())
+    if len(handles) > 1:
+        rows = draw_legend(into, handles)
+        into.set_size_inches(_WIDTH, 3.0 + 0.2 * rows)
+
+
+@_draw.register
+def _(chart: Multiples, into: Figure) -> None:
+    lines = -(-len(chart.panels) // 2)
+    into.set_size_inches(_WIDTH, 0.6 + 2.4 * lines)
+    grid = into.subplots(lines, 2, sharex=True, sharey=True, squeeze=False)
+    handles: dict[str, Line2D | Patch] = {}
+    for axes, panel in zip(grid.flat, chart.panels, strict=False):
+        handles |= {str(each.get_label()): each for each in _curves(panel, axes)}
+        axes.set_title(label(panel.title, 40), fontsize="medium")
+    for axes in list(grid.flat)[len(chart.panels) :]:
+        axes.set_axis_off()
+    draw_legend(into, list(handles.values()))
+
+
+def _curves(chart: Curves, axes: Axes) -> list[Line2D | Patch]:
+    """Draw curves on axes, and return what the legend explains."""
     set_scale(axes.xaxis, chart.x)
     set_scale(axes.yaxis, chart.y)
     names = labels([each.name for each in chart.series])
     handles: list[Line2D | Patch] = [
         draw_curve(axes, each, name) for each, name in zip(chart.series, names, strict=True)
     ]
+    for each in chart.series:
+        if each.label:
+            axes.annotate(label(each.label), (each.x[0], each.y[0]), (0, 4), textcoords="offset points", ha="center")
     handles += [draw_mark(axes, chart.x, each) for each in chart.marks]
     for band in chart.bands:
         axes.axvspan(band.low, band.high, color=GREY, alpha=0.3, linewidth=0.5)
     if chart.bands:
         handles.append(Patch(color=GREY, alpha=0.3, label=label(chart.bands_name)))
     if chart.note:
-        axes.text(0.99, 0.03, f"{label(chart.note)} →", transform=axes.transAxes, ha="right")
-    if len(handles) > 1:
-        rows = draw_legend(into, handles)
-        into.set_size_inches(_WIDTH, 3.0 + 0.2 * rows)
+        axes.text(0.99, 0.03, label(chart.note, 70), transform=axes.transAxes, ha="right")
+    return handles
 
 
 @_draw.register

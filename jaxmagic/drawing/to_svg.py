@@ -7,7 +7,10 @@ The attributes are:
 - on a curve ``curve``, its name, with ``low`` and ``high``, the ends of its interval;
 - on a group ``s``, the number of its series, ``button``, the name of a button that highlights it, and ``tip``, its
   tooltip;
+- on a group ``fit``, whether it is a call of a flame graph or a tile, whose label is written anew when its width
+  changes, from its ``tip``, ``name`` and ``place``; and ``legend``, if it is an entry of the legend;
 - on ticks ``ticks``, the name of the axis, and ``log``, whether they are for its logarithmic form;
+- on text ``whole``, if it is a name beside a row: the name, or nothing if it is shown whole;
 - on text ``ink``, if it lies on a coloured area and keeps its colour.
 """
 
@@ -27,7 +30,7 @@ from .axis import title
 from .colours import EDGE, GREY, INK, hue, hue_of_part
 from .lanes_to_svg import draw_lanes
 from .plot import FONT_TOP, MOST_IN_TITLE, WIDTH, Plot, formatted, lay_out, legend, names_of
-from .svg import FAINT, Drawing, fitting, short, width_of
+from .svg import FAINT, FONT_SIZE, Drawing, fitting, short, width_of
 
 #: The height of curves, and of a row in other charts, in pixels.
 _RISE = 130
@@ -68,10 +71,11 @@ def _(chart: Curves) -> Drawing:
         _mark(plot, mark, top - 13 * line + 9)
     for number, series in enumerate(chart.series):
         _curve(plot, number, series)
+    _labels(plot, chart.series)
     if len(names) > 1:
         legend(plot.drawing, entries, legend_left)
     if chart.note:
-        plot.drawing.words(WIDTH - 20, bottom - 6, f"{chart.note} →", anchor="end")
+        plot.drawing.words(WIDTH - 20, bottom - 6, chart.note, anchor="end")
     return plot.drawing
 
 
@@ -134,7 +138,7 @@ def _(chart: Treemap) -> Drawing:
     for tile in chart.tiles:
         left, right = (WIDTH * each for each in tile.x)
         upper, lower = (top + _HEIGHT * each for each in tile.y)
-        with drawing.group({"s": tile.kind, "tip": "\n".join(tile.lines)}):
+        with drawing.group({"s": tile.kind, "fit": "tile", "tip": "\n".join(tile.lines)}):
             corners = [(left, upper), (right, upper), (right, lower), (left, lower)]
             drawing.path(corners, colour=EDGE, width=1, fill=hue(tile.kind))
             _words_inside(drawing, tile.lines[:2], (left, right, upper, lower))
@@ -183,7 +187,8 @@ def _cell(plot: Plot, cell: Cell, top: float) -> None:
     room = 0.9 * (plot.x.at(right) - start - 8)  # the width of text is an estimate
     *longer, name = names_of(cell, plot.scales["x"])
     text = next((each for each in longer if width_of(each) <= room), fitting(name, room))
-    with plot.drawing.group({"s": cell.kind, "tip": "\n".join(cell.lines)}):
+    data = {"s": cell.kind, "fit": "cell", "name": cell.name} | ({"place": cell.place} if cell.place else {})
+    with plot.drawing.group(data | {"tip": "\n".join(cell.lines)}):
         corners = [top, top, top + _CELL, top + _CELL, top]
         plot.path([left, right, right, left, left], corners, colour=EDGE, fill=hue(cell.kind))
         if text:
@@ -219,6 +224,20 @@ def _curve(plot: Plot, number: int, series: Series) -> None:
                 plot.path(xs, ys, colour=colour, kind="dots", width=3 if series.muted else 6)
 
 
+def _labels(plot: Plot, series: Sequence[Series]) -> None:
+    """Write labels above their points, or below where another label is in the way."""
+    taken: list[tuple[float, float, float]] = []
+    for each in series:
+        if not each.label or each.x[0] is None or each.y[0] is None or plot.y is None:
+            continue
+        x, y, half = plot.x.at(each.x[0]), plot.y.at(each.y[0]), width_of(each.label) / 2
+        for lift in (7.0, -15.0):
+            if all(abs(x - at) > half + other or abs(y - lift - line) > FONT_SIZE for at, line, other in taken):
+                taken.append((x, y - lift, half))
+                plot.label(each.x[0], each.y[0], each.label, lift)
+                break
+
+
 def _band(plot: Plot, band: Band) -> None:
     """Draw a band behind the curves, from top to bottom."""
     low, high = plot.scales["y"].low, plot.scales["y"].high
@@ -251,7 +270,7 @@ def _row(plot: Plot, number: int, row: Row, name: str, middle: float) -> None:
         top, bottom = middle - _ROW / 2, middle + _ROW / 2
         corners = [(0.0, top), (float(WIDTH), top), (float(WIDTH), bottom), (0.0, bottom)]
         plot.drawing.path(corners, colour="none", fill="#0000")
-        plot.drawing.words(plot.x.start - 10, middle + 4, name, anchor="end")
+        plot.drawing.words(plot.x.start - 10, middle + 4, name, anchor="end", data=_whole(row.name, name))
         if row.hill:
             xs = [x for x, _ in row.hill]
             up, down = [middle - 11 * each for _, each in row.hill], [middle + 11 * each for _, each in row.hill]
@@ -269,7 +288,7 @@ def _row_tip(scale: Scale, row: Row) -> str:
 
 
 def _bar(plot: Plot, chart: Bars, bar: Bar, name: str, top: float) -> None:
-    plot.drawing.words(plot.x.start - 10, top + 13, name, anchor="end")
+    plot.drawing.words(plot.x.start - 10, top + 13, name, anchor="end", data=_whole(bar.name, name))
     whole, before = sum(size for _, size in bar.parts), 0.0
     for part, size in bar.parts:
         number = chart.names.index(part)
@@ -277,6 +296,11 @@ def _bar(plot: Plot, chart: Bars, bar: Bar, name: str, top: float) -> None:
         with plot.drawing.group({"s": number, "tip": tip}):
             _box(plot, before, before + size, top, top + _ROW - 8, hue_of_part(part, number))
         before += size
+
+
+def _whole(name: str, shown: str) -> dict[str, object]:
+    """Keep a name that was shortened: a wide page has room for it."""
+    return {"whole": "" if name == shown else name}
 
 
 def _box(plot: Plot, low: float, high: float, top: float, bottom: float, fill: str) -> None:

@@ -52,7 +52,7 @@ class MemoryView(View):
         self.unit = choice("Unit", (_AUTOMATIC, *reversed(units.SIZE_UNITS)))
         self.screen = screen()
         guard = Guard(self.screen)
-        of_maps = [self.program, self.beside, self.colour, self.unit]
+        of_maps = [self.program, *([self.beside] if len(named) > 1 else []), self.colour, self.unit]
         guard.watch([self.look_at, *of_maps], self.refresh)
         super().__init__([row(self.look_at, *(of_maps if named else ())), self.screen])
         guard(self.refresh)(None)

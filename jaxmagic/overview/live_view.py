@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import ipywidgets
 
 from .. import units
-from ..report.panel import Guard, View, choice, row, screen, show, show_chart
+from ..report.panel import Guard, View, choice, row, screen, show, show_chart, words
 from ..session.history import History
 from ..session.record import Record
 from .analysis import ORDERS, STAGES, UNITS, Run, choose, functions, runs
@@ -47,17 +47,26 @@ class HistoryView(View):
             layout=ipywidgets.Layout(width="100%", max_width="52em"),
         )
         self.bars, self.report = screen(), screen()
+        self.left_out = words("")
         guard = Guard(self.bars)
         controls = [self.text, self.function, self.stage, self.unit, self.order]
         guard.watch(controls, self.refresh)
         Guard(self.report).watch([self.run], self.open_run)
-        super().__init__([row(*controls), self.bars, self.run, self.report])
+        if not functions(self._runs):  # nothing to choose from
+            controls.remove(self.function)
+        super().__init__([row(*controls), self.bars, self.left_out, self.run, self.report])
         guard(self.refresh)(None)
 
     def refresh(self) -> None:
         """Draw the runs that the controls select."""
         function = None if self.function.value == _ALL else self.function.value
-        chosen = choose(self._runs, text=self.text.value, function=function, order=self.order.value)[:_MOST]
+        found = choose(self._runs, text=self.text.value, function=function, order=self.order.value)
+        chosen = found[:_MOST]
+        self.left_out.value = (
+            f"{len(chosen)} of {len(found)} runs, {self.order.value}. Filter or sort to see others."
+            if len(found) > len(chosen)
+            else ""
+        )
         self.run.options = [(_name(each), each) for each in chosen]
         show_chart(self.bars, runs_chart(chosen, stage=self.stage.value, function=function, unit=self.unit.value))
 

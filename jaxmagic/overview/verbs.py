@@ -36,7 +36,8 @@ def explore(record: object = None, *beside: object) -> VBox:
         beside: memory profiles or programs to compare a memory profile with.
 
     Returns:
-        The widget; a notebook shows it if it is the last value of a cell.
+        The widget; a notebook shows it if it is the last value of a cell, and below it the report, which is all that
+        a saved notebook can show without a kernel.
 
     Raises:
         TypeError: `record` is not a record, or `beside` cannot be compared with it.
@@ -47,4 +48,7 @@ def explore(record: object = None, *beside: object) -> VBox:
     >>> type(jaxmagic.explore()).__name__
     'HistoryView'
     """
-    return view_of(history() if record is None else record, *beside)
+    shown = history() if record is None else record
+    view = view_of(shown, *beside)
+    view.saved = (shown, *beside)
+    return view

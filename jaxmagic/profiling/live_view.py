@@ -15,6 +15,9 @@ _PICTURES = {
     "memory": "memory",
 }
 
+#: What is shown where there is no picture.
+_NOTHING = "report"
+
 
 class ProfileView(View):
     """A list of pictures, and below it the chosen one and the report.
@@ -25,7 +28,9 @@ class ProfileView(View):
 
     def __init__(self, record: Profile) -> None:
         self.record = record
-        self.look_at = choice("Show", tuple(_PICTURES))
+        drawn = {name: CHARTS[Profile][of].draw(record) for name, of in _PICTURES.items()}
+        self._pictures = {name: chart for name, chart in drawn.items() if chart is not None}
+        self.look_at = choice("Show", tuple(self._pictures) or (_NOTHING,))
         self.screen = screen()
         guard = Guard(self.screen)
         guard.watch([self.look_at], self.refresh)
@@ -34,7 +39,7 @@ class ProfileView(View):
 
     def refresh(self) -> None:
         """Show the chosen picture."""
-        show(self.screen, self.record, CHARTS[Profile][_PICTURES[self.look_at.value]].draw(self.record))
+        show(self.screen, self.record, self._pictures.get(self.look_at.value))
 
 
 VIEWS = {Profile: ProfileView}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import ipywidgets
+from IPython.display import display
 
 from ..charts.spec import Chart
 from .html_parts import error_to_html
@@ -22,7 +23,23 @@ _BESIDE = "2px 14px 2px 0"
 
 
 class View(ipywidgets.VBox):  # type: ignore[misc]
-    """A live view; closing it closes all its widgets, so that nothing is left in the kernel."""
+    """A live view; closing it closes all its widgets, so that nothing is left in the kernel.
+
+    Attributes:
+        saved: the records whose reports are shown below the view, in outputs of their own. A saved notebook shows
+            them without a kernel and untrusted, when the view itself is not shown.
+    """
+
+    saved: tuple[object, ...] = ()
+
+    def _ipython_display_(self, **options: Any) -> None:
+        shown = getattr(super(), "_ipython_display_", None)  # ipywidgets before 8
+        if shown is not None:
+            shown(**options)
+        else:
+            display(self._repr_mimebundle_(), raw=True)
+        for each in self.saved:
+            display(each)
 
     def close(self) -> None:
         """Close the view and all its widgets."""

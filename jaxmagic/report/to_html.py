@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from html import escape
+from itertools import groupby
 from typing import Any
 
 from ..drawing.colours import GREY_PARTS, PARTS
@@ -58,9 +59,7 @@ def to_html(record: object, style: Style = DEFAULT, *, explain: bool = False) ->
     Unless ``style.whole``, most of it is folded.
     """
     inside = _written(compose(record, style, explain=explain), style)
-    return with_scripts(
-        f'<div style="{_PAGE};line-height:1.5;max-width:60em;overflow-wrap:break-word">{inside}</div>'
-    )
+    return with_scripts(f'<div style="{_PAGE};line-height:1.5;overflow-wrap:break-word">{inside}</div>')
 
 
 def _writer(style: Style) -> Callable[[Block], str]:
@@ -175,7 +174,15 @@ def _excerpt(block: Excerpt, style: Style) -> str:
 
 
 def _written(blocks: Iterable[Block], style: Style) -> str:
-    return "".join(map(_writer(style), blocks))
+    """Write blocks below each other; pictures take the width of the page, and text a width in which it is read."""
+    pieces = []
+    for wide, some in groupby(blocks, lambda block: isinstance(block, _AS_WIDE_AS_THE_PAGE)):
+        inside = "".join(map(_writer(style), some))
+        pieces.append(inside if wide or not inside else f'<div style="max-width:60em">{inside}</div>')
+    return "".join(pieces)
+
+
+_AS_WIDE_AS_THE_PAGE = (Picture, Fold, Excerpt)
 
 
 _WRITERS: dict[type, Callable[[Any, Style], str]] = {

@@ -7,18 +7,27 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fabricate.comparison import grid_of
 
+from jaxmagic.charts.areas import Cell, Flame
 from jaxmagic.charts.chart_of import chart_of
+from jaxmagic.charts.curves import Curves, Series
+from jaxmagic.charts.lanes import Called, Lane, Lanes
+from jaxmagic.charts.scale import Scale
 from jaxmagic.comparison.charts.choices import latencies
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.drawing.scripts import script as live_script
 from jaxmagic.drawing.scripts import with_scripts
 from jaxmagic.report.pictures import chart_to_html, picture
 from jaxmagic.report.to_html import to_html
+
+#: The width of a page in which a live picture is as wide as the still one.
+AS_STILL = 560 + 2 * 8
 
 
 def is_like(path: str, other: str) -> bool:
@@ -32,9 +41,9 @@ def is_like(path: str, other: str) -> bool:
 class Page:
     """A page without a notebook: what the script does wherever HTML is shown."""
 
-    def __init__(self, browser: Any, path: Path, body: str, script: bool = True) -> None:
+    def __init__(self, browser: Any, path: Path, body: str, script: bool = True, width: int = 900) -> None:
         path.write_text(f'<!doctype html><meta charset="utf-8"><body style="color:#123456">{body}', encoding="utf-8")
-        context = browser.new_context(viewport={"width": 900, "height": 900}, java_script_enabled=script)
+        context = browser.new_context(viewport={"width": width, "height": 900}, java_script_enabled=script)
         self.page = context.new_page()
         self.errors: list[str] = []
         self.requests: list[str] = []
@@ -145,7 +154,7 @@ def test_the_script_draws_what_the_still_picture_shows_also_after_switching_to_a
         for path in ET.fromstring(still(html)).iter("{http://www.w3.org/2000/svg}path")
         if "data-x" in path.attrib
     ]
-    page = show(html)
+    page = show(html, width=AS_STILL)
     there, back = ("linear", "log") if kind == "forest" else ("log", "linear")
     for name in (None, there, back):
         if name is not None:
@@ -155,7 +164,7 @@ def test_the_script_draws_what_the_still_picture_shows_also_after_switching_to_a
 
 
 def test_the_other_kind_of_axis_has_its_own_places_and_ticks(comparison: Comparison, show: Any) -> None:
-    page = show(to_html(comparison))
+    page = show(to_html(comparison), width=AS_STILL)
     page.page.get_by_role("button", name="linear").click()
     scale = chart_of(comparison).x
     axis = json.loads(page.page.locator("svg").get_attribute("data-axes"))["x"]
@@ -190,3 +199,152 @@ def test_whatever_a_name_holds_is_only_text(named: Any, show: Any, hostile: str)
     told = page.move(60, 45)
     assert told.startswith("</script><script>window.evil=1")
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 900
+
+
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_a_picture_is_as_wide_as_its_page_with_text_of_the_same_size(sweep: Any, show: Any, width: int) -> None:
+    page = show(chart_to_html(chart_of(sweep))).page
+    page.set_viewport_size({"width": width, "height": 700})
+    page.wait_for_function(f"document.querySelector('svg').getBoundingClientRect().width === {width - 16}")
+    assert page.evaluate("document.querySelector('svg').getScreenCTM().a") == 1  # nothing is scaled
+    ticks = page.locator("[data-ticks=x]:visible text[text-anchor=middle]:visible").evaluate_all(
+        "all => all.map(n => n.getBoundingClientRect()).map(box => [box.left, box.right])"
+    )
+    assert len(ticks) >= 4
+    assert all(right < left for (_, right), (left, _) in pairwise(ticks))
+    drawn = page.locator("svg text:visible, svg path:visible").evaluate_all(
+        "all => all.map(n => n.getBoundingClientRect()).map(box => [box.left, box.right])"
+    )
+    assert min(left for left, _ in drawn) >= 0
+    assert max(right for _, right in drawn) <= width
+    curve = page.locator("path[data-curve=numpy]").bounding_box()
+    assert curve["x"] + curve["width"] == pytest.approx(width - 8 - 16, abs=0.04 * width)  # up to the largest n
+
+
+def test_a_picture_in_a_closed_fold_is_as_wide_as_the_page_when_it_is_opened(sweep: Any, show: Any) -> None:
+    page = show(f"<details><summary>more</summary>{chart_to_html(chart_of(sweep))}</details>").page
+    page.locator("summary").click()
+    page.wait_for_function("document.querySelector('svg').getBoundingClientRect().width === 884")
+
+
+def graph() -> Flame:
+    cells = (
+        Cell(x=(0.0, 8e6), level=0, name="all", lines=("all", "8.00 ms, 100 % of all")),
+        Cell(x=(0.0, 6e6), level=1, name="step", lines=("step", "6.00 ms, 75 % of all"), kind=1),
+        Cell(x=(6e6, 8e6), level=1, name="other", lines=("other", "2.00 ms, 25 % of all"), kind=1),
+        Cell(x=(0.0, 5e4), level=2, name="narrow", lines=("narrow", "50.0 µs, <1 % of all")),
+    )
+    x = Scale(label="device time", quantity="time", low=0.0, high=8e6)
+    return Flame(title="graph", x=x, cells=cells, kinds=("operation", "your function"))
+
+
+def test_a_click_on_a_call_zooms_to_it_and_another_one_back(show: Any) -> None:
+    page = show(chart_to_html(graph())).page
+    cell = page.locator("[data-name=step]")
+    whole = cell.bounding_box()["width"]
+    assert page.locator("[data-name=narrow] text").count() == 0
+    cell.click(position={"x": 100, "y": 5})
+    zoomed = cell.bounding_box()["width"]
+    assert zoomed == pytest.approx(whole * 8 / 6, abs=4)
+    assert page.locator("[data-name=all]").bounding_box()["width"] == pytest.approx(zoomed, abs=1)
+    assert not page.locator("[data-name=other]").is_visible()
+    ticks = page.locator("[data-ticks=x] text[text-anchor=middle]").all_text_contents()
+    assert (ticks[0], ticks[-1]) == ("0", "6")
+    page.locator("[data-name=narrow]").click()
+    page.locator("[data-name=narrow] text", has_text="narrow 50.0 µs").wait_for()
+    page.get_by_role("button", name="show all").click()
+    assert cell.bounding_box()["width"] == pytest.approx(whole, abs=1)
+    assert not page.get_by_role("button", name="show all").is_visible()
+
+
+def test_the_keyboard_goes_from_call_to_call_and_zooms(show: Any) -> None:
+    page = show(chart_to_html(graph())).page
+
+    def at() -> str:
+        return str(page.evaluate("document.activeElement.dataset.name"))
+
+    page.locator("[data-name=all]").focus()
+    visited = []
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"):
+        page.keyboard.press(key)
+        visited.append(at())
+    assert visited == ["step", "other", "other", "step", "narrow", "step"]
+    assert page.locator("[data-fit=cell][tabindex='0']").count() == 1
+    page.keyboard.press("Enter")
+    assert not page.locator("[data-name=other]").is_visible()
+    page.keyboard.press("Escape")
+    assert page.locator("[data-name=other]").is_visible()
+
+
+def test_small_multiples_stand_side_by_side_or_below_each_other(sweep: Any, executable: Any, show: Any) -> None:
+    page = show(chart_to_html(chart_of(grid_of(sweep, executable())))).page
+    one, other = (each.bounding_box() for each in page.locator("svg").all())
+    assert one["y"] == other["y"]
+    page.set_viewport_size({"width": 500, "height": 900})
+    page.wait_for_function("document.querySelector('svg').getBoundingClientRect().width === 484")
+    one, other = (each.bounding_box() for each in page.locator("svg").all())
+    assert one["x"] == other["x"]
+
+
+def test_the_labels_of_points_follow_their_axes(show: Any) -> None:
+    made = [
+        Series(name=name, x=(x,), y=(y,), hue=number, points=True, label=name)
+        for number, (name, x, y) in enumerate([("low", 1.0, 1e9), ("high", 100.0, 5e12)])
+    ]
+    axis = Scale(label="intensity", quantity="number", low=0.5, high=200.0, log=True)
+    rate = Scale(label="FLOP/s", quantity="flops", low=1e8, high=1e13, log=True)
+    page = show(chart_to_html(Curves(title="roofline", x=axis, y=rate, series=tuple(made))))
+    points = page.page.locator("path[data-curve=high]").first
+    assert "10 T" in page.page.locator("[data-ticks=y]:visible text").all_text_contents()
+    page.page.get_by_role("button", name="y → linear").click()
+    place = [float(each) for each in re.findall(r"[\d.]+", points.get_attribute("d"))]
+    label = page.page.locator("text[data-lift]", has_text="high")
+    assert float(label.get_attribute("y")) == pytest.approx(place[1] - 7, abs=0.2)
+    assert "FLOP/s: 5 TFLOP/s" in page.move(place[0], place[1])
+
+
+def timeline(*lanes: Lane) -> Lanes:
+    called = (Called(name="early", kind=0), Called(name="late", kind=0))
+    x = Scale(label="time", quantity="time", low=0.0, high=1e6)
+    return Lanes(title="what ran when", x=x, kinds=(("host", 7),), called=called, lanes=lanes)
+
+
+def lane(name: str, *starts: int) -> Lane:
+    many = len(starts)
+    return Lane(
+        name=name, owner="", rows=1, row=(0,) * many, start=starts, length=(10_000,) * many,
+        called=tuple(range(many)),
+    )  # fmt: skip
+
+
+def test_a_search_while_zoomed_goes_to_what_it_finds(show: Any) -> None:
+    page = show(chart_to_html(timeline(lane("python", 0, 980_000)))).page
+    canvas = page.locator("canvas")
+    for key in ["+"] * 4 + ["ArrowLeft"] * 60:
+        canvas.press(key)
+    box = canvas.bounding_box()
+    middle = box["x"] + 150 + (box["width"] - 160) * 0.68, box["y"] + 12  # the end of the timeline limits the move
+    page.mouse.move(*middle)
+    assert not page.get_by_text("late").is_visible()
+    page.get_by_label("search events").fill("late")
+    page.mouse.move(middle[0] + 2, middle[1])
+    page.get_by_text("late\n").wait_for()
+
+
+def test_a_long_timeline_ends_below_a_lane_and_counts_the_others(show: Any) -> None:
+    page = show(chart_to_html(timeline(*(lane(f"thread {number}", 0) for number in range(50))))).page
+    height = page.locator("canvas").bounding_box()["height"] - 4 - 30
+    assert (height + 4) % (15 + 4) == 0  # rows of 15 pixels, with 4 between lanes
+    page.get_by_text(f"{50 - round((height + 4) / 19)} more lanes below").wait_for()
+
+
+@pytest.mark.parametrize("width", [360, 600, 1600])
+def test_the_list_below_a_map_fits_and_is_cut_with_an_ellipsis_alone(executable: Any, show: Any, width: int) -> None:
+    page = show(chart_to_html(chart_of(executable())), width=width).page
+    page.get_by_text("in 4 buffers").wait_for()
+    cells = page.locator("td[title]").evaluate_all(
+        "all => all.map(n => [n.getBoundingClientRect().right, getComputedStyle(n).textOverflow, n.title])"
+    )
+    assert "cell.py:3" in [title for *_, title in cells]
+    assert max(right for right, *_ in cells) <= width
+    assert {overflow for _, overflow, _ in cells} == {"ellipsis"}

@@ -94,7 +94,7 @@ def test_samples_beyond_the_picture_are_counted(benchmark: Benchmark) -> None:
     far = Trial(samples_ns=(*benchmark.samples_ns, 10**9, 2 * 10**9), evaluations=1)
     found = chart_of(replace(benchmark, latency=far))
     assert isinstance(found, Curves)
-    assert found.note == "2 beyond"
+    assert found.note == "2 beyond →"
     assert found.x.high < 10**8
     assert found.series[0].y[-1] == pytest.approx(90 / 92)
 
@@ -178,7 +178,7 @@ def test_a_sweep_over_names_has_them_on_its_axis(sweep: Sweep) -> None:
     named = replace(sweep.variables[0], numbers=None)
     found = chart_of(replace(sweep, variables=(named,)))
     assert isinstance(found, Curves)
-    assert found.x.names == named.labels
+    assert found.x.names == named.labels[:-1]  # at the last one all candidates failed
     assert found.series[0].x == tuple(range(8))
     assert found.marks == ()
 

@@ -22,13 +22,13 @@ def test_the_html_holds_the_picture_and_the_script_and_no_address(request: Any, 
     assert html.count("<script>") == html.count("</script>") == 1
     assert not re.search(r'(src|href)="(?!data:)|https?:', html)
     assert "http" not in re.sub(r"http://www.w3.org/2000/svg", "", still(html))
-    assert len(html) < 15_000
+    assert len(html) < 22_000
 
 
 def test_eight_candidates_of_a_thousand_rounds_stay_small(named: Any) -> None:
     record = named(*(f"candidate_{number}" for number in range(8)), rounds=1000)
-    assert len(to_html(record).encode()) < 40_000
-    assert len(chart_to_html(latencies(record)).encode()) < 40_000
+    assert len(to_html(record).encode()) < 45_000
+    assert len(chart_to_html(latencies(record)).encode()) < 45_000
 
 
 def test_the_script_knows_nothing_but_its_key(named: Any, hostile: str) -> None:
@@ -40,7 +40,7 @@ def test_the_script_knows_nothing_but_its_key(named: Any, hostile: str) -> None:
     assert len(scripts) == 1
     (script,) = scripts
     assert not re.search(r"%KEY%|^\s|^//|</|<!--|https?:", script, re.M)
-    assert len(script) < 5_700
+    assert len(script) < 10_500
 
 
 def test_the_same_picture_is_saved_as_the_same_text_and_another_one_has_another_key(comparison: Comparison) -> None:

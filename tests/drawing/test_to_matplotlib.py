@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import subprocess
 import sys
 import warnings
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.image import imread
 from matplotlib.text import Text
 
 from jaxmagic.benchmarking.record.benchmark import Benchmark
@@ -17,7 +19,7 @@ from jaxmagic.charts.areas import Cell, Flame, Tile, Treemap
 from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.charts.curves import Band, Curves, Mark, Series
 from jaxmagic.charts.scale import Scale
-from jaxmagic.charts.spec import Bar, Bars, Forest, Row
+from jaxmagic.charts.spec import Bar, Bars, Forest, Multiples, Row
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.drawing.to_matplotlib import figure, to_png
 from jaxmagic.session.history import History
@@ -186,3 +188,22 @@ def test_rows_with_long_names_can_be_told_apart(named: Any) -> None:
     rows = [each.get_text() for each in axes.get_yticklabels()]
     assert len(rows) == len(set(rows)) == 3
     assert max(map(len, rows)) <= 32
+
+
+def test_a_picture_for_a_notebook_has_no_background_and_text_for_light_and_dark_pages(comparison: Comparison) -> None:
+    pixels = imread(BytesIO(base64.b64decode(to_png(chart_of(comparison)))))
+    assert (pixels[[0, 0, -1, -1], [0, -1, 0, -1], 3] == 0).all()
+    opaque = pixels[pixels[..., 3] == 1][:, :3]
+    grey = opaque[(opaque.max(1) - opaque.min(1)) < 0.02]
+    assert 0.4 < grey.min() < 0.55  # no black text
+
+
+def test_small_multiples_share_their_axes_and_legend() -> None:
+    panels = tuple(
+        Curves(title=f"d={n}", x=TIME, y=TIME, series=(Series(name="f", x=(1.0, 2.0), y=(1.0, float(n))),))
+        for n in range(1, 4)
+    )
+    drawn = figure(Multiples(title="sweep", panels=panels))
+    assert [each.get_title() for each in drawn.axes] == ["d=1", "d=2", "d=3", ""]
+    assert [each.get_text() for each in drawn.legends[0].get_texts()] == ["f"]
+    assert len({each.get_xlim() for each in drawn.axes}) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -147,4 +148,33 @@ def sweep(compared: Callable[..., Comparison], environment: Environment) -> Swee
         budget_ns=10**10,
         stopped_by="end",
         environment=environment,
+    )
+
+
+def grid_of(sweep: Any, program: Any) -> Any:
+    """Sweep a second variable as well, with memory that grows along the first one."""
+    points = []
+    for point in sweep.points:
+        for dtype in (0, 1):
+            size = (2 - dtype) * 4096 * 2 ** point.at[0]
+            known = point.comparison and replace(
+                point.comparison,
+                candidates=tuple(
+                    replace(each, memory=replace(program, argument_bytes=0, temporary_bytes=size * (1 + number)))
+                    for number, each in enumerate(point.comparison.candidates)
+                ),
+            )
+            points.append(Point(at=(*point.at, dtype), comparison=known, failures=point.failures))
+    dtype = Variable(name="dtype", labels=("float32", "bfloat16"))
+    return replace(sweep, variables=(*sweep.variables, dtype), points=tuple(points))
+
+
+def without_end(sweep: Any) -> Any:
+    """Leave the upper half of a sweep unmeasured."""
+    failures = (Failure(label="numpy", error="MemoryError: 32 GiB"),)
+    return replace(
+        sweep,
+        points=tuple(
+            each if each.at[0] < 4 else Point(at=each.at, comparison=None, failures=failures) for each in sweep.points
+        ),
     )

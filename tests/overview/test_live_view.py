@@ -6,10 +6,13 @@ import base64
 import re
 from typing import Any
 
+import pytest
+
 import jaxmagic
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.overview.live_view import HistoryView
+from jaxmagic.report import panel
 
 
 def shown(screen: Any) -> str:
@@ -86,3 +89,33 @@ def test_explore_is_of_the_session_or_of_a_record(timing: Any, sweep: Any, bench
     assert len(names(jaxmagic.explore(timing(code="f(x)")))) == 1
     assert type(jaxmagic.explore(sweep)).__name__ == "SweepView"
     assert type(jaxmagic.explore(benchmark)).__name__ == "BenchmarkView"
+
+
+def test_runs_that_are_not_drawn_are_counted(timing: Any) -> None:
+    view = HistoryView([timing(code=f"f({number})") for number in range(18)])
+    assert view.left_out.value == "15 of 18 runs, newest first. Filter or sort to see others."
+    view.text.value = "f(3)"
+    assert view.left_out.value == ""
+
+
+def test_a_menu_without_a_choice_is_left_out(timing: Any, compilation: Any) -> None:
+    def menus(view: HistoryView) -> list[str]:
+        return [each.description for each in view.children[0].children]
+
+    assert "Function" not in menus(HistoryView([timing(code="f(x)")]))
+    assert "Function" in menus(HistoryView([timing(compilation(), code="f(x)")]))
+
+
+def test_the_report_is_shown_below_the_view_in_an_output_of_its_own(
+    timing: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    displayed: list[Any] = []
+    monkeypatch.setattr(panel, "display", lambda each, **options: displayed.append((each, options)))
+    record = timing(code="f(x)")
+    view = jaxmagic.explore(record)
+    assert displayed == []  # only a view that is shown brings its report along
+    view._ipython_display_()
+    (bundle, options), (report, _) = displayed
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    assert options == {"raw": True}
+    assert report is record

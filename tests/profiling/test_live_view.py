@@ -27,3 +27,8 @@ def test_the_time_is_shown_by_scope_and_by_call_stack() -> None:
 def test_without_device_time_the_report_is_shown() -> None:
     view = jaxmagic.explore(Profile(recorded_ns=0, device_uses=(), operation_times=(), place_times=()))
     assert "No device time was recorded." in shown(view)
+
+
+def test_a_picture_that_cannot_be_drawn_is_no_choice() -> None:
+    view = jaxmagic.explore(fabricated())
+    assert view.look_at.options == ("device time by scope", "device time by call stack")

@@ -6,48 +6,62 @@ from collections.abc import Sequence
 
 from ...charts.curves import Curves, Series
 from ...charts.scale import Quantity, Scale, around
+from ...charts.spec import Multiples
 from ...statistics.medians import median
 from ..record.candidate import Candidate
 from ..record.comparison import Comparison
+from ..record.scaling import rows
 from ..record.sweep import Sweep
 
 #: Peaks that differ by a smaller factor look the same.
 _WORTH_A_PICTURE = 1.05
 
+_TITLE = "memory against time"
 
-def tradeoff(record: Comparison | Sweep) -> Curves | None:
+
+def tradeoff(record: Comparison | Sweep) -> Curves | Multiples | None:
     """Draw a point for each candidate, or a curve for each in a sweep. Down and to the left is better.
 
-    ``None`` if the memory of fewer than two points is known.
+    A sweep of several variables is a panel for each combination of all but one. ``None`` if the memory of fewer than
+    two points is known.
     """
-    if isinstance(record, Comparison):
-        by_label = {each.label: [each] for each in record.candidates if each.memory_bytes}
-    else:
-        by_label = {label: _along(record, label) for label in record}
-    drawn = {label: candidates for label, candidates in by_label.items() if candidates}
-    if sum(map(len, drawn.values())) < 2:
+    drawn = _of_comparison(record) if isinstance(record, Comparison) else _of_sweep(record)
+    points = [each for series in drawn.values() for each in series]
+    if sum(len(each.x) for each in points) < 2:
         return None
-    series = tuple(_series(label, hue, candidates) for hue, (label, candidates) in enumerate(drawn.items()))
-    return Curves(
-        title="memory against time",
-        x=_scale("time of a call", "time", [x for each in series for x in each.x if x is not None]),
-        y=_scale("peak memory", "size", [y for each in series for y in each.y if y is not None]),
-        series=series,
-    )
+    x = _scale("time of a call", "time", [x for each in points for x in each.x if x is not None])
+    y = _scale("peak memory", "size", [y for each in points for y in each.y if y is not None])
+    panels = tuple(Curves(title=others or _TITLE, x=x, y=y, series=series) for others, series in drawn.items())
+    return panels[0] if len(panels) == 1 else Multiples(title=_TITLE, panels=panels)
 
 
 def is_worth_a_picture(record: Comparison | Sweep) -> bool:
-    """Return whether candidates, or the points of a sweep, differ noticeably in their peak memory."""
+    """Return whether three or more candidates, or the points of a sweep, differ noticeably in their peak memory.
+
+    Two candidates are two numbers, which stand beside each other in the table.
+    """
     comparisons = [record] if isinstance(record, Comparison) else [each.comparison for each in record.points]
     peaks = [each.memory_bytes for one in comparisons if one for each in one.candidates if each.memory_bytes]
-    return len(peaks) > 1 and max(peaks) > _WORTH_A_PICTURE * min(peaks)
+    return len(peaks) > 2 and max(peaks) > _WORTH_A_PICTURE * min(peaks)
 
 
-def _along(sweep: Sweep, label: str) -> list[Candidate]:
-    """Return a candidate at the points where its memory is known, in their order."""
-    points = sorted(sweep.points, key=lambda each: each.at)
-    there = [each.comparison.candidate(label) for each in points if each.comparison and label in each.comparison]
-    return [each for each in there if each.memory_bytes]
+def _of_comparison(comparison: Comparison) -> dict[str, tuple[Series, ...]]:
+    known = [(number, each) for number, each in enumerate(comparison.candidates) if each.memory_bytes]
+    return {"": tuple(_series(each.label, number, [each]) for number, each in known)}
+
+
+def _of_sweep(sweep: Sweep) -> dict[str, tuple[Series, ...]]:
+    """Draw each candidate along one variable where its memory is known, by the values of the other variables."""
+    drawn = {}
+    for others, points in rows(sweep).items():
+        series = []
+        for number, label in enumerate(sweep):
+            there = [each.candidate(label) for _, each in points if label in each]
+            if known := [each for each in there if each.memory_bytes]:
+                series.append(_series(label, number, known))
+        if series:
+            drawn[others] = tuple(series)
+    return drawn
 
 
 def _series(label: str, hue: int, candidates: Sequence[Candidate]) -> Series:

@@ -2,28 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...charts.curves import Curves, Mark, Series
 from ...charts.scale import Scale, around
-from ..record.curve import Variable
+from ...charts.spec import Multiples
+from ..record.curve import Curve, Variable
 from ..record.sweep import Sweep
 
+_TITLE = "time of a call, and compile time"
 
-def sweep_chart(record: Sweep) -> Curves | None:
-    """Draw the time of each candidate along the variable with the most numbers."""
+
+def sweep_chart(record: Sweep) -> Curves | Multiples | None:
+    """Draw the time of each candidate along the variable with the most numbers.
+
+    A sweep of several variables is a panel for each combination of the others, on the same axes.
+    """
     curves = [each for each in record.curves if each.times]
     if not curves:
         return None
     variable = curves[0].variable
-    places = variable.numbers or tuple(map(float, range(len(variable.labels))))
+    measured = sorted({at for each in curves for at in each.positions})
+    places = {at: variable.numbers[at] if variable.numbers else float(n) for n, at in enumerate(measured)}
+    by_panel = {others: [each for each in curves if each.others == others] for others in _in_order(curves)}
+    series = {others: _series(drawn, places) for others, drawn in by_panel.items()}
+    points = [each for drawn in series.values() for each in drawn]
+    heights = [y for each in points for y in (*each.y, *(each.low or ()), *(each.high or ())) if y is not None]
+    low, high = around(heights, log=True)
+    panels = [
+        Curves(
+            title=others or _TITLE,
+            x=_along(variable, places),
+            y=Scale(label="time", quantity="time", low=low, high=high, log=True),
+            series=drawn,
+            marks=tuple(
+                Mark(label=f"{each.after} overtakes {each.before} near", at=each.value)
+                for each in record.crossings
+                if each.others == others
+            ),
+            note=_beyond(variable, measured),
+        )
+        for others, drawn in series.items()
+    ]
+    return panels[0] if len(panels) == 1 else Multiples(title=_TITLE, panels=tuple(panels))
+
+
+def _in_order(curves: Sequence[Curve]) -> list[str]:
+    """Return the values of the other variables, as the curves come."""
+    return list(dict.fromkeys(each.others for each in curves))
+
+
+def _series(curves: Sequence[Curve], places: Mapping[int, float]) -> tuple[Series, ...]:
+    """Draw the time of each candidate with its interval and, where nothing else varies, how long it compiled."""
     series = []
     for hue, curve in enumerate(curves):
         x = tuple(places[at] for at in curve.positions)
         times = curve.times
         series.append(
             Series(
-                name=curve.name,
+                name=curve.label,
                 x=x,
                 y=tuple(each.value for each in times),
                 low=tuple(each.low for each in times),
@@ -32,31 +69,33 @@ def sweep_chart(record: Sweep) -> Curves | None:
                 points=True,
             )
         )
-        if any(curve.compile_ns) and not curve.others:  # a grid has enough curves without them
+        if any(curve.compile_ns) and not curve.others:  # a small panel has enough curves without them
             compiling = tuple(float(each) if each else None for each in curve.compile_ns)
-            series.append(Series(name=f"{curve.name}: compile", x=x, y=compiling, hue=hue, dashed=True, muted=True))
-    heights = [y for each in series for y in (*each.y, *(each.low or ()), *(each.high or ())) if y is not None]
-    low, high = around(heights, log=True)
-    return Curves(
-        title="time of a call, and compile time",
-        x=_along(variable, places),
-        y=Scale(label="time", quantity="time", low=low, high=high, log=True),
-        series=tuple(series),
-        marks=tuple(
-            Mark(label=f"{each.after} overtakes {each.before} near", at=each.value) for each in record.crossings
-        ),
-    )
+            series.append(Series(name=f"{curve.label}: compile", x=x, y=compiling, hue=hue, dashed=True, muted=True))
+    return tuple(series)
 
 
-def _along(variable: Variable, places: Sequence[float]) -> Scale:
-    """Make the axis of a variable: its numbers, logarithmic if they span more than a factor of 4, or its labels."""
+def _beyond(variable: Variable, measured: Sequence[int]) -> str:
+    """Say which values lie beyond the axis, because nothing could be measured there."""
+    if variable.numbers is None:
+        return ""
+    largest = max(variable.numbers[at] for at in measured)
+    beyond = [label for label, each in zip(variable.labels, variable.numbers, strict=True) if each > largest]
+    if not beyond:
+        return ""
+    return f"{beyond[0]} not measured →" if len(beyond) == 1 else f"{len(beyond)} larger values not measured →"
+
+
+def _along(variable: Variable, measured: Mapping[int, float]) -> Scale:
+    """Make the axis of the measured values: numbers, logarithmic beyond a factor of 4, or labels."""
+    places = list(measured.values())
     if variable.numbers is None:
         return Scale(
             label=variable.name,
             quantity="name",
             low=-0.5,
             high=len(places) - 0.5,
-            names=variable.labels,
+            names=tuple(variable.labels[at] for at in measured),
         )
     growing = max(places) > 4 * min(places)
     low, high = around(places, log=growing)

@@ -115,8 +115,8 @@ class ComparisonView(View):
         self.progress.value = share
 
 
-def _known(chart: Curves | None) -> Curves:
+def _known(chart: Chart | None) -> Curves:
     """Raise if the memory is unknown, as it may be after measuring again."""
-    if chart is None:
+    if not isinstance(chart, Curves):
         raise ValueError("the memory of fewer than two candidates is known")
     return chart

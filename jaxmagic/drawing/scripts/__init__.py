@@ -27,7 +27,7 @@ def mark(name: str) -> str:
 
 def with_scripts(html: str) -> str:
     """Give pictures their key, and append each script that they need, once."""
-    for name in ("live.js", "lanes.js", "boxes.js"):
+    for name in ("live.js", "zoom.js", "lanes.js", "boxes.js"):
         if mark(name) in html:
             key = key_of(html)
             html = f"{html.replace(mark(name), key)}<script>{script(name, key)}</script>"
@@ -35,8 +35,13 @@ def with_scripts(html: str) -> str:
 
 
 def script(name: str, key: str) -> str:
-    """Return a script of this folder for the outputs with a key, without ``<script>`` tags."""
-    return source(name).replace("%KEY%", key)
+    """Return a script of this folder for the outputs with a key, without ``<script>`` tags.
+
+    ``zoom.js`` is a part of ``live.js`` that only flame graphs need.
+    """
+    zooming = name == "zoom.js"
+    code = source("live.js" if zooming else name).replace("%ZOOM%\n", f"{source(name)}\n" if zooming else "")
+    return code.replace("%KEY%", key)
 
 
 @cache

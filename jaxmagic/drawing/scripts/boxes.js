@@ -12,7 +12,7 @@ upgradeAll('%KEY%', async root => {
   const columns = map.lines.map(column => [column.texts, sums(column.at)]);
   const lines = i => columns.map(([texts, at]) => texts[at[i]]);
   const hidden = new Set();
-  let cursor = map.mark;
+  let cursor = map.mark, listed;
 
   const draw = ink => {
     const {pen, view, px, py, low} = it, right = it.right();
@@ -98,7 +98,7 @@ upgradeAll('%KEY%', async root => {
   make(line, 'span', `color:${map.curve.colour}`, '\u2501');
   make(line, 'span', '', ' ' + map.curve.name);
   make(it.bar, 'span', 'opacity:.7', ['drag to pan, Ctrl + wheel to zoom, click to move the cursor', map.note].filter(Boolean).join('; '));
-  const table = make(it.live, 'div', 'font-size:12px;max-width:900px;overflow-x:auto');
+  const table = make(it.live, 'div', 'font-size:12px');
 
   // Lists the buffers at the cursor, the largest first.
   const list = () => {
@@ -106,17 +106,21 @@ upgradeAll('%KEY%', async root => {
     for (let i = 0; i < count; i++) if (x0[i] < cursor && cursor <= x1[i]) there.push(i);
     there.sort((a, b) => y1[b] - y0[b] - y1[a] + y0[a]);
     const known = curve.x.length > X.high, sum = there.reduce((s, i) => s + y1[i] - y0[i], 0);
+    const wide = root.clientWidth, narrow = wide < 620, columns = there.length ? lines(there[0]).length + 1 : 1;
+    listed = wide;
     table.replaceChildren();
     make(table, 'div', 'margin:2px 0', `step ${cursor} of ${X.high}: ` +
       (known ? say(Y, curve.y[cursor - 1]) : `at least ${say(Y, sum)}`) + ` in ${there.length} buffer${there.length === 1 ? '' : 's'}` +
       (cursor === map.mark ? ', the peak' : ''));
-    const grid = make(table, 'table', 'border-collapse:collapse');
+    const grid = make(table, 'table', 'border-collapse:collapse;max-width:100%');
     for (const i of there.slice(0, ROWS)) {
-      const row = make(grid, 'tr');
+      // On a narrow page the cells of a row wrap; on a wide one they share the width. What is cut ends in an ellipsis.
+      const row = make(grid, 'tr', narrow ? 'display:flex;flex-wrap:wrap' : '');
       make(make(row, 'td', 'padding:0 4px 0 0'), 'span', `color:${map.kinds[kinds[i]][1]}`, '\u25a0');
       for (const cell of [say(Y, map.height[i]), ...lines(i)]) {
-        make(row, 'td', 'padding:0 12px 0 0;text-align:left;white-space:nowrap;max-width:21em;overflow:hidden;' +
-          'text-overflow:ellipsis', cell).title = cell;
+        if (narrow && !cell) continue;
+        make(row, 'td', 'padding:0 12px 0 0;text-align:left;white-space:nowrap;overflow:hidden;text-overflow:ellipsis;' +
+          `max-width:${narrow ? wide - 24 : Math.round((wide - 24) / columns) - 12}px`, cell).title = cell;
       }
     }
     if (there.length > ROWS) make(table, 'div', 'opacity:.75', `and ${there.length - ROWS} smaller buffers`);
@@ -126,6 +130,7 @@ upgradeAll('%KEY%', async root => {
     list();
     it.redraw();
   };
+  new ResizeObserver(() => root.clientWidth !== listed && root.clientWidth && list()).observe(root);
   list();
   it.paint();
 });

@@ -35,8 +35,8 @@ const nameOf = (axis, unit) => (axis.units.find(u => u[1] === unit) || [''])[0].
 const stage = (root, {left, top, bottom, height, whole, least, axes = 'xy', title, help, draw, tell, click, hold, keys, centre}) => {
   const view = {x: [...whole.x], y: [...whole.y]};
   const live = make(root, 'div');
-  const bar = make(live, 'div', 'display:flex;flex-wrap:wrap;align-items:center;gap:3px 12px;font-size:12px;max-width:900px');
-  const canvas = make(live, 'canvas', `display:block;width:100%;max-width:900px;height:${height}px;touch-action:none`);
+  const bar = make(live, 'div', 'display:flex;flex-wrap:wrap;align-items:center;gap:3px 12px;font-size:12px');
+  const canvas = make(live, 'canvas', `display:block;width:100%;height:${height}px;touch-action:none`);
   const tip = make(live, 'div', 'position:absolute;display:none;pointer-events:none;z-index:9;background:#222;color:#fff;' +
     'padding:3px 7px;border-radius:3px;font:12px/1.4 system-ui,sans-serif;white-space:pre-line;max-width:50%;overflow-wrap:anywhere');
   const pen = canvas.getContext('2d');

@@ -3,7 +3,7 @@
 // in the timeline's attribute, and are only ever used as text.
 (() => {
 %CANVAS%
-const LEFT = 150, TOP = 4, BOTTOM = 30, ROW = 15, BETWEEN = 4, MOST = 460;
+const LEFT = 150, TOP = 4, BOTTOM = 30, ROW = 15, BETWEEN = 4, MOST = 600;
 const read = async text => {
   const bytes = new Uint8Array(await inflate(text).arrayBuffer());
   const length = new DataView(bytes.buffer).getUint32(0, true);
@@ -50,7 +50,9 @@ upgradeAll('%KEY%', async root => {
     if (lanes[number + 1] && lanes[number + 1].owner !== lane.owner) depth += 2 * BETWEEN;
     return found;
   });
-  const tall = Math.min(depth, MOST), height = tall + TOP + BOTTOM;
+  // The picture ends below a row, and tells that there are more.
+  const tall = depth <= MOST ? depth : Math.max(...rows.map(row => row.y + ROW).filter(y => y <= MOST));
+  const below = new Set(rows.filter(row => row.y >= tall).map(row => row.lane)).size, height = tall + TOP + BOTTOM;
   const hidden = new Set();
   let chosen, wanted = '', matching = [], place = -1;
 
@@ -194,14 +196,25 @@ upgradeAll('%KEY%', async root => {
   const next = () => {
     if (!matching.length) return;
     place = (place + 1) % matching.length;
-    const [lane, i] = matching[place], {view} = it, span = view.x[1] - view.x[0];
-    const near = Math.min(span, Math.max(lane.size[i] * 40, span * .02, least)), middle = lane.start[i] + lane.size[i] / 2;
+    const [lane, i] = matching[place], span = it.view.x[1] - it.view.x[0];
+    bring(lane, i, Math.min(span, Math.max(lane.size[i] * 40, span * .02, least)));
+    show(matching[place]);
+  };
+  // Moves the first match into view, if none is; the zoom stays.
+  const meet = () => {
+    const {x: [left, right]} = it.view, seen = ([lane, i]) => lane.start[i] < right && lane.start[i] + lane.size[i] > left;
+    if (!matching.length || matching.some(seen)) return;
+    const [lane, i] = matching.find(([lane, i]) => lane.start[i] >= left) || matching[0];
+    bring(lane, i, right - left);
+    it.redraw();
+  };
+  const bring = (lane, i, near) => {
+    const {view} = it, middle = lane.start[i] + lane.size[i] / 2;
     view.x = [middle - near / 2, middle + near / 2];
     const row = rows.filter(each => each.lane === lane)[lane.row[i]], [bottom, top] = view.y;
     if (row && (-row.y > top || -row.y - ROW < bottom)) view.y = [-row.y - tall / 2, -row.y + tall / 2];
     it.keep('x');
     it.keep('y');
-    show(matching[place]);
   };
 
   const least = Math.max(20 * told.step, 10);
@@ -222,14 +235,18 @@ upgradeAll('%KEY%', async root => {
   field.type = 'search';
   field.placeholder = 'search';
   field.setAttribute('aria-label', 'search events');
-  field.oninput = () => look(field.value);
+  field.oninput = () => {
+    look(field.value);
+    meet();
+  };
   field.onkeydown = e => {
     e.stopPropagation();
     if (e.key === 'Enter') next();
   };
   const counted = make(it.bar, 'span', 'opacity:.75');
-  make(it.bar, 'span', 'opacity:.7', ['drag to pan, Ctrl + wheel to zoom, click for details', told.note].filter(Boolean).join('; '));
-  const about = make(it.live, 'div', 'font-size:12px;max-width:900px;min-height:1.5em;overflow-wrap:anywhere');
+  make(it.bar, 'span', 'opacity:.7', ['drag to pan, Ctrl + wheel to zoom, click for details',
+    below && `${below} more lane${below === 1 ? '' : 's'} below`, told.note].filter(Boolean).join('; '));
+  const about = make(it.live, 'div', 'font-size:12px;min-height:1.5em;overflow-wrap:anywhere');
   it.paint();
 });
 })();

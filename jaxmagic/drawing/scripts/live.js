@@ -30,6 +30,16 @@ const upgrade = root => {
     return a.names[Math.round(v)] || +(v / unit[1]).toPrecision(4) + unit[0];
   };
 
+  const measure = document.createElement('canvas').getContext('2d');
+  measure.font = '11px system-ui,sans-serif';
+  const width = text => measure.measureText(text).width;
+  const cut = (text, room) => {
+    if (width(text) <= room) return text;
+    let n = text.length;
+    while (n && width(text.slice(0, n) + '\u2026') > room) n--;
+    return n > 2 ? text.slice(0, n) + '\u2026' : '';
+  };
+
   // Points with values move with their axes; without a y value the height stays.
   const paths = all('path[data-x]').map(n => ({
     n, xs: values(n, 'x'), ys: values(n, 'y'), kind: n.dataset.kind, series: (n.closest('[data-s]') || n).dataset.s,
@@ -44,9 +54,90 @@ const upgrade = root => {
       }).join('')});
     }
     for (const n of all('text[data-x]')) {
-      set(n, {x: Math.min(Math.max(at('x', +n.dataset.x), +n.dataset.half), svg.viewBox.baseVal.width - n.dataset.half)});
+      const {x, y, half, lift} = n.dataset;
+      set(n, {x: Math.min(Math.max(at('x', +x), +half), svg.viewBox.baseVal.width - half)});
+      if (lift) set(n, {y: at('y', +y) - lift});
     }
+    // A label that would lie on another one is left out.
+    const labels = all('text[data-lift]'), far = (n, other, k) => Math.abs(n.getAttribute(k) - other.getAttribute(k));
+    labels.forEach((n, i) => n.style.display = labels.slice(0, i).some(other => other.style.display !== 'none' &&
+      far(n, other, 'y') < 11 && far(n, other, 'x') < +n.dataset.half + +other.dataset.half) ? 'none' : '');
     for (const n of all('[data-ticks]')) set(n, {display: +n.dataset.log == axes[n.dataset.ticks].log ? '' : 'none'});
+    fit();
+  };
+  // Writes on each area what fits in it: of a call the longest of its labels, of a tile its first lines.
+  const fit = () => {
+    for (const n of all('[data-fit]')) {
+      const [left, top, right, , , bottom] = n.querySelector('path').getAttribute('d').match(/-?[\d.]+/g).map(Number);
+      const room = right - left - 8, {fit, tip, name, place} = n.dataset, lines = tip.split('\n'), size = lines[1].split(',')[0];
+      n.querySelectorAll('text').forEach(text => text.remove());
+      const labels = fit === 'tile' ? lines.slice(0, 2).map(line => [line])
+        : [[...place ? [`${name} (${place}) ${size}`] : [], `${name} ${size}`, name, ...name?.includes(' of ') ? [name.replace(/.* of /, '\u2026')] : []]];
+      labels.forEach((them, i) => {
+        const text = them.find(each => width(each) <= room) || cut(them.at(-1), room);
+        if (!text || bottom - top < 16 * (i + 1)) return;
+        const made = n.appendChild(document.createElementNS(svg.namespaceURI, 'text'));
+        set(made, {x: left + 4, y: top + 13 + 14 * i, fill: '#111', 'data-ink': 1});
+        made.textContent = text;
+      });
+    }
+  };
+
+  // Spreads the picture over the width there is. The text keeps its size: what lies left of the horizontal axis stays,
+  // what lies right of it moves with the edge, and the legend is laid out anew, in rows that grow upwards.
+  const full = svg.viewBox.baseVal.width, tall = svg.viewBox.baseVal.height;
+  const [from, to] = axes.x ? [axes.x.start, axes.x.end] : [0, full];
+  const fixed = all('path:not([data-x])').filter(n => !n.closest('[data-legend]')).map(n => [n, n.getAttribute('d')]);
+  const words = all('text:not([data-x],[data-ink],[data-legend] *)').map(n => [n, +n.getAttribute('x'), n.textContent]);
+  const names = all('text[data-whole]');
+  const entries = all('[data-legend]').map(n => {
+    const [x, y] = n.querySelector('path').getAttribute('d').match(/-?[\d.]+/g).map(Number);
+    return {n, x: x + 4, row: y, room: 37 + width(n.querySelector('text').textContent)};
+  });
+  let wide, after = () => {};
+  const layout = () => {
+    const now = Math.min(root.clientWidth, 1600);
+    // Nothing is known inside of a closed fold.
+    if (!now || now === wide) return;
+    wide = now;
+    const start = Math.min(names.some(n => n.dataset.whole) ? Math.max(60, ...names.map(n => 16 + width(n.dataset.whole || n.textContent))) : from, .38 * wide);
+    const end = wide - full + to;
+    const move = x => x <= from ? from && x * start / from : x < to ? start + (x - from) * (end - start) / (to - from) : x - full + wide;
+    if (axes.x) [axes.x.start, axes.x.end] = [start, end];
+    let x = entries[0]?.x, row = 0;
+    for (const each of entries) {
+      if (x + each.room - 12 > wide && x > entries[0].x) [x, row] = [entries[0].x, row + 1];
+      [each.to, each.line] = [x, row];
+      x += each.room;
+    }
+    const up = entries.length ? 16 * row - (entries.at(-1).row - entries[0].row) : 0;
+    for (const {n, x, row, to, line} of entries) {
+      set(n, {transform: `translate(${to - x} ${entries[0].row + 16 * line - up - row})`});
+    }
+    for (const [n, d] of fixed) {
+      set(n, {d: d.replace(/([MLH])(-?[\d.]+)/g, (_, c, x) => c + move(+x).toFixed(1))});
+    }
+    set(svg, {viewBox: `0 ${-up} ${wide} ${tall + up}`, width: wide, height: tall + up});
+    corner.style.cssText = wide < 480 ? '' : 'position:absolute;left:0;bottom:0';
+    let last = -9;
+    for (const [n, x, text] of words) {
+      const place = move(x), anchor = n.getAttribute('text-anchor'), tick = n.closest('[data-ticks=x]') && anchor === 'middle';
+      const beside = wide < 480 || +n.getAttribute('y') < tall - 9 ? 0 : corner.offsetWidth;
+      set(n, {x: place});
+      if (n.getAttribute('y') === '11.0') set(n, {transform: `translate(0 ${-up})`});
+      if (tick) {
+        const half = width(text) / 2, first = !n.previousElementSibling || n.parentNode.querySelector('text') === n;
+        if (first) last = -99;
+        const hidden = place - half < last + 6;
+        n.style.display = hidden ? 'none' : '';
+        if (!hidden) last = place + half;
+      } else {
+        const room = anchor === 'end' ? place - beside : wide - place, {whole} = n.dataset;
+        n.textContent = whole && width(whole) <= room ? whole : cut(text, room);
+      }
+    }
+    redraw();
+    after();
   };
 
   const tip = add(root, 'div', 'position:absolute;display:none;pointer-events:none;z-index:9;background:#222;' +
@@ -94,7 +185,7 @@ const upgrade = root => {
   const buttons = all('[data-button]');
   on(svg, 'click', e => {
     const own = e.target.closest('[data-s]'), p = nearest(e)[1];
-    if (buttons.length) choose(own ? own.dataset.s : p ? p.series : chosen);
+    if (buttons.length && !e.target.closest('[data-fit=cell]')) choose(own ? own.dataset.s : p ? p.series : chosen);
   });
   for (const n of buttons) {
     set(n, {tabindex: 0, role: 'button', 'aria-pressed': false, 'aria-label': n.dataset.tip || n.dataset.button});
@@ -115,26 +206,33 @@ const upgrade = root => {
   set(dot, {fill: 'none', stroke: 'currentColor', 'pointer-events': 'none'});
   svg.append(dot);
   svg.style.cssText = 'display:block;max-width:100%;height:auto';
-  // On a narrow page the picture shrinks and leaves no room beside the axis title.
-  const corner = add(root, 'div', root.clientWidth < 480 ? '' : 'position:absolute;left:0;bottom:0');
+  // On a narrow page the picture leaves no room beside the axis title.
+  const corner = add(root, 'div', '');
+  const press = (text, title, action) => {
+    const made = add(corner, 'button', 'font:11px system-ui,sans-serif;color:inherit;background:none;cursor:pointer;' +
+      'border:1px solid #888;border-radius:3px;padding:0 5px;margin-right:4px');
+    made.textContent = text;
+    set(made, {type: 'button', title});
+    on(made, 'click', () => action(made));
+    return made;
+  };
   for (const k in axes) {
     if (!axes[k].can) continue;
-    const button = add(corner, 'button', 'font:11px system-ui,sans-serif;color:inherit;background:none;cursor:pointer;' +
-      'border:1px solid #888;border-radius:3px;padding:0 5px;margin-right:4px');
-    const name = () => button.textContent = `${axes.y ? k : ''} → ${axes[k].log ? 'linear' : 'log'}`;
-    set(button, {type: 'button', title: axes[k].label});
-    on(button, 'click', () => {
+    const name = () => `${axes.y ? k : ''} → ${axes[k].log ? 'linear' : 'log'}`;
+    press(name(), axes[k].label, button => {
       axes[k].log = 1 - axes[k].log;
-      name();
+      button.textContent = name();
       redraw();
       tell();
     });
-    name();
   }
-  redraw();
+%ZOOM%
   // Otherwise JupyterLab would handle Enter and Space.
   root.dataset.lmSuppressShortcuts = true;
   img.replaceWith(svg);
+  layout();
+  if (!wide) redraw();
+  new ResizeObserver(layout).observe(root);
 };
 try {
   document.querySelectorAll('[data-jaxmagic="%KEY%"]').forEach(upgrade);

@@ -20,10 +20,17 @@ NOWHERE = "(not known)"
 
 
 class Step(NamedTuple):
-    """One step of a path: its name, and its source line if it has one."""
+    """One step of a path.
+
+    Attributes:
+        name: its name.
+        place: its source line, if it has one.
+        kind: whether a step of a call stack is the user's, a library's, or an operation; empty in a path of scopes.
+    """
 
     name: str
     place: str = ""
+    kind: OneOf["", "yours", "library", "operation"] = ""
 
 
 @dataclass(slots=True)
@@ -51,7 +58,8 @@ def tree(profile: Profile, by: By = "scope") -> Node:
     Args:
         profile: the profile.
         by: ``"scope"`` for paths of scopes, as :func:`jax.named_scope`, functions and transformations make them;
-            ``"stack"`` for the user's own calls, the outermost first.
+            ``"stack"`` for the user's own calls, the outermost first, the library function that they call, and the
+            operation.
     """
     root = Node(Step("all"))
     for place in profile.place_times:
@@ -81,15 +89,21 @@ def scope_steps(scope: str) -> list[Step]:
 
 
 def _calls(place: PlaceTime) -> list[Step]:
-    """Return the user's calls and the library function that they call; a repeated line, as in a loop, counts once."""
+    """Return the user's calls, the library function that they call, and the operation.
+
+    A repeated line, as in a loop, counts once.
+    """
     steps: list[Step] = []
-    called = [Step(name) for name in (inside(place.stack),) if name is not None]
+    called = [Step(name, kind="library") for name in (inside(place.stack),) if name is not None]
     mine = [each for each in place.stack if is_users(each)]
+    operation = [Step(each.name, kind="operation") for each in scope_steps(place.scope)[-1:]]
     for frame in mine or place.stack[-1:]:
-        step = Step(frame.function.replace(".<locals>", "") or short_source(frame.location), frame.location)
+        name = frame.function.replace(".<locals>", "") or short_source(frame.location)
+        step = Step(name, frame.location, "yours" if mine else "library")
         if not steps or steps[-1] != step:
             steps.append(step)
-    return [*steps, *called] if mine else [*called, *steps]
+    functions = [*steps, *called] if mine else [*called, *steps]
+    return [*functions, *operation] if functions else []
 
 
 def walk(root: Node) -> Iterator[tuple[tuple[Step, ...], Node]]:

@@ -14,7 +14,7 @@ _NO_STEPS = "no steps are marked, and no program ran three times in a row"
 
 CHARTS = {
     Profile: {
-        "scopes": Pictured(profile_flame, _NO_TIME),
+        "scopes": Pictured(lambda record: profile_flame(record, "scope"), _NO_TIME),
         "stacks": Pictured(lambda record: profile_flame(record, "stack"), _NO_TIME),
         "timeline": Pictured(profile_timeline_chart, _NO_TIME),
         "roofline": Pictured(roofline_chart, _NO_ROOF),

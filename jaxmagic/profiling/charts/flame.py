@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from ... import units
 from ...charts.areas import Cell, Flame
 from ...charts.scale import Scale
+from ...records.call_stack import is_users
 from ...records.paths import short_source
-from ..analysis.scope_tree import By, Node, tree, walk
+from ..analysis.scope_tree import NOWHERE, By, Node, scope_steps, tree, walk
 from ..record.profile import Profile
+from .scope_names import Known, has_names, jitted, known, spoken
 
 #: Limits of what can still be seen: levels, cells, and the share of the width of a cell.
 _MOST_LEVELS = 20
@@ -17,33 +19,57 @@ _MOST_CELLS = 400
 _NARROWEST = 1 / 500
 
 
-def profile_flame(profile: Profile, by: By = "scope") -> Flame | None:
-    """Draw device time as a flame graph; ``None`` without device time."""
+#: The kinds of steps, in the order of their colours. A function that is not on a call stack of the user may be a
+#: library's or JAX's, or the user's own object that was jitted under another name.
+KINDS = ("operation", "your function", "other function", "scope")
+
+#: The number of the colour of what is none of these.
+_NEUTRAL = 7
+
+
+def profile_flame(profile: Profile, by: By | None = None) -> Flame | None:
+    """Draw device time as a flame graph; ``None`` without device time.
+
+    Args:
+        profile: the profile.
+        by: what the levels are; by default scopes if any has a name, and otherwise call stacks if there are any.
+    """
+    by = by or _more_telling(profile)
     root = tree(profile, by)
     if not root.time_ns:
         return None
     parts = (profile.runs or 1) * max(len(profile.device_uses), 1)
-    cells = sorted(_cells(root, parts), key=lambda each: (each.x[0] - each.x[1], each.level))
+    cells = sorted(
+        _cells(root, parts, known(profile.place_times)), key=lambda each: (each.x[0] - each.x[1], each.level)
+    )
     shown = [each for each in cells if each.level < _MOST_LEVELS][:_MOST_CELLS]
     left_out = sum(1 for _ in walk(root)) + 1 - len(shown)
     return Flame(
         title=f"device time by {'scope' if by == 'scope' else 'call stack'}",
         x=Scale(label="device time", quantity="time", low=0.0, high=root.time_ns / parts),
         cells=tuple(shown),
+        kinds=KINDS,
         note=f"{units.count(left_out, 'smaller or deeper part')} not drawn" if left_out else "",
     )
 
 
-def _cells(root: Node, parts: int) -> Iterator[Cell]:
+def _more_telling(profile: Profile) -> By:
+    steps = {each.name for place in profile.place_times for each in scope_steps(place.scope)[:-1]}
+    has_calls = any(is_users(each) for place in profile.place_times for each in place.stack)
+    return "stack" if has_calls and not has_names(steps) else "scope"
+
+
+def _cells(root: Node, parts: int, known: Known) -> Iterator[Cell]:
     waiting: list[tuple[int, Node]] = [(0, root)]
     while waiting:
         left, node = waiting.pop()
         yield Cell(
             x=(left / parts, (left + node.time_ns) / parts),
             level=node.depth,
-            name=node.step.name,
-            lines=tuple(_lines(node, root.time_ns, parts)),
+            name=spoken(node.step.name, known.has_backward),
+            lines=tuple(_lines(node, root.time_ns, parts, known)),
             place=short_source(node.step.place) if node.step.place else "",
+            kind=_kind(node, known),
         )
         for child in sorted(node.children.values(), key=lambda each: -each.time_ns):
             if child.time_ns >= _NARROWEST * root.time_ns:
@@ -51,8 +77,22 @@ def _cells(root: Node, parts: int) -> Iterator[Cell]:
             left += child.time_ns
 
 
-def _lines(node: Node, total_ns: int, parts: int) -> Iterator[str]:
-    yield f"{node.step.name}  {node.step.place}".rstrip()
+def _kind(node: Node, known: Known) -> int:
+    name, _, kind = node.step
+    if not node.depth or name == NOWHERE:
+        return _NEUTRAL
+    if kind:
+        return KINDS.index({"yours": KINDS[1], "library": KINDS[2], "operation": KINDS[0]}[kind])
+    if (function := jitted(name)) is not None:
+        return KINDS.index("your function" if function in known.functions else "other function")
+    return KINDS.index("scope" if node.children or "(" in name else "operation")
+
+
+def _lines(node: Node, total_ns: int, parts: int, known: Known) -> Iterator[str]:
+    name = spoken(node.step.name, known.has_backward)
+    yield f"{name}  {node.step.place}".rstrip()
     yield f"{units.time(node.time_ns / parts)}, {units.share(node.time_ns, total_ns)} of all"
     if node.children and node.self_ns:
         yield f"{units.time(node.self_ns / parts)} self time"
+    if name != node.step.name:
+        yield f"in JAX: {node.step.name}"

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...charts.curves import Curves, Series
 from ...charts.scale import Scale
 from ...records.names import shortened
+from ...records.paths import short_source
 from ..analysis.roofline import peaks_of, placed
-from ..record.profile import Profile
+from ..record.profile import OperationTime, Profile
 
 #: At most this many operations are drawn, those with most time, and each has at least this share of it.
 _MOST_DRAWN = 7
 _LEAST_SHARE = 0.002
 
 #: Letters of a name in the legend.
-_MOST_LETTERS = 22
+_MOST_LETTERS = 34
+
+#: Letters of a label beside a point.
+_MOST_IN_LABEL = 20
+
+#: Why a point can lie above the roof.
+_ABOVE = "above the roof: data were in a cache, or the peak rate is too low"
 
 
 def roofline_chart(profile: Profile) -> Curves | None:
@@ -27,20 +36,19 @@ def roofline_chart(profile: Profile) -> Curves | None:
     if peaks is None or peaks.flops is None or not shown:
         return None
     drawn = shown[:_MOST_DRAWN]
-    names = shortened([each.operation.name for each in drawn], _MOST_LETTERS)
-    ridge = peaks.flops / peaks.bytes
+    names, labels = _names([each.operation for each in drawn])
+    flops = max(peaks.flops, *(peaks.flops_for(each.operation.multiplied) or 0 for each in drawn))
+    ridge = flops / peaks.bytes
     low = min(ridge / 4, *(each.operational_intensity / 2 for each in drawn))
     high = max(ridge * 4, *(each.operational_intensity * 2 for each in drawn))
     rates = [each.flops_per_s for each in drawn]
-    bottom, top = min(*rates, low * peaks.bytes) / 2, max(*rates, peaks.flops) * 2
+    bottom, top = min(*rates, low * peaks.bytes) / 2, max(*rates, flops) * 2
     return Curves(
         title="roofline: operations and the peak rates of the device",
         x=Scale(label="operational intensity (FLOPs per byte)", quantity="number", low=low, high=high, log=True),
-        y=Scale(label="FLOP/s", quantity="number", low=bottom, high=top, log=True),
+        y=Scale(label="FLOP/s", quantity="flops", low=bottom, high=top, log=True),
         series=(
-            Series(
-                name="roof", x=(low, ridge, high), y=(low * peaks.bytes, peaks.flops, peaks.flops), hue=7, muted=True
-            ),
+            Series(name="roof", x=(low, ridge, high), y=(low * peaks.bytes, flops, flops), hue=7, muted=True),
             *(
                 Series(
                     name=names[number],
@@ -48,8 +56,19 @@ def roofline_chart(profile: Profile) -> Curves | None:
                     y=(each.flops_per_s,),
                     hue=number,
                     points=True,
+                    label=labels[number],
                 )
                 for number, each in enumerate(drawn)
             ),
         ),
+        note=_ABOVE if any(each.roofline_efficiency > 1 for each in drawn) else "",
     )
+
+
+def _names(operations: Sequence[OperationTime]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the names of operations in the legend, and shorter ones beside their points, which may repeat."""
+    lines = [short_source(each.source or "") for each in operations]
+    names = [f"{each.name} ({line})" if line else each.name for each, line in zip(operations, lines, strict=True)]
+    own = [each.name for each in operations]
+    labels = [line if line and own.count(name) > 1 else name for name, line in zip(own, lines, strict=True)]
+    return shortened(names, _MOST_LETTERS), shortened(labels, _MOST_IN_LABEL)

@@ -41,6 +41,8 @@ def profile_timeline_chart(record: Profile) -> Lanes | None:
     numbers = {each: number for number, each in enumerate(kinds)}
     lanes, deeper = [], 0
     for track in timeline.tracks:
+        if not track.start_ns:  # a lane without events says nothing
+            continue
         lane, hidden = _lane(track)
         lanes.append(lane)
         deeper += hidden

@@ -54,7 +54,7 @@ def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
     yield from (Caution(text=each) for each in words.about_load(profile))
     yield _operations(profile, style)
     yield Fold(
-        title="Pictures: flame graph by scope, and timeline",
+        title="Pictures: flame graph and timeline",
         blocks=(
             Picture(chart=lambda: profile_flame(profile)),
             Picture(chart=lambda: profile_timeline_chart(profile)),

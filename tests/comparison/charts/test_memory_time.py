@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from fabricate.comparison import grid_of
 
+from jaxmagic.charts.spec import Multiples
 from jaxmagic.comparison.charts.memory_time import is_worth_a_picture, tradeoff
 from jaxmagic.statistics.medians import median
 
@@ -39,10 +41,13 @@ def test_where_memory_is_not_known_there_is_no_point(comparison: Any, weighed: A
 
 
 def test_a_picture_is_worth_it_only_where_memory_differs(comparison: Any, weighed: Any) -> None:
-    assert is_worth_a_picture(weighed)
     assert not is_worth_a_picture(comparison)
+    assert not is_worth_a_picture(weighed)  # two numbers, which the table has
     numpy, jit = weighed.candidates
-    assert not is_worth_a_picture(replace(weighed, candidates=(numpy, replace(jit, memory=numpy.memory))))
+    third = replace(numpy, label="third")
+    assert is_worth_a_picture(replace(weighed, candidates=(numpy, jit, third)))
+    alike = replace(jit, memory=numpy.memory)
+    assert not is_worth_a_picture(replace(weighed, candidates=(numpy, alike, third)))
 
 
 def test_a_sweep_is_a_curve_for_each_candidate(sweep: Any, executable: Any) -> None:
@@ -59,3 +64,16 @@ def test_a_sweep_is_a_curve_for_each_candidate(sweep: Any, executable: Any) -> N
     assert [each.name for each in found.series] == list(sweep)
     for each in found.series:
         assert list(each.y) == sorted(1024.0 * 4 ** point.at[0] for point in points if each.name in point.comparison)
+
+
+def test_a_sweep_of_two_variables_is_a_panel_for_each_value_of_one_on_the_same_axes(
+    sweep: Any, executable: Any
+) -> None:
+    found = tradeoff(grid_of(sweep, executable()))
+    assert isinstance(found, Multiples)
+    assert [each.title for each in found.panels] == ["dtype=float32", "dtype=bfloat16"]
+    assert len({(each.x, each.y) for each in found.panels}) == 1
+    for panel, size in zip(found.panels, (2, 1), strict=True):
+        assert [each.name for each in panel.series] == list(sweep)
+        for number, series in enumerate(panel.series, 1):
+            assert list(series.y) == [1024 + size * number * 4096 * 2**power for power in range(8)]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from fabricate.profiling import MS, fabricated, operation, use
 
+from jaxmagic.drawing.plot import formatted
 from jaxmagic.profiling.analysis.roofline import peaks_of, place, placed, without_rate
 from jaxmagic.profiling.charts.roofline import roofline_chart
 from jaxmagic.profiling.record.profile import OperationTime, Profile
@@ -83,9 +84,19 @@ def test_the_roof_rises_to_where_arithmetic_limits_and_is_level_from_there() -> 
     assert low is not None
     assert rates[0] == pytest.approx(low * 10e9)
     assert chart.x.low == low < 0.25 < 100 < high == chart.x.high
-    assert {each.name: (each.x[0], each.y[0]) for each in points} == {
+    assert {each.label: (each.x[0], each.y[0]) for each in points} == {
         "dot.1": (100, pytest.approx(50e9)), "add.2": (0.25, pytest.approx(2e9)),
     }  # fmt: skip
+    assert [each.name for each in points] == ["dot.1 (cell 3:2)", "add.2 (cell 3:2)"]
+    assert chart.note == ""
+    assert formatted(chart.y, 6_384_000_000) == "6.38 GFLOP/s"
+
+
+def test_a_point_above_the_roof_says_why() -> None:
+    chart = roofline_chart(profile(replace(PRODUCT, flops=4 * (PRODUCT.flops or 0))))
+    assert chart is not None
+    assert chart.series[1].y[0] == pytest.approx(2 * 100e9)
+    assert chart.note == "above the roof: data were in a cache, or the peak rate is too low"
 
 
 def test_the_report_tells_rates_what_they_are_compared_with_and_what_is_missing() -> None:

@@ -8,6 +8,7 @@ from fabricate.profiling import CALLER, HELPER, MS, fabricated, place
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jaxmagic.charts.areas import Flame
 from jaxmagic.profiling.analysis.scope_tree import NOWHERE, Node, tree, walk
 from jaxmagic.profiling.charts.flame import profile_flame
 
@@ -47,3 +48,46 @@ def test_a_deep_path_is_no_error_and_what_is_not_drawn_is_said() -> None:
     assert found is not None
     assert found.levels == 20
     assert "not drawn" in found.note
+
+
+def kinds_of(found: Flame) -> dict[str, str]:
+    return {each.name: found.kinds[each.kind] if each.kind < len(found.kinds) else "" for each in found.cells}
+
+
+def test_a_flame_graph_says_which_pass_and_whose_function() -> None:
+    step = replace(CALLER, function="trained.<locals>.step")
+    places = (
+        place(4 * MS, step, HELPER, scope="jit(step)/jvp(Dense_0)/jit(sort)/sort"),
+        place(3 * MS, step, HELPER, scope="jit(step)/transpose(jvp(Dense_0))/mul"),
+        place(3 * MS, step, scope="jit(step)/jvp()/add"),
+    )
+    found = profile_flame(replace(fabricated(), place_times=places))
+    assert found is not None
+    assert found.title == "device time by scope"
+    assert kinds_of(found) == {
+        "all": "", "jit(step)": "your function", "forward of Dense_0": "scope", "backward of Dense_0": "scope",
+        "forward": "scope", "jit(sort)": "other function", "sort": "operation", "mul": "operation",
+        "add": "operation",
+    }  # fmt: skip
+    tips = {each.name: each.lines for each in found.cells}
+    assert tips["backward of Dense_0"] == (
+        "backward of Dense_0",
+        "1.50 ms, 30 % of all",
+        "in JAX: transpose(jvp(Dense_0))",
+    )
+
+
+def test_without_a_backward_pass_jvp_is_no_forward_pass() -> None:
+    found = profile_flame(replace(fabricated(), place_times=(place(MS, scope="jit(f)/jvp(Dense_0)/mul"),)))
+    assert found is not None
+    assert "jvp of Dense_0" in kinds_of(found)
+
+
+def test_where_no_scope_has_a_name_the_users_functions_are_drawn() -> None:
+    places = (place(4 * MS, CALLER, HELPER, scope="jit(f)/jvp()/sort"), place(MS, CALLER, scope="jit(f)/add"))
+    found = profile_flame(replace(fabricated(), place_times=places))
+    assert found is not None
+    assert found.title == "device time by call stack"
+    assert kinds_of(found) == {
+        "all": "", "f": "your function", "helper": "your function", "sort": "operation", "add": "operation",
+    }  # fmt: skip

@@ -1,0 +1,90 @@
+"""The pictures of every kind of record, as pages for a browser and an index of their screenshots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+import jaxmagic
+from jaxmagic.report.pictures import chart_to_html
+from jaxmagic.subjects import of_record
+
+RECORDED = Path(__file__).parent.parent / "recorded"
+
+#: The widths of pages: a telephone, half a screen, and a whole one.
+WIDTHS = (360, 800, 1600)
+
+
+class Theme(NamedTuple):
+    """The colours of a page."""
+
+    name: str
+    paper: str
+    ink: str
+
+
+THEMES = (Theme("light", "#fff", "#111"), Theme("dark", "#111", "#ddd"))
+
+
+def pictures(record: Any) -> dict[str, str]:
+    """Return each picture of a record as HTML, by its name."""
+    drawn = {name: each.draw(record) for name, each in (of_record(type(record), "charts", "CHARTS") or {}).items()}
+    return {name: chart_to_html(chart) for name, chart in drawn.items() if chart is not None}
+
+
+def page_of(pieces: Mapping[str, str], theme: Theme) -> str:
+    """Write pieces of HTML below each other, each in a section that a notebook's output would be."""
+    sections = "".join(f'<section data-of="{escape(name)}">{html}</section>' for name, html in pieces.items())
+    style = f"background:{theme.paper};color:{theme.ink};margin:8px;font:13px/1.4 system-ui,sans-serif"
+    return f'<!doctype html><meta charset="utf-8"><title>jaxmagic</title><body style="{style}">{sections}'
+
+
+def index(directory: Path, names: Sequence[str]) -> None:
+    """Write a page with all screenshots of the gallery: a row for each record and theme, a column for each width."""
+    heads = "".join(f"<th>{width} px</th>" for width in WIDTHS)
+    rows = []
+    for name in names:
+        for theme in THEMES:
+            files = [f"gallery-{name}-{theme.name}-{width}.png" for width in WIDTHS]
+            images = "".join(
+                f'<td><a href="{each}"><img src="{each}" alt="{each}" width="360"></a></td>' for each in files
+            )
+            rows.append(f"<tr><th>{escape(name)}<br>{theme.name}</th>{images}</tr>")
+    others = "".join(
+        f'<li><a href="{each.name}">{escape(each.stem)}</a></li>'
+        for each in sorted(directory.glob("*.png"))
+        if not each.name.startswith("gallery-")
+    )
+    (directory / "index.html").write_text(
+        '<!doctype html><meta charset="utf-8"><title>Pictures of jaxmagic</title>'
+        "<style>body{font:14px sans-serif;background:#888}td,th{vertical-align:top;padding:4px}</style>"
+        f"<h1>Pictures of jaxmagic</h1><table><tr><th></th>{heads}</tr>{''.join(rows)}</table><ul>{others}</ul>",
+        encoding="utf-8",
+    )
+
+
+def trained() -> Any:
+    """Profile a training step of this process."""
+
+    def layer(w: Any, x: Any) -> Any:
+        h = jnp.tanh(x @ w)
+        return h * jax.nn.sigmoid(h) + jnp.sort(h)
+
+    def loss(ws: Any, x: Any) -> Any:
+        for number, w in enumerate(ws):
+            with jax.named_scope(f"Dense_{number}"):
+                x = layer(w, x)
+        return (x * x).sum()
+
+    @jax.jit
+    def step(ws: Any, x: Any) -> Any:
+        grads = jax.grad(loss)(ws, x)
+        return [w - 0.1 * g for w, g in zip(ws, grads, strict=True)]
+
+    ws, x = [jnp.eye(128)] * 4, jnp.ones((128, 128))
+    return jaxmagic.profile(step, ws, x)

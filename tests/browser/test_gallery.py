@@ -1,0 +1,71 @@
+"""Every picture of every record fits its page, at three widths, in light and dark; a gallery keeps what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fabricate.comparison import grid_of, without_end
+
+import jaxmagic
+from jaxmagic.report.to_html import to_html
+
+from . import gallery
+from .gallery import RECORDED, THEMES, WIDTHS
+
+#: What the gallery shows: records that were fabricated, recorded, or are taken here.
+NAMES = (
+    "timing", "benchmark", "comparison", "sweep", "sweep-grid", "sweep-cut", "memory", "executable", "arrays", "heap",
+    "profile-cpu", "profile-gpu", "profile-2gpu", "diagnosis",
+)  # fmt: skip
+
+
+@pytest.fixture
+def record(request: pytest.FixtureRequest) -> Any:
+    """Return the record with a name."""
+    of, get = request.param, request.getfixturevalue
+    made = {
+        "timing": lambda: get("timing")(get("compilation")(), unreached_ns=None),
+        "sweep-grid": lambda: grid_of(get("sweep"), get("executable")()),
+        "sweep-cut": lambda: without_end(get("sweep")),
+        "memory": lambda: get("memory_profile")(heap=get("heap_difference")()),
+        "executable": lambda: get("executable")(),
+        "arrays": lambda: get("memory_profile")().arrays,
+        "heap": lambda: get("heap_difference")(),
+        "profile-cpu": gallery.trained,
+        "profile-gpu": lambda: jaxmagic.read_profile(RECORDED / "gpu_mi300_attention.xplane.pb"),
+        "profile-2gpu": lambda: jaxmagic.read_profile(RECORDED / "gpu_mi300_2dev_conv_copies.xplane.pb"),
+        "diagnosis": lambda: get("diagnosis")(),
+    }
+    return made[of]() if of in made else get(of)
+
+
+@pytest.fixture(scope="module")
+def index_of_the_gallery(screenshots: Path) -> Iterator[Path]:
+    yield screenshots
+    gallery.index(screenshots, NAMES)
+
+
+@pytest.mark.parametrize("record", NAMES, indirect=True)
+def test_pictures_fit_their_page(
+    record: Any, request: pytest.FixtureRequest, context: Any, tmp_path: Path, index_of_the_gallery: Path
+) -> None:
+    name = request.node.callspec.params["record"]
+    pieces = {"report": to_html(record), **gallery.pictures(record)}
+    for theme in THEMES:
+        path = tmp_path / f"{theme.name}.html"
+        path.write_text(gallery.page_of(pieces, theme), encoding="utf-8")
+        page = context.new_page()
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 600})
+            page.goto(path.as_uri())
+            page.wait_for_function("!document.querySelector('[data-jaxmagic] > img')")
+            file = index_of_the_gallery / f"gallery-{name}-{theme.name}-{width}.png"
+            page.screenshot(path=file, full_page=True)
+            wide = page.locator("[data-jaxmagic]").evaluate_all(
+                "all => all.map(it => it.getBoundingClientRect().right)"
+            )
+            assert max(wide, default=0) <= width
+        page.close()

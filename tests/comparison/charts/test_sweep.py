@@ -1,0 +1,33 @@
+"""The picture of a sweep: an axis without empty places, and a panel for each value of a second variable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fabricate.comparison import grid_of, without_end
+
+from jaxmagic.charts.curves import Curves
+from jaxmagic.charts.spec import Multiples
+from jaxmagic.comparison.charts.sweep import sweep_chart
+
+
+def test_what_was_not_measured_leaves_no_empty_axis_and_is_said(sweep: Any) -> None:
+    found = sweep_chart(without_end(sweep))
+    assert isinstance(found, Curves)
+    assert 64 < found.x.high < 80  # the planned ones go to 2048
+    assert found.note == "5 larger values not measured →"
+    whole = sweep_chart(sweep)
+    assert isinstance(whole, Curves)
+    assert 1024 < whole.x.high < 1500
+    assert whole.note == "2048 not measured →"
+
+
+def test_a_second_variable_is_a_panel_for_each_of_its_values_on_the_same_axes(sweep: Any, executable: Any) -> None:
+    record = grid_of(sweep, executable())
+    found = sweep_chart(record)
+    assert isinstance(found, Multiples)
+    assert [each.title for each in found.panels] == ["dtype=float32", "dtype=bfloat16"]
+    assert len({(each.x, each.y) for each in found.panels}) == 1
+    for panel in found.panels:
+        assert [each.name for each in panel.series] == ["numpy", "jit"]
+        assert [each.label for each in panel.marks] == ["jit overtakes numpy near"]
