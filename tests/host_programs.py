@@ -114,6 +114,25 @@ def slow_input() -> Any:
     return out
 
 
+class Batches:
+    """A loader over a data set: Python asks for one row after the other."""
+
+    def __getitem__(self, number: int) -> Any:
+        row = np.random.default_rng(number).normal(size=20_000)
+        return np.sort(row).astype(np.float32)
+
+    def __iter__(self) -> Iterator[Any]:
+        for start in range(0, 200, 5):
+            yield np.stack([self[start + each] for each in range(5)])
+
+
+def slow_rows() -> Any:
+    out = None
+    for batch in Batches():
+        out = total(batch)
+    return out
+
+
 def copies_each_time(x: Any) -> Any:
     out = None
     for _ in range(30):
@@ -121,7 +140,33 @@ def copies_each_time(x: Any) -> Any:
     return out
 
 
+@jax.jit
+def potential(r: Any) -> Any:
+    return 4 * (r**-12 - r**-6)
+
+
+energies = np.vectorize(lambda r: float(potential(r)))
+
+
+def energies_in_a_list(rs: Any) -> Any:
+    return [float(potential(r)) for r in rs]
+
+
+def newton(r: float) -> float:
+    for _ in range(300):
+        r = float(potential(r)) + 2.0
+    return r
+
+
 # Clean.
+
+
+def energies_at_once(rs: Any) -> Any:
+    return np.asarray(potential(rs), np.float64)
+
+
+def few_energies(rs: Any) -> Any:
+    return [float(potential(r)) for r in rs[:9]]
 
 
 def reads_once(x: Any) -> Any:

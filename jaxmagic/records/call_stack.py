@@ -7,10 +7,12 @@ import sysconfig
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: JAX, installed packages, Python's own library, and code that libraries generated. These are recognized by path,
-#: because the profile may come from another machine.
+#: JAX, installed packages, Python's own library, and code that libraries generated or compiled with Cython, which
+#: names its source relative to the library. These are recognized by path, because the profile may come from another
+#: machine.
 _NOT_THE_USERS = re.compile(
     r"/(site|dist)-packages/|/jax/_src/|/jaxlib/|/lib(64)?/python3\.\d+t?/|^<(frozen |@beartype\(|attrs generated )"
+    r"|^[^/<].*\.(pyx|pxd|pxi)$"
 )
 
 #: The folders of Python's library and of jaxmagic on this machine, which may be anywhere.

@@ -24,7 +24,7 @@ from jaxmagic.doctor.record.diagnosis import Diagnosis
 from jaxmagic.doctor.record.finding import RuleFinding, Verified
 from jaxmagic.doctor.verbs.diagnose import examination
 
-from . import slow_more
+from . import slow_cache, slow_more
 from .slow import MENDED, PROGRAMS
 
 #: How long to try remedies, and to measure a program that was mended by hand.
@@ -33,7 +33,7 @@ BUDGET_S = 20.0
 #: Pairs of first runs.
 _PAIRS = 6
 
-__all__ = ["PROGRAMS", "Row", "measure", "missing", "slow_more", "table"]
+__all__ = ["PROGRAMS", "Row", "measure", "missing", "slow_cache", "slow_more", "table"]
 
 
 class Row(NamedTuple):
@@ -43,7 +43,8 @@ class Row(NamedTuple):
         name: the program.
         found: the finding; ``None`` if there is none.
         diagnosis: all findings.
-        way: how the remedy was applied: ``"applied"`` mechanically, ``"by hand"``, or ``""`` if not at all.
+        way: how the remedy was applied: ``"applied"`` mechanically, ``"by hand"``, ``"in new processes"``, or ``""``
+            if not at all.
         gained: the remedy, measured; ``None`` if it was not.
     """
 
@@ -55,7 +56,10 @@ class Row(NamedTuple):
 
     @property
     def promised(self) -> float | None:
-        """The share of a run, or of a first run, that the finding costs; the share of the memory for bytes."""
+        """The share of a run, or of a first run, that the finding costs; the share of the memory for bytes.
+
+        The persistent cache does not spare all of the time to compile: what its finding says that it spares counts.
+        """
         found, gained = self.found, self.gained
         if found is None:
             return None
@@ -66,7 +70,9 @@ class Row(NamedTuple):
             return None
         run = self.diagnosis.first
         run_ns = self.diagnosis.wall_ns if found.per == "run" else None if run is None else run.wall_ns
-        return None if not run_ns else min(found.cost_ns / run_ns, 1.0)
+        remedy = {} if found.remedy is None else found.remedy.facts
+        spared_ns = float(remedy.get("spared_ns", found.cost_ns))
+        return None if not run_ns else min(spared_ns / run_ns, 1.0)
 
     @property
     def share(self) -> tuple[float, float, float] | None:
@@ -113,6 +119,8 @@ def measure(name: str) -> Row:
         gained = None if found is None else found.verified
         if gained is not None and (gained.speedup is not None or gained.before_bytes is not None):
             return Row(name, found, diagnosis, "applied", gained)
+        if found is not None and found.rule == "compile-time":
+            return Row(name, found, diagnosis, "in new processes", slow_cache.in_new_processes())
         if name not in MENDED or found is None:
             return Row(name, found, diagnosis, "", gained)
         by_hand = _by_hand(name, first=found.per == "first run")
@@ -198,7 +206,9 @@ def lines_of(text: str) -> dict[str, str]:
 def digest() -> str:
     """Return what stands for the programs and the code that measures them."""
     folder = Path(__file__).parent
-    text = "".join((folder / name).read_text() for name in ("slow.py", "slow_more.py", "slow_table.py"))
+    text = "".join(
+        (folder / name).read_text() for name in ("slow.py", "slow_more.py", "slow_cache.py", "slow_table.py")
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -86,6 +86,12 @@ def test_code_that_a_library_has_generated_is_not_the_users() -> None:
     assert is_users(Frame(function="f", file="<stdin>", line=1))
 
 
+def test_code_that_a_library_has_compiled_with_cython_is_not_the_users() -> None:
+    made = Frame(function="numpy.random._common.cont", file="numpy/random/_common.pyx", line=606)
+    assert not is_users(made)
+    assert is_users(Frame(function="f", file="/home/me/fast.pyx", line=1))
+
+
 def test_the_functions_of_a_line_have_its_time() -> None:
     places = (place(3 * MS, CALLER, NORM), place(MS, CALLER, DENSE), place(2 * MS, CALLER), place(MS, NORM, STATS))
     mine, theirs = line_times(replace(fabricated(), place_times=places))

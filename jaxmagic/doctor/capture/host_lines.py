@@ -1,11 +1,14 @@
 """Samples the user's lines at which a thread is, to tell where the host's time goes.
 
-A sample is taken when the sampling thread gets Python's lock. While a function written in C holds it, no sample is
-taken, so a line that calls such functions has fewer samples than its share.
+A sample is taken when the sampling thread gets Python's lock. Python code keeps the lock for 5 ms unless the switch
+interval is shorter, which it therefore is meanwhile: lines that release the lock, as calls of programs do, would have
+several times their share of the samples. While a function written in C holds the lock, no sample is taken, so a line
+that calls such functions has fewer samples than its share.
 """
 
 from __future__ import annotations
 
+import dis
 import sys
 import threading
 from collections import Counter
@@ -18,6 +21,12 @@ from .frames import known
 
 #: The time between two samples.
 INTERVAL_NS = 1_000_000
+
+#: Python code is asked for the lock after the time between two samples, divided by this.
+_SWITCHES = 4
+
+#: The instruction at which a frame is while a loop of it gets its next item.
+_FOR_ITER = dis.opmap["FOR_ITER"]
 
 #: The most calls of a stack that are looked through.
 _DEEPEST = 200
@@ -36,14 +45,17 @@ class LineSampler:
     def __init__(self, interval_ns: int = INTERVAL_NS) -> None:
         self.interval_ns = interval_ns
         self.paused = True
-        self._counts: Counter[tuple[Frame | None, str]] = Counter()
+        self._counts: Counter[tuple[Frame | None, str, tuple[Frame, ...]]] = Counter()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
+        self._switch_s: float | None = None
 
     @begins("stop")
     def start(self) -> None:
         """Prepare to sample this thread, which begins when `paused` is cleared."""
         target = threading.get_ident()
+        self._switch_s = sys.getswitchinterval()
+        sys.setswitchinterval(min(self._switch_s, self.interval_ns / _SWITCHES / 1e9))
         self._thread = threading.Thread(target=self._run, args=(target,), name="jaxmagic-lines", daemon=True)
         self._thread.start()
 
@@ -51,19 +63,25 @@ class LineSampler:
     def stop(self) -> tuple[HostShare, ...]:
         """Stop, and return the lines, those with most samples first. A second call returns the same."""
         thread, self._thread = self._thread, None
+        before_s, self._switch_s = self._switch_s, None
+        if before_s is not None:
+            sys.setswitchinterval(before_s)
         self._over.set()
         if thread is not None:
             thread.join()
         counted = sorted(self._counts.items(), key=lambda each: -each[1])
         return tuple(
-            HostShare(line=known(line), called=called, samples=samples) for (line, called), samples in counted
+            HostShare(
+                line=known(line), called=called, samples=samples, loading=tuple(filter(None, map(known, loading)))
+            )
+            for (line, called, loading), samples in counted
         )
 
     def _run(self, target: int) -> None:
         while not self._over.wait(self.interval_ns / 1e9):
             frame = sys._current_frames().get(target)
             if frame is not None and not self.paused:
-                self._counts[place_of(frame)] += 1
+                self._counts[*place_of(frame), loading_of(frame)] += 1
             del frame  # it would keep the user's variables alive
 
 
@@ -82,6 +100,30 @@ def place_of(frame: FrameType | None) -> tuple[Frame | None, str]:
             return line, "" if called is None else _name_of(called)
         called, frame = frame, frame.f_back
     return None, ""
+
+
+def _known(lines: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    return tuple(found for each in lines if (found := known(each)) is not None)
+
+
+def loading_of(frame: FrameType | None) -> tuple[Frame, ...]:
+    """Return the user's lines on a stack, outwards to the innermost loop that is getting its next item.
+
+    Empty if there is none. The loop itself has to have called something written in Python for that.
+    """
+    found: list[Frame] = []
+    inner = False
+    for _ in range(_DEEPEST):
+        if frame is None:
+            break
+        code = frame.f_code
+        line = Frame(function=code.co_name, file=code.co_filename, line=frame.f_lineno or 0)
+        if is_users(line):
+            found.append(line)
+            if inner and frame.f_lasti >= 0 and code.co_code[frame.f_lasti] == _FOR_ITER:
+                return tuple(found)
+        inner, frame = True, frame.f_back
+    return ()
 
 
 def _name_of(frame: FrameType) -> str:

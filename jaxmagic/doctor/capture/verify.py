@@ -86,7 +86,7 @@ def _tried(
         propose = REMEDIES.get(finding.rule)
         if propose is None:
             raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-        if trial.first_ns > share_ns and finding.rule in COMPILING:
+        if trial.first_ns * COMPILING.get(finding.rule, 0) > share_ns:
             raise NotTried(note("doctor.not_tried_budget"))
         proposed = interruptible(propose)(finding, trial.code)
         if isinstance(proposed, Sizes):
@@ -106,7 +106,8 @@ def _compared(sizes: Sizes) -> Verified:
 
 
 def _built(builds: Builds, trial: Trial, deadline_ns: int, clock: Clock) -> tuple[Verified, bool]:
-    budget_ns = min((deadline_ns - clock() - 2 * trial.first_ns) // 2, _LONGEST_NS)
+    most_ns = max(_LONGEST_NS, _LEAST_RUNS * trial.first_ns)
+    budget_ns = min((deadline_ns - clock() - 2 * trial.first_ns) // 2, most_ns)
     if budget_ns <= 0:
         raise NotTried(note("doctor.not_tried_budget"))
     before, after = Run(builds.before), Run(builds.after)

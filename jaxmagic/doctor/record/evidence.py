@@ -59,11 +59,14 @@ class HostShare:
         called: the function of a library that this line called, such as ``"jax.numpy.asarray"``; empty for the line
             itself and for functions written in C.
         samples: how many samples.
+        loading: the user's lines from this one outwards to the ``for`` loop whose next item was being computed; empty
+            if there was none.
     """
 
     line: Frame | None
     called: str
     samples: int
+    loading: tuple[Frame, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,6 +46,11 @@ def _captured_remedy(names: str, on_host: str) -> str:
     )
 
 
+def _same_remedy(function: str, size_bytes: int) -> str:
+    keeps = f", which keeps its result ({units.size(size_bytes)}) in memory" if size_bytes else ""
+    return f"Call {printable(function)} once, outside of the loop or function, and pass its result on{keeps}."
+
+
 NOTES: dict[str, Callable[..., str]] = {
     "unrolled_loop": _unrolled,
     "unrolled_compile": _unrolled_compile,
@@ -62,4 +67,10 @@ NOTES: dict[str, Callable[..., str]] = {
         "while compiling; compute it once, outside."
     ),
     "captured_remedy": _captured_remedy,
+    "same_result": lambda function, count, busy_ns: (
+        f"{printable(function)} computes the same {count} times per run, {units.time(busy_ns)} each: its program has "
+        "no arguments."
+    ),
+    "same_random": lambda: "Its random numbers are the same in every call, because their key is made inside.",
+    "same_result_remedy": _same_remedy,
 }

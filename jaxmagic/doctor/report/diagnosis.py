@@ -91,7 +91,11 @@ def _entry(finding: RuleFinding, diagnosis: Diagnosis, digits: int) -> Entry:
         name=finding.rule,
         cells=(cost(finding, diagnosis, digits),),
         remark=str(finding.found),
-        details=(*_place(finding), *map(str, finding.evidence), *about_verified(finding.verified, digits)),
+        details=(
+            *_place(finding),
+            *map(str, finding.evidence),
+            *about_verified(finding.verified, digits, finding.rule),
+        ),
         advice="" if finding.remedy is None else str(finding.remedy),
         code=() if finding.code is None else tuple(finding.code.splitlines()),
     )
@@ -112,7 +116,7 @@ def cost(finding: RuleFinding, diagnosis: Diagnosis, digits: int = 3) -> str:
     return f"{about}{time} per run{share}"
 
 
-def about_verified(verified: Verified | None, digits: int = 3) -> list[str]:
+def about_verified(verified: Verified | None, digits: int = 3, rule: str = "") -> list[str]:
     """Word what the remedy gained when it was tried."""
     if verified is None:
         return []
@@ -131,7 +135,9 @@ def about_verified(verified: Verified | None, digits: int = 3) -> list[str]:
         sentences.append(f"Tried: needs {needs} instead of {needed}.")
     if verified.outputs_agree is not None:
         sentences.append("The outputs agree." if verified.outputs_agree else "The outputs differ.")
-    if verified.survives is False:
+    if verified.survives is False and rule == "error" and verified.outputs_agree is not False:
+        sentences.append("So the remedy mends the error, but is not faster than the call without jit here.")
+    elif verified.survives is False:
         sentences.append("So this remedy does not help here.")
     return [*sentences, *map(str, verified.notes)]
 

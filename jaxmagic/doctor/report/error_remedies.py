@@ -16,7 +16,17 @@ def _write_selection(jnp: str, lax: str) -> str:
 
 def _write_logical(function: str, operator: str) -> str:
     what = f"{function}(…) in place of {operator}" if operator else f"{function}(a < b, b < c) in place of a < b < c"
-    return f"Write {what}. Where the result decides what is computed, use where() or cond() as well."
+    return f"Write {what}. Where the result decides what is computed, use where(), cond() or while_loop() as well."
+
+
+def _write_default(operator: str, first: str, other: str, jnp: str) -> str:
+    first, other = quoted(first), quoted(other)
+    default = f" To replace None, write {other} if {first} is None else {first}." if operator == "or" else ""
+    chosen = f"{first}, {other}" if operator == "or" else f"{other}, {first}"
+    return (
+        f"The operator {operator} returns one of its operands, by the value of the first.{default} "
+        f"{jnp}.where({first} != 0, {chosen}) chooses for each element."
+    )
 
 
 def _write_static(argument: str, type: str, function: str) -> str:
@@ -62,6 +72,7 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         "function. An assertion on a shape or a dtype works as it is."
     ),
     "write_logical": _write_logical,
+    "write_default": _write_default,
     "write_extreme": lambda function, replacement, whole: (
         f"Use {replacement}(a, b) in place of {function}(a, b), and {whole}(x) for the elements of an array."
     ),
@@ -89,9 +100,14 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         "number can be made of "
         "the result that the function returns."
     ),
-    "write_sized": lambda function, jnp: (
-        f"{quoted(function)} returns as many elements as the values say. Give it size=n, and fill_value= for the "
-        f"padding, or use {jnp}.where(condition, a, b) with three arguments."
+    "write_sized": lambda function, jnp, argument="": (
+        f"{quoted(function)} returns as many elements as the values say. "
+        + (
+            f"Say how many, {argument}=n: the result is padded, or cut, to this size."
+            if argument
+            else "Give it size=n, and fill_value= for the "
+            f"padding, or use {jnp}.where(condition, a, b) with three arguments."
+        )
     ),
     "write_static": _write_static,
     "write_static_perhaps": lambda argument, function: (
@@ -154,10 +170,13 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         f"Return the value from {quoted(function) or 'the function'} in place of storing it. To look at it, use "
         f'{debug}("{{}}", value).'
     ),
-    "write_reassigned": lambda name: (
-        f"Use what the donating call returned, {quoted(name)} = f({quoted(name)}), or pass a copy, "
-        f"{quoted(name)}.copy(), "
-        "or do not donate this argument."
+    "write_uncached": lambda cache: (
+        f"Leave out {quoted(cache)}: it keeps the array that its function computed while another function was "
+        "traced. To compute a table once, make it with NumPy."
+    ),
+    "write_reassigned": lambda name, called="", copied="": (
+        f"Use what {quoted(called) or 'the donating call'} returned in place of {quoted(name) or 'the array'}, "
+        f"or pass it a copy{copied and f', {quoted(copied)}'}, or do not donate this argument."
     ),
     "write_in_domain": lambda domain, jnp: (
         (

@@ -72,10 +72,13 @@ def _static(argument: str, text: str, function: str, type: str) -> str:
 
 def _leak(name: str, type: str, function: str, location: str, transform: str) -> str:
     value = f"{quoted(name)} ({type})" if name else f"A value of type {type}" if type else "A value"
+    verb = "were" if ", " in name else "was"
     if not function:
-        return f"{value} was used after the function that traced it had ended. It is unknown which function that was."
+        return (
+            f"{value} {verb} used after the function that traced it had ended. It is unknown which function that was."
+        )
     return (
-        f"{value} was traced by {quoted(function)} ({location}, for {transform}) and used after that "
+        f"{value} {verb} traced by {quoted(function)} ({location}, for {transform}) and used after that "
         "tracing had ended."
     )
 
@@ -138,7 +141,10 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_branches": _branches,
     "error_pytree": _pytree,
     "error_deleted": lambda names: (
-        f"{quoted(names) or 'An array'} was donated or deleted: its memory has been freed or used for another array."
+        f"{quoted(names)} were donated or deleted: their memory has been freed or used for other arrays."
+        if ", " in names
+        else f"{quoted(names) or 'An array'} was donated or deleted: its memory has been freed or used for another "
+        "array."
     ),
     "error_not_finite": lambda operation: (
         f"{quoted(operation) or 'An operation'} returned NaN or infinity, and JAX's debugging flags "
@@ -176,12 +182,16 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         "Where it escaped is unknown. jax.checking_leaks() raises an error at the end of the function that leaks."
     ),
     "error_donor": lambda call: f"Probably donated by {printable(call)}.",
+    "error_donor_before": lambda call: (
+        f"Probably donated by {printable(call)} itself, when this line ran before with the same array."
+    ),
     "error_donor_unknown": lambda: (
         "Which call donated or deleted it is unknown: none was found that the code of this line can see."
     ),
     "error_unknown": lambda error: (
         f"{quoted(error)} is not an error that JAX raised, or there is no explanation for it yet."
     ),
+    "error_unexplained": lambda error: f"There is no explanation for this {quoted(error)} of JAX yet.",
     **REMEDY_NOTES,
     **MEMORY_NOTES,
 }

@@ -95,6 +95,10 @@ NOTES: dict[str, Callable[..., str]] = {
     "dispatch_bound_scan": lambda function: (
         f"Do more in one call: loop over {printable(function)} with jax.lax.scan inside one jitted function."
     ),
+    "dispatch_bound_vmap": lambda function: (
+        f"No call needs the result of another: make one call of jax.jit(jax.vmap({printable(function)})) with the "
+        "arguments stacked, and make this function once."
+    ),
     "input_bound": lambda loading_ns: f"Loading data takes {units.time(loading_ns)} per run on the calling thread.",
     "input_bound_samples": lambda samples: f"Known from {samples} samples of the host's line.",
     "input_bound_prefetch": lambda hidden_ns: (

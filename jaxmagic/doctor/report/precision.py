@@ -51,8 +51,8 @@ NOTES: dict[str, Callable[..., str]] = {
     "faster_products": _faster_products,
     "faster_products_remedy": _faster_remedy,
     "double_line_remedy": lambda: (
-        "If float32 is accurate enough, turn NumPy's numbers into Python's with float(), and give new arrays the "
-        "dtype of the others, as in dtype=x.dtype."
+        "If float32 is accurate enough, turn NumPy's numbers into Python's with float(), convert NumPy's arrays with "
+        ".astype(x.dtype), and give new arrays the dtype of the others, as in dtype=x.dtype."
     ),
     "double_argument_remedy": lambda: "If float32 is accurate enough, convert the argument before the call.",
 }

@@ -68,6 +68,11 @@ NOTES: dict[str, Callable[..., str]] = {
         "Pad to a few sizes before the call, on the host with NumPy: jnp.pad compiles for each shape as well. Mask "
         "the padding where the result depends on it."
     ),
+    "recompile_one_size": lambda: (
+        "Outside of jit, an operation compiles for each shape. Keep one size: make the array once and write to it in "
+        "a jitted function, with x.at[i].set(...); or collect the parts in a list, and join them once after the "
+        "loop; or prepare the data with NumPy."
+    ),
     "compile_time": _compile_time,
     "compile_time_cache": lambda spared_ns: (
         f"Switch on JAX's persistent cache before the first call: a later session then spares up to "

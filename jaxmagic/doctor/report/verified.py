@@ -9,7 +9,7 @@ from ...terminal import printable
 
 
 def _times(count: int) -> str:
-    return "once" if count == 1 else "twice" if count == 2 else f"{count} times"
+    return {0: "not once", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def _not(why: str) -> str:
@@ -19,6 +19,14 @@ def _not(why: str) -> str:
 def _error(error: float, allowed: float, dtype: str) -> str:
     beyond = "within" if error <= allowed else "more than"
     return f"The outputs differ by up to {error:.2g}, {beyond} the {allowed:.2g} allowed for {printable(dtype)}."
+
+
+def _third(rounds: int, third: int, rounds_ns: int, third_ns: int, cost_ns: int, claimed_ns: int) -> str:
+    claimed = f", where {units.time(claimed_ns)} was estimated" if claimed_ns else ""
+    return (
+        f"Compiling takes {units.time(rounds_ns)} with all {rounds} rounds and {units.time(third_ns)} with {third}: "
+        f"by extrapolation, {units.time(cost_ns)} for the rounds after the first{claimed}."
+    )
 
 
 def _precision(what: str, value: str) -> str:
@@ -33,7 +41,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "tried_on_copies": lambda names: f"Each of these runs had its own copy of {printable(names)}.",
     "tried_too_few": lambda: "There was time for too few runs to tell a speed-up.",
     "not_mechanical": lambda rule: _not(f"this remedy ({rule}) could not be applied mechanically to this code"),
-    "not_used": lambda: "Tried without effect: the code makes no function again that could be kept.",
+    "not_used": lambda: "Tried without effect: the code calls jax.jit for no function that could be kept.",
     "not_tried_budget": lambda: _not("it would take longer than --budget (budget_s) leaves"),
     "not_tried_interrupt": lambda: _not("interrupted"),
     "not_tried_effect": lambda name: _not(
@@ -75,9 +83,14 @@ NOTES: dict[str, Callable[..., str]] = {
     "placed": lambda names: f"Tried with {printable(names)} placed as the program takes it before.",
     "donated": lambda names: f"Compiled with {printable(names)} donated.",
     "checkpointed": lambda name: f"Tried with jax.checkpoint around {printable(name)}.",
+    "result_kept": lambda name: f"Tried with the result of the first call of {printable(name)} kept for all others.",
     "constants_passed": lambda arrays, size_bytes: (
         f"Compiled with {units.count(arrays, 'captured array')} ({units.size(size_bytes)}) as arguments."
     ),
+    "unrolled_third": _third,
+    "unrolled_rewritten": lambda: "Compiled with the loop of JAX in place of the loop of Python.",
+    "unrolled_by_hand": lambda: _not("there is no loop of JAX that could be put in its place mechanically"),
+    "unrolled_other_types": lambda: _not("with the loop of JAX, the function returns other shapes or types"),
     "tried_compile_time": lambda: "These times are of compiling; nothing ran.",
     "precision_set": _precision,
 }

@@ -1,4 +1,4 @@
-"""Finds large arrays that are built into programs as constants."""
+"""Finds large arrays that are built into programs as constants, and programs whose result is one."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ...records.note import Note, note
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.program import CapturedArray, Program
+from .host.same_result import same_results
 from .rewriting.syntax import file_of, free_names, is_jit, loaded, source_of_location, tree_of, with_imports
 from .rule import LEAST_SHARE, Rule
 
@@ -68,7 +69,8 @@ class _Constants(NamedTuple):
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
-    """Find the functions whose programs have large constants."""
+    """Find the functions whose programs have large constants, and those without arguments that run repeatedly."""
+    yield from same_results(evidence, RULE.name)
     for constants in _by_function(evidence.programs or ()):
         extra = constants.extra_bytes
         needs = sum((each.executable.peak_bytes or 0) for each in constants.programs) + constants.size_bytes
@@ -186,12 +188,17 @@ def _reads_alone(function: ast.FunctionDef, names: list[str], tree: ast.Module) 
 
 RULE = Rule(
     name="captured-constant",
-    looks_for="large arrays that are built into programs",
+    looks_for="large arrays that are built into programs, and programs that compute the same in every call",
     decides=f"XLA's buffer assignment has constants of at least {_LEAST_BYTES // 2**20} MiB. They are in the memory "
     f"of a device a second time if they are arrays on a device that the function captured, or constants of several "
     f"programs. That is at least {_LEAST_BYTES // 2**20} MiB and {LEAST_SHARE:.0%} of the memory that the programs "
     f"need; or the constants have at least {_LEAST_SLOW_BYTES // 2**20} MiB in all, which take long to compile. "
-    "Arrays that JAX passes as hidden arguments, and those with one value everywhere, are no constants.",
+    "Arrays that JAX passes as hidden arguments, and those with one value everywhere, are no constants. A jitted "
+    "function of the user computes the same in every call if its program takes no arguments and has no effects or "
+    "callbacks; random numbers of a key that is made inside are the same as well. It is found if it is called at "
+    f"least twice per run, its device time beyond the first call is at least {LEAST_SHARE:.0%} of the run, and no "
+    "program donates anything, since a donated array has to be computed again. How long XLA takes to fold constants "
+    "is not examined: XLA does not report it, and without folding it compiles another program.",
     source="https://github.com/jax-ml/jax/issues/10615",
     look=look,
     needs=("programs",),

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...compilation.record.compilation import Compilation
+from ...records.call_stack import Frame
 from ...records.note import Note, note
 from ...timing.record import Timing
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.program import Program
-from .rewriting.bucket_sizes import Buckets, buckets
+from .host.host_time import names_of_program
+from .host.syntax import arguments_at, site_of
+from .rewriting.bucket_sizes import Buckets, buckets, sizes_along
 from .rewriting.hoisting import Made, find_making
 from .rewriting.syntax import file_of, lines_run, source_of_location
-from .rule import LEAST_SHARE, Rule, is_worth_it
+from .rule import LEAST_SHARE, Rule, is_worth_it, source_at
 
 #: Several programs of one function in the first run are worth a finding if they took this long.
 _LEAST_FIRST_RUN_NS = 50_000_000
@@ -32,6 +37,10 @@ _SINGLE = ("weak type", "placement")
 _BY_DESIGN = ("first call", "ahead of time", "while tracing", "unknown", "dtype", "eager", "transfer")
 
 
+#: A type of an array without elements.
+_EMPTY = re.compile(r"[\[,]0[\],]")
+
+
 class _Group(NamedTuple):
     """The compilations of one function for one kind of cause."""
 
@@ -43,6 +52,11 @@ class _Group(NamedTuple):
     @property
     def cost_ns(self) -> int:
         return sum(each.total_ns for each in self.compilations)
+
+    @property
+    def eager(self) -> bool:
+        """Whether these are programs of an operation outside of ``jit``."""
+        return all(each.eager for each in self.compilations)
 
     @property
     def same_function(self) -> tuple[str, str | None]:
@@ -59,7 +73,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         cost_ns = _median_ns(group, later)
         if is_worth_it(cost_ns, evidence):
             yield _finding(group, evidence, float(cost_ns), every_run=True)
-    once = [each for each in evidence.first.compilations if _counts(each) and not each.eager]
+    once = [each for each in evidence.first.compilations if _counts(each)]
     for group in _grouped([each for each in once if _function(each) not in always]):
         if group.kind in _BY_DESIGN or not _is_avoidable(group, evidence):
             continue
@@ -97,8 +111,10 @@ def _grouped(compilations: Sequence[Compilation]) -> list[_Group]:
 
 def _is_avoidable(group: _Group, evidence: Evidence) -> bool:
     """Return whether one program, or a few, could have done what these did."""
+    if group.eager and group.kind != "shape":
+        return False
     if group.kind == "shape":
-        return _buckets(group) is not None
+        return _buckets(group, evidence) is not None
     if group.kind == "static value":
         return all(each.cause.remedy for each in group.compilations) and not _differ(group, evidence)
     return all(each.cause.remedy for each in group.compilations)
@@ -120,22 +136,64 @@ def _form(program: Program) -> tuple[object, ...]:
     return counts, shapes
 
 
-def _buckets(group: _Group) -> Buckets | None:
-    """Return sizes to pad to, if one argument varies along one axis."""
+def _buckets(group: _Group, evidence: Evidence) -> Buckets | None:
+    """Return sizes to pad to, if one axis varies: that of one argument, or of several that always agree."""
     arguments = {each.cause.argument for each in group.compilations}
     if len(arguments) != 1 or None in arguments:
         return None
-    return buckets(text for each in group.compilations for text in (each.cause.now, each.cause.before) if text)
+    types = [text for each in group.compilations for text in (each.cause.now, each.cause.before) if text]
+    if group.eager:  # an array that grows may begin empty
+        return buckets(each for each in types if not _EMPTY.search(each))
+    sizes = buckets(types)
+    return sizes if sizes is None or _padded(group, sizes, evidence) else None
+
+
+def _padded(group: _Group, sizes: Buckets, evidence: Evidence) -> dict[str, Buckets]:
+    """Return the arguments to pad and how: the one that a cause names, which is the first that differs, and others.
+
+    Empty if another argument varies that does not have the same size in each program: padding this one is no help.
+    """
+    name = group.compilations[-1].cause.argument or ""
+    shapes: dict[str, list[str]] = {}
+    for program in _programs(group, evidence):
+        for each in () if program.module is None else program.module.inputs:
+            shapes.setdefault(each.name, []).append(each.shape)
+    varying = {each: types for each, types in shapes.items() if len(set(types)) > 1}
+    if name not in varying:
+        return {name: sizes} if not varying else {}
+    seen = sizes_along(varying[name], sizes.axis)
+    found = {name: sizes}
+    for other in varying.keys() - {name}:
+        alike = buckets(varying[other])
+        if alike is None or sizes_along(varying[other], alike.axis) != seen:
+            return {}
+        found[other] = alike
+    return dict(sorted(found.items(), key=lambda each: list(shapes).index(each[0])))
+
+
+def _programs(group: _Group, evidence: Evidence) -> list[Program]:
+    """Return the programs of a function that ran in the first run."""
+    programs = [each for each in evidence.programs or () if each.eager == group.eager]
+    if group.location is None:
+        return [each for each in programs if group.function in names_of_program(each)]
+    return [each for each in programs if (each.function, each.location) == group.same_function]
+
+
+def _called_at(group: _Group, evidence: Evidence) -> Frame | None:
+    """Return the only line of the user's that runs the programs of a function; ``None`` if that is not known."""
+    lines = {each.called_at for each in _programs(group, evidence)}
+    return lines.pop() if len(lines) == 1 else None
 
 
 def _finding(group: _Group, evidence: Evidence, cost_ns: float, *, every_run: bool) -> RuleFinding:
     last = group.compilations[-1].cause
     anew = group.kind == "new function" or (group.kind == "transformation" and every_run)
     made = _made(group, evidence) if anew else None
-    sizes = _buckets(group) if group.kind == "shape" else None
+    sizes = _buckets(group, evidence) if group.kind == "shape" and not group.eager else None
     if sizes is not None and not every_run:  # the programs for these sizes compile all the same
         cost_ns *= min((len(sizes.seen) - len(sizes.sizes)) / len(group.compilations), 1)
     location = group.location if made is None else _location_like(group.location, made, evidence)
+    called_at = _called_at(group, evidence) if location is None else None
     return RuleFinding(
         rule=RULE.name,
         found=note(
@@ -146,14 +204,16 @@ def _finding(group: _Group, evidence: Evidence, cost_ns: float, *, every_run: bo
             every_run=int(every_run),
             reason=last.reason,
         ),
-        line=location,
-        source=source_of_location(location, evidence),
+        line=location if called_at is None else called_at.location,
+        source=source_of_location(location, evidence) if called_at is None else source_at(called_at),
         evidence=(*(_changes(group) or _reason(group)), *_about(made, sizes, last.argument)),
         cost_ns=cost_ns,
         basis="estimated" if sizes is not None and not every_run else "measured",
         per="run" if every_run else "first run",
-        remedy=_remedy(group.kind, last.remedy, made, sizes),
-        code=made.code if made is not None else None if sizes is None else _padding(last.argument or "x", sizes),
+        remedy=note("doctor.recompile_one_size")
+        if group.eager and group.kind == "shape"
+        else _remedy(group.kind, last.remedy, made, sizes),
+        code=made.code if made is not None else None if sizes is None else _padding(group, sizes, evidence),
     )
 
 
@@ -215,17 +275,24 @@ def _remedy(kind: str, remedy: str | None, made: Made | None, sizes: Buckets | N
     return None if remedy is None else note("doctor.recompile_remedy", remedy=remedy)
 
 
-def _padding(argument: str, sizes: Buckets) -> str | None:
-    if not argument.isidentifier():
+def _padding(group: _Group, sizes: Buckets, evidence: Evidence) -> str | None:
+    """Return code that pads what the call passes; by the names of the parameters if that is not known."""
+    padded = _padded(group, sizes, evidence)
+    programs = _programs(group, evidence)
+    site = site_of(group.function, programs, evidence)
+    passed = {} if site is None else arguments_at(site, group.function, programs[0].arguments)
+    names = {each: value.id if isinstance(value := passed.get(each), ast.Name) else each for each in padded}
+    if not all(map(str.isidentifier, names.values())):
         return None
-    name = argument
-    widths = ", ".join("(0, size - n)" if axis == sizes.axis else "(0, 0)" for axis in range(sizes.rank))
-    widths = f"[{widths}]"
-    return (
-        f"n = {name}.shape[{sizes.axis}]\n"
-        f"size = 1 << (n - 1).bit_length()  # the next power of two\n"
-        f"{name} = np.pad({name}, {widths})"
-    )
+    first, along = next(iter(padded.items()))
+    lines = [
+        f"n = {names[first]}.shape[{along.axis}]",
+        "size = 1 << (n - 1).bit_length()  # the next power of two",
+    ]
+    for argument, along in padded.items():
+        widths = ", ".join("(0, size - n)" if axis == along.axis else "(0, 0)" for axis in range(along.rank))
+        lines.append(f"{names[argument]} = np.pad({names[argument]}, [{widths}])")
+    return "\n".join(lines)
 
 
 RULE = Rule(
@@ -235,8 +302,9 @@ RULE = Rule(
     f"{LEAST_SHARE:.0%} of the run. Or it compiles at least {_SEVERAL} times in the first run after its first call, "
     f"for a reason that can be avoided, and that takes at least {_LEAST_FIRST_RUN_NS // 10**6} ms; or once for a "
     f"weak type or a placement, and that takes at least {_LEAST_SINGLE_NS // 10**6} ms. Different shapes count if "
-    "one axis of one argument varies and powers of two are at most half as many sizes; different static values count "
-    "if the programs have the same operations. The cause is the one that %jaxtime reports.",
+    "one axis varies, in one argument or in several with the same size, and powers of two are at most half as many "
+    "sizes; different static values count if the programs have the same operations. Operations outside of "
+    "jit count for shapes only. The cause is the one that %jaxtime reports.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
     look=look,
 )

@@ -169,7 +169,8 @@ RULE = Rule(
     f"{_LEAST_ALIKE:.0%} of them repeat with one shape; and the time to compile the program beyond "
     f"{_SHORT_NS // 10**6} ms, which short programs take as well, is at least {_LEAST_NS // 10**6} ms for this "
     "share. Loops over the leaves of a pytree, whose rounds do not depend on each other, do not count. The cost is "
-    "this share of the time, because it is not known how long each equation takes to compile.",
+    "this share of the time, because it is not known how long each equation takes to compile. With --verify, the "
+    "function is compiled with all rounds and with a third of them, which shows what the rounds take.",
     source="https://docs.jax.dev/en/latest/control-flow.html",
     look=look,
     needs=("programs",),

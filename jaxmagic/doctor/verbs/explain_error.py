@@ -19,6 +19,7 @@ from ..analysis.failures.origin import FIRST_TRIES
 from ..capture.failures.failure import read_failure
 from ..capture.failures.mended import compared_with_fallback
 from ..capture.failures.out_of_memory import Limits
+from ..capture.failures.recognize import has_jax_type
 from ..record.diagnosis import Diagnosis
 
 #: How long trying a remedy, or compiling variants that need less memory, may take, in seconds.
@@ -90,7 +91,9 @@ def explain_error(
             finding = replace(finding, verified=compared_with_fallback(error, failure, finding, budget_ns))
     notes: tuple[Note, ...] = ()
     if failure is None:
-        notes = (note("doctor.error_unknown", error=of_type("__name__", type(error))),)
+        name = of_type("__name__", type(error))
+        unknown = note("doctor.error_unknown", error=name)
+        notes = (note("doctor.error_unexplained", error=name) if has_jax_type(error) else unknown,)
     return keep(
         Diagnosis(
             code=None if failure is None else failure.source,

@@ -89,7 +89,11 @@ def about_bound(profile: Profile) -> list[str]:
 def _idle_causes(bound: Bound, runs: int) -> str:
     """Format how long the host compiled or moved data while the device was idle."""
     parts = (("compiles", bound.use.compile_idle_ns), ("moves data", bound.use.transfer_idle_ns))
-    causes = [f"{units.time(time_ns / runs)} while the host {verb}" for verb, time_ns in parts if time_ns]
+    causes = [
+        f"{units.time(bound.part_of_idle_ns(time_ns, runs))} while the host {verb}"
+        for verb, time_ns in parts
+        if time_ns
+    ]
     return f" ({', '.join(causes)})" if causes else ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from jaxmagic.doctor.capture.host_lines import LineSampler, place_of
+from jaxmagic.doctor.capture.host_lines import LineSampler, loading_of, place_of
 from jaxmagic.doctor.capture.host_waits import WaitPlaces
 
 HERE = Path(__file__)
@@ -39,6 +40,45 @@ def test_the_place_is_the_line_of_the_user_s_that_called_a_library() -> None:
 
 def test_a_stack_without_the_user_has_no_line() -> None:
     assert place_of(None) == (None, "")
+
+
+class Rows:
+    """A data set: a loader asks it for rows."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[tuple[str, int], ...]] = []
+
+    def __getitem__(self, index: int) -> int:
+        stack = loading_of(sys._getframe(0))
+        self.seen.append(tuple((each.function, each.line) for each in stack))
+        return index
+
+    def batches(self) -> Iterator[list[int]]:
+        for start in range(100):
+            yield [self[start], self[start + 1]]  # a row
+
+
+def test_the_loop_that_waits_for_its_next_item_is_found_through_generators() -> None:
+    rows = Rows()
+    for _ in rows.batches():  # the loop
+        rows[0]  # its body
+    of_batches = [each for each in rows.seen if each]
+    assert len(of_batches) == 200
+    for row, batch, loop in of_batches:
+        assert row[0] == "__getitem__"
+        assert batch == ("batches", line_with("# a row"))
+        assert loop[1] == line_with("# the loop")
+
+
+def test_the_switch_interval_is_restored() -> None:
+    before_s = sys.getswitchinterval()
+    sampler = LineSampler()
+    sampler.start()
+    assert sys.getswitchinterval() < 1e-3
+    sampler.stop()
+    assert sys.getswitchinterval() == before_s
+    sampler.stop()
+    assert sys.getswitchinterval() == before_s
 
 
 @pytest.mark.clock

@@ -115,6 +115,15 @@ def test_a_remedy_that_was_tried_is_told_with_its_interval(
     assert verified is None or verified.survives is survives
 
 
+def test_a_remedy_of_an_error_that_is_not_faster_mends_it_all_the_same() -> None:
+    slower = Verified(before_ns=1e3, after_ns=2e3, speedup=0.5, low=0.4, high=0.6, outputs_agree=True)
+    mends = "So the remedy mends the error, but is not faster than the call without jit here."
+    assert about_verified(slower, rule="error")[-1] == mends
+    assert (
+        about_verified(replace(slower, outputs_agree=False), rule="error")[-1] == "So this remedy does not help here."
+    )
+
+
 def test_hostile_text_stays_text(diagnosis: Any, rule_finding: Any, hostile: str) -> None:
     finding = rule_finding(line=f"{hostile}:3", source=hostile, code=f"x = 1\n{hostile}")
     record = diagnosis(findings=(finding,), code=hostile)

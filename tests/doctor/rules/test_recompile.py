@@ -292,6 +292,75 @@ def test_lengths_that_vary_are_padded_to_powers_of_two() -> None:
     assert [each.function for each in watch.timing.compilations] == ["total", "total"]
 
 
+def test_an_array_that_grows_outside_of_jit_compiles_for_each_size() -> None:
+    def grow(x: Any) -> Any:
+        rows = jnp.zeros((0, 37))
+        for _ in range(12):
+            rows = jnp.concatenate([rows, x])  # grows
+        return rows
+
+    findings = found(grow, jnp.ones((1, 37)))
+    finding = next(each for each in findings if each.found.facts["function"] == "concatenate")
+    assert finding.source == "rows = jnp.concatenate([rows, x])  # grows"
+    assert finding.per == "first run"
+    assert finding.remedy == note("doctor.recompile_one_size")
+    assert finding.code is None
+
+
+def test_an_operation_outside_of_jit_on_a_few_shapes_is_by_design() -> None:
+    assert found(lambda: [jnp.cosh(jnp.ones((n, 29))) for n in (2, 3, 5, 8)]) == []
+
+
+def test_a_loop_of_jax_whose_body_is_made_anew_is_found_at_its_call() -> None:
+    def roll(x: Any) -> Any:
+        return jax.lax.scan(lambda c, _: (jnp.sin(c), None), x, None, length=5)  # anew
+
+    finding = the_one(roll, jnp.ones(3))
+    assert finding.source is not None
+    assert finding.source.endswith("# anew")
+
+
+@jax.jit
+def attend(query: Any, keys: Any, values: Any) -> Any:
+    return jax.nn.softmax(query @ keys.T) @ values.T
+
+
+def test_arguments_that_vary_together_are_padded_together() -> None:
+    lengths = (17, 23, 31, 44, 57)
+    calls = [(np.ones((3, 8), np.float32), np.ones((n, 8), np.float32), np.ones((8, n), np.float32)) for n in lengths]
+    attend.clear_cache()
+    finding = the_one(lambda: [attend(*each) for each in calls])
+    assert finding.code is not None
+    attend.clear_cache()
+    with jaxmagic.stopwatch() as watch:
+        for query, keys, values in calls:
+            namespace = {"np": np, "keys": keys, "values": values}
+            exec(finding.code, namespace)
+            assert attend(query, namespace["keys"], namespace["values"]).shape == (3, 8)
+    assert [each.function for each in watch.timing.compilations] == ["attend", "attend"]
+
+
+def test_padding_has_the_names_at_the_call() -> None:
+    sequences = [np.ones((n, 8), np.float32) for n in (17, 23, 31, 44, 57)]
+
+    def run() -> list[Any]:
+        return [total(sequence) for sequence in sequences]
+
+    total.clear_cache()
+    code = the_one(run).code
+    assert code is not None
+    assert code.splitlines()[-1] == "sequence = np.pad(sequence, [(0, size - n), (0, 0)])"
+
+
+def test_arguments_that_vary_on_their_own_are_not_padded() -> None:
+    calls = [
+        (np.ones((m, 8), np.float32), np.ones((n, 8), np.float32), np.ones((8, n), np.float32))
+        for m, n in zip((9, 10, 11, 12, 13), (17, 17, 23, 44, 44), strict=True)
+    ]
+    attend.clear_cache()
+    assert found(lambda: [attend(*each) for each in calls]) == []
+
+
 @partial(jax.jit, static_argnames="rate")
 def update(x: Any, rate: float) -> Any:
     return x * rate

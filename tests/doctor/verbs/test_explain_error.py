@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import jax
 import pytest
 from failing_cells import Cell, sentence
 
@@ -55,6 +56,13 @@ def test_an_exception_of_another_origin_has_a_note_and_no_finding() -> None:
     assert diagnosis.findings == ()
     assert [sentence(each) for each in diagnosis.notes] == [
         "KeyError is not an error that JAX raised, or there is no explanation for it yet."
+    ]
+
+
+def test_another_exception_of_jax_is_not_said_to_be_of_another_origin() -> None:
+    diagnosis = jaxmagic.explain_error(jax.errors.JaxRuntimeError("INTERNAL: YNNPACK operation failed: error"))
+    assert [sentence(each) for each in diagnosis.notes] == [
+        "There is no explanation for this JaxRuntimeError of JAX yet."
     ]
 
 

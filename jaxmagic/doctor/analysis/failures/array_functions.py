@@ -23,6 +23,15 @@ _SHARED = frozenset((
     "power", "prod", "ravel", "reciprocal", "repeat", "reshape", "roll", "round", "sign", "sin", "sinh", "sort",
     "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum", "swapaxes", "tan", "tanh", "tensordot",
     "tile", "trace", "transpose", "tril", "triu", "var", "vstack", "where", "zeros_like", "ceil", "expand_dims",
+    "average", "convolve", "corrcoef", "cov", "interp", "nanmax", "nanmean", "nanmin", "nansum", "percentile",
+    "quantile", "take", "trapezoid", "vdot",
+    *(f"linalg.{name}" for name in (
+        "cholesky", "cond", "det", "eigh", "eigvalsh", "inv", "lstsq", "matrix_power", "matrix_rank", "norm", "pinv",
+        "qr", "slogdet", "solve", "svd",
+    )),
+    *(f"fft.{name}" for name in (
+        "fft", "fft2", "fftn", "fftshift", "ifft", "ifft2", "ifftn", "ifftshift", "irfft", "rfft",
+    )),
 ))
 # fmt: on
 
@@ -58,12 +67,10 @@ def _need(failing: Expression | None) -> str:
 
 
 def _numpy_remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | None]:
-    if failure.library is not None:
-        return note("doctor.write_library", function=failure.library.function), None
     called = _called(failing)
-    module, _, name = called.rpartition(".")
-    jnp = spelled(failure, "jax.numpy")
-    if failing is not None and module == dict(failure.names).get("numpy") and name in _SHARED:
+    full, jnp = failure.detail or "", spelled(failure, "jax.numpy")
+    name = full.removeprefix("numpy.")
+    if failing is not None and full.startswith("numpy.") and name in _SHARED:
         code = None
         if isinstance(failing.node, ast.Call) and {each.arg for each in failing.node.keywords} <= _KEYWORDS:
             new = call(f"{jnp}.{name}", *failing.node.args)
@@ -71,8 +78,10 @@ def _numpy_remedy(failure: Failure, failing: Expression | None) -> tuple[Note, s
             code = failing.with_node(new)
         code = None if code is None else with_imports(failure, code, "jax.numpy")
         return note("doctor.write_function", function=called, replacement=f"{jnp}.{name}"), code
-    if called.startswith("scipy."):
+    if full.startswith("scipy."):
         return note("doctor.write_scipy", function=called), None
+    if failure.library is not None and not full:
+        return note("doctor.write_library", function=called or failure.library.function), None
     if failing is not None and isinstance(failing.node, ast.Subscript):
         return note("doctor.write_indexed_array", array=ast.unparse(failing.node.value), jnp=jnp), None
     return note("doctor.write_no_numpy", jnp=jnp), None

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+
 from ....records.cell_names import place_known_as
 from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import spelled
 from .origin import evidence_of, place
+
+#: At most this many names are listed.
+_MOST = 3
 
 
 def explain_leak(failure: Failure) -> RuleFinding:
@@ -18,7 +23,7 @@ def explain_leak(failure: Failure) -> RuleFinding:
     evidence: list[Note] = []
     if failure.detail is not None:
         evidence.append(note("doctor.error_created", location=place_known_as(failure.detail) or ""))
-    likely = [each for each in failure.escapes if any(_begins(name, each.name) for name in names)]
+    likely = [each for each in failure.escapes if each.name and any(_begins(name, each.name) for name in names)]
     if likely:
         evidence += [note("doctor.error_escaped", location=each.location, code=each.text) for each in likely[:3]]
     elif failure.escapes:
@@ -27,11 +32,15 @@ def explain_leak(failure: Failure) -> RuleFinding:
         ]
     else:
         evidence.append(note("doctor.error_escape_unknown"))
+    caches = [each for each in failure.escapes if each.text.startswith("@")]
+    remedy = note("doctor.write_returned", function=function, debug=f"{spelled(failure, 'jax')}.debug.print")
+    if caches and not likely:
+        remedy = note("doctor.write_uncached", cache=caches[0].text)
     return RuleFinding(
         rule="error",
         found=note(
             "doctor.error_leak",
-            name=", ".join(names),
+            name=", ".join(names[:_MOST]),
             type=failure.type or "",
             function=function,
             location="" if traced is None else place(traced),
@@ -40,7 +49,7 @@ def explain_leak(failure: Failure) -> RuleFinding:
         line=failure.line,
         source=failure.source,
         evidence=(*evidence, *evidence_of(failure)),
-        remedy=note("doctor.write_returned", function=function, debug=f"{spelled(failure, 'jax')}.debug.print"),
+        remedy=remedy,
     )
 
 
@@ -58,14 +67,43 @@ def _begins(name: str, container: str) -> bool:
 
 def explain_deleted(failure: Failure) -> RuleFinding:
     """Explain the use of an array that was donated or deleted."""
-    evidence = [note("doctor.error_donor", call=each) for each in failure.donated_by]
+    again = f" ({failure.line})"
+    evidence = [
+        note("doctor.error_donor_before", call=call)
+        if call.endswith(again)
+        else note("doctor.error_donor", call=call)
+        for call in failure.donated_by
+    ]
     if not evidence:
         evidence = [note("doctor.error_donor_unknown")]
+    name, called = _donated(failure)
+    jnp = spelled(failure, "jax.numpy")
+    array = name in _deleted(failure)
+    copied = f"{name}.copy()" if array else f"{spelled(failure, 'jax')}.tree.map({jnp}.copy, {name})"
     return RuleFinding(
         rule="error",
         found=note("doctor.error_deleted", names=failure.detail or ""),
         line=failure.line,
         source=failure.source,
         evidence=(*evidence, *evidence_of(failure)),
-        remedy=note("doctor.write_reassigned", name=(failure.detail or "state").partition(",")[0]),
+        remedy=note("doctor.write_reassigned", name=name, called=called, copied=copied if name else ""),
     )
+
+
+def _deleted(failure: Failure) -> list[str]:
+    """Return the names of the arrays that were deleted."""
+    return [each for each in (failure.detail or "").split(", ") if each]
+
+
+def _donated(failure: Failure) -> tuple[str, str]:
+    """Return what was passed to the donating call, and this call; the array itself if the call is unknown."""
+    names = _deleted(failure)
+    for each in failure.donated_by:
+        text = each.rpartition(" (")[0]
+        node = ast.parse(text, mode="eval").body
+        if isinstance(node, ast.Call):
+            given = [ast.unparse(part) for part in (*node.args, *(pair.value for pair in node.keywords))]
+            passed = [part for part in given if any(_begins(name, part) for name in names)]
+            if passed:
+                return passed[0], text
+    return (names[0] if names else ""), ""

@@ -12,6 +12,9 @@ from .origin import evidence_of
 from .selection import rewritten
 from .static_argument import static_argument, static_decorator
 
+#: What has a condition.
+_TESTING = ast.If, ast.While, ast.Assert, ast.IfExp
+
 
 def explain_condition(failure: Failure) -> RuleFinding:
     """Explain ``TracerBoolConversionError``."""
@@ -76,7 +79,8 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     jnp, lax = spelled(failure, "jax.numpy"), spelled(failure, "jax.lax")
     static = static_argument(failure, failing)
     if failure.library is not None:
-        return note("doctor.write_library", function=failure.library.function), None
+        called = None if failing is None else failing.called
+        return note("doctor.write_library", function=called or failure.library.function), None
     if static is not None and static.type in ("bool", "str"):
         remedy = note("doctor.write_static", argument=static.name, type=static.type, function=_function(failure))
         return remedy, static_decorator(failure, static.name)
@@ -87,6 +91,9 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         return note("doctor.write_while", lax=lax), code
     if use == "assert":
         return note("doctor.write_assert"), None
+    default = None if failing is None else _default(failure, failing)
+    if default is not None:
+        return note("doctor.write_default", operator=use, first=default[0], other=default[1], jnp=jnp), None
     if use in ("and", "or", "not", "chain"):
         name = {"or": "logical_or", "not": "logical_not"}.get(use, "logical_and")
         return note("doctor.write_logical", function=f"{jnp}.{name}", operator="" if use == "chain" else use), code
@@ -101,6 +108,16 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     if use == "bool":
         return note("doctor.write_kept_condition", jnp=jnp, lax=lax), None
     return note("doctor.write_no_condition", jnp=jnp, lax=lax), None
+
+
+def _default(failure: Failure, failing: Expression) -> tuple[str, str] | None:
+    """Return the operands of ``a or b`` that is no condition: one of them is assigned or passed on."""
+    whole = next((each for each in (failing.node, failing.parent) if isinstance(each, ast.BoolOp)), None)
+    if whole is None or len(whole.values) != 2 or (failure.type or "bool").startswith("bool"):
+        return None
+    tests = [each.test for each in ast.walk(failing.statement) if isinstance(each, _TESTING)]
+    inside = any(whole is part for test in tests for part in ast.walk(test))
+    return None if inside else (ast.unparse(whole.values[0]), ast.unparse(whole.values[1]))
 
 
 def _function(failure: Failure) -> str:

@@ -22,6 +22,9 @@ _OF_TYPE: dict[str, Kind] = {
     "UnexpectedTracerError": "leak",
 }
 
+#: How the text of an ``UnexpectedTracerError`` begins if a traced value is used after its function was traced.
+_LEAK = "Encountered an unexpected tracer"
+
 #: Built-in exceptions that JAX raises, by type and text.
 _OF_TEXT: tuple[tuple[str, str, Kind], ...] = (
     ("TypeError", r"^Shapes must be 1D sequences of concrete values of integer type, got .*Tracer", "shape"),
@@ -47,8 +50,11 @@ def kind_of(types: list[str], text: str) -> Kind | None:
     'bool'
     """
     for each in types:
-        if each in _OF_TYPE:
-            return _OF_TYPE[each]
+        kind = _OF_TYPE.get(each)
+        if kind == "leak" and not text.startswith(_LEAK):  # an argument that has to be static, or a closure
+            return None
+        if kind is not None:
+            return kind
     known = (kind for name, words, kind in _OF_TEXT if name == types[0] and re.search(words, text[:LONGEST], re.M))
     return next(known, None)
 

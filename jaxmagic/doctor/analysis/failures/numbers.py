@@ -28,6 +28,9 @@ _CONVERSIONS = "float", "int", "complex", "item", "tolist", "__index__"
 #: Functions whose result has a size that depends on values, and that take ``size=``.
 _SIZED = "nonzero", "unique", "where", "argwhere", "flatnonzero", "intersect1d", "union1d", "setdiff1d"
 
+#: Functions whose result has a size that depends on values, and the argument that says how long it is.
+_LENGTHS = {"bincount": "length", "repeat": "total_repeat_length"}
+
 
 def explain_number(failure: Failure) -> RuleFinding:
     """Explain ``ConcretizationTypeError``, ``TracerIntegerConversionError``, and sizes that are traced."""
@@ -103,7 +106,8 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     need = _need(failure, failing)
     name = need.rpartition(".")[2]
     if failure.library is not None:
-        return note("doctor.write_library", function=failure.library.function), None
+        called = None if failing is None else failing.called
+        return note("doctor.write_library", function=called or failure.library.function), None
     if failing is not None and isinstance(failing.node, ast.Subscript) and failure.kind == "number":
         return note("doctor.write_stored", array=ast.unparse(failing.node.value), jnp=jnp), None
     if need in ("float", "int", "complex", "bool") or name in ("item", "tolist"):
@@ -122,6 +126,8 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if static is not None and static.certain == "yes":
         remedy = note("doctor.write_static", argument=static.name, type=static.type or "", function=function)
         return remedy, static_decorator(failure, static.name)
+    if name in _LENGTHS:
+        return note("doctor.write_sized", function=need, jnp=jnp, argument=_LENGTHS[name]), None
     if need == "range":
         return note("doctor.write_fori", lax=lax), None
     if need == "index":

@@ -10,17 +10,14 @@ from typing import Any
 
 from ....records.call_stack import Frame
 from ....records.cell_names import known_as
-from ....runtime.around import is_exactly
 from ....runtime.functions import donated_arguments
 from ....runtime.tracing import is_array
 from .calls import value_of
+from .held import arrays_in
 from .statement import Place, definition
 
 #: At most this many arrays are listed.
 _MOST = 5
-
-#: A larger container is not searched.
-_LARGEST = 1000
 
 
 def deleted_in(place: Place, frame: FrameType) -> tuple[str, ...]:
@@ -29,29 +26,20 @@ def deleted_in(place: Place, frame: FrameType) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for each in ast.walk(node) if node is not None else ():
         if isinstance(each, ast.Name | ast.Attribute):
-            names |= dict.fromkeys(_deleted(ast.unparse(each), value_of(each, frame), depth=3))
+            held = arrays_in(ast.unparse(each), value_of(each, frame), is_array)
+            names |= dict.fromkeys(name for name, array in held if array.is_deleted())
     return tuple(names)[:_MOST]
-
-
-def _deleted(name: str, value: Any, depth: int) -> Iterator[str]:
-    """Iterate over the deleted arrays in a value: the value itself, or one in containers of Python."""
-    if is_array(value):
-        if value.is_deleted():
-            yield name
-    elif depth and is_exactly(value, dict, list, tuple) and len(value) <= _LARGEST:
-        items = value.items() if is_exactly(value, dict) else enumerate(value)
-        for key, each in list(items):
-            if is_exactly(key, str, int):
-                yield from _deleted(f"{name}[{key!r}]", each, depth - 1)
 
 
 def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame) -> tuple[str, ...]:
     """Return earlier calls that donate one of the names, with their lines: in the same function, file or cells.
 
-    Only calls of functions that the failing line sees under the same name are found.
+    Only calls of functions that the failing line sees under the same name are found. Without an earlier one it is
+    the failing line, which has run before: in a loop, in another call of its function, or in the same cell.
     """
     code = frame.f_code
     found = []
+    again = []
     for file in _files(where.file):
         try:
             tree: ast.AST | None = ast.parse("".join(linecache.getlines(file)))
@@ -60,10 +48,14 @@ def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame) -> tuple
         if code.co_name != "<module>":
             tree = definition(tree, code.co_name, code.co_firstlineno) if file == where.file else None
         for node in _same_scope(tree):
-            earlier = file != where.file or getattr(node, "lineno", where.line) < where.line
-            if earlier and isinstance(node, ast.Call) and _donates(node, deleted, frame):
-                found.append(f"{ast.unparse(node)} ({known_as(file)}:{node.lineno})")
-    return tuple(dict.fromkeys(found))[:_MOST]
+            if not isinstance(node, ast.Call) or not _donates(node, deleted, frame):
+                continue
+            text = f"{ast.unparse(node)} ({known_as(file)}:{node.lineno})"
+            if file != where.file or node.lineno < where.line:
+                found.append(text)
+            elif node.lineno == where.line:
+                again.append(text)
+    return tuple(dict.fromkeys(found or again))[:_MOST]
 
 
 def _same_scope(tree: ast.AST | None) -> Iterator[ast.AST]:
@@ -88,7 +80,7 @@ def _donates(node: ast.Call, deleted: tuple[str, ...], frame: FrameType) -> bool
     numbers, names = donated
     given = [ast.unparse(each) for number, each in enumerate(node.args) if number in numbers]
     given += [ast.unparse(each.value) for each in node.keywords if each.arg in names]
-    return any(name == each or name.startswith(f"{each}[") for name in deleted for each in given)
+    return any(name == each or name.startswith((f"{each}[", f"{each}.")) for name in deleted for each in given)
 
 
 def largest_alive(namespace: dict[str, Any]) -> tuple[tuple[str, int], ...]:

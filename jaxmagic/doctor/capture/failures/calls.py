@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Mapping
-from types import FrameType, FunctionType, MethodType
+from types import FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from ....records.call_stack import Frame
-from ....runtime.around import attribute, is_a, is_exactly, member, of_type
+from ....runtime.around import attribute, attributes, is_a, is_exactly, member, of_type
 from ....runtime.private_api import static_arguments
 from ....runtime.tracing import is_array, is_tracer
 from ...record.failure import JitCall, Passed
@@ -60,6 +61,33 @@ def value_of(node: ast.AST, frame: FrameType) -> Any:
             except (LookupError, TypeError):
                 return MISSING
     return MISSING
+
+
+def called_name(place: Place, frame: FrameType) -> str | None:
+    """Return the full name of a function of NumPy or SciPy that an expression calls, such as ``"numpy.linalg.det"``.
+
+    A method is named after the module of its object's class.
+    """
+    node = place.node.func if isinstance(place.node, ast.Call) else None
+    name = module = None
+    if isinstance(node, ast.Attribute):
+        owner, name = value_of(node.value, frame), node.attr
+        module = attribute(owner, "__name__") if is_a(owner, ModuleType) else of_type("__module__", type(owner))
+    elif isinstance(node, ast.Name):
+        function = value_of(node, frame)
+        name, module = attribute(function, "__name__"), attribute(function, "__module__")
+        if of_type("__name__", type(function)) == "ufunc":
+            name, module = getattr(function, "__name__", None), _home_of(function)
+    if not is_exactly(module, str) or not is_exactly(name, str):
+        return None
+    return f"{module}.{name}" if str(module).partition(".")[0] in ("numpy", "scipy") else None
+
+
+def _home_of(ufunc: object) -> str | None:
+    """Return the module that exports a universal function, which does not say so itself."""
+    names = "numpy", "scipy.special"
+    loaded = ((name, sys.modules.get(name)) for name in names)
+    return next((name for name, each in loaded if any(ufunc is it for it in (attributes(each) or {}).values())), None)
 
 
 def is_missing(value: object) -> bool:

@@ -12,38 +12,68 @@ from .statement import definition
 #: Methods of Python's containers that store a value.
 _STORING = "append", "add", "extend", "insert", "update", "setdefault", "appendleft", "put"
 
+#: Decorators that store what a function returns.
+_CACHES = "cache", "lru_cache", "cached_property"
 
 #: Statements that bind a variable.
 _BINDING = ast.Assign, ast.AugAssign, ast.AnnAssign
 
 
-def escapes_of(traced: Traced | None) -> tuple[Escape, ...]:
-    """Return the lines of a function that store something in an object or a variable from outside of it."""
-    if traced is None:
-        return ()
+def escapes_of(traced: Traced | None, computed_at: str | None) -> tuple[Escape, ...]:
+    """Return the lines that store something in an object or a variable from outside of their function.
+
+    Args:
+        traced: the function that was traced.
+        computed_at: where the value was computed, as ``"file:line"``: often in a function that the traced one calls.
+    """
+    places = [] if traced is None else [(traced.file, traced.line, traced.function)]
+    file, _, line = (computed_at or "").rpartition(":")
+    if file and line.isdecimal():
+        places.append((file, int(line), ""))
+    found: list[Escape] = []
+    for file, number, name in places:
+        function = _function(file, number, name)
+        found += [] if function is None else _escapes(function, file)
+    return tuple(dict.fromkeys(found))
+
+
+def _function(file: str, line: int, name: str) -> ast.FunctionDef | None:
+    """Return the function with a name that begins on a line, or the innermost one around a line without a name."""
     try:
-        tree = ast.parse("".join(linecache.getlines(traced.file)))
+        tree = ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError, RecursionError):
-        return ()
-    function = definition(tree, traced.function, traced.line)
-    if function is None:
-        return ()
+        return None
+    if name:
+        return definition(tree, name, line)
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    return max(around, key=lambda node: node.lineno, default=None)
+
+
+def _escapes(function: ast.FunctionDef, file: str) -> list[Escape]:
     outer = {
         name for node in ast.walk(function) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
     }
     own = {
         node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     } - outer
-    found = []
+    found = [
+        Escape(location=f"{known_as(file)}:{each.lineno}", text=f"@{ast.unparse(each)}", name="")
+        for each in function.decorator_list
+        if ast.unparse(each).partition("(")[0].rpartition(".")[2] in _CACHES
+    ]
     for node in ast.walk(function):
         for target in _targets(node):
             if _root(target) not in own and (
                 not isinstance(node, _BINDING) or _root(target) in outer or _inside(target)
             ):
-                place = f"{known_as(traced.file)}:{node.lineno}"  # type: ignore[attr-defined]
+                place = f"{known_as(file)}:{node.lineno}"  # type: ignore[attr-defined]
                 found.append(Escape(location=place, text=ast.unparse(node), name=_container(target)))
                 break
-    return tuple(found)
+    return found
 
 
 def _targets(node: ast.AST) -> list[ast.expr]:

@@ -18,8 +18,9 @@ from ...analysis.failures import messages
 from ...analysis.failures.differences import differences
 from ...record.failure import Failure, Handed, Traced, Value
 from .buffers import deleted_in, donors_of, largest_alive
-from .calls import jit_call, value_of
+from .calls import called_name, jit_call, value_of
 from .escapes import escapes_of
+from .held import arrays_in
 from .modules import module_names
 from .out_of_memory import Limits, look_at_memory
 from .recognize import Recognized, is_jax_file, recognize
@@ -123,7 +124,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], library: Frame | None) ->
     """Add what the code and the variables of the failing line tell."""
     last, place = users[-1], users[-1].place
     code = last.frame.f_code
-    values = tuple(_values(place.whole, last.frame))
+    values = tuple(_values(place.whole, last.frame, depth=3 if facts.kind == "leak" else 0))
     if facts.traced is None and facts.kind in ("mask", "shape"):
         inner = place.node.slice if isinstance(place.node, ast.Subscript) else place.node
         facts = replace(facts, traced=_common(tuple(_values(inner, last.frame))))
@@ -151,8 +152,8 @@ def _with_code(facts: Failure, users: Sequence[Entry], library: Frame | None) ->
         vmapped=any(_is_vmapped(value) for value in last.frame.f_locals.values()),
         nested=None if begun is None else _nested(users[begun].frame),
         handed=tuple(_handed(users, begun)),
-        escapes=escapes_of(facts.traced) if facts.kind == "leak" else (),
-        detail=", ".join(deleted) or facts.detail,
+        escapes=escapes_of(facts.traced, facts.detail) if facts.kind == "leak" else (),
+        detail=", ".join(deleted) or (called_name(place, last.frame) if facts.kind == "numpy" else facts.detail),
         donated_by=donors_of(deleted, last.frame, last.where) if deleted else (),
         names=module_names(last.frame),
         alive=tuple(name for name, _ in alive),
@@ -194,14 +195,15 @@ def _is_vmapped(value: object) -> bool:
     return kinds is not None and kinds[0].startswith(("Batch", "Vmap"))
 
 
-def _values(node: ast.AST | None, frame: FrameType) -> Iterator[Value]:
-    """Iterate over the names and attributes in an expression that hold traced values."""
+def _values(node: ast.AST | None, frame: FrameType, depth: int = 0) -> Iterator[Value]:
+    """Iterate over the names and attributes in an expression that hold traced values, or containers of them."""
     seen: set[str] = set()
     for each in ast.walk(node) if node is not None else ():
-        if not isinstance(each, ast.Name | ast.Attribute | ast.Subscript) or len(seen) >= _MOST:
+        if not isinstance(each, ast.Name | ast.Attribute | ast.Subscript):
             continue
-        value, text = value_of(each, frame), ast.unparse(each)
-        if is_tracer(value) and text not in seen:
+        for text, value in arrays_in(ast.unparse(each), value_of(each, frame), is_tracer, depth):
+            if text in seen or len(seen) >= _MOST:
+                continue
             seen.add(text)
             said = origin_of(value)
             yield Value(

@@ -45,12 +45,15 @@ def compared_with_fallback(
 ) -> Verified:
     """Run the call without jit and the mended function in turns, with the arguments of the failing call.
 
-    Never raises but for an interrupt. A remedy that cannot be applied mechanically is marked by a note.
+    Never raises. A remedy that cannot be applied mechanically is marked by a note, and so is an interrupt: the
+    explanation is kept.
     """
     try:
         return _compared(error, failure, finding, budget_ns, clock)
     except NotTried as problem:
         return Verified(notes=problem.notes)
+    except KeyboardInterrupt:
+        return Verified(notes=(note("doctor.not_tried_interrupt"),))
     except Exception as problem:
         return Verified(notes=(note("doctor.not_mended_failed", error=type(problem).__name__),))
 
@@ -97,6 +100,8 @@ def _ran_once(call: Callable[[], Any], effects: Effects) -> None:
     try:
         with silenced():
             call()
+    except KeyboardInterrupt:
+        raise NotTried(note("doctor.not_tried_interrupt"), note("doctor.mended_runs", without=1, mended=0)) from None
     except Exception as error:
         raise NotTried(note("doctor.fallback_failed", error=type(error).__name__)) from None
     changed = effects.changed()

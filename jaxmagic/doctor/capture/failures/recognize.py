@@ -51,6 +51,11 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         here = here.__cause__ or (None if here.__suppress_context__ else here.__context__)
 
 
+def has_jax_type(error: BaseException) -> bool:
+    """Return whether the class of an exception is one of JAX's own."""
+    return _is_jax_module(of_type("__module__", type(error)))
+
+
 def _kind(error: BaseException) -> Kind | None:
     types = [kind for kind in of_type("__mro__", type(error)) if kind is not object]
     known = [of_type("__name__", kind) for kind in types if _is_jax_module(of_type("__module__", kind))]

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from ....records.note import note
 from ...record.finding import RuleFinding
-from . import not_jitted, precision, recompile, sharding, transfer, transformed_calls
-from .compiled import captured_constant, donation, memory, rematerialise
-from .remedy import Change, NotTried, Remedy, Sizes
+from . import not_jitted, precision, recompile, same_result, sharding, transfer, transformed_calls
+from .compiled import captured_constant, donation, memory, rematerialise, unrolled_loop
+from .remedy import Builds, Change, NotTried, Remedy, Sizes
 from .tried_code import TriedCode
 
-#: Remedies that compile something before anything is measured.
-COMPILING = "donation", "rematerialise", "captured-constant", "memory"
+#: Remedies that compile something before anything is measured, and how long that takes at least, in first runs.
+COMPILING = {"donation": 1, "rematerialise": 1, "captured-constant": 1, "memory": 1, "unrolled-loop": 3}
 
 
 def _with_cache(finding: RuleFinding, code: TriedCode) -> Sizes:
     raise NotTried(note("doctor.not_tried_cache"))
+
+
+def _constant(finding: RuleFinding, code: TriedCode) -> Change | Builds:
+    if finding.found.kind == "doctor.same_result":
+        return same_result.propose(finding, code)
+    return captured_constant.propose(finding, code)
 
 
 def _jitted(finding: RuleFinding, code: TriedCode) -> Change:
@@ -31,7 +37,8 @@ REMEDIES: dict[str, Remedy] = {
     "sharding": sharding.propose,
     "donation": donation.propose,
     "rematerialise": rematerialise.propose,
-    "captured-constant": captured_constant.propose,
+    "captured-constant": _constant,
     "precision": precision.propose,
     "memory": memory.propose,
+    "unrolled-loop": unrolled_loop.propose,
 }

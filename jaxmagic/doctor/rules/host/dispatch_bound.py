@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from ....records.call_stack import Frame
-from ....records.note import note
+from ....records.note import Note, note
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
+from ..rewriting.syntax import with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
+from .decisions import is_independent
 from .host_time import host_time, jitted_calls, matters
-from .syntax import loop_around, site_of
+from .syntax import around, loop_around, site_of, tree_of
 
 #: From how many calls per run on.
 _MANY = 10
 
 #: A call is short if the device is idle for it for at least this share of the time that it runs for it.
 _SHORT = 0.5
+
+#: Arguments of at most this size in all, such as numbers, are copied in less time than a call takes.
+_SMALL_BYTES = 2**10
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
@@ -29,20 +35,18 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     for call in jitted_calls(evidence, time.use):
         exposed_ns = call.exposed_ns - call.put_ns
         cost_ns = exposed_ns * time.exposed_scale
-        if (
-            call.count < _MANY
-            or call.puts >= call.count
-            or exposed_ns < _SHORT * call.busy_ns
-            or not matters(cost_ns, evidence)
-        ):
+        if call.count < _MANY or exposed_ns < _SHORT * call.busy_ns or not matters(cost_ns, evidence):
             continue
         programs = programs_named(call.name, evidence)
+        if call.puts >= call.count and not all(map(_takes_little, programs)):
+            continue  # copying may be what takes the time
         if len({(each.function, each.location) for each in programs}) > 1:
             continue  # the calls are those of several functions with one name
         if any(each.function is None for each in programs):
             continue  # a part of a derivative of an eager operation: nobody has jitted or called it as such
         can_loop = len({_shapes(each) for each in programs}) <= 1
         line = site_of(call.name, programs, evidence)
+        advice = _advice(call.name, line) if can_loop else None
         yield RuleFinding(
             rule=RULE.name,
             found=note(
@@ -56,9 +60,56 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             source=source_at(line),
             cost_ns=cost_ns,
             basis="estimated",
-            remedy=note("doctor.dispatch_bound_scan", function=call.name) if can_loop else None,
-            code=None if line is None or not can_loop else _code(line, call.name),
+            remedy=None if advice is None else advice.remedy,
+            code=None if advice is None else advice.code,
         )
+
+
+class _Advice(NamedTuple):
+    """The remedy, and code to paste."""
+
+    remedy: Note
+    code: str | None
+
+
+def _advice(function: str, line: Frame | None) -> _Advice:
+    """Advise one call for all: of ``vmap`` where no call needs the result of another, or else of ``scan``."""
+    if line is not None and is_independent(line, function):
+        return _Advice(note("doctor.dispatch_bound_vmap", function=function), _mapped(line, function))
+    code = None if line is None else _scanned(line, function)
+    return _Advice(note("doctor.dispatch_bound_scan", function=function), code)
+
+
+def _takes_little(program: Program) -> bool:
+    size_bytes = program.executable.argument_bytes
+    return size_bytes is not None and size_bytes <= _SMALL_BYTES
+
+
+def _mapped(line: Frame, function: str) -> str | None:
+    """Rewrite ``name = np.vectorize(lambda r: float(f(r)))``, if the lambda does nothing else."""
+    match around(line)[-1]:
+        case ast.Assign(
+            targets=[ast.Name(id=name)],
+            value=ast.Call(
+                func=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr="vectorize"),
+                args=[ast.Lambda(args=parameters, body=read)],
+                keywords=[],
+            ),
+        ):
+            pass
+        case _:
+            return None
+    match read:
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Call() as call], keywords=[]):
+            pass
+        case ast.Call(func=ast.Attribute(value=ast.Call() as call, attr="item"), args=[], keywords=[]):
+            pass
+        case _:
+            return None
+    plain = f"{function}({', '.join(each.arg for each in parameters.args)})"
+    if ast.unparse(call) != plain or len(parameters.args) != len(ast.unparse(parameters).split(",")):
+        return None
+    return with_imports(f"{name} = jax.jit(jnp.vectorize({function}))  # returns arrays of JAX", tree_of(line))
 
 
 def _shapes(program: Program) -> tuple[str, ...] | None:
@@ -75,7 +126,7 @@ def programs_named(name: str, evidence: Evidence) -> list[Program]:
     ]
 
 
-def _code(line: Frame, function: str) -> str | None:
+def _scanned(line: Frame, function: str) -> str | None:
     """Rewrite ``for _ in range(n): state, loss = step(state, x)`` with ``scan``, if the loop does nothing else."""
     match loop_around(line):
         case ast.For(
@@ -124,7 +175,10 @@ RULE = Rule(
     looks_for="short calls of jitted functions, between which the device is idle",
     decides=f"A jitted function is called at least {_MANY} times per run, the device is idle for these calls for at "
     f"least {LEAST_IDLE:.0%} of the run, and for at least half as long as it runs for them. The cost is this idle "
-    "time, without what follows a wait. Functions that are given arrays of the host in every call do not count.",
+    "time, without copying and without what follows a wait. Functions that are given arrays of the host in every "
+    f"call do not count, unless all their arguments take at most {_SMALL_BYTES // 2**10} KiB, as numbers do. Advice "
+    "is jax.vmap where the syntax tells that no call needs the result of another: in a comprehension, in map or "
+    "np.vectorize, or in a for loop that computes the arguments from nothing else.",
     source="https://docs.jax.dev/en/latest/gpu_performance_tips.html",
     look=look,
     needs=("programs", "profile"),

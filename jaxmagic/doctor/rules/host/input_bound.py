@@ -42,22 +42,16 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     if time is None or evidence.host is None:
         return
     dispatching = _dispatching(evidence)
-    found = [
-        each
-        for each in evidence.host
-        if each.line is not None
-        and _loads(each, each.line)
-        and not ((each.line.function, each.line.file) in dispatching and not _is_next(each.line))
-    ]
+    found = [each for each in evidence.host if each.line is not None and _loads(each, each.line, dispatching)]
     samples = sum(each.samples for each in found)
-    loading_ns = samples * evidence.host_interval_ns * min(1.0, evidence.run_ns / max(evidence.observed.wall_ns, 1))
+    loading_ns = samples * _interval_ns(evidence) * min(1.0, evidence.run_ns / max(evidence.observed.wall_ns, 1))
     cost_ns = min(loading_ns, time.spare_ns)
     if samples < _LEAST_SAMPLES or not matters(cost_ns, evidence):
         return
     line = found[0].line
     assert line is not None
     hidden_ns = min(loading_ns, max(evidence.run_ns - loading_ns, 0), time.hideable_ns, cost_ns)
-    loop = _loop_over(line)
+    loop = _loop_at(found[0].loading[-1]) if found[0].loading else _loop_over(line)
     helps = matters(hidden_ns, evidence)
     yield RuleFinding(
         rule=RULE.name,
@@ -76,23 +70,46 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     )
 
 
+def _interval_ns(evidence: Evidence) -> float:
+    """Return the time between two samples: longer than planned if C holds Python's lock, or CPUs are busy."""
+    samples = sum(each.samples for each in evidence.host or ())
+    return max(evidence.host_interval_ns, evidence.observed.dispatch_ns / max(samples, 1))
+
+
 def _dispatching(evidence: Evidence) -> set[tuple[str, str]]:
     """Return the functions that call programs or wait for them."""
-    found = {(each.line.function, each.line.file) for each in evidence.waits or () if each.line is not None}
+    lines = [each.line for each in evidence.waits or ()] + [each.called_at for each in evidence.programs or ()]
+    found = {(each.function, each.file) for each in lines if each is not None}
     for program in evidence.programs or ():
         instructions = () if program.module is None else program.module.instructions.values()
         found |= {(frame.function, frame.file) for each in instructions for frame in each.stack}
     return found
 
 
-def _loads(share: HostShare, line: Frame) -> bool:
-    """Return whether a line belongs to a generator, or fetches the next item from a library or with ``next``."""
+def _loads(share: HostShare, line: Frame, dispatching: set[tuple[str, str]]) -> bool:
+    """Return whether a line computes the next item of a loop, or belongs to a generator, and dispatches no work."""
     if share.called.startswith(("jax", "jaxlib", *_OTHER_THREADS)):
         return False
+    if share.loading:
+        return not any((each.function, each.file) in dispatching for each in share.loading[:-1])
     if _is_next(line):
         return True
+    if (line.function, line.file) in dispatching:
+        return False
     function = function_around(line)
     return function is not None and any(isinstance(each, ast.Yield | ast.YieldFrom) for each in own_nodes(function))
+
+
+def _loop_at(line: Frame) -> ast.For | None:
+    """Return the loop whose items are computed where a line is, which may have its body as well."""
+    return next(
+        (
+            each
+            for each in reversed(around(line))
+            if isinstance(each, ast.For) and each.iter.lineno <= line.line <= (each.iter.end_lineno or 0)
+        ),
+        None,
+    )
 
 
 def _is_next(line: Frame) -> bool:
@@ -129,9 +146,9 @@ def _loop_over(line: Frame) -> ast.For | None:
 RULE = Rule(
     name="input-bound",
     looks_for="loading of data that keeps the device waiting",
-    decides=f"The host is inside a generator, or in the next item of an iterator, in at least {_LEAST_SAMPLES} "
-    f"samples of 1 ms, and the device is idle for at least {LEAST_IDLE:.0%} of the run meanwhile. The cost is this "
-    "time, without what a wait explains.",
+    decides="The host computes the next item of a loop, or is inside a generator, in at least "
+    f"{_LEAST_SAMPLES} samples of 1 ms, and the device is idle for at least {LEAST_IDLE:.0%} of the run meanwhile. "
+    "The cost is this time, without what a wait explains.",
     source="https://openxla.org/xprof/overview_page",
     look=look,
     needs=("lines", "profile"),

@@ -14,7 +14,7 @@ from ...record.program import Program
 from ..rule import is_worth_it, source_at
 from .dispatch_bound import programs_named
 from .host_time import SEVERAL, jitted_calls
-from .syntax import around, assigned, function_around, loop_around, site_of
+from .syntax import arguments_at, around, assigned, function_around, loop_around, site_of
 
 #: Instructions whose results do not only depend on their operands, or that do more than compute them.
 _IMPURE = frozenset({"custom-call", "rng", "infeed", "outfeed", "recv", "send", "after-all", "while", "conditional"})
@@ -106,18 +106,7 @@ def _unchanged(site: Frame, function: str, program: Program, evidence: Evidence)
     """Return what each call passes for arguments that the loop does not change, by the names of the arguments."""
     scope = function_around(site) or around(site)[0]
     changed = assigned(scope)
-    calls = [
-        each
-        for each in ast.walk(around(site)[-1])
-        if isinstance(each, ast.Call) and ast.unparse(each.func).split(".")[-1] == function
-    ]
-    if len(calls) != 1:
-        return {}
-    (call,) = calls
-    if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
-        return {}
-    given = dict(zip(program.arguments, call.args, strict=False))
-    given |= {each.arg: each.value for each in call.keywords if each.arg is not None}
+    given = arguments_at(site, function, program.arguments)
     arrays = {each.path for each in evidence.inputs if each.kind == "jax array"}  # NumPy's may change in place
     return {
         name: value.id

@@ -128,3 +128,20 @@ def _calls_near(line: Frame, name: str) -> Iterator[Frame]:
     for each in own_nodes(function_around(line) or nodes[0]) if nodes else ():
         if isinstance(each, ast.Call) and ast.unparse(each.func).split(".")[-1] == name:
             yield replace(line, line=each.lineno)
+
+
+def arguments_at(site: Frame, function: str, parameters: Sequence[str]) -> dict[str, ast.expr]:
+    """Return what the only call of a function on a line passes, by parameter; empty if that is not written out."""
+    nodes = around(site)
+    calls = [
+        each
+        for each in (ast.walk(nodes[-1]) if nodes else ())
+        if isinstance(each, ast.Call) and ast.unparse(each.func).split(".")[-1] == function
+    ]
+    if len(calls) != 1:
+        return {}
+    (call,) = calls
+    if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+        return {}
+    given = dict(zip(parameters, call.args, strict=False))
+    return given | {each.arg: each.value for each in call.keywords if each.arg is not None}

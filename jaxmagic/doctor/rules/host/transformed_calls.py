@@ -83,28 +83,49 @@ def _advice(line: Frame, function: str) -> tuple[str, str | None]:
 
 
 def made_in_file(line: Frame, function: str) -> Iterator[tuple[str | None, ast.Call]]:
-    """Yield expressions such as ``jax.vmap(f)`` in the file of a line, and the name that each is assigned to."""
+    """Yield expressions such as ``jax.vmap(f)`` in the file of a line, and the name that each is assigned to.
+
+    Of ``jax.vmap(jax.grad(f))``, this is the whole: jitted further inside, ``f`` would be transformed in each call.
+    """
     tree = tree_of(line)
+    nodes = [] if tree is None else list(ast.walk(tree))
     targets = {
         id(each.value): each.targets[0].id
-        for each in (ast.walk(tree) if tree is not None else ())
+        for each in nodes
         if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name)
     }
-    for each in ast.walk(tree) if tree is not None else ():
-        if isinstance(each, ast.Call) and _transforms(each, function):
-            yield targets.get(id(each)), each
+    calls = [each for each in nodes if isinstance(each, ast.Call)]
+    names, found = {function}, list[ast.Call]()
+    while True:
+        transforming = [each for each in calls if any(_transforms(each, name) for name in names)]
+        if len(transforming) == len(found):
+            break
+        found = transforming
+        names |= {targets[id(each)] for each in found if id(each) in targets}
+    inner = {id(each.args[0]) for each in found}
+    passed_on = {each.args[0].id for each in found if isinstance(each.args[0], ast.Name)}
+    called = {each.func.id for each in calls if isinstance(each.func, ast.Name)}
+    for each in found:
+        target = targets.get(id(each))
+        if id(each) not in inner and (target not in passed_on or target in called):
+            yield target, each
 
 
 def call_name(made: ast.Call) -> str:
     """Return a name for a transformed function, such as ``"loss_grad"`` for ``jax.grad(loss)``."""
-    function, transform = ast.unparse(made.args[0]), ast.unparse(made.func).rpartition(".")[2]
-    return f"{function.strip('_')}_{transform}"
+    given, transform = made.args[0], ast.unparse(made.func).rpartition(".")[2]
+    function = call_name(given) if isinstance(given, ast.Call) else ast.unparse(given).strip("_")
+    return f"{function}_{transform}"
 
 
-def _transforms(call: ast.Call, function: str) -> bool:
-    """Return whether a call is ``jax.vmap(f, ...)`` or the like of a function with this name."""
-    is_transform = ast.unparse(call.func).rpartition(".")[2] in TRANSFORMS
-    return is_transform and bool(call.args) and isinstance(call.args[0], ast.Name) and call.args[0].id == function
+def _transforms(call: ast.expr, function: str) -> bool:
+    """Return whether an expression is ``jax.vmap(f, ...)`` or ``jax.vmap(jax.grad(f))`` or the like of a function."""
+    if not isinstance(call, ast.Call) or not call.args:
+        return False
+    if ast.unparse(call.func).rpartition(".")[2] not in TRANSFORMS:
+        return False
+    given = call.args[0]
+    return _transforms(given, function) or (isinstance(given, ast.Name) and given.id == function)
 
 
 def _can_be_before(line: Frame, made: ast.Call) -> bool:

@@ -10,6 +10,7 @@ from ....records.note import Note, note
 from ...record.evidence import Evidence, HostWait
 from ...record.finding import RuleFinding
 from ..rule import LEAST_IDLE, Rule, source_at
+from .decisions import decides
 from .host_time import SEVERAL, host_time, matters
 from .syntax import around, assigned, loop_around
 
@@ -59,29 +60,7 @@ def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float, *, share
 def _remedy(wait: HostWait, line: Frame) -> Note:
     if wait.library:  # the user keeps no array there that could be read later
         return note("doctor.host_wait_library", library=wait.library)
-    return note("doctor.host_wait_remedy", decides=int(_decides(line, wait.function)))
-
-
-def _decides(line: Frame, function: str) -> bool:
-    """Return whether the code that waits at the line decides what runs next."""
-    nodes = around(line)
-    statement = nodes[-1]
-    if function == "__bool__" or isinstance(statement, ast.If | ast.While):
-        return True
-    outer = nodes[-2] if len(nodes) > 1 else None
-    if isinstance(outer, ast.If | ast.While) and outer.test.lineno <= line.line <= (outer.test.end_lineno or 0):
-        return not _calls(statement)  # both are on the line, and this one cannot wait
-    named = assigned(statement) if isinstance(statement, ast.Assign | ast.AnnAssign) else set()
-    loop = loop_around(line) or nodes[0]
-    tests = [each.test for each in ast.walk(loop) if isinstance(each, ast.If | ast.While | ast.IfExp)]
-    if named & {each.id for test in tests for each in ast.walk(test) if isinstance(each, ast.Name)}:
-        return True
-    parts = ast.walk(statement) if isinstance(statement, ast.Expr | ast.Assign) else ()
-    return any(isinstance(each, ast.IfExp | ast.BoolOp | ast.Assert) for each in parts)
-
-
-def _calls(node: ast.AST) -> bool:
-    return any(isinstance(each, ast.Call) for each in ast.walk(node))
+    return note("doctor.host_wait_remedy", decides=int(decides(line, wait.function)))
 
 
 def _code(line: Frame, loop: ast.AST) -> str | None:
@@ -141,7 +120,8 @@ RULE = Rule(
     decides=f"The code waits at least {SEVERAL} times per run, the device is idle after these waits until it has "
     f"work again, and that takes at least {LEAST_IDLE:.0%} of the run. The cost is this idle time, at most the time "
     "of the waits: while the device computes, waiting costs nothing. Callbacks count with the time in which the "
-    "device did nothing else.",
+    "device did nothing else. The advice is to let the device decide only if the value takes part in a condition, "
+    "directly or through variables, as the syntax tells; what is only shown or kept can be read later.",
     source="https://docs.jax.dev/en/latest/async_dispatch.html",
     look=look,
     needs=("waits", "profile"),

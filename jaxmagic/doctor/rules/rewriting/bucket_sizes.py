@@ -52,3 +52,12 @@ def buckets(types: Iterable[str]) -> Buckets | None:
     if 0 in seen or 2 * len(sizes) > len(seen):
         return None
     return Buckets(varying[0], len(columns), seen, sizes)
+
+
+def sizes_along(types: Iterable[str], axis: int) -> list[str]:
+    """Return the size of each type along an axis.
+
+    >>> sizes_along(["f32[17,8]", "f32[23,8]"], 0)
+    ['17', '23']
+    """
+    return [found[1].split(",")[axis] for each in types if (found := _SHAPE.search(each))]

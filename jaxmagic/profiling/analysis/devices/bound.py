@@ -47,6 +47,13 @@ class Bound(NamedTuple):
         """The time per run in which the device did nothing."""
         return max(self.run_ns - self.busy_ns - self.callback_ns, 0.0)
 
+    def part_of_idle_ns(self, recorded_ns: int, runs: int) -> float:
+        """Return how much of :attr:`idle_ns` a part of the idle time of all recorded runs is.
+
+        The recorded runs may have been longer than the run that the verdict is about.
+        """
+        return recorded_ns * min(self.idle_ns / max(self.use.idle_ns, 1), 1 / runs)
+
 
 def bound_of(profile: Profile) -> Bound | None:
     """Judge the busiest device of a profile; ``None`` where no device worked or there are no runs.

@@ -530,3 +530,38 @@ def test_an_unhashable_static_argument_inside_of_another_jitted_function() -> No
     assert cell.finding.line == cell.here
     assert cell.finding.found.facts["argument"] == "b"
     assert cell.fallback == "g.__wrapped__(x, 1, {'k': 1})"
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("b = b or x", "To replace None, write x if b is None else b. jnp.where(b != 0, b, x) chooses"),
+        ("b = b and x", "by the value of the first. jnp.where(b != 0, x, b) chooses for each element."),
+        ("b = x if b or x else b", "Choose between two results with jnp.where"),
+        ("b = (b > 0) or x", "Write jnp.logical_or(…) in place of or."),
+    ],
+)
+def test_or_is_a_condition_or_a_choice_between_its_operands(line: str, remedy: str) -> None:
+    cell = Cell(f"""
+        @jax.jit
+        def f(x, b):
+            {line}  # here
+            return b
+        f(1.0, 2.0)
+    """)
+    assert cell.finding.line == cell.here
+    assert remedy in cell.said
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"), [("jnp.bincount(x)", "length=n"), ("jnp.repeat(x, x)", "total_repeat_length=n")]
+)
+def test_functions_whose_results_are_as_long_as_the_values_say(call: str, argument: str) -> None:
+    cell = Cell(f"""
+        @jax.jit
+        def f(x):
+            return {call}  # here
+        f(jnp.arange(3))
+    """)
+    assert cell.finding.line == cell.here
+    assert f"Say how many, {argument}" in cell.said

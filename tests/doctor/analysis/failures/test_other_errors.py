@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+import jax
 import numpy as np
 import pytest
 from failing_cells import Cell
 
+from jaxmagic.doctor.capture.failures.failure import read_failure
 from jaxmagic.doctor.report.errors import ERROR_NOTES
 
 
@@ -18,6 +20,8 @@ from jaxmagic.doctor.report.errors import ERROR_NOTES
         ("y = np.where(x > 1, x, 0)", "y = jnp.where(x > 1, x, 0)", [0, 2, 3]),
         ("y = np.concatenate([x, x], axis=0)", "y = jnp.concatenate([x, x], axis=0)", [1, 2, 3, 1, 2, 3]),
         ("y = np.asarray(x)", "y = jnp.asarray(x)", [1, 2, 3]),
+        ("y = np.clip(x, 0, 2)", "y = jnp.clip(x, 0, 2)", [1, 2, 2]),  # these are functions in Python
+        ("y = np.linalg.norm(x)", "y = jnp.linalg.norm(x)", 14**0.5),
         ("y = np.concatenate([x, x], dtype=float)", None, None),
         ("y = np.arange(3)[x > 1]", None, None),
     ],
@@ -38,6 +42,65 @@ def test_numpy_on_a_traced_value(line: str, code: str | None, expected: object) 
         again = cell.rewritten(code)
         assert again.error is None
         np.testing.assert_allclose(again.names["result"], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("imports", "called", "remedy"),
+    [
+        ("from numpy.linalg import det", "det", "Use jnp.linalg.det in place of det."),
+        ("from numpy import sin", "sin", "Use jnp.sin in place of sin."),
+        ("import numpy.fft as fourier", "fourier.fft", "Use jnp.fft.fft in place of fourier.fft."),
+        ("import random", "np.random.standard_gamma", "Use jnp in place of NumPy on traced values"),
+    ],
+)
+def test_a_function_of_numpy_under_another_name(imports: str, called: str, remedy: str) -> None:
+    cell = Cell(f"""
+        {imports}
+        @jax.jit
+        def f(x):
+            return {called}(x)  # here
+        f(jnp.eye(2))
+    """)
+    assert cell.finding.line == cell.here
+    assert remedy in cell.said
+
+
+@pytest.mark.parametrize("imports", ["import scipy.special as s; erf = s.erf", "from scipy.special import erf"])
+def test_a_function_of_scipy_under_another_name(imports: str) -> None:
+    pytest.importorskip("scipy.special")
+    cell = Cell(f"""
+        {imports}
+        @jax.jit
+        def f(x):
+            return erf(x)  # here
+        f(1.0)
+    """)
+    assert cell.finding.line == cell.here
+    assert "Use jax.scipy, which has many functions under SciPy's names, in place of erf" in cell.said
+
+
+def test_what_the_line_calls_is_named_rather_than_what_the_library_calls_itself() -> None:
+    cell = Cell("""
+        import statistics
+        @jax.jit
+        def f(x):
+            return statistics.NormalDist(0.0, x)  # here
+        f(1.0)
+    """)
+    assert cell.finding.line == cell.here
+    assert "statistics.NormalDist needs numbers, not traced values" in cell.said
+
+
+def test_a_traced_value_in_the_place_of_a_static_one_is_no_leak() -> None:
+    cell = Cell("""
+        @functools.partial(jax.custom_vjp, nondiff_argnums=(1,))
+        def f(x, n):
+            return x * n
+        f.defvjp(lambda x, n: (f(x, n), ()), lambda n, _, g: (g * n,))
+        jax.jit(jax.grad(f))(1.0, 2)
+    """)
+    assert isinstance(cell.error, jax.errors.UnexpectedTracerError)
+    assert read_failure(cell.error) is None
 
 
 def test_a_library_that_needs_numpy_arrays_is_named() -> None:
@@ -134,6 +197,43 @@ def test_a_leak_from_another_function_is_unknown() -> None:
     assert "jax.checking_leaks()" in cell.said
 
 
+@pytest.mark.parametrize("use", ["jnp.stack(kept)", "sum(kept)"])
+def test_a_leak_through_a_function_that_the_traced_one_calls(use: str) -> None:
+    cell = Cell(f"""
+        kept = []
+        def layer(x):
+            y = jnp.tanh(x)
+            kept.append(y)
+            return y
+        @jax.jit
+        def net(x):
+            return layer(layer(x))
+        net(1.0)
+        {use}  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert "kept[0], kept[1] (f32[]) were traced by net" in cell.said
+    assert f"It escaped at {cell.file}:5: kept.append(y)" in cell.said
+
+
+def test_a_leak_through_a_cache() -> None:
+    cell = Cell("""
+        @functools.lru_cache
+        def table(n):
+            return jnp.arange(n) * 2
+        @jax.jit
+        def f(x):
+            return x + table(3)
+        @jax.jit
+        def g(x):
+            return x - table(3)
+        f(1)
+        g(1)
+    """)
+    assert f"It may have escaped at {cell.file}:2: @functools.lru_cache" in cell.said
+    assert "Leave out @functools.lru_cache" in cell.said
+
+
 def test_a_donated_array_and_the_call_that_donated_it() -> None:
     cell = Cell("""
         f = jax.jit(lambda x: x + 1, donate_argnums=0)
@@ -162,6 +262,43 @@ def test_a_donated_array_in_a_dictionary_that_is_passed_again() -> None:
     assert cell.finding.line == cell.here
     assert "state['w'] was donated or deleted" in cell.said
     assert "Probably donated by step(state=state)" in cell.said
+
+
+@pytest.mark.parametrize(
+    ("held", "leaf"),
+    [("{'w': jnp.ones(3)}", "['w']"), ("State(jnp.ones(3))", ".w"), ("Params(jnp.ones(3))", ".w")],
+)
+def test_a_line_in_a_loop_that_donated_its_state_in_the_round_before(held: str, leaf: str) -> None:
+    cell = Cell(f"""
+        import collections, dataclasses
+        State = collections.namedtuple("State", "w")
+        Params = jax.tree_util.register_dataclass(dataclasses.make_dataclass("Params", ["w"]))
+        class Trainer:
+            def __init__(self):
+                self.state = {held}
+                self.step = jax.jit(lambda s: jax.tree.map(lambda x: x + 1, s), donate_argnums=0)
+            def fit(self):
+                for _ in range(2):
+                    self.step(self.state)  # here
+        Trainer().fit()
+    """)
+    assert cell.finding.line == cell.here
+    assert f"self.state{leaf} was donated or deleted" in cell.said
+    assert "itself, when this line ran before with the same array" in cell.said
+    assert "Use what self.step(self.state) returned in place of self.state" in cell.said
+    assert "a copy, jax.tree.map(jnp.copy, self.state)" in cell.said
+
+
+def test_an_earlier_donating_call_comes_before_an_earlier_run_of_the_line() -> None:
+    cell = Cell("""
+        f = jax.jit(lambda x: x + 1, donate_argnums=0)
+        x = jnp.ones(3)
+        y = f(x)
+        z = f(x)  # here
+    """)
+    assert f"Probably donated by f(x) ({cell.file}:4)." in cell.said
+    assert "itself" not in cell.said
+    assert "Use what f(x) returned in place of x, or pass it a copy, x.copy()" in cell.said
 
 
 def test_who_deleted_an_array_may_be_unknown() -> None:

@@ -176,6 +176,28 @@ def test_other_outputs_are_shown_as_such(monkeypatch: Any) -> None:
     assert verified.survives is False
 
 
+def test_an_interrupt_of_the_call_without_jit_keeps_the_explanation() -> None:
+    cell = Cell("""
+        def pause():
+            raise KeyboardInterrupt
+        @jax.jit
+        def f(x, n):
+            for _ in range(n):
+                x = x * 2
+            pause()
+            return x
+        f(1.0, 3)
+    """)
+    diagnosis = jaxmagic.explain_error(cell.error, verify=True, budget_s=20)
+    (finding,) = diagnosis.findings
+    assert finding.verified is not None
+    assert [str(each) for each in finding.verified.notes] == [
+        "Not tried: interrupted.",
+        "For that, the function ran once without jit, and not once with the remedy.",
+    ]
+    assert jaxmagic.last() is diagnosis
+
+
 def test_nothing_runs_unasked() -> None:
     (finding,) = jaxmagic.explain_error(Cell(MENDED["an if statement"]).error).findings
     assert finding.verified is None

@@ -181,6 +181,7 @@ class TestCalls:
             (10, 20 * MS, {"busy_ns": 39 * MS}, 11 * MS),
             (10, 20 * MS, {"busy_ns": 41 * MS}, None),
             (10, 20 * MS, {"puts": 10}, None),
+            (10, 20 * MS, {"puts": 9}, 20 * MS),
         ],
     )
     def test_short_calls(
@@ -190,6 +191,16 @@ class TestCalls:
         found = list(dispatch_bound.look(evidence((calls("step", count, exposed_ns, **changes),), programs=known)))
         assert [each.cost_ns for each in found] == ([] if cost_ns is None else [pytest.approx(cost_ns)])
         assert not list(not_jitted.look(evidence((calls("step", count, exposed_ns, **changes),), programs=known)))
+
+    @pytest.mark.parametrize(("argument_bytes", "is_found"), [(4, True), (1024, True), (1025, False), (None, False)])
+    def test_numbers_that_are_copied_are_no_reason_to_be_slow(
+        self, evidence: Any, executable: Any, argument_bytes: int | None, is_found: bool
+    ) -> None:
+        known = program("step", executable, eager=False)
+        known = replace(known, executable=executable(name="jit_step", argument_bytes=argument_bytes))
+        call = calls("step", 10, 20 * MS, puts=10, put_ns=5 * MS)
+        found = list(dispatch_bound.look(evidence((call,), programs=(known,))))
+        assert [each.cost_ns for each in found] == ([pytest.approx(15 * MS)] if is_found else [])
 
     def test_calls_of_different_shapes_cannot_become_rounds_of_a_scan(self, evidence: Any, executable: Any) -> None:
         def known(*shapes: str) -> tuple[Program, ...]:
@@ -289,6 +300,21 @@ class TestInput:
     @pytest.mark.parametrize("called", ["concurrent.futures._base.Future.result", "queue.Queue.get"])
     def test_data_that_another_thread_loads_is_not_loaded_here(self, evidence: Any, source: str, called: str) -> None:
         assert not list(input_bound.look(evidence(host=self.shares(source, 3, 50, called))))
+
+    def test_a_function_that_computes_an_item_is_input_unless_it_is_called_by_one_that_dispatches(
+        self, evidence: Any, source: str
+    ) -> None:
+        frames = [Frame(function=name, file=source, line=9) for name in ("read", "train", "main")]
+        host = (HostShare(line=frames[0], called="", samples=50, loading=tuple(frames)),)
+        assert list(input_bound.look(evidence(host=host)))
+        assert not list(input_bound.look(evidence(host=host, waits=(waits_at(source, 5, count=1),))))
+
+    def test_samples_stand_for_the_time_between_them(self, evidence: Any, source: str) -> None:
+        made = evidence(host=(*self.shares(source, 3, 20), *self.shares(source, 4, 60)))
+        slow = replace(made, observed=replace(made.observed, dispatch_ns=4 * made.run_ns))
+        (found,) = input_bound.look(slow)
+        whole = slow.run_ns * slow.observed.dispatch_ns / slow.observed.wall_ns
+        assert found.found.facts["loading_ns"] == pytest.approx(whole * 20 / 80)
 
     def test_other_lines_are_no_input(self, evidence: Any, source: str) -> None:
         assert not list(input_bound.look(evidence(host=self.shares(source, 4, 50))))

@@ -27,7 +27,17 @@ def plain(x: Any) -> Any:
     return jnp.tanh(x @ x).sum() * 2
 
 
+def plain_of_rows(x: Any) -> Any:
+    return jnp.tanh(x @ x).sum() * 3
+
+
+def plain_in_names(x: Any) -> Any:
+    return jnp.tanh(x @ x).sum() * 4
+
+
 mapped = jax.vmap(score)
+slope_of_rows = jax.grad(plain_in_names)
+rows_mapped = jax.vmap(slope_of_rows)
 mapped_once = jax.jit(jax.vmap(score))
 graded_once = jax.jit(jax.grad(score))
 plain_once = jax.jit(jax.vmap(plain))
@@ -90,6 +100,24 @@ def test_operations_inside_vmap_are_to_be_jitted_outside_of_it() -> None:
     assert found.verified is not None
     assert found.verified.outputs_agree
     assert found.verified.survives
+
+
+def test_of_nested_transformations_the_outermost_is_jitted() -> None:
+    def run(x: Any) -> Any:
+        for _ in range(50):
+            y = jax.vmap(jax.grad(plain_of_rows))(x)
+        return y
+
+    (found,) = found_in(run, X)
+    assert found.code == "plain_of_rows_grad_vmap = jax.jit(jax.vmap(jax.grad(plain_of_rows)))"
+
+
+def test_a_name_that_is_transformed_further_is_not_jitted_itself() -> None:
+    def run(x: Any) -> Any:
+        return [rows_mapped(x) for _ in range(50)]
+
+    (found,) = found_in(run, X)
+    assert found.code == "rows_mapped = jax.jit(jax.vmap(slope_of_rows))"
 
 
 def test_options_that_vary_are_not_taken_out_of_the_loop() -> None:

@@ -102,3 +102,20 @@ def test_the_busiest_device_is_the_one_that_works_most_without_callbacks(timing:
 def test_nothing_is_said_of_a_recording_without_runs_or_devices() -> None:
     assert bound_of(replace(fabricated(), runs=None)) is None
     assert bound_of(replace(fabricated(), device_uses=())) is None
+
+
+@pytest.mark.parametrize(("wall_ms", "compile_ms"), [(20, 14.0), (10, 9 * 28 / 38), (40, 14.0)])
+def test_the_host_compiles_in_no_more_than_the_idle_time(
+    timing: Callable[..., Any], wall_ms: float, compile_ms: float
+) -> None:
+    profile = replace(
+        fabricated(),
+        recorded_ns=40 * MS,
+        device_uses=(replace(use("CPU:0", 2 * MS), idle_ns=38 * MS, compile_idle_ns=28 * MS),),
+        unprofiled=timing(dispatch_ns=round(wall_ms * MS), wait_ns=0),
+        timed_runs=3,
+    )
+    found = bound_of(profile)
+    assert found is not None
+    assert profile.runs == 2
+    assert found.part_of_idle_ns(found.use.compile_idle_ns, 2) == pytest.approx(compile_ms * MS)

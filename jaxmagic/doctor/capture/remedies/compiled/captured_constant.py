@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from .....records.note import note
 from ....record.finding import RuleFinding
 from ..remedy import Builds, NotTried
 from ..tried_code import TriedCode
+from .afresh import compile_afresh
 from .donation import Call, abstract, is_abstract, jitted_calls
 
 #: Constants of fewer bytes than this in all are not worth compiling for.
@@ -37,16 +35,10 @@ def _builds(call: Call) -> Builds | None:
     flat = jax.tree.leaves(given)
 
     def with_constants() -> None:
-        _compile(lambda *values: jax.core.eval_jaxpr(closed.jaxpr, closed.consts, *values), *flat)
+        compile_afresh(lambda *values: jax.core.eval_jaxpr(closed.jaxpr, closed.consts, *values), *flat)
 
     def with_arguments() -> None:
-        _compile(lambda consts, *values: jax.core.eval_jaxpr(closed.jaxpr, consts, *values), consts, *flat)
+        compile_afresh(lambda consts, *values: jax.core.eval_jaxpr(closed.jaxpr, consts, *values), consts, *flat)
 
     about = note("doctor.constants_passed", arrays=len(consts), size_bytes=size)
     return Builds(with_constants, with_arguments, (about, note("doctor.tried_compile_time")))
-
-
-def _compile(function: Callable[..., Any], *arguments: Any) -> None:
-    import jax
-
-    jax.jit(function).lower(*arguments).compile()

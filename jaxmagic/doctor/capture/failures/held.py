@@ -1,0 +1,55 @@
+"""Finds arrays and traced values in containers and objects, without running code of their classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ....runtime.around import attributes, is_a, is_exactly, member, of_type
+from .calls import is_missing
+
+#: A larger container is not searched.
+_LARGEST = 1000
+
+#: Containers inside of containers are searched down to this depth.
+_DEPTH = 4
+
+
+def arrays_in(
+    name: str, value: Any, is_wanted: Callable[[object], bool], depth: int = _DEPTH
+) -> Iterator[tuple[str, Any]]:
+    """Iterate over the arrays in a value with their names: the value itself, or those that it holds.
+
+    Lists, tuples, dictionaries, named tuples, and the attributes of pytrees of other classes are searched.
+    """
+    if is_missing(value):
+        return
+    if is_wanted(value):
+        yield name, value
+    elif depth:
+        for inner, each in _items(name, value):
+            yield from arrays_in(inner, each, is_wanted, depth - 1)
+
+
+def _items(name: str, value: Any) -> list[tuple[str, Any]]:
+    if is_exactly(value, dict):
+        pairs = list(value.items()) if len(value) <= _LARGEST else []
+        return [(f"{name}[{key!r}]", each) for key, each in pairs if is_exactly(key, str, int)]
+    if is_a(value, (list, tuple)):
+        kind = list if is_a(value, list) else tuple
+        if kind.__len__(value) > _LARGEST:
+            return []
+        fields: Any = member(type(value), "_fields") if kind is tuple else None
+        items = list(kind.__iter__(value))
+        if is_exactly(fields, tuple) and len(fields) == len(items):
+            return [(f"{name}.{field}", each) for field, each in zip(fields, items, strict=True)]
+        return [(f"{name}[{place}]", each) for place, each in enumerate(items)]
+    if _is_pytree(type(value)):
+        held = attributes(value) or {}
+        return [(f"{name}.{key}", each) for key, each in list(held.items())[:_LARGEST] if is_exactly(key, str)]
+    return []
+
+
+def _is_pytree(kind: type) -> bool:
+    """Return whether a class is a dataclass, as the states and modules of libraries are."""
+    return of_type("__module__", kind) != "builtins" and member(kind, "__dataclass_fields__") is not None

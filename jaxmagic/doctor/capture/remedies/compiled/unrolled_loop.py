@@ -1,0 +1,91 @@
+"""Compiles a function with a third of the rounds of its loop, and with a loop of JAX instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from .....records.note import Note, note
+from .....runtime.clock import now_ns
+from ....record.finding import RuleFinding
+from ..function_copies import FunctionCopies
+from ..remedy import Builds, NotTried
+from ..tried_code import TriedCode
+from .afresh import compile_afresh
+from .donation import Call, abstract, is_abstract, jitted_calls
+from .shortened import FoundLoop, Rounds, find_loop
+
+#: The part of the rounds that is compiled.
+_PART = 3
+
+#: How often all rounds and a part of them are compiled, in turns; the fastest of each counts.
+_TIMES = 2
+
+
+def propose(finding: RuleFinding, code: TriedCode) -> Builds:
+    """Propose the loop of JAX that the finding has, and tell what a third of the rounds takes."""
+    for call in jitted_calls(code):
+        own = getattr(call.function, "__wrapped__", None)
+        loop = find_loop(own, finding.line)
+        if loop is None:
+            continue
+        third = _third(finding, call, own, loop)
+        after = None if finding.code is None else loop.with_code(finding.code)
+        if after is None:
+            raise NotTried(third, note("doctor.tried_compile_time"), note("doctor.unrolled_by_hand"))
+        return _builds(call, own, loop, after, third)
+    raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+
+
+def _builds(call: Call, own: Any, loop: FoundLoop, after: Any, third: Note) -> Builds:
+    """Compare all rounds with the loop of JAX, if that gives the same shapes."""
+    import jax
+
+    before, given = _prepared(call, own)
+    changed, _ = _prepared(call, FunctionCopies({id(loop.function): after}).of(own))
+    kinds = [jax.tree.map(lambda each: (each.shape, each.dtype), jax.eval_shape(f, given)) for f in (before, changed)]
+    if kinds[0] != kinds[1]:
+        raise NotTried(third, note("doctor.unrolled_other_types"))
+    notes = third, note("doctor.unrolled_rewritten"), note("doctor.tried_compile_time")
+    return Builds(partial(compile_afresh, before, given), partial(compile_afresh, changed, given), notes)
+
+
+def _third(finding: RuleFinding, call: Call, own: Any, loop: FoundLoop) -> Note:
+    """Compile all rounds and a third of them, and extrapolate what the rounds after the first take."""
+    every, part = Rounds(), Rounds(_PART)
+    takes: dict[Rounds, int] = {}
+    for rounds in (every, part) * _TIMES:
+        function = loop.with_rounds(rounds)
+        if function is None:
+            raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+        run, given = _prepared(call, FunctionCopies({id(loop.function): function}).of(own))
+        rounds.counts.clear()
+        begin = now_ns()
+        compile_afresh(run, given)
+        took_ns = now_ns() - begin
+        takes[rounds] = min(takes.get(rounds, took_ns), took_ns)
+    shortened = sum(max(each // _PART, 1) for each in part.counts)
+    left_out = sum(part.counts) - shortened
+    if every.counts != part.counts or left_out <= 0:
+        raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+    total = sum(every.counts)
+    per_round_ns = (takes[every] - takes[part]) / left_out
+    return note(
+        "doctor.unrolled_third",
+        rounds=total,
+        third=shortened,
+        rounds_ns=takes[every],
+        third_ns=takes[part],
+        cost_ns=max(round(per_round_ns * (total - len(every.counts))), 0),
+        claimed_ns=round(finding.cost_ns or 0),
+    )
+
+
+def _prepared(call: Call, function: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """Return what to compile, and the abstract arguments."""
+    import jax
+
+    every = {name: abstract(value) for name, value in call.arguments.items()}
+    given = {name: value for name, value in every.items() if all(map(is_abstract, jax.tree.leaves(value)))}
+    return call.taking(given, function), given

@@ -1,0 +1,80 @@
+"""Calls that are given a number each are found as short calls, with the remedy that suits them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import host_programs as programs
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxmagic
+from jaxmagic.doctor.record.finding import RuleFinding
+
+pytestmark = pytest.mark.clock
+
+DISTANCES = np.linspace(0.9, 3.0, 300, dtype=np.float32)
+
+
+def found(fn: Callable[..., Any], *args: Any) -> list[RuleFinding]:
+    return list(jaxmagic.diagnose(fn, *args, only=("dispatch-bound", "transfer")).findings)
+
+
+def test_a_function_vectorized_by_numpy_is_mapped_in_one_call() -> None:
+    (finding,) = found(programs.energies, DISTANCES)
+    assert finding.source == "energies = np.vectorize(lambda r: float(potential(r)))"
+    assert finding.found.facts["count"] == 301  # NumPy calls once more, to see the type
+    assert finding.remedy is not None
+    assert finding.remedy.kind == "doctor.dispatch_bound_vmap"
+    names: dict[str, Any] = {"jax": jax, "jnp": jnp, "potential": programs.potential}
+    assert finding.code is not None
+    exec(finding.code, names)
+    np.testing.assert_allclose(names["energies"](DISTANCES), programs.energies(DISTANCES), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("function", "argument", "remedy"),
+    [
+        (programs.energies_in_a_list, DISTANCES, "doctor.dispatch_bound_vmap"),
+        (programs.newton, 1.5, "doctor.dispatch_bound_scan"),
+    ],
+)
+def test_only_calls_that_need_no_earlier_result_are_mapped(
+    function: Callable[..., Any], argument: Any, remedy: str
+) -> None:
+    (finding,) = found(function, argument)
+    assert finding.remedy is not None
+    assert (finding.remedy.kind, finding.code) == (remedy, None)
+
+
+def test_an_optimizer_with_a_rate_of_each_step_is_found() -> None:
+    optax = pytest.importorskip("optax")
+
+    @jax.jit
+    def update(w: Any, rate: Any) -> Any:
+        return optax.apply_updates(w, optax.tree.scale(-rate, 2 * w))
+
+    def train(w: Any) -> Any:
+        for step in range(300):
+            w = update(w, 0.1 / (step + 1))
+        return w
+
+    (finding,) = found(train, jnp.ones(4))
+    assert finding.remedy is not None
+    assert finding.remedy.kind == "doctor.dispatch_bound_scan"
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [
+        (programs.energies_at_once, DISTANCES),
+        (programs.few_energies, DISTANCES),
+        (programs.copies_each_batch, [np.array(programs.LONG) for _ in range(12)]),
+        (jax.jit(jax.vmap(programs.potential)), DISTANCES),
+    ],
+)
+def test_a_clean_program_has_no_finding(function: Callable[..., Any], argument: Any) -> None:
+    assert found(function, argument) == []
