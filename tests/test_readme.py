@@ -17,9 +17,8 @@ from jaxmagic.comparison.record.candidate import Check
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, re.M | re.S)
-PRINTED = dict(re.findall(r"^```python\n([^`]*)^```\n\n```text\n([^`]*)^```$", README, re.M))
-SIZE = re.compile(r"\d[\d.]* [KMG]iB")
+#: A block of Python, and the text that the README says it prints.
+BLOCKS = re.findall(r"^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", README, re.M | re.S)
 PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if "file_format: mystnb" in path.read_text("utf-8")]
 
 
@@ -38,17 +37,45 @@ def failures(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_the_blocks_of_the_readme_run_in_order_as_pasted(failures: Any) -> None:
     jaxmagic.history().clear()
     with open_shell() as session:
-        for block in BLOCKS:
-            before = len(session.published)
+        for block, printed in BLOCKS:
             session.run(block)
-            shown = " ".join(str(each["text/plain"]) for each in session.published[before:])
-            sizes = SIZE.findall(" ".join(PRINTED.get(block, "").split()))
-            assert set(sizes) <= set(SIZE.findall(" ".join(shown.split())))
-    assert any(map(SIZE.search, (" ".join(each.split()) for each in PRINTED.values())))
-    assert len(BLOCKS) >= 8
+            report = without_numbers(session.report) if printed else ""
+            assert [line for line in printed.splitlines() if without_numbers(line) not in report] == []
+    assert sum(bool(printed) for _, printed in BLOCKS) >= 1
     assert failures(jaxmagic.history()) == []
     kinds = {type(each).__name__ for each in jaxmagic.history()}
-    assert kinds >= {"Timing", "Benchmark", "Comparison", "Sweep", "MemoryProfile", "Profile"}
+    assert kinds >= {"Timing", "Comparison", "MemoryProfile", "Profile", "Diagnosis"}
+
+
+def without_numbers(report: str) -> str:
+    """The words of a report, which are the same on every machine, in one line."""
+    masked = re.sub(r"[\d.,]*\d(?: (?:ns|µs|ms|s|min|%|[KMG]iB)(?!\w))?", "#", report)
+    return " ".join(masked.split())
+
+
+def test_numbers_and_units_differ_between_machines_and_words_do_not() -> None:
+    assert (
+        without_numbers("host 1.34 ms\n  wait 40 s")
+        == without_numbers("host 271 µs   wait 1.2 min")
+        == "host # wait #"
+    )
+    assert without_numbers("host 1 ms") != without_numbers("dispatch 1 ms")
+
+
+def test_each_picture_of_the_readme_is_of_a_block_in_light_and_dark() -> None:
+    shown = re.findall(r'(?:src|srcset)="(docs/images/[^"]+)"', README)
+    assert sorted(shown) == sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "images").iterdir())
+    magics = {re.match(r"%%?(jax\w+)", block)[1] for block, _ in BLOCKS if re.match(r"%%?jax\w+", block)}  # type: ignore[index]
+    assert {Path(path).stem for path in shown} == magics | {f"{magic}-dark" for magic in magics}
+
+
+def test_the_readme_says_of_other_tools_what_was_measured() -> None:
+    measured = (ROOT / "docs" / "tables" / "tools.md").read_text("utf-8")
+    rows = [re.findall(r"[^|]+", row) for row in re.findall(r"^\| .*\d \|.*$", README, re.M)]
+    assert len(rows) >= 8
+    for _, *row in rows:
+        tool, steps, seconds = (cell.strip() for cell in row[:3])
+        assert f"| {tool} | {steps} | {seconds} |" in measured
 
 
 def test_each_kind_of_failure_is_found(
