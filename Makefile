@@ -101,7 +101,7 @@ export SEES_ACCELERATOR := import jax, sys; sys.exit(all(each.platform == "cpu" 
 .PHONY: tables
 tables: $(VENV)/.installed-test ## Write the manual's tables that take thousands of simulations or many programs
 	$(BIN)/python tests/verdict_table.py
-	$(BIN)/python -m tests.doctor.slow_table docs/tables/slow.md
+	XLA_FLAGS=--xla_force_host_platform_device_count=2 $(BIN)/python -m tests.doctor.slow_table docs/tables/slow.md
 
 .PHONY: ci
 ci: ## Run all checks, as before merging a change

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 Program = tuple[Callable[..., Any], tuple[Any, ...]]
 
@@ -316,62 +317,49 @@ def vmap_of_jit() -> Program:
 
 @found_by("sharding", devices=2)
 def resharding_in_every_call() -> Program:
-    mesh = jax.sharding.Mesh(np.array(jax.devices()[:2]), ("x",))
-    rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
-    columns = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(None, "x"))
+    mesh = Mesh(np.array(jax.devices()[:2]), ("data",))
+    x = jax.device_put(normal(64, 2000), NamedSharding(mesh, PartitionSpec()))
 
-    @partial(jax.jit, out_shardings=rows)
-    def step(x: Any) -> Any:
-        return jnp.tanh(x)
+    @jax.jit
+    def project(x: Any, w: Any) -> Any:
+        return x[0] @ w[:, 0]
 
-    def run(x: Any) -> Any:
-        for _ in range(10):
-            y = step(jax.device_put(x, rows))
-        return y
+    def run(x: Any, w: Any) -> Any:
+        return project(x, w)
 
-    return run, (jax.device_put(normal(2000, 2000), columns),)
+    return run, (x, normal(2000, 2000, seed=1))
 
 
 @instead_of(resharding_in_every_call)
 def resharded_once() -> Program:
-    mesh = jax.sharding.Mesh(np.array(jax.devices()[:2]), ("x",))
-    rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
-
-    @partial(jax.jit, out_shardings=rows)
-    def step(x: Any) -> Any:
-        return jnp.tanh(x)
-
-    def run(x: Any) -> Any:
-        for _ in range(10):
-            y = step(x)
-        return y
-
-    return run, (jax.device_put(normal(2000, 2000), rows),)
+    run, (x, w) = resharding_in_every_call()
+    return run, (x, jax.device_put(w, x.sharding))
 
 
 @found_by("sort")
 def sort_per_step() -> Program:
     @jax.jit
-    def clipped(x: Any) -> Any:
-        return jnp.minimum(x, jnp.sort(x)[x.size * 99 // 100])
+    def step(w: Any, data: Any) -> Any:
+        return w + jnp.sort(data)[:, ::100].mean()
 
-    def run(x: Any) -> Any:
+    def run(w: Any, data: Any) -> Any:
         for _ in range(5):
-            x = clipped(x)
-        return x
+            w = step(w, data)
+        return w
 
-    return run, (normal(300_000),)
+    return run, (normal(8), normal(50, 1000))
 
 
 @instead_of(sort_per_step)
-def largest_only() -> Program:
+def sorted_once() -> Program:
     @jax.jit
-    def clipped(x: Any) -> Any:
-        return jnp.minimum(x, lax.top_k(x, x.size - x.size * 99 // 100)[0][-1])
+    def step(w: Any, ordered: Any) -> Any:
+        return w + ordered[:, ::100].mean()
 
-    def run(x: Any) -> Any:
+    def run(w: Any, data: Any) -> Any:
+        ordered = jnp.sort(data)
         for _ in range(5):
-            x = clipped(x)
-        return x
+            w = step(w, ordered)
+        return w
 
-    return run, (normal(300_000),)
+    return run, (normal(8), normal(50, 1000))

@@ -208,17 +208,6 @@ def masked_means() -> Program:
     return means, (normal(20, 200),)
 
 
-@found_by("captured-constant")
-def large_mask() -> Program:
-    mask = np.tril(np.ones((1500, 1500), np.float32))
-
-    @jax.jit
-    def attend(scores: Any) -> Any:
-        return jax.nn.softmax(jnp.where(mask > 0, scores, -1e9))
-
-    return attend, (normal(1500, 1500),)
-
-
 @found_by("not-jitted")
 def gradient_of_a_jitted_loss() -> Program:
     @jax.jit
