@@ -51,9 +51,8 @@ def assert_max_compiles(most: int) -> Iterator[None]:
     programs = [each for each in timing.compilations if each.compiled and each.thread is None]
     if len(programs) > most or not timing.heard_all:
         count = f"got {len(programs)}" if timing.heard_all else "but not all compilations were observed"
-        raise AssertionError(
-            f"expected at most {units.count(most, 'program')} to compile, {count}.\n{to_text(timing)}"
-        )
+        expected = f"at most {units.count(most, 'program')}" if most else "no program"
+        raise AssertionError(f"expected {expected} to compile, {count}.\n{to_text(timing)}")
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from ..records.files import target_of
-from ..records.storage import load, save
+from ..records.storage import load, refuse_picture, save
 from ..session.record import Record
 from ..session.verbs import keep, replace_last
 from ..terminal import print_line
@@ -46,18 +46,24 @@ def load_earlier(
         earlier: takes the record, the path as given, and whether to compare records of different environments.
 
     Raises:
-        UsageError: the file holds a different kind of record, or ``--save`` cannot be written.
+        UsageError: the file cannot be read or holds a different kind of record, or ``--save`` cannot be written.
         RecordError: the file holds no record.
-        OSError: the file cannot be read.
     """
     if arguments.save:
         try:
-            target_of(shell.var_expand(arguments.save))
+            file = shell.var_expand(arguments.save)
+            refuse_picture(file)
+            target_of(file)
         except OSError as error:
             raise UsageError(f"--save: {error.strerror}: {error.filename}. Nothing was run.") from None
+        except ValueError as error:
+            raise UsageError(f"--save: {error} Nothing was run.") from None
     if arguments.against is None:
         return None
-    record = load(shell.var_expand(arguments.against))
+    try:
+        record = load(shell.var_expand(arguments.against))
+    except OSError as error:
+        raise UsageError(f"--against: {error.strerror}: {error.filename}. Nothing was run.") from None
     if not isinstance(record, kind):
         raise UsageError(
             f"--against {arguments.against}: this magic makes a {kind.__name__}; the file holds a "

@@ -280,10 +280,10 @@ def work(text: str) -> tuple[str, str]:
 def share(text: str) -> float:
     """Parse an option that is a fraction, as a number or in per cent.
 
-    >>> share("0.01"), share("5%")
-    (0.01, 0.05)
+    >>> share("0.01"), share("1e-2"), share("5%")
+    (0.01, 0.01, 0.05)
     """
-    found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)", text.strip())
+    found = re.fullmatch(r"((?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s*(%?)", text.strip(), re.IGNORECASE)
     value = float(found[1]) / (100 if found[2] else 1) if found else 0.0
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"expected a fraction between 0 and 1, got {text!r}; for example 1%")

@@ -23,6 +23,8 @@ from .files import read, replacing, short, target_of
 VERSION = 2
 
 _FORMAT = "jaxmagic"
+
+_PICTURES = frozenset({".png", ".svg", ".pdf", ".jpg", ".jpeg"})
 _ENVELOPE = {"format", "version", "kind", "record"}
 
 _MOST_BYTES = 256 * 2**20
@@ -49,6 +51,7 @@ def save(record: object, path: str | os.PathLike[str]) -> Path:
 
     Raises:
         TypeError: `record` is not a record.
+        ValueError: `path` has the suffix of a picture.
         OSError: the file cannot be written.
 
     >>> import jaxmagic, tempfile, os
@@ -64,12 +67,27 @@ def save(record: object, path: str | os.PathLike[str]) -> Path:
             f"save() expected a record or the history, got {kind}. "
             "Pass a record, such as jaxmagic.last() or the timing of a stopwatch."
         )
+    refuse_picture(path)
     document = {"format": _FORMAT, "version": VERSION, "kind": kind, "record": encode(record)}
     target = target_of(path)
     with replacing(target, "w", encoding="utf-8") as file:
         json.dump(document, file, indent=1)  # in ASCII: a path need not be valid Unicode
         file.write("\n")
     return target
+
+
+def refuse_picture(path: str | os.PathLike[str]) -> None:
+    """Refuse a path with the suffix of a picture, in which nobody expects JSON.
+
+    Raises:
+        ValueError: it has one.
+    """
+    file = Path(path)
+    if file.suffix.lower() in _PICTURES:
+        raise ValueError(
+            f"{file.name}: expected a file for JSON, got the name of a picture. "
+            f"Write record.figure().savefig({file.name!r}) for a picture."
+        )
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -91,10 +109,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         document = json.loads(read(source, _MOST_BYTES))
     except (ValueError, RecursionError) as error:
-        raise RecordError(
-            f"{source}: not a record of jaxmagic, because it is not JSON ({error}). "
-            "Load a file that jaxmagic.save() wrote."
-        ) from None
+        advice = "Load a file that jaxmagic.save() wrote."
+        if source.name.endswith((".xplane.pb", ".xplane.pb.gz")):
+            advice = "It is a recording of JAX's profiler: open it with jaxmagic.read_profile()."
+        raise RecordError(f"{source}: not a record of jaxmagic, because it is not JSON ({error}). {advice}") from None
     try:
         return _decode_document(document)
     except RecordError as error:

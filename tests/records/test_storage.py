@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -355,3 +356,17 @@ def test_records_from_before_library_functions_were_told_are_read(profile: Any, 
         path.write_text(json.dumps(without(saved, "inside", "library")))
         assert without(saved, "inside", "library") != saved
         assert jaxmagic.load(path) == record
+
+
+@pytest.mark.parametrize("name", ["cmp.png", "cmp.SVG", "cmp.pdf"])
+def test_json_is_not_written_under_the_name_of_a_picture(name: str, tmp_path: Path, timing: Any) -> None:
+    with pytest.raises(ValueError, match=r"expected a file for JSON, got the name of a picture"):
+        jaxmagic.save(timing(), tmp_path / name)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_recording_is_told_from_a_broken_record(tmp_path: Path) -> None:
+    file = tmp_path / "host.xplane.pb"
+    file.write_bytes(b"\xa7\x01")
+    with pytest.raises(jaxmagic.RecordError, match=r"open it with jaxmagic\.read_profile\(\)"):
+        jaxmagic.load(file)

@@ -19,7 +19,7 @@ from ..analysis.failures.origin import FIRST_TRIES
 from ..capture.failures.failure import read_failure
 from ..capture.failures.mended import compared_with_fallback
 from ..capture.failures.out_of_memory import Limits
-from ..capture.failures.recognize import has_jax_type
+from ..capture.failures.recognize import is_from_jax
 from ..record.diagnosis import Diagnosis
 
 #: How long trying a remedy, or compiling variants that need less memory, may take, in seconds.
@@ -93,7 +93,7 @@ def explain_error(
     if failure is None:
         name = of_type("__name__", type(error))
         unknown = note("doctor.error_unknown", error=name)
-        notes = (note("doctor.error_unexplained", error=name) if has_jax_type(error) else unknown,)
+        notes = (note("doctor.error_unexplained", error=name) if is_from_jax(error) else unknown,)
     return keep(
         Diagnosis(
             code=None if failure is None else failure.source,

@@ -51,9 +51,14 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         here = here.__cause__ or (None if here.__suppress_context__ else here.__context__)
 
 
-def has_jax_type(error: BaseException) -> bool:
-    """Return whether the class of an exception is one of JAX's own."""
-    return _is_jax_module(of_type("__module__", type(error)))
+def is_from_jax(error: BaseException) -> bool:
+    """Return whether JAX evidently raised an exception: by its class, or by the file of its innermost call.
+
+    JAX may have removed its own calls from the traceback.
+    """
+    traceback = error.__traceback__
+    inside = traceback is not None and is_jax_file(innermost(traceback).tb_frame.f_code.co_filename)
+    return inside or _is_jax_module(of_type("__module__", type(error)))
 
 
 def _kind(error: BaseException) -> Kind | None:
