@@ -269,7 +269,7 @@ def test_a_trace_that_cannot_be_written_in_the_end_is_a_note(
 def test_nothing_is_run_where_a_recording_cannot_be_kept(session: Any, tmp_path: Path, options: str) -> None:
     (tmp_path / "file").write_text("in the way")
     error = session.run(f"%jaxprof {options.format(tmp_path)} calls.append(1)", fails=UsageError)
-    assert "Nothing was run" in str(error)
+    assert "Nothing was run" in str(error) or "--logdir as well" in str(error)
     assert session.shell.user_ns["calls"] == []
 
 

@@ -45,8 +45,9 @@ def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Bloc
         for table, there_are in profile_tables(comparison, style.rows)
     ]
     if profiled:
-        title = f"Profiles: {profiled[0].rstrip('.')}"
-        yield Fold(title=title, blocks=(*(Sentence(text=each) for each in profiled), *tables), repeats=True)
+        first, *more = (Sentence(text=each) for each in profiled)
+        yield first
+        yield Fold(title="Lines and operations under the profiler", blocks=(*more, *tables), repeats=True)
     yield from (Caution(text=str(each)) for each in comparison.warnings)
 
 
