@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import IPython
 import nbformat
 import pytest
 from jupyter_client.manager import KernelManager
@@ -220,6 +221,8 @@ def test_options_files_and_labels_are_completed(notebook: Notebook, tmp_path: Pa
     assert notebook.completed("%jaxtime --ex") == ["%jaxtime --expect-no-compile", "%jaxtime --explain"]
     start = f"%jaxtimeit --save {tmp_path}/"
     assert notebook.completed(start) == [f"{start}run.json", f"{start}runs/"]
+    if IPython.version_info < (8, 6):  # its completer passes no cell
+        return
     line = "%%jaxcompare --baseline "
     cell = f"{line}\njit of vmap: f(x)\neager: x @ x"
     assert notebook.completed(cell, len(line)) == [f'{line}"jit of vmap"', f"{line}eager"]

@@ -28,6 +28,9 @@ _SWITCHES = 4
 #: The instruction at which a frame is while a loop of it gets its next item.
 _FOR_ITER = dis.opmap["FOR_ITER"]
 
+#: What follows on an instruction, where a frame of Python 3.12 is while a generator computes its next item.
+_CACHE = 0
+
 #: The most calls of a stack that are looked through.
 _DEEPEST = 200
 
@@ -120,10 +123,18 @@ def loading_of(frame: FrameType | None) -> tuple[Frame, ...]:
         line = Frame(function=code.co_name, file=code.co_filename, line=frame.f_lineno or 0)
         if is_users(line):
             found.append(line)
-            if inner and frame.f_lasti >= 0 and code.co_code[frame.f_lasti] == _FOR_ITER:
+            if inner and _instruction(frame) == _FOR_ITER:
                 return tuple(found)
         inner, frame = True, frame.f_back
     return ()
+
+
+def _instruction(frame: FrameType) -> int | None:
+    """Return the instruction at which a frame is; ``None`` if it has not begun."""
+    code, offset = frame.f_code.co_code, frame.f_lasti
+    while offset > 0 and code[offset] == _CACHE:
+        offset -= 2
+    return code[offset] if offset >= 0 else None
 
 
 def _name_of(frame: FrameType) -> str:
