@@ -63,6 +63,10 @@ class NotMeasured(JaxMagicError, LookupError):
     """
 
 
+#: A longer line of a message is cut between words.
+_LONGEST_LINE = 100
+
+
 def message_of(error: BaseException) -> str:
     """Return the text of an exception, or an empty string if its ``__str__`` fails.
 
@@ -73,3 +77,16 @@ def message_of(error: BaseException) -> str:
         return str(error)
     except Exception:
         return ""
+
+
+def briefly(error: BaseException) -> str:
+    r"""Return the first line of an exception with its type, cut between words if it is long.
+
+    >>> briefly(ValueError("too large\nby far"))
+    'ValueError: too large'
+    """
+    from textwrap import shorten
+
+    line = next(iter(message_of(error).splitlines()), "").rstrip(". ")
+    name = type(error).__name__
+    return f"{name}: {shorten(line, _LONGEST_LINE, placeholder=' …')}" if line else name

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from ...errors import message_of
+from ...errors import briefly
 from ...profiling.record.profile import Profile
 from ...profiling.record.recording import Trace
 from ...records.note import Note, note
@@ -144,8 +144,7 @@ class Gathered:
         try:
             return read()
         except Exception as error:
-            text = (message_of(error).splitlines() or [""])[0][:100]
-            self.notes.append(note("doctor.unread", part=part, error=f"{type(error).__name__}: {text}"))
+            self.notes.append(note("doctor.unread", part=part, error=briefly(error)))
             return otherwise
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...errors import message_of
+from ...errors import briefly
 from ...interrupts import interrupted as noted_interrupt
 from ...interrupts import interruptible, uninterrupted
 from ...progress.record import Progress
@@ -173,6 +173,5 @@ def _made(
     try:
         call, each, reached = code.made(replacements, fresh)
     except Exception as error:  # SyntaxError, or IPython's UsageError
-        text = (message_of(error).splitlines() or [""])[0][:100]
-        raise NotTried(note("doctor.not_tried_code", error=text)) from None
+        raise NotTried(note("doctor.not_tried_code", error=briefly(error))) from None
     return Run(call, each), reached

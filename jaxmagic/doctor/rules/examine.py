@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...errors import message_of
+from ...errors import briefly
 from ...records.note import Note, note
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
@@ -53,8 +53,7 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
             findings += rule.look(evidence)
             looked.append(rule.name)
         except Exception as error:  # one rule that fails must not lose what the others found
-            text = (message_of(error).splitlines() or [""])[0][:100]
-            notes.append(note("doctor.rule_failed", rule=rule.name, error=f"{type(error).__name__}: {text}"))
+            notes.append(note("doctor.rule_failed", rule=rule.name, error=briefly(error)))
     notes += [note("doctor.not_looked", rules=", ".join(rules), need=need) for need, rules in blind.items()]
     return Examined(tuple(sorted(findings, key=_priority)), tuple(looked), tuple(notes))
 

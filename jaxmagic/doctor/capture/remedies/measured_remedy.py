@@ -16,7 +16,7 @@ from ....comparison.capture.contestants import Entry
 from ....comparison.capture.rounds import take_comparison
 from ....comparison.record.candidate import Check
 from ....comparison.record.comparison import Comparison
-from ....errors import message_of
+from ....errors import briefly
 from ....records.note import Note, note
 from ....runtime.around import is_a
 from ....runtime.clock import Clock
@@ -140,8 +140,7 @@ def measured(before: Run, after: Run, *, budget_ns: int, deadline_ns: int, clock
 
 def failure(error: Exception) -> Note:
     """Say that a remedy failed."""
-    text = (message_of(error).splitlines() or [""])[0][:100]
-    return note("doctor.not_tried_failed", error=f"{type(error).__name__}: {text}")
+    return note("doctor.not_tried_failed", error=briefly(error))
 
 
 def _agree(counted: dict[str, _Counted], last: dict[str, Any]) -> tuple[bool | None, list[Note]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....errors import message_of
+from ....errors import briefly
 from ....records.cell_names import known_as
 from ....records.note import note
 from ....runtime.around import is_a
@@ -99,10 +99,7 @@ class Jitted:
             else:
                 return jitted
         assert problem is not None
-        text = (message_of(problem).splitlines() or [""])[0][:100]
-        raise NotTried(
-            note("doctor.cannot_be_jitted", name=self.function.__name__, error=f"{type(problem).__name__}: {text}")
-        )
+        raise NotTried(note("doctor.cannot_be_jitted", name=self.function.__name__, error=briefly(problem)))
 
 
 def _is_arrays_or_numbers(value: Any) -> bool:
