@@ -35,7 +35,7 @@ from .steps import about_steps, step_table
 _MOST_LISTINGS = 5
 
 #: A listing with at most this many rows is shown whole, with its heads.
-_FEW_LINES = 8
+_FEW_LINES = 7
 
 #: From this many columns on, text has room for all columns of a table.
 _WIDE = 120
