@@ -132,9 +132,11 @@ def test_a_kind_can_be_left_out(notebook: Notebook) -> None:
 def test_two_profiles_stand_beside_each_other_in_a_view(notebook: Notebook) -> None:
     live_map(notebook, VIEW), live_map(notebook, VIEW, 1)
     cell = notebook.cell(VIEW).locator(".jp-OutputArea-output:not([data-mime-type])").first  # below it is the report
-    maps = cell.locator("[data-map] canvas")  # asked at once: to look for one after the other scrolls between them
-    first, second = maps.evaluate_all("all => all.map(each => each.getBoundingClientRect().top)")
-    assert abs(first - second) < 2
+    beside = """it => {  // the widgets' styles may arrive after the maps
+        const tops = [...it.querySelectorAll("[data-map] canvas")].map(each => each.getBoundingClientRect().top);
+        return tops.length === 2 && Math.abs(tops[0] - tops[1]) < 2;
+    }"""
+    notebook.page.wait_for_function(beside, arg=cell.element_handle())
     cell.get_by_label("Unit", exact=True).select_option(label="MiB")
     notebook.wait_for_kernel_value("view.unit.value", "MiB")
     cell.get_by_text("MiB in").first.wait_for()

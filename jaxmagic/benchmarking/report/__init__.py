@@ -17,14 +17,15 @@ def report(benchmark: Benchmark, style: Style, explain: bool) -> Iterator[Block]
     """Report the time of a call with its interval, then the distribution of the samples."""
     headline = words.headline(benchmark, style.digits)
     yield Headline(text=headline)
-    yield from (Sentence(text=each, inner=True) for each in words.about_samples(benchmark, style.digits))
+    requested = words.about_device(benchmark, style.digits)  # first, so that warnings never leave no room for it
+    inner = [*([requested] if requested else []), *words.about_samples(benchmark, style.digits)]
+    yield from (Sentence(text=each, inner=True) for each in inner)
     if len(benchmark.samples_ns) > 1:
         yield Picture(
             chart=lambda: chart_of(benchmark), alt=headline, letters=words.histogram(benchmark, style.digits) or ""
         )
     sentences = (
         words.about_pipelined(benchmark, style.digits),
-        words.about_device(benchmark, style.digits),
         words.about_first_call(benchmark, style.digits),
     )
     yield from (Sentence(text=each, inner=True) for each in sentences if each)
