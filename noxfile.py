@@ -80,7 +80,11 @@ PLANTED = "tests/profiling/test_planted_lines.py"
 DIAGNOSING = "tests/doctor/rules", "tests/doctor/capture/failures"
 
 #: Forty clean programs, and slow ones whose remedies are tried.
-PROGRAMS = "tests/doctor/test_clean.py", "tests/doctor/test_slow.py", "tests/doctor/capture/test_verify.py::TestByHand"
+PROGRAMS = (
+    "tests/doctor/test_clean.py",
+    "tests/doctor/test_slow.py",
+    "tests/doctor/capture/test_verify.py::TestByHand",
+)
 
 #: Tests of the claims in the documents, which take minutes.
 DOCUMENTS = "tests/test_notebooks.py", "tests/test_promises.py", "tests/test_readme.py"

@@ -311,7 +311,8 @@ class TestInput:
 
     def test_the_loop_over_a_loader_is_the_one_to_change(self, evidence: Any, source: str) -> None:
         frames = tuple(Frame(function=name, file=source, line=line) for name, line in (("read", 9), ("train", 3)))
-        (found,) = input_bound.look(evidence(host=(HostShare(frames[0], called="", samples=50, loading=frames),)))
+        host = HostShare(line=frames[0], called="", samples=50, loading=frames)
+        (found,) = input_bound.look(evidence(host=(host,)))
         assert found.code is not None
         assert found.code.endswith("for batch in prefetched(loader):")
 
