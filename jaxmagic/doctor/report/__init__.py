@@ -9,6 +9,7 @@ from . import (
     compiled_code,
     diagnosis,
     donation,
+    elements,
     errors,
     host,
     memory,
@@ -16,7 +17,6 @@ from . import (
     precision,
     recompile,
     sharding,
-    sort,
     verified,
 )
 
@@ -31,7 +31,7 @@ NOTES: dict[str, Callable[..., str]] = {
     **memory.NOTES,
     **precision.NOTES,
     **sharding.NOTES,
-    **sort.NOTES,
+    **elements.NOTES,
 }
 
 REPORTS = {Diagnosis: diagnosis.report}

@@ -14,12 +14,13 @@ from . import (
     sort,
     unrolled_loop,
 )
+from .device import gather, layout
 from .host import dispatch_bound, input_bound, not_jitted, transfer, wait
 from .rule import Rule
 
 RULES: tuple[Rule, ...] = (
     *(recompile.RULE, not_jitted.RULE, unrolled_loop.RULE, captured_constant.RULE),
-    *(donation.RULE, rematerialise.RULE, precision.RULE, sort.RULE),
+    *(donation.RULE, rematerialise.RULE, precision.RULE, sort.RULE, layout.RULE, gather.RULE),
     *(wait.RULE, input_bound.RULE, dispatch_bound.RULE, transfer.RULE),
     *(sharding.RULE, compile_time.RULE, memory.RULE),
 )

@@ -67,3 +67,15 @@ def source_at(line: Frame | None) -> str | None:
 def is_worth_it(cost_ns: float, evidence: Evidence) -> bool:
     """Return whether a cost in every run is large enough to be a finding."""
     return cost_ns >= LEAST_SHARE * evidence.run_ns
+
+
+def device_time(total_ns: float, evidence: Evidence) -> float:
+    """Convert device time of all recorded runs and devices to that of one undisturbed run on one device.
+
+    Runs under the profiler take longer, the operations as well as what is between them.
+    """
+    profile = evidence.profile
+    assert profile is not None
+    runs = max(profile.runs or 1, 1)
+    slowdown = max(profile.recorded_ns / runs / max(evidence.run_ns, 1), 1.0)
+    return total_ns / runs / max(len(profile.device_uses), 1) / slowdown

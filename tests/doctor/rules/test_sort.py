@@ -265,7 +265,9 @@ def test_least_time_and_length_that_count() -> None:
     def found(share: float, used: int = 5, backend: str = "cpu") -> list[RuleFinding]:
         assert evidence.profile is not None
         time_ns = int(share * evidence.run_ns * (evidence.profile.runs or 1))
-        profile = replace(evidence.profile, operation_times=(replace(sorts, time_ns=time_ns),))
+        recorded_ns = evidence.run_ns * (evidence.profile.runs or 1)
+        timed = (replace(sorts, time_ns=time_ns),)
+        profile = replace(evidence.profile, operation_times=timed, device_uses=(), recorded_ns=recorded_ns)
         partial = (replace(program.partial_sorts[0], used=used),)
         environment = replace(evidence.first.environment, backend=backend)
         changed = replace(

@@ -1,0 +1,94 @@
+"""Words of the rules ``sort``, ``layout`` and ``gather``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ... import units
+from ...terminal import printable
+
+
+def _partial(length: int, used: int, end: str) -> str:
+    which = f"the {end}" if used == 1 else f"the {used} {end}"
+    return f"{units.count(length, 'element')} are sorted, of which only {which} {'is' if used == 1 else 'are'} used."
+
+
+def _partial_remedy(used: int, end: str, indices: bool) -> str:
+    sign = "-" if end == "smallest" else ""
+    part = f"jax.lax.top_k({sign}x, {used})[1]" if indices else f"{sign}jax.lax.top_k({sign}x, {used})[0]"
+    exceptions = [
+        *(["NaN counts as the smallest"] if end == "smallest" else []),
+        *(["equal elements may be chosen otherwise"] if indices else []),
+    ]
+    but = f"; {' and '.join(exceptions)}" if exceptions else ""
+    return f"Use {part}, which does not sort everything. It begins with the {end}{but}."
+
+
+def _time(shape: str, sorts: int, sort_ns: float) -> str:
+    return f"{units.count(sorts, 'sort')} of {printable(shape)}: {units.time(sort_ns)} of device time per run."
+
+
+def _reordered(function: str, share: float) -> str:
+    return (
+        f"{printable(function)} reorders arrays in memory for {units.percent(share)} of the run (transposes, and "
+        "copies that change the layout)."
+    )
+
+
+def _time_of(operations: int, time_ns: float, name: str, shape: str) -> str:
+    one = f"{printable(name)} makes {printable(shape)}"
+    which = one if operations == 1 else f"{operations} operations; the longest, {one}"
+    return f"{units.time(time_ns)} of device time per run: {which}."
+
+
+def _reordered_argument(arguments: str, function: str) -> str:
+    them = "them" if "," in arguments else "it"
+    return (
+        f"Pass {printable(arguments)} in the order of axes that this line needs: create {them} so, or transpose "
+        f"{them} once before several calls of {printable(function)}."
+    )
+
+
+def _scatter_remedy(backend: str) -> str:
+    fewer = "Write fewer and larger pieces: whole rows, or all updates of a loop at once."
+    if backend == "cpu":
+        return fewer
+    return (
+        f"{fewer} If the indices are sorted, or none occurs twice, promise it, which JAX does not check: "
+        "x.at[i].add(y, indices_are_sorted=True, unique_indices=True)."
+    )
+
+
+NOTES: dict[str, Callable[..., str]] = {
+    "partial_sort": _partial,
+    "partial_sort_remedy": _partial_remedy,
+    "sort_time": _time,
+    "repeated_sort": lambda array, function, count: (
+        f"{printable(function)} sorts {printable(array)} in each of {count} calls, and it is the same in all of them."
+    ),
+    "repeated_sort_time": lambda sort_ns, sorts: (
+        f"{units.count(sorts, 'sort')} in the program, {units.time(sort_ns)} of device time per run."
+    ),
+    "repeated_sort_remedy": lambda array, function: (
+        f"Sort {printable(array)} once before the loop, and pass the result to {printable(function)}."
+    ),
+    "reordered": _reordered,
+    "reordered_time": _time_of,
+    "reordered_argument": _reordered_argument,
+    "reordered_remedy": lambda: (
+        "Keep one order of axes from where the arrays are made to where they are used, with the axes that a product "
+        "shares first and the one that it sums over last: 'bhsd,bhtd->bhst', not 'bshd,bthd->bhst'."
+    ),
+    "gather": lambda function, share: (
+        f"{printable(function)} reads elements by index (gather) for {units.percent(share)} of the run."
+    ),
+    "scatter": lambda function, share: (
+        f"{printable(function)} writes elements by index (scatter) for {units.percent(share)} of the run."
+    ),
+    "gather_time": _time_of,
+    "gather_remedy": lambda: (
+        "Sort the indices where their order does not matter, so that memory is read in order; read the same elements "
+        "once, before a loop; or store them in a smaller type."
+    ),
+    "scatter_remedy": _scatter_remedy,
+}

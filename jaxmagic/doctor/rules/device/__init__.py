@@ -1,0 +1,1 @@
+"""Rules about the kinds of work that devices do."""

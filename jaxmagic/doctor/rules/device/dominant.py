@@ -1,0 +1,76 @@
+"""Sums the device time of operations of one kind by line of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from ....profiling.record.profile import OperationTime
+from ....records.call_stack import Frame
+from ....xla.hlo import HloModule
+from ...record.evidence import Evidence
+from ...record.program import Program
+from ..rule import device_time, source_at
+
+
+class DominantLine(NamedTuple):
+    """A line for which operations of one kind take much of a run.
+
+    Attributes:
+        program: the program.
+        line: the user's line, such as ``"cell 3:2"``; where the function is defined if it is unknown.
+        time_ns: the device time of the operations per run and device.
+        operations: the operations, longest first.
+    """
+
+    program: Program
+    line: str | None
+    time_ns: float
+    operations: tuple[OperationTime, ...]
+
+    @property
+    def function(self) -> str:
+        """The name of the jitted function, or of the program if that is unknown."""
+        return self.program.function or self.program.executable.name
+
+    @property
+    def source(self) -> str | None:
+        """The text of the line, without its indentation; ``None`` if it cannot be read."""
+        return source_at(_frame_at(self.line, self.program))
+
+
+def dominant(
+    evidence: Evidence, least_share: float, is_kind: Callable[[OperationTime, HloModule | None], bool]
+) -> Iterator[DominantLine]:
+    """Yield the lines for which operations of a kind dominate, for programs that can be told apart by their names.
+
+    Args:
+        evidence: the observations of the runs.
+        least_share: the share of a run that they take at least.
+        is_kind: whether an operation of a module is of the kind.
+    """
+    profile, programs = evidence.profile, evidence.programs or ()
+    assert profile is not None
+    for program in programs:
+        named_alike = sum(each.executable.name == program.executable.name for each in programs)
+        if program.eager or named_alike > 1:
+            continue
+        lines: dict[str | None, list[OperationTime]] = {}
+        for operation in profile.operation_times:
+            if (
+                operation.module == program.executable.name
+                and operation.time_ns
+                and is_kind(operation, program.module)
+            ):
+                lines.setdefault(operation.source, []).append(operation)
+        for line, operations in lines.items():
+            time_ns = min(device_time(sum(each.time_ns for each in operations), evidence), evidence.run_ns)
+            if time_ns >= least_share * evidence.run_ns:
+                longest_first = tuple(sorted(operations, key=lambda each: -each.time_ns))
+                yield DominantLine(program, line or program.location, time_ns, longest_first)
+
+
+def _frame_at(location: str | None, program: Program) -> Frame | None:
+    instructions = () if program.module is None else program.module.instructions.values()
+    frames = (frame for instruction in instructions for frame in reversed(instruction.stack))
+    return next((frame for frame in frames if frame.location == location), None)
