@@ -145,6 +145,13 @@ def no_noise_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jaxmagic.benchmarking.capture.machine_noise._measured", [])
 
 
+@pytest.fixture(autouse=True)
+def no_load_of_this_machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports warn about other processes, and a short one has less room for the rest then."""
+    if request.path.name != "test_machine_load.py":
+        monkeypatch.setattr("jaxmagic.runtime.machine_load.Load.of_others", lambda _: 0.0)
+
+
 @dataclass
 class Work:
     """Work that lasts tens of milliseconds, on one device or sharded over all.

@@ -77,7 +77,7 @@ def test_the_line_over_a_cell_is_setup_and_runs_once(session: Any) -> None:
     )
     calls = session.shell.user_ns["calls"]
     assert calls.count(2) == 1
-    assert calls.count(3) > 3
+    assert calls.count(3) > 1
     assert record.value == 3
     assert "b" not in session.shell.user_ns
 
@@ -92,7 +92,7 @@ def test_assignments_are_local_and_begin_with_the_value_outside(session: Any) ->
 
 def test_the_setup_and_the_statement_share_their_names(session: Any) -> None:
     record = session.run(f"%%jaxtimeit -oq {QUICK} n = 0\nn += 1\n[n for _ in range(2)]")
-    assert record.value[0] > 3
+    assert record.value[0] > 1
 
 
 def test_each_runs_before_every_sample_and_makes_what_is_donated(session: Any) -> None:

@@ -13,6 +13,7 @@ import pytest
 import jaxmagic
 from jaxmagic.benchmarking.capture.pipeline import take_pipelined
 from jaxmagic.benchmarking.capture.runner import Runner, runner_of
+from jaxmagic.benchmarking.report.sentences import about_pipelined
 from jaxmagic.runtime.clock import now_ns
 from jaxmagic.timing.capture.fence import Fence
 
@@ -244,7 +245,6 @@ def test_a_fenced_call_without_a_value_can_be_pipelined(work: Any) -> None:
 
 
 def test_the_report_says_that_calls_wait_for_themselves(work: Any) -> None:
-    truth_s = work.truth_ns() / 1e9
-    found = jaxmagic.benchmark(lambda: work().block_until_ready(), budget_s=200 * truth_s, rtol=0.5)
+    found = jaxmagic.benchmark(lambda: work().block_until_ready(), budget_s=30, rtol=0.9)
     assert found.pipelined is None
-    assert "Pipelined: not measured, because the statement waits for its own result" in " ".join(str(found).split())
+    assert "because the statement waits for its own result" in about_pipelined(found, 3)
