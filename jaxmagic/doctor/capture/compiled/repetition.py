@@ -12,6 +12,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from ....records.call_stack import Frame, is_users
+from ....runtime.tracing import inner_jaxprs
 from ...record.program import RepeatedLine
 from ..frames import known
 
@@ -20,9 +21,6 @@ _MOST_EQUATIONS = 20_000
 
 #: Primitives whose inner jaxprs run any number of times, or not at all.
 _LOOPS = frozenset({"scan", "while", "cond"})
-
-#: Names of the classes of jaxprs.
-_JAXPRS = ("Jaxpr", "ClosedJaxpr")
 
 #: A line with fewer equations of one kind is not kept.
 _LEAST = 8
@@ -97,7 +95,7 @@ def _counted(jaxpr: Any, stacks: _Stacks) -> RepeatedPlaces:
             name = str(equation.primitive.name)
             places = callers if inside else callers | stacks.places(equation)
             stack = outer if inside else (*outer, stacks.identity(equation))
-            inner = list(_inner(equation))
+            inner = list(inner_jaxprs(equation))
             pending += [(each, places, stack, inside or name in _LOOPS) for each in inner]
             if inner and name not in _LOOPS:
                 continue
@@ -127,13 +125,6 @@ def _repeated(counts: dict[_Place, Counter[tuple[str, Any]]], rounds: dict[_Plac
         if many:
             repeated = sum(count for _, count in many)
             yield RepeatedPlace(place, counter.total(), repeated, tuple(many[:5]), rounds[place])
-
-
-def _inner(equation: Any) -> Iterator[Any]:
-    for parameter in equation.params.values():
-        for each in parameter if type(parameter) in (tuple, list) else (parameter,):
-            if type(each).__name__ in _JAXPRS:  # not isinstance(), which would read __class__ of the user's objects
-                yield each
 
 
 class _Stacks:
