@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple, cast
 
-from .....records.cell_names import known_as
 from ....rules.rewriting.syntax import Loop, function_around, loops_around, tree_of
-from ..function_copies import all_codes, is_users_function, seen_by
+from ..user_functions import all_codes, functions_seen, is_users_function, lines_of
 
 #: The name of the function that the loop of a copy goes through.
 _ROUNDS = "__jaxmagic_rounds__"
@@ -110,9 +109,9 @@ def find_loop(function: Any, line: str | None) -> FoundLoop | None:
         function: the function, which may be a transformed one.
         line: the line, such as ``"cell 3:2"``.
     """
-    for each in _reached(function):
+    for each in filter(is_users_function, functions_seen(function)):
         code = each.__code__
-        if line not in _lines(each):
+        if line not in lines_of(each):
             continue
         tree, number = tree_of(code.co_filename), int((line or "").rpartition(":")[2])
         loops = [] if tree is None else loops_around(tree, number)
@@ -123,19 +122,3 @@ def find_loop(function: Any, line: str | None) -> FoundLoop | None:
         if first == code.co_firstlineno:
             return FoundLoop(each, definition, list(ast.walk(definition)).index(loops[-1]))
     return None
-
-
-def _reached(function: Any) -> Iterator[types.FunctionType]:
-    """Yield the user's functions that a function leads to, also through functions of libraries."""
-    queue, met = [function], set()
-    for each in queue:  # grows meanwhile
-        if type(each) is types.FunctionType and id(each) not in met:
-            met.add(id(each))
-            if is_users_function(each):
-                yield each
-            queue += seen_by(each).values()
-
-
-def _lines(function: types.FunctionType) -> set[str]:
-    file = known_as(function.__code__.co_filename)
-    return {f"{file}:{line}" for code in all_codes(function.__code__) for _, _, line in code.co_lines() if line}
