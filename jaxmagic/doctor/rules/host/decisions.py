@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ....records.call_stack import Frame
+from ..rewriting.syntax import last_name
 from .syntax import Function, around, assigned, function_around, loop_around
 
 #: The functions that people call to read an array, by JAX's function that waits.
@@ -75,7 +76,7 @@ def is_independent(line: Frame, function: str) -> bool:
         call
         for node in nodes[-1:]
         for call in ast.walk(node)
-        if isinstance(call, ast.Call) and _name(call.func) == function
+        if isinstance(call, ast.Call) and last_name(call.func) == function
     ]
     if len(calls) != 1:
         return False
@@ -94,7 +95,7 @@ def _is_elementwise(node: ast.AST, call: ast.Call) -> bool:
     """Return whether a node is a comprehension, or a call of ``map`` or ``vectorize``, that makes the call."""
     if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
         return _is_in(call, node.elt)
-    if not isinstance(node, ast.Call) or _name(node.func) not in ("map", "vectorize") or not node.args:
+    if not isinstance(node, ast.Call) or last_name(node.func) not in ("map", "vectorize") or not node.args:
         return False
     mapped = node.args[0]
     return isinstance(mapped, ast.Lambda) and _is_in(call, mapped.body)
@@ -149,7 +150,7 @@ def _counters(nodes: list[ast.AST]) -> set[str]:
     found: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.For) and isinstance(node.iter, ast.Call):
-            called, target = _name(node.iter.func), node.target
+            called, target = last_name(node.iter.func), node.target
             if called == "range" and isinstance(target, ast.Name):
                 found.add(target.id)
             elif called == "enumerate" and isinstance(target, ast.Tuple) and isinstance(target.elts[0], ast.Name):
@@ -164,7 +165,7 @@ def _certainty(node: ast.AST, function: str, counters: set[str]) -> int:
         if isinstance(each, ast.FormattedValue):
             found = max(found, _LIKELY if _names(each.value) - counters else 0)
         elif isinstance(each, ast.Call):
-            name, method = _name(each.func), isinstance(each.func, ast.Attribute)
+            name, method = last_name(each.func) or "", isinstance(each.func, ast.Attribute)
             values = {name for argument in (*each.args, *each.keywords) for name in _names(argument)}
             if method and name.startswith(_METHODS):
                 found = max(found, _SURE if function == name else _LIKELY)
@@ -177,11 +178,6 @@ def _certainty(node: ast.AST, function: str, counters: set[str]) -> int:
         elif isinstance(each, ast.Subscript) and function == "__index__":
             found = max(found, _UNSURE)
     return found
-
-
-def _name(node: ast.expr) -> str:
-    """Return ``c`` for ``a.b.c``."""
-    return ast.unparse(node).rpartition(".")[2]
 
 
 def _names(node: ast.AST) -> set[str]:
@@ -241,7 +237,7 @@ def _given(node: ast.AST, values: set[ast.Call] | set[ast.Name]) -> set[str]:
     """Return the variables whose methods are called with some values, or that are passed together with them."""
     found: set[str] = set()
     for each in ast.walk(node):
-        if not isinstance(each, ast.Call) or each in values or _name(each.func) == "print":
+        if not isinstance(each, ast.Call) or each in values or last_name(each.func) == "print":
             continue
         arguments = [*each.args, *(keyword.value for keyword in each.keywords)]
         if any(value in values for argument in arguments for value in ast.walk(argument)):

@@ -95,9 +95,11 @@ def _makings(tree: ast.AST) -> Iterator[tuple[list[ast.AST], _Making]]:
     pending: list[tuple[ast.AST, list[ast.AST]]] = [(tree, [])]
     while pending:
         node, path = pending.pop()
-        decorated = isinstance(node, ast.FunctionDef) and any(map(is_jit, node.decorator_list))
-        if decorated or (isinstance(node, ast.Call) and node.args and is_jit(node.func)):
-            yield path, node  # type: ignore[misc]
+        match node:
+            case ast.FunctionDef(decorator_list=decorators) if any(map(is_jit, decorators)):
+                yield path, node
+            case ast.Call(func=called, args=[_, *_]) if is_jit(called):
+                yield path, node
         own = node.decorator_list if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else ()
         pending += [(each, [*path, node]) for each in ast.iter_child_nodes(node) if each not in own]
 

@@ -87,7 +87,8 @@ class FoundLoop(NamedTuple):
         code = self.function.__code__
         definition.decorator_list = []
         around = ast.parse(f"def {_AROUND}({', '.join(code.co_freevars)}):\n    pass")
-        around.body[0].body = [definition]  # type: ignore[attr-defined]
+        assert isinstance(around.body[0], ast.FunctionDef)
+        around.body[0].body = [definition]
         unevaluated = __future__.annotations.compiler_flag
         compiled = compile(ast.fix_missing_locations(around), _FILE, "exec", unevaluated, dont_inherit=True)
         made = [each for each in all_codes(compiled) if each.co_name == code.co_name]
