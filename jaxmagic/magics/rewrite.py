@@ -127,8 +127,7 @@ class BlockRewriter(ast.NodeTransformer):
     ) -> list[ast.stmt]:
         future = [each for each in body if isinstance(each, ast.ImportFrom) and each.module == "__future__"]
         body = [each for each in body if each not in future]
-        parser = self._parsers[magic]
-        if getattr(options.parse(options.split(text, parser)[0], parser), "before", False) and body:
+        if getattr(options.read(text, self._parsers[magic])[0], "before", False) and body:
             return [*future, node]  # the magic itself is called, and reports that it runs no code
         if not body:  # only comments: the magic itself is called, and reports that there is nothing to run
             call = magic_call(node.value, "run_cell_magic", self._parsers)  # type: ignore[attr-defined]
@@ -138,9 +137,7 @@ class BlockRewriter(ast.NodeTransformer):
 
     def _from_call(self, node: ast.stmt, call: LineCall, displayable: bool) -> list[ast.stmt]:
         try:
-            parser = self._parsers[call.magic]
-            words, statement = options.split(call.text, parser)
-            arguments = options.parse(words, parser)
+            arguments, statement = options.read(call.text, self._parsers[call.magic])
             body = [] if arguments.help or getattr(arguments, "before", False) else self._parse(statement)
         except (UsageError, SyntaxError, ValueError):
             return [node]  # the magic itself is called, and reports the error
@@ -175,7 +172,7 @@ class BlockRewriter(ast.NodeTransformer):
         if several and (keyword := leaving(body)):
             return [ast.copy_location(_refuse(magic, keyword), node)]
         name = f"__jaxmagic_{next(_numbers)}__"  # a dunder name does not become a member of an enumeration
-        arguments = options.parse(options.split(text, self._parsers[magic])[0], self._parsers[magic])
+        arguments, _ = options.read(text, self._parsers[magic])
         first, end = body[0], body[-1]
         place = (first.lineno, first.col_offset, end.end_lineno, end.end_col_offset)
         shown = displayable and not silent and is_displayed(self._interactivity(), last=True, assigned=bool(targets))

@@ -41,8 +41,7 @@ def run_compare(
         UsageError: an option is wrong, or the cell has fewer than two candidates.
         SyntaxError: at the user's line.
     """
-    words, rest = options.split(line, parser)
-    arguments = options.parse(words, parser)
+    arguments, rest = options.read(line, parser)
     if not options.only_comment(rest):
         raise UsageError(
             f"%%jaxcompare: expected only options, got {rest.strip()[:60]!r}. Put the code on the lines below, and "
