@@ -13,8 +13,8 @@ from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rewriting.syntax import with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
-from .decisions import is_independent
 from .host_time import host_time, jitted_calls, matters
+from .independence import is_independent
 from .syntax import around, loop_around, site_of, tree_of
 
 #: From how many calls per run on.
