@@ -18,7 +18,7 @@ from .magic_calls import Parsers, line_call, marker
 
 
 def cell_in_sight(lines: list[str], parsers: Parsers) -> list[str]:
-    """Write what a cell magic need not run as IPython reports it best: ``-h``, an empty cell, or a syntax error.
+    """Leave to IPython the cells that it reports best: those with ``-h``, without code, or with a syntax error.
 
     ``%%jaxcompare -h`` becomes ``%jaxcompare -h``. A cell with a syntax error, whose magic would be called with the
     text of the cell, becomes that text below a marker, so that the error is reported at its line.

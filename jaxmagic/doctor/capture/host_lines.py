@@ -23,16 +23,16 @@ from .frames import known
 #: The time between two samples.
 INTERVAL_NS = 1_000_000
 
-#: Python code is asked for the lock after the time between two samples, divided by this.
+#: The switch interval of Python is the time between two samples, divided by this.
 _SWITCHES = 4
 
 #: The instruction at which a frame is while a loop of it gets its next item.
 _FOR_ITER = dis.opmap["FOR_ITER"]
 
-#: What follows on an instruction, where a frame of Python 3.12 is while a generator computes its next item.
+#: The inline cache behind an instruction: a frame of Python 3.12 is there while a generator computes its next item.
 _CACHE = 0
 
-#: The most calls of a stack that are looked through.
+#: At most this many frames of a stack are searched.
 _DEEPEST = 200
 
 

@@ -1,4 +1,4 @@
-"""What is known of a program that ran."""
+"""Evidence about the programs that ran."""
 
 from __future__ import annotations
 

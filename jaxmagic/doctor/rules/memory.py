@@ -13,7 +13,7 @@ from .rule import Rule
 #: A program that needs this share of the memory leaves too little for fragmentation.
 _LARGE = 0.9
 
-#: Code that keeps less per run is left alone: collecting a loss per step is usual.
+#: Code that keeps less per run is no finding: collecting a loss per step is usual.
 _LEAST_KEPT_BYTES = 2**20
 
 

@@ -67,7 +67,7 @@ def _found(jaxpr: Any) -> Iterator[tuple[str, PartialSort | None]]:
 
 
 class _Level:
-    """A jaxpr, and the equation of the jaxpr around it that calls it, if its results are that equation's.
+    """A jaxpr, with the equation around it that calls it if both have the same results.
 
     Args:
         jaxpr: the jaxpr, open or closed.
@@ -133,7 +133,7 @@ def _are_indices(variable: Any, level: _Level) -> bool:
 
 
 def _used(variable: Any, level: _Level, axis: int, reversed_: bool = False) -> list[_Part] | None:
-    """Return which parts of a variable are used; ``None`` if that is more than a slice at one end."""
+    """Return the parts of a variable that are used; ``None`` if one of them is no slice at one end."""
     parts: list[_Part] = []
     for equation in level.users(variable):
         name = str(equation.primitive.name)

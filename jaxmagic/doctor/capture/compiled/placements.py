@@ -13,7 +13,7 @@ from ....runtime.tracing import is_array
 from ...record.placement import Placement
 from ..changes import reach
 
-#: The least size of an array that is looked at, and the most arrays of a program.
+#: Smaller arrays are left out, and so are further arrays of a program.
 _LEAST_BYTES = 2**16
 _MOST_ARRAYS = 1000
 

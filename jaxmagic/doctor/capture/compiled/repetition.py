@@ -25,7 +25,7 @@ _LOOPS = frozenset({"scan", "while", "cond"})
 #: A line with fewer equations of one kind is not kept.
 _LEAST = 8
 
-#: A line runs as often as at least this share of its equations repeat with one call stack.
+#: At least this share of the equations of a line have to repeat, with one call stack, as often as the line ran.
 _MOST_OF_IT = 0.75
 
 #: Function, file and line.
@@ -149,7 +149,7 @@ class _Stacks:
         return frozenset()
 
     def identity(self, equation: Any) -> object:
-        """Return what equations have in common that the same calls at the same places led to."""
+        """Return a key that is equal for equations with the same call stack."""
         traceback = equation.source_info.traceback
         if traceback is None:
             return None

@@ -35,7 +35,7 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
 
 
 class _Memo:
-    """Jitted functions by what they were made of.
+    """A cache of jitted functions, by function and options.
 
     Attributes:
         hits: how often a function was there already.
@@ -63,7 +63,7 @@ class _Memo:
 
 
 def identity(value: Any, depth: int = 0) -> Any:
-    """Return what two objects have in common if they do the same: for functions the code and what they captured.
+    """Return a key that is equal for objects that do the same: for functions, their code and what they captured.
 
     >>> made = [lambda x: x + n for n in (1, 2, 1) for n in [n]]
     >>> [identity(make(n)) == identity(make(1)) for n in (1, 2) for make in [lambda n: lambda x: x + n]]

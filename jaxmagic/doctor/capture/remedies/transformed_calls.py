@@ -54,7 +54,7 @@ def _made_before(finding: RuleFinding, code: TriedCode) -> list[Any]:
 
 
 class _Memo:
-    """Transformed and jitted functions by what they were made of.
+    """A cache of transformed and jitted functions, by transformation, function and options.
 
     Attributes:
         hits: how often a function was there already.

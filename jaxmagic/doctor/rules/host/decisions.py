@@ -29,7 +29,7 @@ _READ_ALWAYS = ("float", "int", "item", "tolist", "device_get", "asarray", "prin
 #: Methods of arrays that wait.
 _METHODS = "item", "tolist", "block_until"
 
-#: How surely an expression is the one that waits.
+#: Degrees of certainty that an expression is the one that waits.
 _UNSURE, _LIKELY, _SURE = 1, 2, 3
 
 
@@ -65,7 +65,7 @@ def decides(line: Frame, function: str) -> bool:
 
 
 def _parts(nodes: list[ast.AST], line: int) -> _Parts:
-    """Divide the expressions of a line into those of conditions, and the others."""
+    """Divide the expressions of a line into conditions and others."""
     outer = [node for node in nodes[:-1] if isinstance(node, ast.If | ast.While)]
     conditions = [node.test for node in outer if _has(node.test, line)]
     others: list[ast.AST] = []
@@ -115,7 +115,7 @@ def _counters(nodes: list[ast.AST]) -> set[str]:
 
 
 def _certainty(node: ast.AST, function: str, counters: set[str]) -> int:
-    """Return how surely an expression has the one that waits in it; 0 if it cannot be."""
+    """Return the certainty that an expression contains the one that waits; 0 if it does not."""
     found = 0
     for each in ast.walk(node):
         if isinstance(each, ast.FormattedValue):

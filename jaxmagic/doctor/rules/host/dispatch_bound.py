@@ -17,7 +17,7 @@ from .host_time import host_time, jitted_calls, matters
 from .independence import is_independent
 from .syntax import around, loop_around, site_of, tree_of
 
-#: From how many calls per run on.
+#: Fewer calls per run are no finding.
 _MANY = 10
 
 #: A call is short if the device is idle for it for at least this share of the time that it runs for it.

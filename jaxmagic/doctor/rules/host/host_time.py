@@ -9,11 +9,11 @@ from ...record.evidence import Dispatch, Evidence, HostUse, HostWait
 from ...record.program import Program
 from ..rule import LEAST_IDLE
 
-#: A cost that the host causes is a finding from this time on: less than that depends on the profiler and on what else
-#: the machine does.
+#: A cost that the host causes is a finding from this time on. A shorter time varies with the profiler and with the
+#: load of the machine.
 LEAST_NS = 100_000
 
-#: From how many waits at one line on they recur.
+#: Waits at one line recur from this number on.
 SEVERAL = 3
 
 

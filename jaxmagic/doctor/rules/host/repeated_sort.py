@@ -19,7 +19,7 @@ from .syntax import arguments_at, around, assigned, function_around, loop_around
 #: Instructions whose results do not only depend on their operands, or that do more than compute them.
 _IMPURE = frozenset({"custom-call", "rng", "infeed", "outfeed", "recv", "send", "after-all", "while", "conditional"})
 
-#: The most instructions before a sort that are followed.
+#: At most this many instructions before a sort are followed.
 _MOST_BEFORE = 100
 
 

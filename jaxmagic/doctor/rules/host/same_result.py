@@ -16,7 +16,7 @@ from .dispatch_bound import programs_named
 from .host_time import jitted_calls
 from .syntax import around, assigned, loop_around, site_of
 
-#: From how many calls per run on.
+#: Fewer calls per run are no finding.
 _SEVERAL = 2
 
 #: Parts of the names of primitives that do more than compute, or that compute something else in each call.

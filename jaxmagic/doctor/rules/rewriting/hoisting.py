@@ -14,13 +14,13 @@ from .syntax import Function, free_names, is_jit, last_name, loaded, parameters,
 #: A function with more lines is not shown again where it is moved out.
 _MOST_LINES = 30
 
-#: Of a function or loop with more lines, only what changes is shown.
+#: A function or loop with more lines is not repeated; only its changes are shown.
 _MOST_REPEATED = 10
 
 #: Names of modules that the code of JAX's users reads values from.
 _MODULES = frozenset({"jax", "jnp", "np", "numpy", "lax", "nn", "jnn", "math", "random"})
 
-#: Calls that make another function of a function.
+#: Functions that return a transformed function.
 _TRANSFORMATIONS = (
     *("partial", "grad", "value_and_grad", "vmap", "jacfwd", "jacrev", "hessian", "checkpoint", "remat"),
     *("filter_grad", "filter_value_and_grad", "filter_vmap", "filter_checkpoint"),

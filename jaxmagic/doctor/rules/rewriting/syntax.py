@@ -17,7 +17,7 @@ _NOT_PYTHON = re.compile(r"^(\s*)(%|!|\?)")
 #: Statements whose bodies run later, or elsewhere.
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
-#: How the modules that code to paste names are imported.
+#: Imports of the modules that code to paste refers to.
 _IMPORTS = {"jax": "jax", "jnp": "jax.numpy as jnp", "np": "numpy as np"}
 
 #: Loops of Python.

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, cast
 from ....rules.rewriting.syntax import Loop, function_around, loops_around, tree_of
 from ..user_functions import all_codes, functions_seen, is_users_function, lines_of
 
-#: The name of the function that the loop of a copy goes through.
+#: The name of the iterator in the loop of a copy.
 _ROUNDS = "__jaxmagic_rounds__"
 
-#: The name of the function around a copy, whose parameters are what the copy closes over.
+#: The name of the function around a copy. Its parameters are the variables that the copy closes over.
 _AROUND = "__jaxmagic_around__"
 
 #: The copies are compiled under this name.
@@ -23,11 +23,11 @@ _FILE = "<jaxmagic: a remedy>"
 
 
 class Rounds:
-    """Goes through what a loop goes through, or through the first part of it.
+    """Iterates over the values of a loop, or over the first part of them.
 
     Attributes:
         counts: how many rounds there would be, for each time that the loop began.
-        part: one of how many parts is gone through.
+        part: the number of parts of which the first one is iterated over.
     """
 
     def __init__(self, part: int = 1) -> None:
@@ -64,7 +64,7 @@ class FoundLoop(NamedTuple):
         return self._made(definition, {_ROUNDS: rounds})
 
     def with_code(self, code: str) -> types.FunctionType | None:
-        """Return a copy of the function with other statements in place of the loop; ``None`` likewise."""
+        """Return a copy of the function with other statements for the loop; ``None`` if that is not mechanical."""
         definition, loop = self._copied()
         for node in ast.walk(definition):
             for name in ("body", "orelse", "finalbody"):

@@ -1,4 +1,4 @@
-"""Compiles variants of a jitted function that may need less memory. Nothing runs but the tracing of the function."""
+"""Compiles variants of a jitted function that may need less memory. The function is traced, and no program runs."""
 
 from __future__ import annotations
 

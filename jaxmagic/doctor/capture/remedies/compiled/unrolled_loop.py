@@ -19,12 +19,12 @@ from .shortened import FoundLoop, Rounds, find_loop
 #: The part of the rounds that is compiled.
 _PART = 3
 
-#: How often all rounds and a part of them are compiled, in turns; the fastest of each counts.
+#: All rounds and a part of them are compiled this often, in turns; the fastest of each counts.
 _TIMES = 2
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Builds:
-    """Propose the loop of JAX that the finding has, and tell what a third of the rounds takes."""
+    """Propose the loop of JAX that the finding recommends, and measure how long a third of the rounds compiles."""
     for call in jitted_calls(code):
         loop = find_loop(call.own, finding.line)
         if loop is None:
