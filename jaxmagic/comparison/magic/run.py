@@ -25,10 +25,11 @@ from ..capture.rounds import take_comparison
 from ..capture.sweep import take_sweep
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
+from .candidate_calls import with_modes
 from .entries_from_cell import compile_candidates
 from .keyword_labels import require_names
 from .label_lines import relabel
-from .labels import explain_label, split_cell, with_modes
+from .labels import explain_label, split_cell
 from .sweep_option import read_sweep, require_used
 
 
