@@ -13,7 +13,7 @@ from ..analysis.faster_products import LEAST_OF_PEAK, FasterProducts, faster_pro
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.program import EquationCount, Program
-from .rule import LEAST_SHARE, Rule, is_worth_it, source_at
+from .rule import LEAST_SHARE, Rule, is_worth_it, per_run_ns, source_at
 
 #: The share of the time of an operation in double precision that single precision spares: it moves half the bytes.
 _SPARED = 0.5
@@ -60,7 +60,7 @@ def _double_ns(evidence: Evidence, name: str, module: HloModule) -> float:
         for each in profile.operation_times
         if each.module == name and (_DOUBLE.search(each.shape) or _is_double_inside(module, each.name))
     )
-    return total_ns / max(profile.runs or 1, 1) / max(len(profile.device_uses), 1)
+    return per_run_ns(total_ns, profile)
 
 
 def _is_double_inside(module: HloModule, name: str) -> bool:

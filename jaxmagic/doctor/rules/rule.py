@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
+from ...profiling.record.profile import Profile
 from ...records.call_stack import Frame
 from ...records.cell_names import text_of
 from ..record.evidence import Evidence
@@ -62,6 +63,11 @@ def source_at(line: Frame | None) -> str | None:
         return None
     lines = text_of(line.file)
     return lines[line.line - 1].strip() or None if 0 < line.line <= len(lines) else None
+
+
+def per_run_ns(time_ns: float, profile: Profile) -> float:
+    """Return the mean per run and device of a time that is summed over both."""
+    return time_ns / max(profile.runs or 1, 1) / max(len(profile.device_uses), 1)
 
 
 def is_worth_it(cost_ns: float, evidence: Evidence) -> bool:

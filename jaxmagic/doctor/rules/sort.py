@@ -12,7 +12,7 @@ from ..record.partial_sort import PartialSort
 from ..record.program import Program
 from .host.repeated_sort import repeated_sorts
 from .rewriting.top_k import with_top_k
-from .rule import Rule, is_worth_it, source_at
+from .rule import Rule, is_worth_it, per_run_ns, source_at
 
 #: ``top_k`` is much faster than a sort if it takes at most one of this many elements.
 _LEAST_RATIO = 16
@@ -74,7 +74,7 @@ def _sort_ns(evidence: Evidence, name: str, module: HloModule, shape: str) -> fl
         if instruction is not None and instruction.opcode == "sort":
             keys = module.instructions[instruction.operand_ids[0]]
             total_ns += each.time_ns if keys.shape == shape else 0
-    return min(total_ns / max(profile.runs or 1, 1) / max(len(profile.device_uses), 1), evidence.run_ns)
+    return min(per_run_ns(total_ns, profile), evidence.run_ns)
 
 
 RULE = Rule(

@@ -110,6 +110,11 @@ def names_of_program(program: Program) -> set[str]:
     return {program.executable.name.removeprefix("jit_"), *([program.function] if program.function else [])}
 
 
+def programs_named(name: str, evidence: Evidence) -> list[Program]:
+    """Return the programs of a function, but no eager operations of its name."""
+    return [each for each in evidence.programs or () if name in names_of_program(each) and not each.eager]
+
+
 def eager_calls(evidence: Evidence, use: HostUse) -> list[Dispatch]:
     """Return the calls of eager operations."""
     eager, jitted = names_of(evidence, eager=True), names_of(evidence, eager=False)

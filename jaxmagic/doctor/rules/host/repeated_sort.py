@@ -11,9 +11,8 @@ from ....xla.hlo import HloInstruction, HloModule
 from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
-from ..rule import is_worth_it, source_at
-from .dispatch_bound import programs_named
-from .host_time import SEVERAL, jitted_calls
+from ..rule import is_worth_it, per_run_ns, source_at
+from .host_time import SEVERAL, jitted_calls, programs_named
 from .syntax import arguments_at, around, assigned, function_around, loop_around, site_of
 
 #: Instructions whose results do not only depend on their operands, or that do more than compute them.
@@ -61,7 +60,7 @@ def _finding(
         for each in profile.operation_times
         if each.module == program.executable.name and each.name in names
     ]
-    sort_ns = sum(times) / max(profile.runs or 1, 1) / max(len(profile.device_uses), 1)
+    sort_ns = per_run_ns(sum(times), profile)
     cost_ns = min(sort_ns * (1 - 1 / call.count), evidence.run_ns)
     if not cost_ns or not is_worth_it(cost_ns, evidence):
         return

@@ -11,8 +11,7 @@ from ...record.evidence import Dispatch, Evidence, Input
 from ...record.finding import RuleFinding
 from ..rewriting.syntax import last_name
 from ..rule import LEAST_IDLE, Rule, source_at
-from .dispatch_bound import programs_named
-from .host_time import SEVERAL, host_time, jitted_calls, matters
+from .host_time import SEVERAL, host_time, jitted_calls, matters, programs_named
 from .syntax import around, assigned, function_around, is_comprehended, loop_around, site_of
 
 #: Less than this per run is no finding.
