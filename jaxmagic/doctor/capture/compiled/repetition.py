@@ -175,17 +175,17 @@ def described_lines(found: RepeatedPlaces | None) -> tuple[RepeatedLine, ...] | 
     if found is None:
         return None
     described = []
-    for each in found.places:
-        function, file, line = each.place
+    for repeated in found.places:
+        function, file, line = repeated.place
         frame = known(Frame(function=function, file=file, line=line))
         if frame is not None:
             described.append(
                 RepeatedLine(
                     line=frame,
-                    equations=each.equations,
-                    repeated=each.repeated,
-                    primitives=each.primitives,
-                    rounds=each.rounds,
+                    equations=repeated.equations,
+                    repeated=repeated.repeated,
+                    primitives=repeated.primitives,
+                    rounds=repeated.rounds,
                 )
             )
     return tuple(described)

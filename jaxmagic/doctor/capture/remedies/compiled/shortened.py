@@ -110,9 +110,9 @@ def find_loop(function: Any, line: str | None) -> FoundLoop | None:
         function: the function, which may be a transformed one.
         line: the line, such as ``"cell 3:2"``.
     """
-    for each in filter(is_users_function, functions_seen(function)):
-        code = each.__code__
-        if line not in lines_of(each):
+    for inner in filter(is_users_function, functions_seen(function)):
+        code = inner.__code__
+        if line not in lines_of(inner):
             continue
         tree, number = tree_of(code.co_filename), int((line or "").rpartition(":")[2])
         loops = [] if tree is None else loops_around(tree, number)
@@ -121,5 +121,5 @@ def find_loop(function: Any, line: str | None) -> FoundLoop | None:
             continue
         first = min([definition.lineno, *(decorator.lineno for decorator in definition.decorator_list)])
         if first == code.co_firstlineno:
-            return FoundLoop(each, definition, list(ast.walk(definition)).index(loops[-1]))
+            return FoundLoop(inner, definition, list(ast.walk(definition)).index(loops[-1]))
     return None
