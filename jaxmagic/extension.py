@@ -164,7 +164,7 @@ def _hint(shell: InteractiveShell, result: Any = None) -> None:
 
 #: Modules with a function that releases resources after a cell.
 _RELEASING = (
-    ("compilation.capture.compile_log", "reset_here"),
+    ("compilation.capture.listeners", "reset_here"),
     ("profiling.capture.profiler_session", "end_abandoned"),
 )
 

@@ -29,7 +29,7 @@ from IPython.core.getipython import get_ipython
 
 import jaxmagic
 from jaxmagic import interrupts
-from jaxmagic.compilation.capture import compile_log as compilation
+from jaxmagic.compilation.capture import listeners
 from jaxmagic.profiling.capture import profiler_session as profiler
 from jaxmagic.progress import bar as progress
 from jaxmagic.runtime.private_api import CACHE_LOGGERS, MISS_LOGGERS, _explaining_place
@@ -201,8 +201,8 @@ def session() -> dict[str, Any]:
         "profiler": profiler_session(),
         "our profilers": set(profiler._recording),
         "our logs": (
-            list(compilation._listeners._logs),
-            set(compilation._listeners.muted),
+            list(listeners.shared._logs),
+            set(listeners.shared.muted),
             dict(waits._hooks._heard),
         ),
         "programs": pxla.ExecuteReplicated.__call__,

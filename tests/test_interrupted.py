@@ -17,7 +17,8 @@ from shells import Session, open_shell
 
 import jaxmagic
 from jaxmagic.benchmarking.capture.conditions import Surroundings
-from jaxmagic.compilation.capture.compile_log import CompileLog, unheard
+from jaxmagic.compilation.capture.compile_log import CompileLog
+from jaxmagic.compilation.capture.listeners import unheard
 from jaxmagic.doctor.capture.host_lines import LineSampler
 from jaxmagic.doctor.capture.host_waits import WaitPlaces
 from jaxmagic.errors import NotMeasured

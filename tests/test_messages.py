@@ -108,7 +108,7 @@ _SAYS_WHAT_TO_DO = re.compile(
 )
 
 #: Messages around another one, which says what to do, or around what the system says of a path.
-_AROUND = {"deliver.py", "sweep_option.py", "options.py", "magic.py", "keyword_labels.py"}
+_AROUND = {"deliver.py", "sweep_option.py", "leading.py", "magic.py", "keyword_labels.py"}
 
 
 def usage_errors() -> list[Any]:

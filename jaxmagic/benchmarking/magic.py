@@ -101,8 +101,7 @@ def _run(
         UsageError: there is a wrong option, nothing to run, or an ``await``.
         SyntaxError: at the user's line.
     """
-    words, rest = options.split(line, parser)
-    arguments = options.parse(words, parser)
+    arguments, rest = options.read(line, parser)
     statement, setup = (rest, "") if cell is None else (cell, rest)
     tree = parse(shell, "jaxtimeit", statement, is_line=cell is None)
     if not tree.body:

@@ -1,1 +1,1 @@
-"""What JAX compiled, and why."""
+"""Records which functions JAX compiled, and why."""

@@ -249,7 +249,7 @@ def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> B
     """
     shell, function = get_ipython(), declared(magic)
     parser = function.parser
-    arguments = options.parse(options.split(text, parser)[0], parser)
+    arguments, _ = options.read(text, parser)
     watch, style = function.recorder(shell, arguments, shown), current_style(shell)
     style = asked_for(style, arguments)
     return Block(shell, name, arguments, watch, style=style, place=place, shown=shown)

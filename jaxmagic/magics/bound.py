@@ -61,7 +61,7 @@ def _name_of(call: LineCall, parsers: Parsers) -> tuple[str, bool] | None:
     """Return the name after ``-v``, and whether ``-o`` is given; ``None`` if there is nothing to bind."""
     parser = parsers[call.magic]
     try:
-        arguments = options.parse(options.split(call.text, parser)[0], parser)
+        arguments, _ = options.read(call.text, parser)
     except (UsageError, ValueError):
         return None  # the magic itself reports the error
     if magics()[call.magic].magic.block and not getattr(arguments, "before", False):

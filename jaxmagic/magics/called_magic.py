@@ -42,8 +42,7 @@ def run_called(
             f"%%{magic} must be the outermost magic of its cell: here another magic runs the cell, "
             f"and the code would not be measured. Put %%{magic} first."
         )
-    words, statement = options.split(line, parser)
-    options.parse(words, parser)
+    _, statement = options.read(line, parser)
     code = _code(magic, statement, cell)
     tree = parse(shell, magic, code, is_line=cell is None)
     if not tree.body:

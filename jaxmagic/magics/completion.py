@@ -115,7 +115,7 @@ class Completion:
             self._shell.Completer.magic_arg_matchers.append(self._line_matches)
 
     def detach(self) -> None:
-        """End that."""
+        """Complete no longer."""
         completer = self._shell.Completer
         for matchers in (completer.custom_matchers, getattr(completer, "magic_arg_matchers", [])):
             matchers[:] = [each for each in matchers if each not in (self._matcher, self._line_matches)]

@@ -83,7 +83,7 @@ class OnceRewriter(ast.NodeTransformer):
             return False
         parser = self._parsers[call.args[0].value]  # type: ignore[attr-defined]
         try:
-            given = vars(options.parse(options.split(str(call.args[1].value), parser)[0], parser))
+            given = vars(options.read(str(call.args[1].value), parser)[0])
         except (UsageError, ValueError):
             return False  # the magic itself reports the error
         return bool(given.get("o") and not given.get("q"))  # a magic may have neither

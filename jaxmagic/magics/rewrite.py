@@ -20,14 +20,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any
 
 from IPython.core.error import InputRejected, UsageError
 
 from ..subjects import magics
 from . import options
+from .block_syntax import (
+    attribute_of,
+    block_names,
+    call_with,
+    deletion,
+    every_run,
+    keep_dropped,
+    move_to_string,
+    opening,
+    raising_here,
+    refusal,
+)
 from .bound import bind_in_functions
-from .magic_calls import LineCall, Parsers, imported, line_call, magic_call, read_marker
+from .magic_calls import LineCall, Parsers, line_call, magic_call, read_marker
 from .once import is_displayed
 from .parsed_source import ends_in_semicolon, leaving
 
@@ -111,7 +122,7 @@ class BlockRewriter(ast.NodeTransformer):
             for inner in getattr(node, field, ()):
                 inner.body = self._statements(inner.body)
         if isinstance(node, ast.ClassDef):
-            node.body += [ast.copy_location(_delete(name), node) for name in _blocks(node.body)]
+            node.body += [ast.copy_location(deletion(name), node) for name in block_names(node.body)]
         return node
 
     @staticmethod
@@ -127,8 +138,7 @@ class BlockRewriter(ast.NodeTransformer):
     ) -> list[ast.stmt]:
         future = [each for each in body if isinstance(each, ast.ImportFrom) and each.module == "__future__"]
         body = [each for each in body if each not in future]
-        parser = self._parsers[magic]
-        if getattr(options.parse(options.split(text, parser)[0], parser), "before", False) and body:
+        if getattr(options.read(text, self._parsers[magic])[0], "before", False) and body:
             return [*future, node]  # the magic itself is called, and reports that it runs no code
         if not body:  # only comments: the magic itself is called, and reports that there is nothing to run
             call = magic_call(node.value, "run_cell_magic", self._parsers)  # type: ignore[attr-defined]
@@ -138,16 +148,14 @@ class BlockRewriter(ast.NodeTransformer):
 
     def _from_call(self, node: ast.stmt, call: LineCall, displayable: bool) -> list[ast.stmt]:
         try:
-            parser = self._parsers[call.magic]
-            words, statement = options.split(call.text, parser)
-            arguments = options.parse(words, parser)
+            arguments, statement = options.read(call.text, self._parsers[call.magic])
             body = [] if arguments.help or getattr(arguments, "before", False) else self._parse(statement)
         except (UsageError, SyntaxError, ValueError):
             return [node]  # the magic itself is called, and reports the error
         if not body:
             return [node]
         given = call.text[: len(call.text) - len(statement)]
-        _move(body, call.constant, len(given.encode()))
+        move_to_string(body, call.constant, len(given.encode()))
         silent = ends_in_semicolon(statement)
         return self.block(
             node, call.magic, given, self._statements(body), list(call.targets), displayable, silent=silent
@@ -173,24 +181,24 @@ class BlockRewriter(ast.NodeTransformer):
         """Return ``with open_block(…) as block: body``, and after it the statements that take its value."""
         several = magics()[magic].magic.several
         if several and (keyword := leaving(body)):
-            return [ast.copy_location(_refuse(magic, keyword), node)]
+            return [ast.copy_location(refusal(magic, keyword), node)]
         name = f"__jaxmagic_{next(_numbers)}__"  # a dunder name does not become a member of an enumeration
-        arguments = options.parse(options.split(text, self._parsers[magic])[0], self._parsers[magic])
+        arguments, _ = options.read(text, self._parsers[magic])
         first, end = body[0], body[-1]
         place = (first.lineno, first.col_offset, end.end_lineno, end.end_col_offset)
         shown = displayable and not silent and is_displayed(self._interactivity(), last=True, assigned=bool(targets))
         kept = self._keep_values(name, body, displayable)
         if several:
-            body = [_every_run(name, body)]
-        opened = ast.withitem(_open_block(name, magic, text.strip(), place, shown), ast.Name(name, ast.Store()))
+            body = [every_run(name, body)]
+        opened = ast.withitem(opening(name, magic, text.strip(), place, shown), ast.Name(name, ast.Store()))
         measured: ast.stmt = ast.With([opened], body)
         expects = getattr(arguments, "expect_no_compile", False) or getattr(arguments, "max_time", None) is not None
-        out: list[ast.stmt] = [_raising_here(measured) if expects else measured]
+        out: list[ast.stmt] = [raising_here(measured) if expects else measured]
         if arguments.v:
-            out.append(ast.Assign([ast.Name(arguments.v, ast.Store())], _attribute(name, "record")))
-        popped = [_call(ast.Attribute(_attribute(name, "kept"), "pop", ast.Load()), 0) for _ in range(kept)]
+            out.append(ast.Assign([ast.Name(arguments.v, ast.Store())], attribute_of(name, "record")))
+        popped = [call_with(ast.Attribute(attribute_of(name, "kept"), "pop", ast.Load()), 0) for _ in range(kept)]
         out += [ast.Expr(each) for each in popped]
-        taken = _call(_attribute(name, "take"), silent)
+        taken = call_with(attribute_of(name, "take"), silent)
         out.append(ast.Assign(targets, taken) if targets else ast.Expr(taken))
         return [ast.copy_location(each, node) for each in out]
 
@@ -199,11 +207,11 @@ class BlockRewriter(ast.NodeTransformer):
         interactivity, kept = self._interactivity(), 0
         for index, each in enumerate(body[:-1]):
             if displayable and interactivity == "all" and isinstance(each, ast.Expr):
-                append = ast.Attribute(_attribute(name, "kept"), "append", ast.Load())
+                append = ast.Attribute(attribute_of(name, "kept"), "append", ast.Load())
                 body[index] = ast.copy_location(ast.Expr(ast.Call(append, [each.value], [])), each)
                 kept += 1
             else:
-                body[index] = _keep_dropped(name, each)
+                body[index] = keep_dropped(name, each)
         end = body[-1]
         if isinstance(end, ast.Expr):
             value = ast.Attribute(ast.Name(name, ast.Load()), "value", ast.Store())
@@ -214,94 +222,5 @@ class BlockRewriter(ast.NodeTransformer):
             attribute = "value" if shown else "unpacked" if unpacked else "reached"
             end.targets.append(ast.Attribute(ast.Name(name, ast.Load()), attribute, ast.Store()))
         else:
-            body[-1] = _keep_dropped(name, end)
+            body[-1] = keep_dropped(name, end)
         return kept
-
-
-def _every_run(name: str, body: list[ast.stmt]) -> ast.stmt:
-    """Return ``for block.run in block.runs(): body``, which binds no name in the user's namespace."""
-    run = ast.Attribute(ast.Name(name, ast.Load()), "run", ast.Store())
-    return ast.copy_location(ast.For(run, _call(_attribute(name, "runs")), body, []), body[0])
-
-
-def _raising_here(measured: ast.stmt) -> ast.stmt:
-    """Return a block that raises in the user's code what it expected in vain, instead of in a call of ours."""
-    unmet = _call(imported("jaxmagic.magics.block", "unmet"))
-    handler = ast.ExceptHandler(
-        imported("jaxmagic.magics.block", "Unmet"), None, [ast.Raise(unmet, ast.Constant(None))]
-    )
-    return ast.Try([measured], [handler], [], [])
-
-
-def _refuse(magic: str, keyword: str) -> ast.stmt:
-    """Return a statement that raises an error, because the code cannot run several times."""
-    why = (
-        f"%{magic} runs its code several times, but {keyword} would leave it in the first run. Nothing was run. "
-        f"Write y = %{magic} f(x), and after it {'return y' if keyword == 'return' else keyword}."
-    )
-    return ast.Raise(_call(imported("IPython.core.error", "UsageError"), why), None)
-
-
-def _keep_dropped(name: str, statement: ast.stmt) -> ast.stmt:
-    """Change ``f(x)`` to ``block.dropped = f(x)``, also in loops and branches; the block keeps the last value.
-
-    So it can wait for an array instead of relying on a fence alone, which over several devices does not detect short
-    work. Values that are discarded inside functions stay discarded.
-    """
-    if isinstance(statement, ast.Expr) and not isinstance(statement.value, (ast.Constant, ast.Yield, ast.YieldFrom)):
-        dropped = ast.Attribute(ast.Name(name, ast.Load()), "dropped", ast.Store())
-        return ast.copy_location(ast.Assign([dropped], statement.value), statement)
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return statement
-    for field in ("body", "orelse", "finalbody"):
-        inner = getattr(statement, field, None)
-        if isinstance(inner, list):
-            setattr(statement, field, [_keep_dropped(name, each) for each in inner])
-    for field in ("handlers", "cases"):
-        for inner in getattr(statement, field, ()):
-            inner.body = [_keep_dropped(name, each) for each in inner.body]
-    return statement
-
-
-def _blocks(body: Sequence[ast.AST]) -> list[str]:
-    """Return the names of blocks in the body of a class, where they would become attributes."""
-    names: list[str] = []
-    for node in body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
-            continue
-        if isinstance(node, ast.With) and isinstance(name := node.items[0].optional_vars, ast.Name):
-            names += [name.id] if name.id.startswith("__jaxmagic_") else []
-        names += _blocks(list(ast.iter_child_nodes(node)))
-    return names
-
-
-def _delete(name: str) -> ast.stmt:
-    """Return ``del name``, if the name exists; a branch may not have been taken."""
-    handler = ast.ExceptHandler(None, None, [ast.Pass()])
-    return ast.Try([ast.Delete([ast.Name(name, ast.Del())])], [handler], [], [])
-
-
-def _move(body: Sequence[ast.stmt], constant: ast.Constant, given: int) -> None:
-    """Move code that was a string in the cell to the position of that string, so that tracebacks point into it."""
-    for statement in body:
-        for node in ast.walk(statement):
-            if not hasattr(node, "lineno"):
-                continue
-            shift = constant.col_offset + 1 + given
-            node.col_offset += shift if node.lineno == 1 else 0  # type: ignore[attr-defined]
-            if node.end_lineno == 1:  # type: ignore[attr-defined]
-                node.end_col_offset += shift  # type: ignore[attr-defined]
-            node.lineno += constant.lineno - 1
-            node.end_lineno += constant.lineno - 1  # type: ignore[attr-defined]
-
-
-def _open_block(name: str, magic: str, text: str, place: tuple[Any, ...], shown: bool) -> ast.Call:
-    return _call(imported("jaxmagic.magics.block", "open_block"), name, magic, text, place, shown)
-
-
-def _call(function: ast.expr, *values: Any) -> ast.Call:
-    return ast.Call(function, [ast.Constant(value) for value in values], [])
-
-
-def _attribute(name: str, attribute: str) -> ast.Attribute:
-    return ast.Attribute(ast.Name(name, ast.Load()), attribute, ast.Load())

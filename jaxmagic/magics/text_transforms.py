@@ -18,7 +18,7 @@ from .magic_calls import Parsers, line_call, marker
 
 
 def cell_in_sight(lines: list[str], parsers: Parsers) -> list[str]:
-    """Write what a cell magic need not run as IPython reports it best: ``-h``, an empty cell, or a syntax error.
+    """Leave to IPython the cells that it reports best: those with ``-h``, without code, or with a syntax error.
 
     ``%%jaxcompare -h`` becomes ``%jaxcompare -h``. A cell with a syntax error, whose magic would be called with the
     text of the cell, becomes that text below a marker, so that the error is reported at its line.
@@ -32,8 +32,7 @@ def cell_in_sight(lines: list[str], parsers: Parsers) -> list[str]:
     as_python = getattr(declared(magic), "as_python", None)
     if as_python is None:
         return lines
-    words, rest = options.split(given, parsers[magic])
-    options.parse(words, parsers[magic])  # reported first
+    _, rest = options.read(given, parsers[magic])  # a mistake in the options is reported first
     body = "".join(lines[1:])
     if not body.strip():
         return [lines[0][1:]] if options.only_comment(rest) else lines
@@ -51,8 +50,7 @@ def cell_to_marker(lines: list[str], parsers: Parsers) -> list[str]:
     if not any(line.strip() for line in body):
         return lines
     try:
-        words, rest = options.split(given, parsers[magic])
-        options.parse(words, parsers[magic])
+        _, rest = options.read(given, parsers[magic])
     except UsageError:
         return lines
     if not options.only_comment(rest):

@@ -101,8 +101,7 @@ def _run(
     Raises:
         UsageError: a wrong option, nothing to run, or ``--before`` with something to run or to write.
     """
-    words, rest = options.split(line, parser)
-    arguments = options.parse(words, parser)
+    arguments, rest = options.read(line, parser)
     if not arguments.before:
         return run_called(shell, "jaxmem", parser, line, cell, local_ns)
     below = [rest] if cell is None else [rest, *cell.splitlines()] if isinstance(cell, str) else None

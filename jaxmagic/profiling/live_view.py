@@ -15,7 +15,7 @@ _PICTURES = {
     "memory": "memory",
 }
 
-#: What is shown where there is no picture.
+#: The text where there is no picture.
 _NOTHING = "report"
 
 

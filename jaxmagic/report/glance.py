@@ -60,7 +60,7 @@ def glance(blocks: Iterable[Block], write: Write, width: int, whole_by: str) -> 
 
 
 def _unfolded(blocks: Iterable[Block], write: Write) -> tuple[list[_Shown], list[str]]:
-    """Return what is not folded, and the titles of what is."""
+    """Return the blocks that are not folded, and the titles of the others."""
     shown: list[_Shown] = []
     titles = []
     for block in blocks:

@@ -10,7 +10,7 @@ Form = Literal["rich", "text", "line", "static"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """How a record is shown.
+    """The way in which a record is shown.
 
     Attributes:
         form: ``rich`` (text and HTML), ``text`` (text only), ``line`` (the first line only), ``static``
@@ -37,5 +37,5 @@ class Style:
 #: The whole report.
 DEFAULT = Style()
 
-#: What a record shows as the value of a cell.
+#: The style of a record that is the value of a cell.
 AT_A_GLANCE = Style(whole=False)

@@ -46,7 +46,7 @@ _WIDEST_SOURCE = 160
 
 _CODE = f"{CODE};white-space:pre-wrap;min-width:16em;text-align:left;padding-left:9px"
 
-#: Of each cell, because JupyterLab centres them.
+#: Written into each cell, because JupyterLab centres cells.
 _TOP = "vertical-align:top"
 
 #: The font of JupyterLab, so that a report looks the same in a page without a font of its own.

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..interrupts import begins, ends
 from .private_api import backends_started
+from .tracing import inner_jaxprs
 
 #: The most equations of a jaxpr that are searched for constants, which takes about 10 ms.
 _MOST_EQUATIONS = 10_000
@@ -177,7 +178,6 @@ def constants(jaxpr: Any) -> Iterator[Any]:
     """Yield all constants of a jaxpr and the jaxprs inside it: its ``consts``, and literals in its equations."""
     from jax._src import core
 
-    kinds = (core.Jaxpr, getattr(core, "ClosedJaxpr", core.Jaxpr))  # one class on 0.12
     left = _MOST_EQUATIONS
     pending, met = [jaxpr], set()
     while pending:
@@ -189,10 +189,7 @@ def constants(jaxpr: Any) -> Iterator[Any]:
         for equation in getattr(current, "jaxpr", current).eqns[:left]:
             left -= 1
             yield from (operand.val for operand in equation.invars if type(operand) is core.Literal)
-            for parameter in equation.params.values():
-                inner = parameter if type(parameter) in (tuple, list) else (parameter,)
-                # Not isinstance(), which would read __class__ of the user's objects.
-                pending += [each for each in inner if issubclass(type(each), kinds)]
+            pending += inner_jaxprs(equation)
 
 
 def numpy_of(constant: Any) -> Any:

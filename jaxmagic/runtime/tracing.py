@@ -6,6 +6,7 @@ JAX.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -74,7 +75,7 @@ def traces_around(tracer: Any) -> tuple[str, ...] | None:
 
 
 class EquationKey(NamedTuple):
-    """What equations are counted by.
+    """The properties by which equations are counted.
 
     Attributes:
         primitive: the name of the primitive.
@@ -100,9 +101,6 @@ def count_equations(jaxpr: Any) -> dict[EquationKey, int] | None:
     [('sin', 2)]
     """
     try:
-        from jax._src import core
-
-        kinds = (core.Jaxpr, getattr(core, "ClosedJaxpr", core.Jaxpr))
         counted: Counter[EquationKey] = Counter()
         left = _MOST_EQUATIONS
         pending: list[tuple[Any, bool]] = [(jaxpr, False)]
@@ -111,7 +109,7 @@ def count_equations(jaxpr: Any) -> dict[EquationKey, int] | None:
             for equation in getattr(current, "jaxpr", current).eqns[:left]:
                 left -= 1
                 name = str(equation.primitive.name)
-                inner = list(_inner(equation, kinds))
+                inner = list(inner_jaxprs(equation))
                 pending += [(each, inside or name in _LOOPS) for each in inner]
                 if not inner or name in _LOOPS:
                     counted[EquationKey(name, line_of(equation), inside, _dtype(equation))] += 1
@@ -120,11 +118,20 @@ def count_equations(jaxpr: Any) -> dict[EquationKey, int] | None:
     return dict(counted)
 
 
-def _inner(equation: Any, kinds: tuple[type, ...]) -> Iterator[Any]:
+def inner_jaxprs(equation: Any) -> Iterator[Any]:
+    """Yield the jaxprs among the parameters of an equation, such as the body of a ``scan``."""
+    kinds = _jaxpr_types()
     for parameter in equation.params.values():
         for each in parameter if type(parameter) in (tuple, list) else (parameter,):
             if issubclass(type(each), kinds):  # not isinstance(), which would read __class__ of the user's objects
                 yield each
+
+
+@functools.cache
+def _jaxpr_types() -> tuple[type, ...]:
+    from jax._src import core
+
+    return core.Jaxpr, getattr(core, "ClosedJaxpr", core.Jaxpr)  # one class on 0.12
 
 
 def line_of(equation: Any) -> tuple[str, str, int] | None:

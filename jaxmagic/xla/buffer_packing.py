@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from .buffer_assignment import AssignedBuffer, BufferAllocation, BufferAssignment, Kind, Location, LogicalBuffer
 from .hlo import HloModule, ShapeIndex
-from .live_ranges import LiveRange, Schedule, alias_groups, defined_parts, live_ranges
+from .live_ranges import LiveRange, alias_groups, defined_parts, live_ranges
+from .schedule import Schedule
 
 #: Instructions whose computations use the program's memory; others, such as ``reduce``, use the stack of a thread.
 _RUNS = frozenset({"while", "conditional", "call", "async-start"})

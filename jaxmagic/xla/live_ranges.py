@@ -1,10 +1,8 @@
 """Computes the live range of each buffer of a program from the program's schedule.
 
-XLA records the offset of a buffer, but on most backends not its live range. Time is the position in the flattened
-schedule, in which the computations of a ``while``, ``call`` or ``conditional`` come before the instruction itself,
-and a loop's condition before its body. A value is live from the instruction that defines it to its last use, and is
-followed through tuples and their elements, and into and out of calls and loops. The rules are those of XLA's
-``HloDataflowAnalysis`` and ``HloLiveRange`` (https://github.com/openxla/xla).
+XLA records the offset of a buffer, but on most backends not its live range. A value is live from the instruction
+that defines it to its last use, and is followed through tuples and their elements, and into and out of calls and
+loops. The rules are those of XLA's ``HloDataflowAnalysis`` and ``HloLiveRange`` (https://github.com/openxla/xla).
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from typing import NamedTuple
 
 from .buffer_assignment import Location
 from .hlo import HloInstruction, HloModule, ShapeIndex, Subshape
+from .schedule import Schedule, is_condition
 
 #: Instructions that forward their operands without reading them.
 _FORWARD_UNREAD = frozenset({"tuple", "domain", "opt-barrier"})
@@ -47,62 +46,6 @@ class LiveRange(NamedTuple):
     first: int
     last: int
     returned_at: ShapeIndex | None = None
-
-
-class Schedule(NamedTuple):
-    """The flattened schedule: when each instruction runs.
-
-    Attributes:
-        steps: the step of each instruction, by id; instructions in fusions have none.
-        spans: the first and last step of each computation, including the computations that it calls.
-        order: the ids of the instructions, by step.
-    """
-
-    steps: dict[int, int]
-    spans: dict[int, LiveRange]
-    order: list[int]
-
-
-def flattened_schedule(module: HloModule) -> Schedule:
-    """Flatten the schedules of all computations into one sequence: callees before callers, each computation once.
-
-    Raises:
-        ValueError: the module has no schedule, or its schedule refers to an unknown instruction.
-    """
-    if not module.schedule.get(module.entry_computation_id):
-        raise ValueError("the module has no schedule: expected the output of a compiler")
-    if any(number not in module.instructions for order in module.schedule.values() for number in order):
-        raise ValueError("the module's schedule refers to an unknown instruction")
-    schedule = Schedule({}, {}, [])
-    _append(module, module.entry_computation_id, schedule, {module.entry_computation_id})
-    return schedule
-
-
-def _append(module: HloModule, computation: int, schedule: Schedule, seen: set[int]) -> None:
-    first = len(schedule.order)
-    for number in module.schedule.get(computation, ()):  # computations of fusions have no schedule
-        for called in _called_in_order(module, module.instructions[number]):
-            if called not in seen:
-                seen.add(called)
-                _append(module, called, schedule, seen)
-        schedule.steps[number] = len(schedule.order)
-        schedule.order.append(number)
-    if len(schedule.order) > first:
-        schedule.spans[computation] = LiveRange(first, len(schedule.order) - 1)
-
-
-def _called_in_order(module: HloModule, instruction: HloInstruction) -> list[int]:
-    """Return the computations that an instruction runs; the condition of a loop comes first."""
-    called = [each for each in instruction.called_computation_ids if each in module.computations]
-    if instruction.opcode == "while":
-        called.sort(key=lambda each: not _is_condition(module, each))
-    return called
-
-
-def _is_condition(module: HloModule, computation: int) -> bool:
-    """Return whether a computation of a loop is its condition, which returns a truth value, and not its body."""
-    root = module.instructions.get(module.root_ids[computation])
-    return root is not None and root.shape == "pred[]"
 
 
 def live_ranges(module: HloModule, definitions: Iterable[Location], schedule: Schedule) -> dict[Location, LiveRange]:
@@ -189,7 +132,7 @@ class _Flow:
             self._callers[called].append(number)
         if instruction.opcode == "while":
             scheduled = self._schedule.spans.keys() & instruction.called_computation_ids
-            self._conditions.update(called for called in scheduled if _is_condition(self._module, called))
+            self._conditions.update(called for called in scheduled if is_condition(self._module, called))
 
     def _add_parameters(self, computation: int) -> None:
         for number in self._module.schedule[computation]:

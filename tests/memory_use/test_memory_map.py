@@ -16,8 +16,9 @@ from jaxmagic.memory_use.capture.executables import requirement
 from jaxmagic.xla.buffer_assignment import BufferAllocation, BufferAssignment, Location
 from jaxmagic.xla.buffer_packing import packed
 from jaxmagic.xla.hlo import HloModule
-from jaxmagic.xla.live_ranges import LiveRange, flattened_schedule, live_ranges
+from jaxmagic.xla.live_ranges import LiveRange, live_ranges
 from jaxmagic.xla.read_hlo import read_buffer_assignment, read_module
+from jaxmagic.xla.schedule import flattened_schedule
 
 #: Seeds that run always, the last for branches that write over what both were given; and those for which there has to
 #: be time.

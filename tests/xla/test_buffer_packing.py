@@ -11,7 +11,8 @@ from jaxmagic.memory_use.analysis.buffer_map import live_bytes, memory_map
 from jaxmagic.memory_use.record.memory_profile import Allocation
 from jaxmagic.xla.buffer_packing import packed
 from jaxmagic.xla.hlo import HloInstruction, HloModule, ShapeIndex, Subshape
-from jaxmagic.xla.live_ranges import defined_parts, flattened_schedule
+from jaxmagic.xla.live_ranges import defined_parts
+from jaxmagic.xla.schedule import flattened_schedule
 
 _SHAPE = "f32[25]"
 _BYTES = 100

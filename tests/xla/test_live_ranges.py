@@ -6,7 +6,8 @@ import fabricate.hlo
 
 from jaxmagic.xla.buffer_assignment import Location
 from jaxmagic.xla.hlo import HloInstruction, ShapeIndex
-from jaxmagic.xla.live_ranges import flattened_schedule, live_ranges
+from jaxmagic.xla.live_ranges import live_ranges
+from jaxmagic.xla.schedule import flattened_schedule
 
 
 class Writer:

@@ -15,8 +15,8 @@ from recordings import all_of, module_of, serialized
 from jaxmagic.memory_use.analysis.buffer_map import live_bytes, memory_map
 from jaxmagic.xla.hlo import Sharded
 from jaxmagic.xla.hlo_proto import read
-from jaxmagic.xla.live_ranges import flattened_schedule
 from jaxmagic.xla.read_hlo import read_buffer_assignment, read_hlo_proto, read_module
+from jaxmagic.xla.schedule import flattened_schedule
 
 #: The exceptions that reading may raise; any other would crash the report.
 REFUSED = (DecodeError, ValueError)

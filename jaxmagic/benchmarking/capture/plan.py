@@ -19,7 +19,7 @@ _FITS = 1.02
 
 
 class Plan(NamedTuple):
-    """How long to sample.
+    """The conditions under which sampling ends.
 
     Attributes:
         rtol: stop when the interval of the median reaches no farther than this share of it to either side.

@@ -47,7 +47,7 @@ class Difference:
 
     @property
     def change(self) -> Change:
-        """How it changed."""
+        """The kind of change."""
         if not self.before_ns or not self.after_ns:
             return "vanished" if self.before_ns else "appeared"
         if abs(self.change_ns) < _NOTICEABLE * max(self.before_ns, self.after_ns):

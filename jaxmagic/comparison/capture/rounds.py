@@ -14,7 +14,7 @@ from ...benchmarking.capture.plan import PIPELINED, Plan
 from ...benchmarking.capture.sampler import donated_twice
 from ...benchmarking.capture.unfinished import Unfinished, ended_by, forgotten
 from ...benchmarking.record.samples import Trial
-from ...compilation.capture.compile_log import unheard
+from ...compilation.capture.listeners import unheard
 from ...errors import JaxMagicError, OutputsDiffer
 from ...interrupts import interrupted, interruptible, uninterrupted
 from ...memory_use.capture.executables import need_of

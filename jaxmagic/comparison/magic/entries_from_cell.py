@@ -18,7 +18,8 @@ from ..capture.contestants import Entry
 from ..capture.count_flops import count_operations
 from ..capture.derivatives import Differentiated
 from ..record.candidate import Work
-from .labels import Labelled, called, differentiated, is_one_call
+from .candidate_calls import called, differentiated, is_one_call
+from .labels import Labelled
 
 #: Makes the candidates for given values of the variables of a sweep. It runs the setup each time.
 Make = Callable[[Mapping[str, Any]], Mapping[str, Entry]]

@@ -25,10 +25,11 @@ from ..capture.rounds import take_comparison
 from ..capture.sweep import take_sweep
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
+from .candidate_calls import with_modes
 from .entries_from_cell import compile_candidates
 from .keyword_labels import require_names
 from .label_lines import relabel
-from .labels import explain_label, split_cell, with_modes
+from .labels import explain_label, split_cell
 from .sweep_option import read_sweep, require_used
 
 
@@ -41,8 +42,7 @@ def run_compare(
         UsageError: an option is wrong, or the cell has fewer than two candidates.
         SyntaxError: at the user's line.
     """
-    words, rest = options.split(line, parser)
-    arguments = options.parse(words, parser)
+    arguments, rest = options.read(line, parser)
     if not options.only_comment(rest):
         raise UsageError(
             f"%%jaxcompare: expected only options, got {rest.strip()[:60]!r}. Put the code on the lines below, and "

@@ -165,7 +165,7 @@ def compare(
     return explaining_keywords(lambda: take_and_keep(take), candidates, kwargs, misplaced)
 
 
-#: What ``compare()`` takes besides the arguments of the functions.
+#: The options of ``compare()`` besides the arguments of the functions.
 _OPTIONS = ("baseline", "check", "strict", "rtol", "budget_s", "modes", "setup", "profile")
 
 

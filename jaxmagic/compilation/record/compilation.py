@@ -1,4 +1,4 @@
-"""What JAX compiled, in which stages, and why it had to."""
+"""Declares compilations, with their stages and their causes."""
 
 from __future__ import annotations
 

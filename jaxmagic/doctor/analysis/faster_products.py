@@ -16,10 +16,10 @@ LEAST_OF_PEAK = 0.5
 #: A product that is faster than this is computed in another type.
 _MOST_OF_PEAK = 1.1
 
-#: Bytes that converting moves, by the bytes that the product accesses: it reads 4 and writes 2 per number.
+#: Bytes that a conversion moves per byte that the product accesses: it reads 4 and writes 2 bytes per number.
 _CONVERTING = 1.5
 
-#: What JAX's options call products in full single precision.
+#: JAX's names of full single precision.
 FULL = ("highest", "float32")
 
 _Type = Literal["f32", "tf32", "bf16"]

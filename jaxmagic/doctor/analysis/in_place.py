@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from ...xla.buffer_assignment import Location
 from ...xla.hlo import HloInstruction, HloModule
-from ...xla.live_ranges import LiveRange, defined_parts, flattened_schedule, live_ranges
+from ...xla.live_ranges import LiveRange, defined_parts, live_ranges
+from ...xla.schedule import flattened_schedule
 
 #: Instructions that compute each element of the result from the element of the operand at the same place.
 # fmt: off

@@ -43,7 +43,7 @@ class Reached(NamedTuple):
 
     @property
     def path(self) -> str:
-        """How to reach it, as a Python expression."""
+        """The Python expression that reaches it."""
         return path_of(self.steps)
 
 

@@ -31,7 +31,7 @@ from .remedies.effects import Effects
 from .remedies.tried_code import TriedCode
 from .scope import Scope, rebound
 
-#: What is made of the evidence: the findings of the rules, which rules looked, and notes.
+#: Applies the rules to the evidence: returns their findings, the names of the rules that looked, and notes.
 Examine = Callable[[Evidence], "tuple[tuple[Any, ...], tuple[str, ...], tuple[Note, ...]]"]
 
 

@@ -12,6 +12,7 @@ import dis
 import sys
 import threading
 from collections import Counter
+from collections.abc import Iterator
 from types import FrameType
 
 from ...interrupts import begins, ends
@@ -22,16 +23,16 @@ from .frames import known
 #: The time between two samples.
 INTERVAL_NS = 1_000_000
 
-#: Python code is asked for the lock after the time between two samples, divided by this.
+#: The switch interval of Python is the time between two samples, divided by this.
 _SWITCHES = 4
 
 #: The instruction at which a frame is while a loop of it gets its next item.
 _FOR_ITER = dis.opmap["FOR_ITER"]
 
-#: What follows on an instruction, where a frame of Python 3.12 is while a generator computes its next item.
+#: The inline cache behind an instruction: a frame of Python 3.12 is there while a generator computes its next item.
 _CACHE = 0
 
-#: The most calls of a stack that are looked through.
+#: At most this many frames of a stack are searched.
 _DEEPEST = 200
 
 
@@ -94,19 +95,11 @@ def place_of(frame: FrameType | None) -> tuple[Frame | None, str]:
     A stack of libraries alone has no line.
     """
     called: FrameType | None = None
-    for _ in range(_DEEPEST):
-        if frame is None:
-            break
-        code = frame.f_code
-        line = Frame(function=code.co_name, file=code.co_filename, line=frame.f_lineno or 0)
+    for current, line in _stack(frame):
         if is_users(line):
             return line, "" if called is None else _name_of(called)
-        called, frame = frame, frame.f_back
+        called = current
     return None, ""
-
-
-def _known(lines: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    return tuple(found for each in lines if (found := known(each)) is not None)
 
 
 def loading_of(frame: FrameType | None) -> tuple[Frame, ...]:
@@ -114,19 +107,23 @@ def loading_of(frame: FrameType | None) -> tuple[Frame, ...]:
 
     Empty if there is none. The loop itself has to have called something written in Python for that.
     """
-    found: list[Frame] = []
-    inner = False
+    lines: list[Frame] = []
+    for current, line in _stack(frame):
+        if is_users(line):
+            lines.append(line)
+            if current is not frame and _instruction(current) == _FOR_ITER:
+                return tuple(lines)
+    return ()
+
+
+def _stack(frame: FrameType | None) -> Iterator[tuple[FrameType, Frame]]:
+    """Yield the frames of a stack with their lines, innermost first."""
     for _ in range(_DEEPEST):
         if frame is None:
-            break
+            return
         code = frame.f_code
-        line = Frame(function=code.co_name, file=code.co_filename, line=frame.f_lineno or 0)
-        if is_users(line):
-            found.append(line)
-            if inner and _instruction(frame) == _FOR_ITER:
-                return tuple(found)
-        inner, frame = True, frame.f_back
-    return ()
+        yield frame, Frame(function=code.co_name, file=code.co_filename, line=frame.f_lineno or 0)
+        frame = frame.f_back
 
 
 def _instruction(frame: FrameType) -> int | None:

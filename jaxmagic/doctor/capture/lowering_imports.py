@@ -13,7 +13,7 @@ from ..record.evidence import LoweringImport
 
 
 class LoweringImports(MetaPathFinder):
-    """A context in which imports are noted: asked for each module that is not loaded yet, it finds none.
+    """A context that notes imports. As a finder, it is asked for each module that is not loaded yet, and finds none.
 
     Args:
         clock: a clock in nanoseconds.

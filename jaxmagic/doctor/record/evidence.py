@@ -10,7 +10,7 @@ from ...records.call_stack import Frame
 from ...timing.record import Timing
 from .program import Program
 
-#: What an object that the code reads is, as far as rules ask.
+#: Kinds of objects that the code reads, as far as the rules distinguish them.
 InputKind = Literal["numpy array", "jax array", "number", "function", "iterator", "other"]
 
 

@@ -9,13 +9,13 @@ from ...benchmarking.record.versus import LEAST_DIFFERENCE
 from ...records.exportable import Exportable
 from ...records.note import Note
 
-#: How a cost is known.
+#: The way in which a cost is known.
 Basis = Literal[
     "measured",  # by a clock, or planned by the compiler
     "estimated",  # computed from something that was measured
 ]
 
-#: When a cost arises.
+#: The occasion on which a cost arises.
 Per = Literal[
     "run",  # in every run of the code
     "first run",  # when the code runs for the first time, as compiling does

@@ -1,4 +1,4 @@
-"""Declares what is known about memory that ran out: the failed program, its peak by line, and smaller variants."""
+"""Declares records about memory that ran out: the failed program, its peak by line, and smaller variants."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Literal
 #: A variant that spares less than this share is no remedy.
 LEAST_SPARED = 0.02
 
-#: How a variant of a program needs less memory.
+#: The remedies by which a variant of a program needs less memory.
 SmallerBy = Literal[
     "donate",  # arguments are donated that the failing statement replaces
     "checkpoint",  # functions are recomputed in the backward pass
     "bfloat16",  # float32 arguments are bfloat16, which changes the results
 ]
 
-#: Why the failed program is unknown.
+#: Reasons for which the failed program is unknown.
 Unknown = Literal[
     "call",  # the failing line calls no jitted function whose arguments are known without running code
     "compile",  # compiling it failed
     "sizes",  # the backend does not report the sizes
 ]
 
-#: Why not every variant was tried.
+#: Reasons for which some variants were not tried.
 Incomplete = Literal[
     "",  # every one was, or one fits
     "budget",  # the time was up
@@ -34,7 +34,7 @@ Incomplete = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortage:
-    """What the message of an error says about memory that ran out.
+    """A failed allocation, as far as the message of an error describes it.
 
     Attributes:
         asked_bytes: the allocation that failed; ``None`` if the message does not say.

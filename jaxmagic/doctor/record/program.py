@@ -1,4 +1,4 @@
-"""What is known of a program that ran."""
+"""Evidence about the programs that ran."""
 
 from __future__ import annotations
 
@@ -123,3 +123,8 @@ class Program:
     partial_sorts: tuple[PartialSort, ...] = ()
     products: tuple[ProductCount, ...] | None = None
     transformed: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its jitted function, or else the name under which it was compiled."""
+        return self.function or self.executable.name

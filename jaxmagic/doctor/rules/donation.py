@@ -17,7 +17,7 @@ from ..record.finding import RuleFinding
 from ..record.program import Program
 from .rule import LEAST_SHARE, Rule
 
-#: Donating has to spare at least this much memory.
+#: Donating has to save at least this much memory.
 _LEAST_BYTES = 2**20
 
 

@@ -13,7 +13,7 @@ from .rule import Rule
 #: A program that needs this share of the memory leaves too little for fragmentation.
 _LARGE = 0.9
 
-#: Code that keeps less per run is left alone: collecting a loss per step is usual.
+#: Code that keeps less per run is no finding: collecting a loss per step is usual.
 _LEAST_KEPT_BYTES = 2**20
 
 
@@ -38,7 +38,7 @@ def _finding(program: Program, peak_bytes: int, others_bytes: int, limit_bytes: 
         rule=RULE.name,
         found=note(
             "doctor.memory",
-            function=program.function or executable.name,
+            function=program.name,
             peak_bytes=peak_bytes,
             others_bytes=others_bytes,
             limit_bytes=limit_bytes,
@@ -54,7 +54,7 @@ def _finding(program: Program, peak_bytes: int, others_bytes: int, limit_bytes: 
         ),
         cost_bytes=missing_bytes if missing_bytes > 0 else None,
         basis="measured" if missing_bytes > 0 else None,
-        remedy=note("doctor.memory_remedy", function=program.function or executable.name),
+        remedy=note("doctor.memory_remedy", function=program.name),
     )
 
 

@@ -84,7 +84,7 @@ def _findings(
     if not double and (first is None or _is_asked_for(equations)):
         return
     line = None if double or first is None else first.line
-    function = program.function or program.executable.name
+    function = program.name
     if double:
         found = note("doctor.double_argument", function=function, argument=double[0].name, shape=double[0].shape)
         remedy = note("doctor.double_argument_remedy")
@@ -119,7 +119,7 @@ def _slow_products(
         rule=RULE.name,
         found=note(
             "doctor.slow_products",
-            function=program.function or program.executable.name,
+            function=program.name,
             now=faster.now,
             products_ns=faster.products_ns,
             run_ns=evidence.run_ns,

@@ -24,7 +24,7 @@ from .rule import LEAST_SHARE, Rule, is_worth_it, source_at
 #: Several programs of one function in the first run are worth a finding if they took this long.
 _LEAST_FIRST_RUN_NS = 50_000_000
 
-#: From how many programs of one function on, without the first one.
+#: Fewer further programs of one function are no finding.
 _SEVERAL = 3
 
 #: A single program that could have been avoided is worth a finding if it took this long.

@@ -67,7 +67,7 @@ def _findings(program: Program) -> Iterator[RuleFinding]:
             rule=RULE.name,
             found=note(
                 "doctor.rematerialise",
-                function=program.function or program.executable.name,
+                function=program.name,
                 length=kept.length,
                 kept_bytes=kept.kept_bytes,
                 peak_bytes=peak_bytes,
@@ -106,7 +106,7 @@ def _batch(evidence: Evidence, program: Program, module: HloModule, most_bytes: 
         rule=RULE.name,
         found=note(
             "doctor.large_batch",
-            function=program.function or program.executable.name,
+            function=program.name,
             batch=", ".join(call.batch),
             examples=batch.examples,
             peak_bytes=peak_bytes,

@@ -16,8 +16,8 @@ Need = Literal["programs", "profile", "repeated", "waits", "lines"]
 #: A finding costs at least this share of a run, or of the memory of a program.
 LEAST_SHARE = 0.02
 
-#: A finding about time in which the device is idle costs at least this share of a run: less than that depends on the
-#: profiler and on what else the machine does.
+#: Idle time of the device is a finding from this share of a run on. A smaller share varies with the profiler and with
+#: the load of the machine.
 LEAST_IDLE = 0.05
 
 

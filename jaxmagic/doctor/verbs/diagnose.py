@@ -19,7 +19,7 @@ from ..record.diagnosis import Diagnosis
 from ..rules.all import RULES
 from ..rules.examine import examine
 
-#: How long trying remedies may take, in seconds.
+#: The time for trying remedies, in seconds.
 BUDGET_S = 30.0
 
 

@@ -22,7 +22,7 @@ from ..capture.failures.out_of_memory import Limits
 from ..capture.failures.recognize import is_from_jax
 from ..record.diagnosis import Diagnosis
 
-#: How long trying a remedy, or compiling variants that need less memory, may take, in seconds.
+#: The time for trying a remedy, or for compiling variants that need less memory, in seconds.
 BUDGET_S = 30.0
 
 

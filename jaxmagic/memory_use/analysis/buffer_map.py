@@ -11,7 +11,8 @@ from ...records.inside import inside, line_of
 from ...xla.buffer_assignment import AssignedBuffer, BufferAllocation, BufferAssignment, Location
 from ...xla.buffer_packing import minimal_live_ranges
 from ...xla.hlo import HloInstruction, HloModule, ShapeIndex
-from ...xla.live_ranges import LiveRange, Schedule, live_ranges
+from ...xla.live_ranges import LiveRange, live_ranges
+from ...xla.schedule import Schedule
 from ..record.memory_profile import Allocation, Buffer
 from .disjoint import disjoint
 

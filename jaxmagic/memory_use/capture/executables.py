@@ -14,8 +14,8 @@ from ...xla.buffer_assignment import BufferAssignment
 from ...xla.buffer_packing import packed
 from ...xla.hlo import HloModule
 from ...xla.lines.callers import with_own_callers
-from ...xla.live_ranges import Schedule, flattened_schedule
 from ...xla.read_hlo import read_buffer_assignment, read_module
+from ...xla.schedule import Schedule, flattened_schedule
 from ..analysis.buffer_map import memory_map
 from ..record.memory_profile import Allocation, Executable
 from .closure_constants import NOTHING, Captured, Named, captured, name_all, names_in

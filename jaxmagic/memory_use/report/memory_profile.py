@@ -12,6 +12,7 @@ from ..charts.buffer_map import MOST_IN_REPORT, map_chart, mapped
 from ..charts.usage import timeline_chart
 from ..record.memory_profile import Executable, MemoryProfile
 from . import heap
+from . import program_sentences as program_words
 from . import sentences as words
 
 #: At most this many arrays are seen at once.
@@ -26,7 +27,7 @@ def report(profile: MemoryProfile, style: Style, explain: bool) -> Iterator[Bloc
         yield Sentence(text=words.about_error(profile.timing.error))
     if programs:
         yield from _peak(programs[0])
-        yield from _sentences(words.about_limit(programs[0]))
+        yield from _sentences(program_words.about_limit(programs[0]))
     if (program := mapped(profile)) is not None:
         yield _map(program)
     if profile.heap is not None:  # it was asked for
@@ -39,13 +40,13 @@ def report(profile: MemoryProfile, style: Style, explain: bool) -> Iterator[Bloc
         yield Sentence(text=about_fetch(profile.timing, style.digits), faint=True)
     if programs:
         table = Table(
-            rows=words.program_table(programs[: style.rows]),
+            rows=program_words.program_table(programs[: style.rows]),
             there_are=len(programs),
             noun="program",
             code=("program",),
         )
-        constants = _sentences(words.about_constants(programs[: style.rows]))
-        yield Fold(title=words.programs_title(programs), blocks=(table, *constants))
+        constants = _sentences(program_words.about_constants(programs[: style.rows]))
+        yield Fold(title=program_words.programs_title(programs), blocks=(table, *constants))
     yield Fold(
         title=words.usage_title(profile),
         blocks=(
@@ -65,11 +66,14 @@ def _sentences(*about: Iterable[str], faint: bool = False) -> Iterator[Sentence]
 
 def _peak(program: Executable) -> Iterator[Block]:
     """Say when most memory is live, and what the largest buffer is; the next ones are in the whole sentence."""
-    whole, part = tuple(_sentences(words.about_peak(program))), tuple(_sentences(words.about_peak(program, most=1)))
+    whole, part = (
+        tuple(_sentences(program_words.about_peak(program))),
+        tuple(_sentences(program_words.about_peak(program, most=1))),
+    )
     if whole == part:
         yield from whole
     else:
-        yield Excerpt(title=f"Peak, the {words.MOST_BUFFERS} largest buffers", part=part, whole=whole)
+        yield Excerpt(title=f"Peak, the {program_words.MOST_BUFFERS} largest buffers", part=part, whole=whole)
 
 
 def _arrays(profile: MemoryProfile, style: Style) -> Iterator[Block]:
@@ -86,10 +90,14 @@ def _arrays(profile: MemoryProfile, style: Style) -> Iterator[Block]:
 
 def executable(program: Executable, style: Style, explain: bool) -> Iterator[Block]:
     """Report the memory that a program needs, and the buffers at its peak."""
-    yield Headline(text=words.program_headline(program))
-    yield Table(rows=words.program_table([program]), there_are=1, noun="program", code=("program",))
+    yield Headline(text=program_words.program_headline(program))
+    yield Table(rows=program_words.program_table([program]), there_are=1, noun="program", code=("program",))
     yield _map(program)
-    sentences = (*words.about_constants([program]), *words.about_peak(program), *words.about_limit(program))
+    sentences = (
+        *program_words.about_constants([program]),
+        *program_words.about_peak(program),
+        *program_words.about_limit(program),
+    )
     yield from (Sentence(text=each) for each in (*sentences, *map(str, program.notes)))
 
 

@@ -20,9 +20,10 @@ from .data_sheets import data_sheet_of, peak_of
 from .devices.activity import DeviceWork, OpClassifier
 from .devices.allocators import allocator_uses
 from .devices.communication import Collectives, transfers
+from .devices.executions import Executions
 from .devices.idle_gaps import gaps, host_stretches, length_ps
 from .devices.kernel_times import kernels_of
-from .devices.steps import Executions, step_times
+from .devices.steps import step_times
 from .rows import Programs, SourceTotals, operations_of
 from .run_windows import Window, from_first_to_last, within
 from .timeline import Gaps, make_timeline

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ...compilation.capture.compile_log import unheard
+from ...compilation.capture.listeners import unheard
 from ...interrupts import uninterrupted
 from ...records.other_load import is_loaded
 from ...runtime import private_api

@@ -23,7 +23,7 @@ _NARROWEST = 1 / 500
 #: library's or JAX's, or the user's own object that was jitted under another name.
 KINDS = ("operation", "your function", "other function", "scope")
 
-#: The number of the colour of what is none of these.
+#: The number of the colour of all other steps.
 _NEUTRAL = 7
 
 

@@ -14,7 +14,7 @@ _AROUND = re.compile(r"(?P<by>\w+)\((?P<name>.*)\)", re.DOTALL)
 
 
 class Known(NamedTuple):
-    """What the scopes of a profile are read with.
+    """Facts about a profile that tell what the steps of its scopes are.
 
     Attributes:
         functions: names of the user's functions that are on a call stack.
@@ -26,7 +26,7 @@ class Known(NamedTuple):
 
 
 def known(places: Iterable[PlaceTime]) -> Known:
-    """Collect what the scopes of these places are read with."""
+    """Collect the facts from the places of a profile."""
     functions: set[str] = set()
     has_backward = False
     for place in places:

@@ -18,7 +18,7 @@ import sysconfig
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...compilation.capture.compile_log import unheard
+from ...compilation.capture.listeners import unheard
 from ...errors import NotMeasured
 from ...interrupts import uninterrupted
 from ...runtime import private_api

@@ -89,7 +89,7 @@ class Answer(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """What the programs of a queue cost on idle devices.
+    """The costs of the programs of a queue on idle devices.
 
     Attributes:
         at_once: whether they are done as soon as they are enqueued. On the CPU, programs on a single device run on

@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # it imports IPython, which functions for scripts do not need
+    from ...magics.recorder import RepeatedRecorder
 
 
-class RepeatingRecorder(Protocol):
-    """What a recorder of several runs does; see ``magics.recorder.RepeatedRecorder``."""
-
-    result: Any
-
-    def start(self) -> None:
-        """Begin to measure."""
-
-    def runs(self) -> Iterator[None]:
-        """Yield once before each run."""
-
-    def returned(self, value: Any = None) -> int:
-        """Note that the code has returned."""
-
-    def stop(self, *, error: BaseException | None = None, code: str | None = None) -> object:
-        """Wait for the work, and make the record."""
-
-    def cancel(self) -> None:
-        """End without a record; does nothing after the end."""
-
-
-def record_calls(recorder: RepeatingRecorder, call: Callable[[], Any], code: str) -> None:
+def record_calls(recorder: RepeatedRecorder, call: Callable[[], Any], code: str) -> None:
     """Call a function in each run, and let the recorder make its record, also of calls that fail.
 
     Args:

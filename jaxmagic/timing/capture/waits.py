@@ -68,7 +68,7 @@ class WaitLog:
 
     @property
     def entered(self) -> int:
-        """How often the thread has called a function that waits, even if there was nothing to wait for."""
+        """The number of calls of functions that wait in this thread, even if there was nothing to wait for."""
         return self._notes.entered
 
     def unheard(self, backend: str | None) -> str | None:

@@ -9,8 +9,9 @@ import jax
 import pytest
 from jax._src import compiler
 
-from jaxmagic.compilation.capture import compile_log as compilation
-from jaxmagic.compilation.capture.compile_log import CompileLog, unheard
+from jaxmagic.compilation.capture import listeners
+from jaxmagic.compilation.capture.compile_log import CompileLog
+from jaxmagic.compilation.capture.listeners import unheard
 
 
 @pytest.fixture
@@ -41,8 +42,8 @@ def test_a_listener_that_fails_does_not_break_the_users_call(log: Any, x: Any, m
     def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError
 
-    monkeypatch.setattr(compilation, "Span", broken)
-    monkeypatch.setattr(compilation, "Miss", broken)
+    monkeypatch.setattr(listeners, "Span", broken)
+    monkeypatch.setattr(listeners, "Miss", broken)
     assert jax.jit(lambda x: x + 83)(x).shape == x.shape
 
 
@@ -109,4 +110,4 @@ def test_a_progress_that_fails_does_not_break_the_users_call(x: Any, monkeypatch
     ("name", "plain"), [("jit(f)", "f"), ("f", "f"), ("jit(<lambda>)", "<lambda>"), ("f(x)", "f(x)"), (None, "?")]
 )
 def test_names_are_plain(name: Any, plain: str) -> None:
-    assert compilation._plain_name(name) == plain
+    assert listeners._plain_name(name) == plain

@@ -165,7 +165,7 @@ def test_a_loop_of_jax_that_returns_other_types_is_not_compiled() -> None:
     loop = shortened.find_loop(power, f"{__file__}:{power.__code__.co_firstlineno + 2}")
     assert loop is not None
     with pytest.raises(NotTried, match="returns other shapes or types"):
-        unrolled_loop._builds(call, power, loop, lambda x: x.sum(), note("doctor.tried_compile_time"))
+        unrolled_loop._builds(call, loop, lambda x: x.sum(), note("doctor.tried_compile_time"))
 
 
 def test_a_copy_computes_what_the_function_does() -> None:

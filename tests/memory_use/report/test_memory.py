@@ -13,6 +13,7 @@ import pytest
 
 from jaxmagic.memory_use.record.memory_profile import Allocation, Buffer, Suspect
 from jaxmagic.memory_use.record.usage import MemoryTimeline
+from jaxmagic.memory_use.report import program_sentences as program_words
 from jaxmagic.memory_use.report import sentences as memory_words
 from jaxmagic.records.note import Note, note
 from jaxmagic.report.style import Style
@@ -413,25 +414,25 @@ def test_names_of_arrays_that_are_no_more_are_told(memory_profile: Any, live_arr
 
 
 def test_machine_code_is_told_where_it_is_counted(executable: Any) -> None:
-    assert memory_words.about_constants([executable(constant_bytes=0, generated_code_bytes=2048)]) == [
+    assert program_words.about_constants([executable(constant_bytes=0, generated_code_bytes=2048)]) == [
         "Machine code, not included above: jit_f 2.00 KiB."
     ]
-    assert memory_words.about_constants([executable(constant_bytes=0, generated_code_bytes=0)]) == []
+    assert program_words.about_constants([executable(constant_bytes=0, generated_code_bytes=0)]) == []
 
 
 def test_what_a_program_uses_is_told_beside_what_it_gets(executable: Any) -> None:
-    (told,) = memory_words.about_peak(
+    (told,) = program_words.about_peak(
         executable(argument_bytes=2**20, output_bytes=0, temporary_bytes=0, alias_bytes=0)
     )
     assert "4.00 KiB live of 1.00 MiB allocated" in told
-    (told,) = memory_words.about_peak(
+    (told,) = program_words.about_peak(
         executable(argument_bytes=4096, output_bytes=0, temporary_bytes=0, alias_bytes=0)
     )
     assert "allocated" not in told
 
 
 def test_a_long_name_is_cut_in_a_sentence(executable: Any) -> None:
-    (told,) = memory_words.about_peak(executable(name="jit_" + "s" * 5000))
+    (told,) = program_words.about_peak(executable(name="jit_" + "s" * 5000))
     assert len(told) < 400
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import jaxmagic
 from jaxmagic import interrupts
-from jaxmagic.compilation.capture import compile_log as compilation
+from jaxmagic.compilation.capture import listeners
 from jaxmagic.runtime import private_api
 from jaxmagic.timing.capture import waits
 from jaxmagic.timing.capture.wait_points import wait_points
@@ -21,7 +21,7 @@ from jaxmagic.timing.capture.wait_points import wait_points
 def state() -> list[Any]:
     """What a stopwatch changes while it runs: JAX's functions, its listeners and flag, the handler of Ctrl-C."""
     functions = [getattr(point.original, "fget", point.original) for point in wait_points()]
-    listening = private_api.is_registered(compilation._listeners._on_span)
+    listening = private_api.is_registered(listeners.shared._on_span)
     return [*functions, listening, jax.config.jax_explain_cache_misses, signal.getsignal(signal.SIGINT)]
 
 
@@ -65,7 +65,7 @@ def test_another_one_beside_it_goes_on(before: list[Any], x: Any) -> None:
     assert state() == before
 
 
-@pytest.mark.parametrize("owner", [waits._hooks, compilation._listeners], ids=["waits", "compilations"])
+@pytest.mark.parametrize("owner", [waits._hooks, listeners.shared], ids=["waits", "compilations"])
 def test_one_that_is_collected_amid_our_own_lines_is_let_go_by_the_next(before: list[Any], owner: Any) -> None:
     watch = started()
     with owner._lock:  # as when the collector runs while another one begins: to wait here would last for ever
@@ -114,7 +114,7 @@ def test_a_generator_that_another_thread_closes_leaves_nothing(before: list[Any]
     next(generator)
     assert not in_another_thread(generator.close)
     interrupts.put_back()
-    compilation.reset_here()
+    listeners.reset_here()
     assert state() == before
 
 

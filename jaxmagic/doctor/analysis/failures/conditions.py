@@ -12,7 +12,7 @@ from .origin import evidence_of
 from .selection import rewritten
 from .static_argument import static_argument, static_decorator
 
-#: What has a condition.
+#: Statements and expressions with a condition.
 _TESTING = ast.If, ast.While, ast.Assert, ast.IfExp
 
 

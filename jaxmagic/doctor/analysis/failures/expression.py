@@ -88,7 +88,8 @@ def _inside_function(statement: str) -> ast.Module | None:
             function = ast.parse(f"{head}\n{lines}").body[0]
         except (SyntaxError, ValueError, RecursionError):
             continue
-        return ast.Module(body=function.body, type_ignores=[])  # type: ignore[attr-defined]
+        assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        return ast.Module(body=function.body, type_ignores=[])
     return None
 
 

@@ -22,7 +22,7 @@ _OF_TYPE: dict[str, Kind] = {
     "UnexpectedTracerError": "leak",
 }
 
-#: How the text of an ``UnexpectedTracerError`` begins if a traced value is used after its function was traced.
+#: The beginning of an ``UnexpectedTracerError`` if a traced value is used after its function was traced.
 _LEAK = "Encountered an unexpected tracer"
 
 #: Built-in exceptions that JAX raises, by type and text.

@@ -22,7 +22,7 @@ _MATH = {
     "fabs": "abs",
 }
 
-#: What converts a value to a Python number.
+#: Functions and methods that convert a value to a Python number.
 _CONVERSIONS = "float", "int", "complex", "item", "tolist", "__index__"
 
 #: Functions whose result has a size that depends on values, and that take ``size=``.

@@ -21,53 +21,49 @@ def explain_carry(failure: Failure) -> RuleFinding:
     called = "" if failing is None else (failing.called or "").rpartition(".")[2]
     loop = called if called == "fori_loop" else failure.detail or "loop"
     first, more = _first(failure)
-    return RuleFinding(
-        rule="error",
-        found=note(
-            "doctor.error_carry",
-            loop=loop,
-            leaf=first.path,
-            expected=first.expected,
-            got=first.got,
-            aspect=first.aspect,
-        ),
-        line=failure.line,
-        source=failure.source,
-        evidence=(*_others(more), *evidence_of(failure)),
-        remedy=_carry_remedy(first, spelled(failure, "jax.numpy")),
+    found = note(
+        "doctor.error_carry",
+        loop=loop,
+        leaf=first.path,
+        expected=first.expected,
+        got=first.got,
+        aspect=first.aspect,
     )
+    return _finding(failure, found, more, _carry_remedy(first, spelled(failure, "jax.numpy")))
 
 
 def explain_branches(failure: Failure) -> RuleFinding:
     """Explain branches of ``lax.cond`` or ``lax.switch`` that return different types."""
     first, more = _first(failure)
-    return RuleFinding(
-        rule="error",
-        found=note(
-            "doctor.error_branches",
-            function=failure.detail or "cond",
-            leaf=first.path,
-            expected=first.expected,
-            got=first.got,
-            aspect=first.aspect,
-        ),
-        line=failure.line,
-        source=failure.source,
-        evidence=(*_others(more), *evidence_of(failure)),
-        remedy=_branches_remedy(first, spelled(failure, "jax.numpy")),
+    found = note(
+        "doctor.error_branches",
+        function=failure.detail or "cond",
+        leaf=first.path,
+        expected=first.expected,
+        got=first.got,
+        aspect=first.aspect,
     )
+    return _finding(failure, found, more, _branches_remedy(first, spelled(failure, "jax.numpy")))
 
 
 def explain_pytree(failure: Failure) -> RuleFinding:
     """Explain two pytrees that had to have the same structure."""
     first, more = _first(failure)
+    found = note("doctor.error_pytree", path=first.path, expected=first.expected, got=first.got)
+    return _finding(failure, found, more, note("doctor.write_same_tree"))
+
+
+def _finding(failure: Failure, found: Note, more: tuple[Difference, ...], remedy: Note) -> RuleFinding:
+    others = [
+        note("doctor.error_differs_too", leaf=each.path, expected=each.expected, got=each.got) for each in more[:10]
+    ]
     return RuleFinding(
         rule="error",
-        found=note("doctor.error_pytree", path=first.path, expected=first.expected, got=first.got),
+        found=found,
         line=failure.line,
         source=failure.source,
-        evidence=(*_others(more), *evidence_of(failure)),
-        remedy=note("doctor.write_same_tree"),
+        evidence=(*others, *evidence_of(failure)),
+        remedy=remedy,
     )
 
 
@@ -82,12 +78,6 @@ def _of_fori_loop(difference: Difference) -> Difference:
     """Leave out that JAX carries the index of ``fori_loop`` and its bounds beside the user's carry."""
     path = re.sub(r"^loop_carry\[1\]", "carry", difference.path)
     return replace(difference, path=path)
-
-
-def _others(more: tuple[Difference, ...]) -> list[Note]:
-    return [
-        note("doctor.error_differs_too", leaf=each.path, expected=each.expected, got=each.got) for each in more[:10]
-    ]
 
 
 def _carry_remedy(first: Difference, jnp: str) -> Note:

@@ -1,1 +1,1 @@
-"""What the programs show that ran."""
+"""Reads what the rules need to know about the programs that ran: jaxprs, instructions, products, placements."""

@@ -9,15 +9,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ....records.call_stack import Frame
-from ....runtime.tracing import line_of
+from ....runtime.tracing import inner_jaxprs, line_of
 from ...record.partial_sort import PartialSort
 from ..frames import known
 
 #: The most equations that are searched.
 _MOST_EQUATIONS = 20_000
-
-#: Names of the classes of jaxprs.
-_JAXPRS = ("Jaxpr", "ClosedJaxpr")
 
 #: Primitives that call the jaxpr in them once, with their own operands.
 _CALLS = frozenset({"jit", "pjit"})
@@ -45,7 +42,7 @@ def partial_sorts(jaxpr: Any) -> tuple[PartialSort, ...]:
     ('f32[50]', 3, 'smallest', True)
     """
     try:
-        found = list(_found(getattr(jaxpr, "jaxpr", jaxpr)))
+        found = list(_found(jaxpr))
     except Exception:
         return ()
     whole = {shape for shape, each in found if each is None}
@@ -64,22 +61,22 @@ def _found(jaxpr: Any) -> Iterator[tuple[str, PartialSort | None]]:
                 raise ValueError("too many equations")
             name = str(equation.primitive.name)
             around = (level, equation) if name in _CALLS else (None, None)
-            pending += [_Level(inner, *around) for inner in _inner(equation)]
+            pending += [_Level(inner, *around) for inner in inner_jaxprs(equation)]
             if name == "sort":
                 yield _shape(equation), _described(equation, level)
 
 
 class _Level:
-    """A jaxpr, and the equation of the jaxpr around it that calls it, if its results are that equation's.
+    """A jaxpr, with the equation around it that calls it if both have the same results.
 
     Args:
-        jaxpr: the jaxpr.
+        jaxpr: the jaxpr, open or closed.
         around: the jaxpr that calls it.
         call: the equation of `around` that does so.
     """
 
     def __init__(self, jaxpr: Any, around: _Level | None, call: Any) -> None:
-        self.jaxpr, self.around, self.call = jaxpr, around, call
+        self.jaxpr, self.around, self.call = getattr(jaxpr, "jaxpr", jaxpr), around, call
         self._users: dict[Any, list[Any]] | None = None
 
     def users(self, variable: Any) -> list[Any]:
@@ -136,7 +133,7 @@ def _are_indices(variable: Any, level: _Level) -> bool:
 
 
 def _used(variable: Any, level: _Level, axis: int, reversed_: bool = False) -> list[_Part] | None:
-    """Return which parts of a variable are used; ``None`` if that is more than a slice at one end."""
+    """Return the parts of a variable that are used; ``None`` if one of them is no slice at one end."""
     parts: list[_Part] = []
     for equation in level.users(variable):
         name = str(equation.primitive.name)
@@ -150,10 +147,11 @@ def _used(variable: Any, level: _Level, axis: int, reversed_: bool = False) -> l
             if inner is None:
                 return None
             parts += inner
-        elif name in _CALLS and (called := next(_inner(equation), None)) is not None:
+        elif name in _CALLS and (called := next(inner_jaxprs(equation), None)) is not None:
+            inside = _Level(called, level, equation)
             places = [place for place, operand in enumerate(equation.invars) if operand is variable]
             for place in places:
-                inner = _used(called.invars[place], _Level(called, level, equation), axis, reversed_)
+                inner = _used(inside.jaxpr.invars[place], inside, axis, reversed_)
                 if inner is None:
                     return None
                 parts += inner
@@ -179,13 +177,6 @@ def _sliced(equation: Any, axis: int) -> _Part | None:
     if starts[axis] == 0:
         return _Part(count, False)
     return _Part(count, True) if limits[axis] == length else None
-
-
-def _inner(equation: Any) -> Iterator[Any]:
-    for parameter in equation.params.values():
-        for each in parameter if type(parameter) in (tuple, list) else (parameter,):
-            if type(each).__name__ in _JAXPRS:  # not isinstance(), which would read __class__ of the user's objects
-                yield getattr(each, "jaxpr", each)
 
 
 def _shape(equation: Any) -> str:

@@ -13,7 +13,7 @@ from ....runtime.tracing import is_array
 from ...record.placement import Placement
 from ..changes import reach
 
-#: The least size of an array that is looked at, and the most arrays of a program.
+#: Smaller arrays are left out, and so are further arrays of a program.
 _LEAST_BYTES = 2**16
 _MOST_ARRAYS = 1000
 
@@ -75,28 +75,28 @@ def described_placements(passed: Sequence[Passed], variables: Mapping[str, Any])
         return ()
     reached = list(reach(variables))
     paths = {id(each.value): each.path for each in reached if is_array(each.value)}
-    found = []
-    for each in passed:
-        array = each.array()
+    placements = []
+    for argument in passed:
+        array = argument.array()
         if array is None or id(array) not in paths:
             continue
-        mesh = _mesh_of(each.needed)
-        found.append(
+        mesh = _mesh_of(argument.needed)
+        placements.append(
             Placement(
-                parameter=each.parameter,
+                parameter=argument.parameter,
                 path=paths[id(array)],
                 type=f"{array.dtype}[{','.join(map(str, array.shape))}]",
                 size_bytes=int(array.nbytes),
                 lies_on=len(array.sharding.device_set),
-                devices=len(each.needed.device_set),
-                moved_bytes=each.moved_bytes,
-                spec=_spec_of(each.needed),
-                sharding=_named_sharding(each.needed, array.ndim, reached),
+                devices=len(argument.needed.device_set),
+                moved_bytes=argument.moved_bytes,
+                spec=_spec_of(argument.needed),
+                sharding=_named_sharding(argument.needed, array.ndim, reached),
                 mesh=None if mesh is None else _named_mesh(mesh, reached),
                 mesh_axes=() if mesh is None else tuple((str(name), int(size)) for name, size in mesh.shape.items()),
             )
         )
-    return tuple(found)
+    return tuple(placements)
 
 
 def _mesh_of(sharding: Any) -> Any:

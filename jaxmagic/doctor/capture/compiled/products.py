@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from ....runtime.tracing import inner_jaxprs
 from ...record.program import ProductCount
 
 _PRODUCTS = ("dot_general", "conv_general_dilated", "ragged_dot", "ragged_dot_general")
@@ -42,10 +43,8 @@ def products_of(jaxpr: Any) -> tuple[ProductCount, ...] | None:
 def _equations(jaxpr: Any) -> Iterator[Any]:
     for equation in getattr(jaxpr, "jaxpr", jaxpr).eqns:
         yield equation
-        for parameter in equation.params.values():
-            for each in parameter if type(parameter) in (tuple, list) else (parameter,):
-                if hasattr(type(each), "eqns"):  # not the attribute of the user's objects
-                    yield from _equations(each)
+        for inner in inner_jaxprs(equation):
+            yield from _equations(inner)
 
 
 def _precision(asked: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from types import CodeType
@@ -173,8 +173,8 @@ def _line(function: str, file: str, line: int) -> Frame | None:
 
 
 def _arrays(captured: Captured, names: Mapping[int, str], lifted: Mapping[int, str]) -> tuple[CapturedArray, ...]:
-    references = [(each, None) for each in captured.arrays]
-    references += [(each, number) for number, each in captured.lifted.items()]  # type: ignore[misc]
+    references: list[tuple[Callable[[], Any], int | None]] = [(each, None) for each in captured.arrays]
+    references += [(each, number) for number, each in captured.lifted.items()]
     found = []
     for reference, number in references:
         array = reference()

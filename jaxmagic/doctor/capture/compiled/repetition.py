@@ -12,6 +12,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from ....records.call_stack import Frame, is_users
+from ....runtime.tracing import inner_jaxprs
 from ...record.program import RepeatedLine
 from ..frames import known
 
@@ -21,13 +22,10 @@ _MOST_EQUATIONS = 20_000
 #: Primitives whose inner jaxprs run any number of times, or not at all.
 _LOOPS = frozenset({"scan", "while", "cond"})
 
-#: Names of the classes of jaxprs.
-_JAXPRS = ("Jaxpr", "ClosedJaxpr")
-
 #: A line with fewer equations of one kind is not kept.
 _LEAST = 8
 
-#: A line runs as often as at least this share of its equations repeat with one call stack.
+#: At least this share of the equations of a line have to repeat, with one call stack, as often as the line ran.
 _MOST_OF_IT = 0.75
 
 #: Function, file and line.
@@ -97,7 +95,7 @@ def _counted(jaxpr: Any, stacks: _Stacks) -> RepeatedPlaces:
             name = str(equation.primitive.name)
             places = callers if inside else callers | stacks.places(equation)
             stack = outer if inside else (*outer, stacks.identity(equation))
-            inner = list(_inner(equation))
+            inner = list(inner_jaxprs(equation))
             pending += [(each, places, stack, inside or name in _LOOPS) for each in inner]
             if inner and name not in _LOOPS:
                 continue
@@ -129,13 +127,6 @@ def _repeated(counts: dict[_Place, Counter[tuple[str, Any]]], rounds: dict[_Plac
             yield RepeatedPlace(place, counter.total(), repeated, tuple(many[:5]), rounds[place])
 
 
-def _inner(equation: Any) -> Iterator[Any]:
-    for parameter in equation.params.values():
-        for each in parameter if type(parameter) in (tuple, list) else (parameter,):
-            if type(each).__name__ in _JAXPRS:  # not isinstance(), which would read __class__ of the user's objects
-                yield each
-
-
 class _Stacks:
     """Reads the user's lines on the stacks of equations, up to the jitted function."""
 
@@ -158,7 +149,7 @@ class _Stacks:
         return frozenset()
 
     def identity(self, equation: Any) -> object:
-        """Return what equations have in common that the same calls at the same places led to."""
+        """Return a key that is equal for equations with the same call stack."""
         traceback = equation.source_info.traceback
         if traceback is None:
             return None
@@ -184,17 +175,17 @@ def described_lines(found: RepeatedPlaces | None) -> tuple[RepeatedLine, ...] | 
     if found is None:
         return None
     described = []
-    for each in found.places:
-        function, file, line = each.place
+    for repeated in found.places:
+        function, file, line = repeated.place
         frame = known(Frame(function=function, file=file, line=line))
         if frame is not None:
             described.append(
                 RepeatedLine(
                     line=frame,
-                    equations=each.equations,
-                    repeated=each.repeated,
-                    primitives=each.primitives,
-                    rounds=each.rounds,
+                    equations=repeated.equations,
+                    repeated=repeated.repeated,
+                    primitives=repeated.primitives,
+                    rounds=repeated.rounds,
                 )
             )
     return tuple(described)

@@ -14,9 +14,9 @@ from ...analysis.failures.origin import fallback
 from ...record.failure import Failure, JitCall
 from ...record.finding import RuleFinding, Verified
 from ..remedies.effects import Effects
-from ..remedies.function_copies import is_users_function, seen_by
 from ..remedies.measured_remedy import Run, measured, silenced
 from ..remedies.remedy import NotTried
+from ..remedies.user_functions import is_users_function, seen_by
 from .calls import MISSING, jit_call, value_of, wrapped_function
 from .failure import users_entries
 from .statement import Place, definition

@@ -24,9 +24,9 @@ from ....xla.hlo import HloModule
 from ....xla.read_hlo import read_module
 from ...analysis.failures.out_of_memory import shortage
 from ...record.out_of_memory import FailedProgram, HeldAtPeak, Incomplete, OutOfMemory, Smaller
-from ..remedies.compiled.donation import Call, abstract, need_with
+from ..remedies.compiled.calls import Call, abstract, need_with
 from ..remedies.compiled.smaller import are_alike, donated_parameters, replaced_parameters, smaller_variants
-from ..remedies.function_copies import is_users_function
+from ..remedies.user_functions import is_users_function
 from .calls import is_missing, value_of, wrapped_function
 from .statement import Place
 

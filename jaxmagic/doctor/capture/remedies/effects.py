@@ -15,9 +15,9 @@ from ....records.note import note
 from ....runtime.around import is_a, is_exactly
 from ..changes import Snapshot, reach
 from ..inputs import deleted
-from .function_copies import all_codes, is_users_function
 from .remedy import NotTried
 from .tried_code import TriedCode
+from .user_functions import all_codes, is_users_function
 
 #: NumPy arrays of at most this many bytes in all are compared with what they were before.
 _MOST_COMPARED_BYTES = 256 * 2**20

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from ....records.call_stack import Frame, is_users
 from ....runtime.around import enclosed, is_exactly
+from .user_functions import global_names, is_users_function, seen_by
 
 
 class FunctionCopies:
@@ -85,34 +85,9 @@ def _all(of: Any, values: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
     return None if values is None else tuple(of(each) for each in values)
 
 
-def is_users_function(value: Any) -> bool:
-    """Return whether a value is a plain function that the user wrote."""
-    if not is_exactly(value, types.FunctionType):
-        return False
-    code = value.__code__
-    return is_users(Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno))
-
-
-def seen_by(function: types.FunctionType) -> dict[str, Any]:
-    """Return what a function closes over, its defaults, and the globals that it reads if the user wrote it."""
-    held = function.__globals__ if is_users_function(function) else {}
-    defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
-    return {
-        **{name: held[name] for name in global_names(function.__code__) if name in held},
-        **enclosed(function),
-        **{f"<default {number}>": value for number, value in enumerate(defaults)},
-    }
-
-
-def global_names(code: types.CodeType) -> Iterator[str]:
-    """Yield the names that some code, and the functions defined in it, may read from its globals."""
-    for inner in all_codes(code):
-        yield from inner.co_names
-
-
-def all_codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """Yield some code and the code of all functions defined in it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from all_codes(constant)
+def module_with(module: types.ModuleType, **members: Any) -> types.ModuleType:
+    """Return a copy of a module with other members. What it lacks is looked up in the original."""
+    copy = types.ModuleType(module.__name__)
+    copy.__dict__.update(vars(module), **members)
+    copy.__dict__["__getattr__"] = functools.partial(getattr, module)
+    return copy

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from ....errors import briefly
-from ....records.cell_names import known_as
 from ....records.note import note
 from ....runtime.around import is_a
 from ....runtime.functions import is_jitted
 from ...record.finding import RuleFinding
-from .function_copies import all_codes, is_users_function, seen_by
 from .remedy import Change, NotTried, calls_in_advice, first_arguments, names_given
 from .tried_code import TriedCode
+from .user_functions import is_users_function, lines_of, seen_by
 
 _NUMBERS = bool, int, float, complex
 
@@ -37,7 +36,7 @@ def _function(finding: RuleFinding, code: TriedCode) -> Any:
         named = [each for each in reached if each.__name__ == name]
         if len(named) == 1:
             return named[0]
-    around = [each for each in reached if finding.line in _lines(each)]
+    around = [each for each in reached if finding.line in lines_of(each)]
     if around:
         return around[0]
     called = [each for each in read.values() if is_users_function(each)]
@@ -54,12 +53,6 @@ def _reached(read: dict[str, Any]) -> Iterator[Any]:
             met.add(id(each))
             yield each
             queue += [inner for inner in seen_by(each).values() if is_users_function(inner)]
-
-
-def _lines(function: Any) -> set[str]:
-    file = known_as(function.__code__.co_filename)
-    lines = (line for code in all_codes(function.__code__) for _, _, line in code.co_lines() if line)
-    return {f"{file}:{line}" for line in lines}
 
 
 class Jitted:

@@ -10,6 +10,7 @@ from typing import Any
 from ....records.note import note
 from ....runtime.around import is_exactly
 from ...record.finding import RuleFinding
+from .function_copies import module_with
 from .remedy import Change, NotTried
 from .tried_code import TriedCode
 
@@ -30,14 +31,11 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     if finding.found.facts.get("cause", "new function") != "new function":
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     memo = _Memo(jax.jit)
-    stand_in = types.ModuleType(jax.__name__)
-    stand_in.__dict__.update(vars(jax), jit=memo.jit)
-    stand_in.__dict__["__getattr__"] = functools.partial(getattr, jax)
-    return Change({id(jax): stand_in, id(jax.jit): memo.jit}, used=lambda: memo.hits > 0)
+    return Change({id(jax): module_with(jax, jit=memo.jit), id(jax.jit): memo.jit}, used=lambda: memo.hits > 0)
 
 
 class _Memo:
-    """Jitted functions by what they were made of.
+    """A cache of jitted functions, by function and options.
 
     Attributes:
         hits: how often a function was there already.
@@ -65,7 +63,7 @@ class _Memo:
 
 
 def identity(value: Any, depth: int = 0) -> Any:
-    """Return what two objects have in common if they do the same: for functions the code and what they captured.
+    """Return a key that is equal for objects that do the same: for functions, their code and what they captured.
 
     >>> made = [lambda x: x + n for n in (1, 2, 1) for n in [n]]
     >>> [identity(make(n)) == identity(make(1)) for n in (1, 2) for make in [lambda n: lambda x: x + n]]

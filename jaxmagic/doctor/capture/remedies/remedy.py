@@ -71,7 +71,7 @@ class NotTried(Exception):
         self.notes = notes
 
 
-#: Proposes how to apply the remedy of a finding.
+#: Proposes a way to apply the remedy of a finding.
 Remedy = Callable[[RuleFinding, TriedCode], Change | Sizes | Builds]
 
 

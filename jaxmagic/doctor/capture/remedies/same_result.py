@@ -8,9 +8,9 @@ from typing import Any
 from ....records.note import note
 from ....runtime.functions import is_jitted
 from ...record.finding import RuleFinding
-from .function_copies import is_users_function, seen_by
 from .remedy import Change, NotTried, names_given
 from .tried_code import TriedCode
+from .user_functions import is_users_function, seen_by
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Change:

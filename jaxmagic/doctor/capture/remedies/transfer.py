@@ -10,9 +10,9 @@ from ....records.note import note
 from ....runtime.around import is_exactly
 from ....runtime.copies import unguarded
 from ...record.finding import RuleFinding
-from .function_copies import is_users_function, seen_by
 from .remedy import Change, NotTried, calls_in_advice, first_arguments, names_given
 from .tried_code import TriedCode
+from .user_functions import is_users_function, seen_by
 
 #: Inputs with more bytes than this are not copied to the device unasked.
 MOST_BYTES = 2**30

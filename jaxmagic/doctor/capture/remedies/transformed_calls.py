@@ -11,6 +11,7 @@ from ....records.note import note
 from ....runtime.around import is_exactly
 from ...record.finding import RuleFinding
 from ...rules.host.transformed_calls import TRANSFORMS
+from .function_copies import module_with
 from .not_jitted import Jitted
 from .recompile import identity
 from .remedy import Change
@@ -32,15 +33,12 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
 
     memo = _Memo(finding.applies_to or "")
     made = {name: memo.of(getattr(jax, name)) for name in TRANSFORMS}
-    stand_in = types.ModuleType(jax.__name__)
-    stand_in.__dict__.update(vars(jax), **made)
-    stand_in.__dict__["__getattr__"] = functools.partial(getattr, jax)
     replacements = {id(getattr(jax, name)): each for name, each in made.items()}
     before = [Jitted(each) for each in _made_before(finding, code)]
     replacements |= {id(each.function): each.call for each in before}
     about = note("doctor.jitted_transformed", name=finding.applies_to or "")
     return Change(
-        {id(jax): stand_in, **replacements},
+        {id(jax): module_with(jax, **made), **replacements},
         used=lambda: memo.hits > 0 or any(each.called for each in before),
         notes=(about,),
     )
@@ -56,7 +54,7 @@ def _made_before(finding: RuleFinding, code: TriedCode) -> list[Any]:
 
 
 class _Memo:
-    """Transformed and jitted functions by what they were made of.
+    """A cache of transformed and jitted functions, by transformation, function and options.
 
     Attributes:
         hits: how often a function was there already.

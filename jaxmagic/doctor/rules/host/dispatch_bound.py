@@ -13,11 +13,11 @@ from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rewriting.syntax import with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
-from .decisions import is_independent
-from .host_time import host_time, jitted_calls, matters
+from .host_time import host_time, jitted_calls, matters, programs_named
+from .independence import is_independent
 from .syntax import around, loop_around, site_of, tree_of
 
-#: From how many calls per run on.
+#: Fewer calls per run are no finding.
 _MANY = 10
 
 #: A call is short if the device is idle for it for at least this share of the time that it runs for it.
@@ -115,15 +115,6 @@ def _mapped(line: Frame, function: str) -> str | None:
 def _shapes(program: Program) -> tuple[str, ...] | None:
     """Return the shapes of the arguments; ``jax.lax.scan`` needs the same in every round."""
     return None if program.module is None else tuple(each.shape for each in program.module.inputs)
-
-
-def programs_named(name: str, evidence: Evidence) -> list[Program]:
-    """Return the programs of a function."""
-    return [
-        each
-        for each in evidence.programs or ()
-        if name in (each.function, each.executable.name.removeprefix("jit_")) and not each.eager
-    ]
 
 
 def _scanned(line: Frame, function: str) -> str | None:

@@ -9,11 +9,11 @@ from ...record.evidence import Dispatch, Evidence, HostUse, HostWait
 from ...record.program import Program
 from ..rule import LEAST_IDLE
 
-#: A cost that the host causes is a finding from this time on: less than that depends on the profiler and on what else
-#: the machine does.
+#: A cost that the host causes is a finding from this time on. A shorter time varies with the profiler and with the
+#: load of the machine.
 LEAST_NS = 100_000
 
-#: From how many waits at one line on they recur.
+#: Waits at one line recur from this number on.
 SEVERAL = 3
 
 
@@ -108,6 +108,11 @@ def names_of(evidence: Evidence, *, eager: bool) -> set[str]:
 def names_of_program(program: Program) -> set[str]:
     """Return the names under which a program is called: those of its function and of its module."""
     return {program.executable.name.removeprefix("jit_"), *([program.function] if program.function else [])}
+
+
+def programs_named(name: str, evidence: Evidence) -> list[Program]:
+    """Return the programs of a function, but no eager operations of its name."""
+    return [each for each in evidence.programs or () if name in names_of_program(each) and not each.eager]
 
 
 def eager_calls(evidence: Evidence, use: HostUse) -> list[Dispatch]:

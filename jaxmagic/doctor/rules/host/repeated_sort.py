@@ -12,14 +12,13 @@ from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rule import device_time, is_worth_it, source_at
-from .dispatch_bound import programs_named
-from .host_time import SEVERAL, jitted_calls
+from .host_time import SEVERAL, jitted_calls, programs_named
 from .syntax import arguments_at, around, assigned, function_around, loop_around, site_of
 
 #: Instructions whose results do not only depend on their operands, or that do more than compute them.
 _IMPURE = frozenset({"custom-call", "rng", "infeed", "outfeed", "recv", "send", "after-all", "while", "conditional"})
 
-#: The most instructions before a sort that are followed.
+#: At most this many instructions before a sort are followed.
 _MOST_BEFORE = 100
 
 

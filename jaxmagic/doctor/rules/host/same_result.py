@@ -12,11 +12,10 @@ from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rewriting.syntax import file_of
 from ..rule import is_worth_it, source_at
-from .dispatch_bound import programs_named
-from .host_time import jitted_calls
+from .host_time import jitted_calls, programs_named
 from .syntax import around, assigned, loop_around, site_of
 
-#: From how many calls per run on.
+#: Fewer calls per run are no finding.
 _SEVERAL = 2
 
 #: Parts of the names of primitives that do more than compute, or that compute something else in each call.

@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from ....records.call_stack import Frame, is_users
-from ....records.cell_names import text_of
 from ...record.evidence import Evidence
 from ...record.program import Program
+from ..rewriting import syntax
 
 Loop = ast.For | ast.While
 _COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@lru_cache(maxsize=16)
-def _parsed(text: tuple[str, ...]) -> ast.Module | None:
-    lines = [re.sub(r"^(\s*)(%%.*|!.*)$", r"\1", each) for each in text]
-    lines = [re.sub(r"^(\s*)%.*$", r"\1pass", each) for each in lines]
-    try:
-        return ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError):
-        return None
-
-
 def tree_of(line: Frame) -> ast.Module | None:
-    """Return the syntax tree of the file or cell of a line; magics are left out. ``None`` if it cannot be read."""
-    text = text_of(line.file)
-    return _parsed(tuple(text)) if text else None
+    """Return the syntax tree of the file or cell of a line; ``None`` if it cannot be read."""
+    return syntax.tree_of(line.file)
 
 
 def around(line: Frame) -> list[ast.AST]:
@@ -71,7 +58,7 @@ def is_comprehended(line: Frame, name: str) -> bool:
     statement = around(line)[-1:]
     loops = (each for node in statement for each in ast.walk(node) if isinstance(each, _COMPREHENSIONS))
     inside = (each for loop in loops for each in ast.walk(loop) if isinstance(each, ast.Call))
-    return any(ast.unparse(each.func).split(".")[-1] == name for each in inside)
+    return any(syntax.last_name(each.func) == name for each in inside)
 
 
 def function_around(line: Frame) -> Function | None:
@@ -126,7 +113,7 @@ def _calls_near(line: Frame, name: str) -> Iterator[Frame]:
     """Yield the lines that call a function of this name, in the function that has the line."""
     nodes = around(line)
     for each in own_nodes(function_around(line) or nodes[0]) if nodes else ():
-        if isinstance(each, ast.Call) and ast.unparse(each.func).split(".")[-1] == name:
+        if isinstance(each, ast.Call) and syntax.last_name(each.func) == name:
             yield replace(line, line=each.lineno)
 
 
@@ -136,7 +123,7 @@ def arguments_at(site: Frame, function: str, parameters: Sequence[str]) -> dict[
     calls = [
         each
         for each in (ast.walk(nodes[-1]) if nodes else ())
-        if isinstance(each, ast.Call) and ast.unparse(each.func).split(".")[-1] == function
+        if isinstance(each, ast.Call) and syntax.last_name(each.func) == function
     ]
     if len(calls) != 1:
         return {}

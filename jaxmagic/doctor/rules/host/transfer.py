@@ -9,9 +9,9 @@ from ....records.call_stack import Frame
 from ....records.note import note
 from ...record.evidence import Dispatch, Evidence, Input
 from ...record.finding import RuleFinding
+from ..rewriting.syntax import last_name
 from ..rule import LEAST_IDLE, Rule, source_at
-from .dispatch_bound import programs_named
-from .host_time import SEVERAL, host_time, jitted_calls, matters
+from .host_time import SEVERAL, host_time, jitted_calls, matters, programs_named
 from .syntax import around, assigned, function_around, is_comprehended, loop_around, site_of
 
 #: Less than this per run is no finding.
@@ -69,7 +69,7 @@ def _given(call: Dispatch, evidence: Evidence) -> Iterator[tuple[Frame, list[Inp
     }
     found: dict[str, Input] = {}
     for node in ast.walk(around(line)[-1]):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == call.name:
+        if isinstance(node, ast.Call) and last_name(node.func) == call.name:
             given = {ast.unparse(each) for each in (*node.args, *(each.value for each in node.keywords))}
             for each in evidence.inputs:
                 root = each.path.partition("[")[0].partition(".")[0]

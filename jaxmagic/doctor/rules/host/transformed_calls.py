@@ -14,7 +14,7 @@ from ..rule import source_at
 from .host_time import HostTime, jitted_calls, matters
 from .syntax import around, assigned, function_around, loop_around, tree_of
 
-#: From how many calls per run on.
+#: Fewer calls per run are no finding.
 MANY = 10
 
 #: Functions of JAX that return a transformed function.

@@ -14,13 +14,13 @@ from .syntax import Function, free_names, is_jit, last_name, loaded, parameters,
 #: A function with more lines is not shown again where it is moved out.
 _MOST_LINES = 30
 
-#: Of a function or loop with more lines, only what changes is shown.
+#: A function or loop with more lines is not repeated; only its changes are shown.
 _MOST_REPEATED = 10
 
 #: Names of modules that the code of JAX's users reads values from.
 _MODULES = frozenset({"jax", "jnp", "np", "numpy", "lax", "nn", "jnn", "math", "random"})
 
-#: Calls that make another function of a function.
+#: Functions that return a transformed function.
 _TRANSFORMATIONS = (
     *("partial", "grad", "value_and_grad", "vmap", "jacfwd", "jacrev", "hessian", "checkpoint", "remat"),
     *("filter_grad", "filter_value_and_grad", "filter_vmap", "filter_checkpoint"),
@@ -95,9 +95,11 @@ def _makings(tree: ast.AST) -> Iterator[tuple[list[ast.AST], _Making]]:
     pending: list[tuple[ast.AST, list[ast.AST]]] = [(tree, [])]
     while pending:
         node, path = pending.pop()
-        decorated = isinstance(node, ast.FunctionDef) and any(map(is_jit, node.decorator_list))
-        if decorated or (isinstance(node, ast.Call) and node.args and is_jit(node.func)):
-            yield path, node  # type: ignore[misc]
+        match node:
+            case ast.FunctionDef(decorator_list=decorators) if any(map(is_jit, decorators)):
+                yield path, node
+            case ast.Call(func=called, args=[_, *_]) if is_jit(called):
+                yield path, node
         own = node.decorator_list if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else ()
         pending += [(each, [*path, node]) for each in ast.iter_child_nodes(node) if each not in own]
 

@@ -6,7 +6,7 @@ import ast
 
 from .syntax import Loop, loaded, stored
 
-#: The names that the code to paste assigns: it is none where the function has variables with these names.
+#: The names that the code to paste assigns. There is no code if the function has variables with these names.
 _OURS = {"body", "carry", "item"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from ....records.call_stack import Frame
 from ....records.cell_names import text_of
@@ -16,7 +17,7 @@ _NOT_PYTHON = re.compile(r"^(\s*)(%|!|\?)")
 #: Statements whose bodies run later, or elsewhere.
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
-#: How the modules that code to paste names are imported.
+#: Imports of the modules that code to paste refers to.
 _IMPORTS = {"jax": "jax", "jnp": "jax.numpy as jnp", "np": "numpy as np"}
 
 #: Loops of Python.
@@ -25,9 +26,14 @@ Loop = ast.For | ast.While | ast.ListComp | ast.SetComp | ast.DictComp | ast.Gen
 
 def tree_of(file: str) -> ast.Module | None:
     """Return the syntax tree of a file or cell; ``None`` if it cannot be read. Magics count as ``pass``."""
-    lines = [_NOT_PYTHON.sub(r"\1pass  #", line) for line in text_of(file)]
+    text = text_of(file)
+    return _parsed(tuple(text)) if text else None
+
+
+@lru_cache(maxsize=16)  # nobody changes the tree
+def _parsed(text: tuple[str, ...]) -> ast.Module | None:
     try:
-        return ast.parse("\n".join(lines)) if lines else None
+        return ast.parse("\n".join(_NOT_PYTHON.sub(r"\1pass  #", line) for line in text))
     except (SyntaxError, ValueError):
         return None
 
@@ -65,22 +71,18 @@ def source_of_location(location: str | None, evidence: Evidence) -> str | None:
 
 def around(tree: ast.AST, line: int) -> list[ast.AST]:
     """Return the nodes that contain a line, outermost first."""
-    found: list[ast.AST] = []
+    found: list[tuple[int, int, ast.AST]] = []
     pending: list[ast.AST] = [tree]
     while pending:
         node = pending.pop(0)
-        children = list(ast.iter_child_nodes(node))
-        if not isinstance(node, ast.Module):
-            first, last = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
-            if first is None:
-                pending += children
+        first, last = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
+        if first is not None:  # modules, operators and arguments have no line
+            begin = min([first, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+            if not begin <= line <= (last or first):
                 continue
-            first = min([first, *(each.lineno for each in getattr(node, "decorator_list", ()))])
-            if not first <= line <= (last or first):
-                continue
-            found.append(node)
-        pending += children
-    return sorted(found, key=lambda node: (node.lineno, -(node.end_lineno or 0)))  # type: ignore[attr-defined]
+            found.append((first, -(last or 0), node))
+        pending += ast.iter_child_nodes(node)
+    return [node for *_, node in sorted(found, key=lambda each: each[:2])]
 
 
 def loops_around(tree: ast.AST, line: int) -> list[Loop]:
@@ -112,7 +114,8 @@ def function_around(tree: ast.AST, line: int) -> ast.FunctionDef | ast.AsyncFunc
 
 def loaded(nodes: Iterable[ast.AST]) -> set[str]:
     """Return the names that some nodes read."""
-    return {each.id for node in nodes for each in ast.walk(node) if _is_load(each)}  # type: ignore[attr-defined]
+    names = (each for node in nodes for each in ast.walk(node) if isinstance(each, ast.Name))
+    return {name.id for name in names if isinstance(name.ctx, ast.Load)}
 
 
 def stored(nodes: Iterable[ast.AST]) -> set[str]:
@@ -170,7 +173,3 @@ def with_imports(code: str, tree: ast.Module | None) -> str:
     known = set() if tree is None else loaded([tree]) | stored([tree])
     missing = [f"import {module}" for name, module in _IMPORTS.items() if name in names - known]
     return "\n".join([*missing, "", code]) if missing else code
-
-
-def _is_load(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)

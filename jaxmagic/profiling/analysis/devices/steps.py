@@ -11,22 +11,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ...record.recording import ProgramKey, Trace, TraceLine
-from ...record.steps import KnownBy, StepTimes
+from ...record.recording import Trace
+from ...record.steps import StepTimes
 from ..attribution import Ints, Segments, overlap, union_of
-from ..run_windows import SKEW_PS, Window
+from ..run_windows import Window
 from ..timeline import Gaps, is_main
-from .activity import DeviceWork, OpClassifier
+from .executions import Executions, StepSpans
 from .idle_gaps import Cause, length_ps
 from .step_marks import step_marks
 from .step_parts import PARTS, step_totals
 
-#: At least this many executions of a program make steps; the columns of a device have at most this many, the first.
-_LEAST_RUNS = 3
+#: The columns of a device have at most this many steps, the first.
 MOST_STEPS = 500
 
 _COLUMNS = ("start_ns", "time_ns", *(field for _, field in PARTS))
@@ -37,122 +36,8 @@ _LEAST_INSIDE = 0.5
 #: Causes of idle time that are the host's.
 _OF_THE_HOST: tuple[Cause, ...] = ("callback", "compilation", "transfer", "host")
 
-#: Counts of operations that differ by at most this factor may differ only because events were lost.
-_LITTLE_MORE = 1.5
-
 #: Python functions that fetch the next item of an iterator, as they are recorded, under Python's own names.
 _NEXT = re.compile(r"\$(?:.+ __next__|builtins next)")
-
-_NUMBER = re.compile(r"\(-?\d+\)$")
-
-
-class _Steps(NamedTuple):
-    """The start and end times of the steps of one device."""
-
-    name: str
-    known_by: KnownBy
-    start: Ints
-    end: Ints
-    other_names: tuple[str, ...] = ()
-
-
-class Executions:
-    """The executions of programs on each device."""
-
-    def __init__(self, recording: Trace) -> None:
-        self._recording = recording
-        self._starts: dict[str, dict[object, Ints]] = {}
-        self._called: dict[ProgramKey, set[int]] = {}
-        self._names: dict[object, str] = {}
-        self._time_ps: dict[object, float] = {}
-
-    def add(self, device: str, work: DeviceWork, classifier: OpClassifier) -> None:
-        """Add the programs that ran on a device, from its line of programs, or else from their operations."""
-        tracks = [each for each in self._recording.tracks if each.device == device and each.role == "programs"]
-        if tracks:
-            self._add_recorded(device, tracks)
-        else:
-            self._add_by_operations(device, work, classifier)
-
-    def _add_recorded(self, device: str, tracks: Iterable[TraceLine]) -> None:
-        for track in tracks:
-            for number in np.unique(track.kinds).tolist():
-                chosen = track.kinds == number
-                name = self._recording.kinds[number].name
-                taken_ps = float((track.end_ps - track.start_ps)[chosen].sum())
-                self._note(device, name, _NUMBER.sub("", name), track.start_ps[chosen], taken_ps)
-
-    def _add_by_operations(self, device: str, work: DeviceWork, classifier: OpClassifier) -> None:
-        """Take executions from operations outside loops and branches, which run once per execution.
-
-        Without the module, the least frequent operations are taken. Events may be lost, so their number is
-        the most common count among the operations that ran nearly as rarely.
-        """
-        programs: dict[object, dict[object, list[int]]] = {}
-        for number in np.flatnonzero(work.count).tolist():
-            program, op = self._recording.kinds[number].program, classifier.of(number)
-            if program is not None and op.module and not op.asynchronous and self._is_outside(program, op.name):
-                programs.setdefault(program, {}).setdefault(op.identity, []).append(number)
-        for key, operations in programs.items():
-            began = [np.sort(_starts(work, numbers)) for numbers in operations.values()]
-            runs = [int(work.runs[numbers].sum()) for numbers in operations.values()]
-            whole = [at for at, each in enumerate(began) if runs[at] >= _LEAST_RUNS and len(each) % runs[at] == 0]
-            if not whole:
-                continue
-            few = [runs[at] for at in whole if runs[at] <= _LITTLE_MORE * min(runs[each] for each in whole)]
-            usual = max(sorted(set(few)), key=few.count)
-            first = min((at for at in whole if runs[at] == usual), key=lambda at: began[at][0])
-            starts = began[first][:: len(began[first]) // runs[first]]
-            taken_ps = sum(float(work.time_ps[numbers].sum()) for numbers in operations.values())
-            name = classifier.of(next(iter(operations.values()))[0]).module
-            self._note(device, key, name, starts, taken_ps)
-
-    def _is_outside(self, program: ProgramKey, name: str) -> bool:
-        """Return whether an operation is outside all called computations, or the module is not known."""
-        module = self._recording.modules.get(program)
-        number = None if module is None else module.instruction_ids.get(name)
-        if module is None or number is None:
-            return module is None
-        if program not in self._called:
-            instructions = module.instructions.values()
-            called = {each for one in instructions for each in one.called_computation_ids}
-            self._called[program] = {number for each in called for number in module.computations.get(each, ())}
-        return number not in self._called[program]
-
-    def _note(self, device: str, program: object, name: str, starts: Ints, taken_ps: float) -> None:
-        self._starts.setdefault(device, {})[program] = np.sort(starts)
-        self._names[program] = name
-        self._time_ps[program] = self._time_ps.get(program, 0.0) + taken_ps
-
-    def steps(self, windows: Sequence[Window]) -> Mapping[str, _Steps]:
-        """Return the steps of each device, all of the same program."""
-        for program in sorted(self._time_ps, key=lambda each: -self._time_ps[each]):
-            steps = {
-                device: _Steps(self._names[program], "program", start, end)
-                for device, programs in self._starts.items()
-                if program in programs
-                for start, end in [_between(programs[program], windows)]
-                if len(start)
-            }
-            if steps:
-                return steps
-        return {}
-
-
-def _starts(work: DeviceWork, numbers: Sequence[int]) -> Ints:
-    return np.concatenate([work.spans(each)[0] for each in numbers])
-
-
-def _between(starts: Ints, windows: Sequence[Window]) -> tuple[Ints, Ints]:
-    """Return the intervals between consecutive starts in each window with enough of them."""
-    intervals: list[tuple[Ints, Ints]] = []
-    for low, high in windows:
-        mine = np.maximum(starts[(starts >= low - SKEW_PS) & (starts < high)], low)
-        if len(mine) >= _LEAST_RUNS:
-            intervals.append((mine[:-1], mine[1:]))
-    nothing = np.zeros(0, np.int64)
-    start, end = (np.concatenate(each) for each in zip(*intervals, strict=True)) if intervals else (nothing, nothing)
-    return start, end
 
 
 def step_times(
@@ -171,7 +56,7 @@ def step_times(
     by_program = executions.steps(windows)
     fetching, known = _fetching(recording), _known(recording)
 
-    def divided(steps: Mapping[str, _Steps]) -> dict[str, StepTimes]:
+    def divided(steps: Mapping[str, StepSpans]) -> dict[str, StepTimes]:
         return {
             each.device: _times(each, steps[each.device], fetching, known, windows)
             for each in gaps
@@ -200,21 +85,21 @@ def _work(gaps: Gaps, windows: Sequence[Window]) -> float:
     return (sum(each.end_ps - each.start_ps for each in windows) - waits) / 1000
 
 
-def _marked(recording: Trace, devices: Iterable[str]) -> dict[str, _Steps]:
+def _marked(recording: Trace, devices: Iterable[str]) -> dict[str, StepSpans]:
     """Return the steps of the profiler's own "Steps" lines, the first of each device."""
     return {
-        track.device: _Steps("steps", "steps", track.start_ps, track.end_ps)
+        track.device: StepSpans("steps", "steps", track.start_ps, track.end_ps)
         for track in reversed(recording.tracks)
         if track.device is not None and track.device in devices and track.role == "steps" and len(track.kinds) > 1
     }
 
 
-def _annotated(recording: Trace, devices: Iterable[str], windows: Sequence[Window]) -> dict[str, _Steps]:
+def _annotated(recording: Trace, devices: Iterable[str], windows: Sequence[Window]) -> dict[str, StepSpans]:
     """Return the annotated steps of each device's host."""
     hosts = {device: device.rpartition(" ")[0] for device in devices}
     marks = {host: step_marks(recording, host, windows) for host in set(hosts.values())}
     return {
-        device: _Steps(found.name, "annotation", found.start, found.end, found.other_names)
+        device: StepSpans(found.name, "annotation", found.start, found.end, found.other_names)
         for device, host in hosts.items()
         if (found := marks[host]) is not None
     }
@@ -243,7 +128,7 @@ def _when(recording: Trace, numbers: Sequence[int] | None) -> Segments:
     return union_of(start, end)
 
 
-def _times(gaps: Gaps, steps: _Steps, fetching: Segments, known: Segments, windows: Sequence[Window]) -> StepTimes:
+def _times(gaps: Gaps, steps: StepSpans, fetching: Segments, known: Segments, windows: Sequence[Window]) -> StepTimes:
     """Divide each step, clipped to the recorded windows, outside of which device activity is unknown."""
     base, over = windows[0].start_ps, windows[-1].end_ps
     start, end = (np.clip(each, base, over) for each in (steps.start, steps.end))

@@ -7,7 +7,7 @@ from ....record.finding import RuleFinding
 from ..remedy import Builds, NotTried
 from ..tried_code import TriedCode
 from .afresh import compile_afresh
-from .donation import Call, abstract, is_abstract, jitted_calls
+from .calls import Call, jitted_calls
 
 #: Constants of fewer bytes than this in all are not worth compiling for.
 _LEAST_BYTES = 2**16
@@ -25,8 +25,7 @@ def propose(finding: RuleFinding, code: TriedCode) -> Builds:
 def _builds(call: Call) -> Builds | None:
     import jax
 
-    every = {name: abstract(value) for name, value in call.arguments.items()}
-    given = {name: value for name, value in every.items() if all(map(is_abstract, jax.tree.leaves(value)))}
+    given = call.traced()
     closed = jax.make_jaxpr(call.taking(given, call.function.__wrapped__))(given)
     size = sum(int(getattr(each, "nbytes", 0)) for each in closed.consts)
     if size < _LEAST_BYTES:

@@ -2,46 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
-import warnings
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any, NamedTuple
 
-from .....memory_use.capture.executables import need_of
 from .....records.note import note
-from .....runtime.functions import compiled_for, is_jitted
 from ....record.finding import RuleFinding
 from ..remedy import NotTried, Sizes, calls_in_advice, constant_of, names_given
 from ..tried_code import TriedCode
-
-
-class Call(NamedTuple):
-    """A call of a jitted function in the code.
-
-    Attributes:
-        function: the function.
-        arguments: its arguments, by the names of the parameters.
-    """
-
-    function: Any
-    arguments: dict[str, Any]
-
-    def taking(self, names: Collection[str], function: Any) -> Callable[..., Any]:
-        """Return a function that takes some arguments in dictionaries, and calls `function` with these and the rest.
-
-        The rest are no arrays, and may be static.
-        """
-        signature = inspect.signature(function)
-        rest = {name: value for name, value in self.arguments.items() if name not in names}
-
-        def called(*given: dict[str, Any]) -> Any:
-            both = {name: value for each in (*given, rest) for name, value in each.items()}
-            bound = inspect.BoundArguments(signature, OrderedDict((name, both[name]) for name in self.arguments))
-            return function(*bound.args, **bound.kwargs)
-
-        return called
+from .calls import Call, jitted_calls, need_with
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Sizes:
@@ -51,45 +18,6 @@ def propose(finding: RuleFinding, code: TriedCode) -> Sizes:
         if donated:
             return _compared(call, donated)
     raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-
-
-def jitted_calls(code: TriedCode) -> Iterator[Call]:
-    """Yield the calls of jitted functions whose arguments are known without running any code."""
-    tree = code.tree
-    for node in () if tree is None else ast.walk(tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-            continue
-        function: Any = code.variables.get(node.func.id)
-        if not is_jitted(function):
-            continue
-        try:
-            args = [_value(each, code.variables) for each in node.args]
-            kwargs = {str(each.arg): _value(each.value, code.variables) for each in node.keywords if each.arg}
-            if len(kwargs) == len(node.keywords):
-                yield Call(function, dict(inspect.signature(function).bind(*args, **kwargs).arguments))
-        except (LookupError, TypeError, ValueError):
-            continue
-
-
-def _value(node: ast.expr, variables: Mapping[str, Any]) -> Any:
-    """Return the value of a name, a literal, or an item of a container of Python's own.
-
-    Raises:
-        LookupError: it is anything else, or does not exist.
-    """
-    match node:
-        case ast.Name():
-            return variables[node.id]
-        case ast.Constant():
-            return node.value
-        case ast.Tuple() | ast.List():
-            values = [_value(each, variables) for each in node.elts]
-            return tuple(values) if isinstance(node, ast.Tuple) else values
-        case ast.Subscript(slice=ast.Constant(value=key)):
-            held = _value(node.value, variables)
-            if type(held) in (dict, list, tuple):
-                return held[key]
-    raise LookupError
 
 
 def _donated(finding: RuleFinding, call: Call) -> list[str]:
@@ -109,47 +37,3 @@ def _compared(call: Call, donated: list[str]) -> Sizes:
     if before is None or after is None:
         raise NotTried(note("doctor.not_tried_sizes"))
     return Sizes(before, after, (note("doctor.donated", names=", ".join(donated)),))
-
-
-def need_with(call: Call, donated: tuple[str, ...]) -> int | None:
-    """Return the bytes that a call needs on a device if some arguments are donated; it is compiled, and does not run.
-
-    Arguments that are no arrays stay as they are, and may be static.
-    """
-    import jax
-
-    every = {name: abstract(value) for name, value in call.arguments.items()}
-    traced = {name: value for name, value in every.items() if all(map(is_abstract, jax.tree.leaves(value)))}
-    given = {name: value for name, value in traced.items() if name in donated}
-    others = {name: value for name, value in traced.items() if name not in donated}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a donated buffer is not usable shows in the bytes
-        program, _ = compiled_for(jax.jit(call.taking(traced, call.function), donate_argnums=0), (given, others), {})
-    return need_of(program).peak_bytes
-
-
-def abstract(value: Any) -> Any:
-    """Return a pytree with types and shapes in place of its arrays, which may be deleted by now."""
-    import jax
-
-    return jax.tree.map(_abstract, value)
-
-
-def _abstract(value: Any) -> Any:
-    import jax
-
-    if isinstance(value, jax.ShapeDtypeStruct):
-        return value
-    if isinstance(value, jax.Array):
-        sharding = value.sharding if getattr(value, "_committed", True) else None
-        return jax.ShapeDtypeStruct(value.shape, value.dtype, sharding=sharding)
-    if hasattr(value, "shape") and hasattr(value, "dtype"):
-        return jax.ShapeDtypeStruct(value.shape, value.dtype)
-    return value
-
-
-def is_abstract(value: Any) -> bool:
-    """Return whether a leaf stands in place of an array."""
-    import jax
-
-    return isinstance(value, jax.ShapeDtypeStruct)

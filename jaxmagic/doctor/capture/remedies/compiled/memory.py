@@ -14,7 +14,7 @@ from ....record.finding import RuleFinding
 from ....record.out_of_memory import FailedProgram, Smaller
 from ..remedy import NotTried, Sizes
 from ..tried_code import TriedCode
-from .donation import Call, abstract, jitted_calls, need_with
+from .calls import Call, abstract, jitted_calls, need_with
 from .smaller import are_alike, donated_parameters, replaced_parameters, smaller_variants
 
 
@@ -25,10 +25,9 @@ def propose(finding: RuleFinding, code: TriedCode) -> Sizes:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     need_bytes, limit_bytes = int(facts["peak_bytes"]), int(facts["limit_bytes"])
     for call in jitted_calls(code):
-        own = getattr(call.function, "__wrapped__", None)
-        if getattr(own, "__name__", None) != facts["function"]:
+        if getattr(call.own, "__name__", None) != facts["function"]:
             continue
-        donated, plain = donated_parameters(call), call._replace(function=own)
+        donated, plain = donated_parameters(call), call._replace(function=call.own)
         before = need_with(plain, donated)
         if before is None or not are_alike(before, need_bytes):
             continue
@@ -54,7 +53,6 @@ def propose(finding: RuleFinding, code: TriedCode) -> Sizes:
 
 
 def _sizes(program: FailedProgram, variants: list[Smaller]) -> Sizes:
-
     best = replace(program, variants=tuple(variants)).best
     if best is None:
         raise NotTried(note("doctor.memory_no_variant", variants=len(variants)))

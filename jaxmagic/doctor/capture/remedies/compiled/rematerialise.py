@@ -6,14 +6,15 @@ import ast
 import types
 from typing import Any
 
-from .....records.note import note
+from .....records.note import Note, note
 from .....runtime.around import enclosed
 from ....record.finding import RuleFinding
-from ..function_copies import FunctionCopies, seen_by
+from ..function_copies import FunctionCopies
 from ..not_jitted import Jitted
 from ..remedy import Change, NotTried, Sizes, calls_in_advice, first_arguments, names_given
 from ..tried_code import TriedCode
-from .donation import Call, jitted_calls, need_with
+from ..user_functions import functions_seen
+from .calls import Call, jitted_calls, need_with
 
 _NAMES = "(checkpoint|remat)"
 
@@ -26,16 +27,11 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
         return _in_parts(finding, code)
     names = [*names_given(finding), *first_arguments(calls_in_advice(finding, _NAMES)), *_decorated(finding)]
     for call in jitted_calls(code):
-        own = getattr(call.function, "__wrapped__", None)
-        function = _named(own, names)
-        if function is None:
-            continue
-        changed = FunctionCopies({id(function): jax.checkpoint(function)}).of(own)
-        before, after = need_with(Call(own, call.arguments), ()), need_with(Call(changed, call.arguments), ())
-        if before is None or after is None:
-            raise NotTried(note("doctor.not_tried_sizes"))
-        about = note("doctor.checkpointed", name=function.__name__)
-        return Change({id(call.function): Jitted(changed).call}, notes=(about,), sizes=Sizes(before, after))
+        seen = (each for each in functions_seen(call.own) if each is not call.own)
+        function = next((each for each in seen if each.__name__ in names), None)
+        if function is not None:
+            changed = FunctionCopies({id(function): jax.checkpoint(function)}).of(call.own)
+            return _changed(call, changed, note("doctor.checkpointed", name=function.__name__))
     raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
 
 
@@ -44,18 +40,22 @@ def _in_parts(finding: RuleFinding, code: TriedCode) -> Change:
     definition = ast.parse(finding.code or "").body[0]
     if isinstance(definition, ast.FunctionDef):
         for call in jitted_calls(code):
-            own = getattr(call.function, "__wrapped__", None)
+            own = call.own
             if type(own) is not types.FunctionType or own.__name__ != definition.name:
                 continue
             if own.__defaults__ or own.__kwdefaults__:  # they would be computed again
                 break
             changed = _defined(definition, {**own.__globals__, **enclosed(own)})
-            before, after = need_with(Call(own, call.arguments), ()), need_with(Call(changed, call.arguments), ())
-            if before is None or after is None:
-                raise NotTried(note("doctor.not_tried_sizes"))
-            about = note("doctor.taken_in_parts", name=own.__name__)
-            return Change({id(call.function): Jitted(changed).call}, notes=(about,), sizes=Sizes(before, after))
+            return _changed(call, changed, note("doctor.taken_in_parts", name=own.__name__))
     raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+
+
+def _changed(call: Call, changed: Any, about: Note) -> Change:
+    """Propose a function in place of the jitted one, with what both need."""
+    before, after = (need_with(call._replace(function=each), ()) for each in (call.own, changed))
+    if before is None or after is None:
+        raise NotTried(note("doctor.not_tried_sizes"))
+    return Change({id(call.function): Jitted(changed).call}, notes=(about,), sizes=Sizes(before, after))
 
 
 def _defined(definition: ast.FunctionDef, namespace: dict[str, Any]) -> Any:
@@ -67,18 +67,6 @@ def _defined(definition: ast.FunctionDef, namespace: dict[str, Any]) -> Any:
     module = ast.Module(body=[definition], type_ignores=[])
     exec(compile(module, "<jaxmagic: a remedy>", "exec"), namespace)
     return namespace[definition.name]
-
-
-def _named(function: Any, names: list[str]) -> Any:
-    """Return the function with one of these names that another one calls, directly or through others."""
-    queue, met = [function], set()
-    for each in queue:  # grows meanwhile
-        if type(each) is types.FunctionType and id(each) not in met:
-            met.add(id(each))
-            if each.__name__ in names and each is not function:
-                return each
-            queue += seen_by(each).values()
-    return None
 
 
 def _decorated(finding: RuleFinding) -> list[str]:

@@ -9,14 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple, cast
 
-from .....records.cell_names import known_as
 from ....rules.rewriting.syntax import Loop, function_around, loops_around, tree_of
-from ..function_copies import all_codes, is_users_function, seen_by
+from ..user_functions import all_codes, functions_seen, is_users_function, lines_of
 
-#: The name of the function that the loop of a copy goes through.
+#: The name of the iterator in the loop of a copy.
 _ROUNDS = "__jaxmagic_rounds__"
 
-#: The name of the function around a copy, whose parameters are what the copy closes over.
+#: The name of the function around a copy. Its parameters are the variables that the copy closes over.
 _AROUND = "__jaxmagic_around__"
 
 #: The copies are compiled under this name.
@@ -24,11 +23,11 @@ _FILE = "<jaxmagic: a remedy>"
 
 
 class Rounds:
-    """Goes through what a loop goes through, or through the first part of it.
+    """Iterates over the values of a loop, or over the first part of them.
 
     Attributes:
         counts: how many rounds there would be, for each time that the loop began.
-        part: one of how many parts is gone through.
+        part: the number of parts of which the first one is iterated over.
     """
 
     def __init__(self, part: int = 1) -> None:
@@ -65,7 +64,7 @@ class FoundLoop(NamedTuple):
         return self._made(definition, {_ROUNDS: rounds})
 
     def with_code(self, code: str) -> types.FunctionType | None:
-        """Return a copy of the function with other statements in place of the loop; ``None`` likewise."""
+        """Return a copy of the function with other statements for the loop; ``None`` if that is not mechanical."""
         definition, loop = self._copied()
         for node in ast.walk(definition):
             for name in ("body", "orelse", "finalbody"):
@@ -88,7 +87,8 @@ class FoundLoop(NamedTuple):
         code = self.function.__code__
         definition.decorator_list = []
         around = ast.parse(f"def {_AROUND}({', '.join(code.co_freevars)}):\n    pass")
-        around.body[0].body = [definition]  # type: ignore[attr-defined]
+        assert isinstance(around.body[0], ast.FunctionDef)
+        around.body[0].body = [definition]
         unevaluated = __future__.annotations.compiler_flag
         compiled = compile(ast.fix_missing_locations(around), _FILE, "exec", unevaluated, dont_inherit=True)
         made = [each for each in all_codes(compiled) if each.co_name == code.co_name]
@@ -110,9 +110,9 @@ def find_loop(function: Any, line: str | None) -> FoundLoop | None:
         function: the function, which may be a transformed one.
         line: the line, such as ``"cell 3:2"``.
     """
-    for each in _reached(function):
-        code = each.__code__
-        if line not in _lines(each):
+    for inner in filter(is_users_function, functions_seen(function)):
+        code = inner.__code__
+        if line not in lines_of(inner):
             continue
         tree, number = tree_of(code.co_filename), int((line or "").rpartition(":")[2])
         loops = [] if tree is None else loops_around(tree, number)
@@ -121,21 +121,5 @@ def find_loop(function: Any, line: str | None) -> FoundLoop | None:
             continue
         first = min([definition.lineno, *(decorator.lineno for decorator in definition.decorator_list)])
         if first == code.co_firstlineno:
-            return FoundLoop(each, definition, list(ast.walk(definition)).index(loops[-1]))
+            return FoundLoop(inner, definition, list(ast.walk(definition)).index(loops[-1]))
     return None
-
-
-def _reached(function: Any) -> Iterator[types.FunctionType]:
-    """Yield the user's functions that a function leads to, also through functions of libraries."""
-    queue, met = [function], set()
-    for each in queue:  # grows meanwhile
-        if type(each) is types.FunctionType and id(each) not in met:
-            met.add(id(each))
-            if is_users_function(each):
-                yield each
-            queue += seen_by(each).values()
-
-
-def _lines(function: types.FunctionType) -> set[str]:
-    file = known_as(function.__code__.co_filename)
-    return {f"{file}:{line}" for code in all_codes(function.__code__) for _, _, line in code.co_lines() if line}

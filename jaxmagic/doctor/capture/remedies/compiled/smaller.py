@@ -1,4 +1,4 @@
-"""Compiles variants of a jitted function that may need less memory. Nothing runs but the tracing of the function."""
+"""Compiles variants of a jitted function that may need less memory. The function is traced, and no program runs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from .....xla.hlo import HloModule
 from ....analysis.rebinding import replaced_arguments
 from ....analysis.scan_residuals import BACKWARD, scan_residuals
 from ....record.out_of_memory import Smaller, SmallerBy
-from ..function_copies import FunctionCopies, is_users_function, seen_by
-from .donation import Call, abstract, need_with
+from ..function_copies import FunctionCopies
+from ..user_functions import functions_seen, is_users_function
+from .calls import Call, abstract, need_with
 
 #: Two ways to compile the same program may differ by this share.
 _ALIKE = 0.02
@@ -110,15 +111,10 @@ def _recomputable(own: Any, module: HloModule | None) -> list[types.FunctionType
     if module is None or not any(BACKWARD in each.op_name for each in module.instructions.values()):
         return []
     called = {name for kept in scan_residuals(module) for name in kept.called}
-    queue, met, found = [own], {id(own)}, []
-    for each in queue:  # grows meanwhile
-        inner = [value for value in seen_by(each).values() if type(value) is types.FunctionType]
-        inner = [value for value in inner if id(value) not in met]
-        met |= set(map(id, inner))
-        queue += inner
-        found += [value for value in inner if is_users_function(value) and value.__name__.isidentifier()]
-    found.sort(key=lambda each: each.__name__ not in called)
-    return found[:_MOST_FUNCTIONS]
+    seen = (each for each in functions_seen(own) if each is not own and is_users_function(each))
+    named = [each for each in seen if each.__name__.isidentifier()]
+    named.sort(key=lambda each: each.__name__ not in called)
+    return named[:_MOST_FUNCTIONS]
 
 
 def _checkpointed(own: Any, function: types.FunctionType) -> Any:

@@ -13,37 +13,36 @@ from ..function_copies import FunctionCopies
 from ..remedy import Builds, NotTried
 from ..tried_code import TriedCode
 from .afresh import compile_afresh
-from .donation import Call, abstract, is_abstract, jitted_calls
+from .calls import Call, jitted_calls
 from .shortened import FoundLoop, Rounds, find_loop
 
 #: The part of the rounds that is compiled.
 _PART = 3
 
-#: How often all rounds and a part of them are compiled, in turns; the fastest of each counts.
+#: All rounds and a part of them are compiled this often, in turns; the fastest of each counts.
 _TIMES = 2
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Builds:
-    """Propose the loop of JAX that the finding has, and tell what a third of the rounds takes."""
+    """Propose the loop of JAX that the finding recommends, and measure how long a third of the rounds compiles."""
     for call in jitted_calls(code):
-        own = getattr(call.function, "__wrapped__", None)
-        loop = find_loop(own, finding.line)
+        loop = find_loop(call.own, finding.line)
         if loop is None:
             continue
-        third = _third(finding, call, own, loop)
+        third = _third(finding, call, loop)
         after = None if finding.code is None else loop.with_code(finding.code)
         if after is None:
             raise NotTried(third, note("doctor.tried_compile_time"), note("doctor.unrolled_by_hand"))
-        return _builds(call, own, loop, after, third)
+        return _builds(call, loop, after, third)
     raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
 
 
-def _builds(call: Call, own: Any, loop: FoundLoop, after: Any, third: Note) -> Builds:
+def _builds(call: Call, loop: FoundLoop, after: Any, third: Note) -> Builds:
     """Compare all rounds with the loop of JAX, if that gives the same shapes."""
     import jax
 
-    before, given = _prepared(call, own)
-    changed, _ = _prepared(call, FunctionCopies({id(loop.function): after}).of(own))
+    before, given = _prepared(call, call.own)
+    changed, _ = _prepared(call, FunctionCopies({id(loop.function): after}).of(call.own))
     kinds = [jax.tree.map(lambda each: (each.shape, each.dtype), jax.eval_shape(f, given)) for f in (before, changed)]
     if kinds[0] != kinds[1]:
         raise NotTried(third, note("doctor.unrolled_other_types"))
@@ -51,7 +50,7 @@ def _builds(call: Call, own: Any, loop: FoundLoop, after: Any, third: Note) -> B
     return Builds(partial(compile_afresh, before, given), partial(compile_afresh, changed, given), notes)
 
 
-def _third(finding: RuleFinding, call: Call, own: Any, loop: FoundLoop) -> Note:
+def _third(finding: RuleFinding, call: Call, loop: FoundLoop) -> Note:
     """Compile all rounds and a third of them, and extrapolate what the rounds after the first take."""
     every, part = Rounds(), Rounds(_PART)
     takes: dict[Rounds, int] = {}
@@ -59,7 +58,7 @@ def _third(finding: RuleFinding, call: Call, own: Any, loop: FoundLoop) -> Note:
         function = loop.with_rounds(rounds)
         if function is None:
             raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-        run, given = _prepared(call, FunctionCopies({id(loop.function): function}).of(own))
+        run, given = _prepared(call, FunctionCopies({id(loop.function): function}).of(call.own))
         rounds.counts.clear()
         begin = now_ns()
         compile_afresh(run, given)
@@ -84,8 +83,5 @@ def _third(finding: RuleFinding, call: Call, own: Any, loop: FoundLoop) -> Note:
 
 def _prepared(call: Call, function: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
     """Return what to compile, and the abstract arguments."""
-    import jax
-
-    every = {name: abstract(value) for name, value in call.arguments.items()}
-    given = {name: value for name, value in every.items() if all(map(is_abstract, jax.tree.leaves(value)))}
+    given = call.traced()
     return call.taking(given, function), given

@@ -1,4 +1,4 @@
-"""Parse the options of a magic, and leave the code after them verbatim.
+"""Parses the leading options of a magic, and leaves the code after them verbatim.
 
 IPython's own ``%time`` splits the line into words and joins them again, so that ``f'{n}  {n}'`` loses a space. Here
 only the leading options are parsed, and the rest is the statement as it was typed. Only options that the parser knows
@@ -11,9 +11,7 @@ import argparse
 import ast
 import difflib
 import functools
-import keyword
 import re
-import unicodedata
 
 from IPython.core.error import UsageError
 
@@ -24,7 +22,7 @@ _QUOTED = re.compile(r"""("[^"]*"|'[^']*')(?=\s|$)""")
 _WORD = re.compile(r"""\s*("[^"]*"|'[^']*'|[^\s'"]+)(?=\s|$)""")
 
 #: Suffixes of heap profile files, as pprof and JAX's documentation use them.
-PPROF_ENDINGS = (".pb.gz", ".pprof", ".prof")
+_PPROF_ENDINGS = (".pb.gz", ".pprof", ".prof")
 
 
 def split(text: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
@@ -61,6 +59,16 @@ def asks_for_help(text: str, parser: argparse.ArgumentParser) -> bool:
     except UsageError:
         return False
     return "-h" in words or "--help" in words
+
+
+def read(text: str, parser: argparse.ArgumentParser) -> tuple[argparse.Namespace, str]:
+    """Return the values of the leading options of `text`, and the unchanged rest.
+
+    Raises:
+        UsageError: there is no such option, or a value is missing or invalid.
+    """
+    words, rest = split(text, parser)
+    return parse(words, parser), rest
 
 
 def parse(words: list[str], parser: argparse.ArgumentParser) -> argparse.Namespace:
@@ -179,7 +187,7 @@ def _value(text: str, at: int, action: argparse.Action) -> re.Match[str] | None:
 def _file(text: str, at: int, action: argparse.Action) -> re.Match[str] | None:
     """Match the optional value of an option: a word that is a file name by its suffix, and so not code."""
     word = _WORD.match(text, at)
-    return word if word and _unquoted(word[1]).endswith(PPROF_ENDINGS) else None
+    return word if word and _unquoted(word[1]).endswith(_PPROF_ENDINGS) else None
 
 
 def _fits(action: argparse.Action, value: str) -> bool:
@@ -203,116 +211,6 @@ def _unquoted(value: str) -> str:
     return value[1:-1] if value[0] in "'\"" else value
 
 
-#: Names whose values IPython needs.
-_OF_THE_SESSION = frozenset({"In", "Out", "get_ipython", "exit", "quit"})
-
-
-def variable(text: str) -> str:
-    """Parse an option that names a variable."""
-    if not text.isidentifier() or keyword.iskeyword(text):
-        raise argparse.ArgumentTypeError(f"expected a variable name, got {text!r}; for example -v t")
-    if text.startswith("__") or text in _OF_THE_SESSION:
-        raise argparse.ArgumentTypeError(f"{text} belongs to Python or IPython. Choose another name, such as -v t")
-    return unicodedata.normalize("NFKC", text)  # as Python does with every name
-
-
-_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|μs|ms|s|min)$")
-_NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9}
-
-
-def duration_ns(text: str) -> int:
-    """Parse an option that is a duration, a number with its unit; return nanoseconds.
-
-    >>> duration_ns("50ms"), duration_ns("1.5 s")
-    (50000000, 1500000000)
-    """
-    found = _DURATION.match(text.strip())
-    if not found:
-        raise argparse.ArgumentTypeError(
-            f"expected a time with a unit (ns, us, ms, s, min), got {text!r}; for example 50ms"
-        )
-    time_ns = round(float(found[1]) * _NANOSECONDS[found[2]])
-    if time_ns == 0:
-        raise argparse.ArgumentTypeError(f"expected a time above 0, got {text!r}")
-    return time_ns
-
-
 def only_comment(text: str) -> bool:
     """Return whether `text` has no code."""
     return not text.strip() or text.lstrip().startswith("#")
-
-
-def file(text: str) -> str:
-    """Parse an option that names a file."""
-    if not text.strip():
-        raise argparse.ArgumentTypeError(f"expected a file name, got {text!r}; for example =heap.pb.gz")
-    return text
-
-
-def positive_int(text: str) -> int:
-    """Parse an option that is a count."""
-    if not re.fullmatch(r"\d+", text) or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a positive integer, got {text}")
-    return int(text)
-
-
-def modes(text: str) -> tuple[str, ...]:
-    """Parse an option that lists the modes in which a function is called.
-
-    >>> modes("forward,grad")
-    ('forward', 'grad')
-    """
-    return tuple(each.strip() for each in text.split(","))
-
-
-def work(text: str) -> tuple[str, str]:
-    """Parse an option for the work per call; return its kind, and the code that computes the amount.
-
-    >>> work("items=n * n"), work("flops")
-    (('items', 'n * n'), ('flops', ''))
-    """
-    kind, _, amount = (each.strip() for each in text.partition("="))
-    if (kind in ("items", "bytes") and amount) or text.strip() == "flops":
-        return kind, amount
-    raise argparse.ArgumentTypeError(f"expected items=N, bytes=N or flops, got {text!r}; for example items=len(x)")
-
-
-def share(text: str) -> float:
-    """Parse an option that is a fraction, as a number or in per cent.
-
-    >>> share("0.01"), share("1e-2"), share("5%")
-    (0.01, 0.01, 0.05)
-    """
-    found = re.fullmatch(r"((?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s*(%?)", text.strip(), re.IGNORECASE)
-    value = float(found[1]) / (100 if found[2] else 1) if found else 0.0
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"expected a fraction between 0 and 1, got {text!r}; for example 1%")
-    return value
-
-
-def names(text: str) -> tuple[str, ...]:
-    """Parse an option that lists names.
-
-    >>> names("recompile, donation")
-    ('recompile', 'donation')
-    """
-    return tuple(each.strip() for each in text.split(",") if each.strip())
-
-
-_SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([KMGT]i?)?B$")
-
-
-def size_bytes(text: str) -> int:
-    """Parse an option that is an amount of memory; return bytes.
-
-    >>> size_bytes("16GiB"), size_bytes("80 GB")
-    (17179869184, 80000000000)
-    """
-    found = _SIZE.match(text.strip())
-    if not found:
-        raise argparse.ArgumentTypeError(f"expected a size with a unit (KiB, MiB, GiB, GB), got {text!r}; as 16GiB")
-    unit = found[2] or ""
-    size = float(found[1]) * (1024 if unit.endswith("i") else 1000) ** " KMGT".index(unit[:1] or " ")
-    if size < 1:
-        raise argparse.ArgumentTypeError(f"expected a size of at least a byte, got {text!r}")
-    return round(size)

@@ -1,0 +1,135 @@
+"""Finds calls of jitted functions in the code, and compiles them for the types of their arguments."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from .....memory_use.capture.executables import need_of
+from .....runtime.functions import compiled_for, is_jitted
+from ..tried_code import TriedCode
+
+
+class Call(NamedTuple):
+    """A call of a jitted function in the code.
+
+    Attributes:
+        function: the function.
+        arguments: its arguments, by the names of the parameters.
+    """
+
+    function: Any
+    arguments: dict[str, Any]
+
+    @property
+    def own(self) -> Any:
+        """The user's function inside the jitted one; ``None`` if it is unknown."""
+        return getattr(self.function, "__wrapped__", None)
+
+    def traced(self) -> dict[str, Any]:
+        """Return the arguments that consist of arrays, with types and shapes in their place."""
+        import jax
+
+        every = {name: abstract(value) for name, value in self.arguments.items()}
+        return {name: value for name, value in every.items() if all(map(_is_abstract, jax.tree.leaves(value)))}
+
+    def taking(self, names: Collection[str], function: Any) -> Callable[..., Any]:
+        """Return a function that takes some arguments in dictionaries, and calls `function` with these and the rest.
+
+        The rest are no arrays, and may be static.
+        """
+        signature = inspect.signature(function)
+        rest = {name: value for name, value in self.arguments.items() if name not in names}
+
+        def called(*given: dict[str, Any]) -> Any:
+            both = {name: value for each in (*given, rest) for name, value in each.items()}
+            bound = inspect.BoundArguments(signature, OrderedDict((name, both[name]) for name in self.arguments))
+            return function(*bound.args, **bound.kwargs)
+
+        return called
+
+
+def jitted_calls(code: TriedCode) -> Iterator[Call]:
+    """Yield the calls of jitted functions whose arguments are known without running any code."""
+    tree = code.tree
+    for node in () if tree is None else ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        function: Any = code.variables.get(node.func.id)
+        if not is_jitted(function):
+            continue
+        try:
+            args = [_value(each, code.variables) for each in node.args]
+            kwargs = {str(each.arg): _value(each.value, code.variables) for each in node.keywords if each.arg}
+            if len(kwargs) == len(node.keywords):
+                yield Call(function, dict(inspect.signature(function).bind(*args, **kwargs).arguments))
+        except (LookupError, TypeError, ValueError):
+            continue
+
+
+def _value(node: ast.expr, variables: Mapping[str, Any]) -> Any:
+    """Return the value of a name, a literal, or an item of a container of Python's own.
+
+    Raises:
+        LookupError: it is anything else, or does not exist.
+    """
+    match node:
+        case ast.Name():
+            return variables[node.id]
+        case ast.Constant():
+            return node.value
+        case ast.Tuple() | ast.List():
+            values = [_value(each, variables) for each in node.elts]
+            return tuple(values) if isinstance(node, ast.Tuple) else values
+        case ast.Subscript(slice=ast.Constant(value=key)):
+            held = _value(node.value, variables)
+            if type(held) in (dict, list, tuple):
+                return held[key]
+    raise LookupError
+
+
+def need_with(call: Call, donated: tuple[str, ...]) -> int | None:
+    """Return the bytes that a call needs on a device if some arguments are donated; it is compiled, and does not run.
+
+    Arguments that are no arrays stay as they are, and may be static.
+    """
+    import jax
+
+    traced = call.traced()
+    given = {name: value for name, value in traced.items() if name in donated}
+    others = {name: value for name, value in traced.items() if name not in donated}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a donated buffer is not usable shows in the bytes
+        program, _ = compiled_for(jax.jit(call.taking(traced, call.function), donate_argnums=0), (given, others), {})
+    return need_of(program).peak_bytes
+
+
+def abstract(value: Any) -> Any:
+    """Return a pytree with types and shapes in place of its arrays, which may be deleted by now."""
+    import jax
+
+    return jax.tree.map(_abstract, value)
+
+
+def _abstract(value: Any) -> Any:
+    import jax
+
+    if isinstance(value, jax.ShapeDtypeStruct):
+        return value
+    if isinstance(value, jax.Array):
+        sharding = value.sharding if getattr(value, "_committed", True) else None
+        return jax.ShapeDtypeStruct(value.shape, value.dtype, sharding=sharding)
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return jax.ShapeDtypeStruct(value.shape, value.dtype)
+    return value
+
+
+def _is_abstract(value: Any) -> bool:
+    """Return whether a leaf stands in place of an array."""
+    import jax
+
+    return isinstance(value, jax.ShapeDtypeStruct)

@@ -1,0 +1,60 @@
+"""Tells which functions the user wrote, and what they see."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from ....records.call_stack import Frame, is_users
+from ....records.cell_names import known_as
+from ....runtime.around import enclosed, is_exactly
+
+
+def is_users_function(value: Any) -> bool:
+    """Return whether a value is a plain function that the user wrote."""
+    if not is_exactly(value, types.FunctionType):
+        return False
+    code = value.__code__
+    return is_users(Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno))
+
+
+def seen_by(function: types.FunctionType) -> dict[str, Any]:
+    """Return what a function closes over, its defaults, and the globals that it reads if the user wrote it."""
+    held = function.__globals__ if is_users_function(function) else {}
+    defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+    return {
+        **{name: held[name] for name in global_names(function.__code__) if name in held},
+        **enclosed(function),
+        **{f"<default {number}>": value for number, value in enumerate(defaults)},
+    }
+
+
+def global_names(code: types.CodeType) -> Iterator[str]:
+    """Yield the names that some code, and the functions defined in it, may read from its globals."""
+    for inner in all_codes(code):
+        yield from inner.co_names
+
+
+def all_codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Yield some code and the code of all functions defined in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from all_codes(constant)
+
+
+def functions_seen(function: Any) -> Iterator[types.FunctionType]:
+    """Yield a function and the functions that it leads to, nearest first, also through functions of libraries."""
+    queue, met = [function], set()
+    for each in queue:  # grows meanwhile
+        if type(each) is types.FunctionType and id(each) not in met:
+            met.add(id(each))
+            yield each
+            queue += seen_by(each).values()
+
+
+def lines_of(function: types.FunctionType) -> set[str]:
+    """Return the lines of a function and of those defined in it, such as ``"cell 3:2"``."""
+    file = known_as(function.__code__.co_filename)
+    return {f"{file}:{line}" for code in all_codes(function.__code__) for _, _, line in code.co_lines() if line}

@@ -1,0 +1,54 @@
+"""Tells from the syntax whether the calls of a function need the results of each other."""
+
+from __future__ import annotations
+
+import ast
+
+from ....records.call_stack import Frame
+from ..rewriting.syntax import last_name
+from .dependencies import derived_from, given_with, names_read, targets_of
+from .syntax import around, loop_around
+
+
+def is_independent(line: Frame, function: str) -> bool:
+    """Return whether the calls of a function at a line do not need the result of an earlier one, as names tell.
+
+    They do not if they stand in a comprehension, in a lambda that is passed to ``map`` or ``np.vectorize``, or in a
+    loop that counts or goes over values, and their arguments are not computed from anything that the loop computes
+    with them.
+    """
+    nodes = around(line)
+    calls = [
+        call
+        for node in nodes[-1:]
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call) and last_name(call.func) == function
+    ]
+    if len(calls) != 1:
+        return False
+    (call,) = calls
+    statement = nodes[-1]
+    if any(_is_elementwise(each, call) for each in ast.walk(statement)):
+        return True
+    loop = loop_around(line)
+    if not isinstance(loop, ast.For):
+        return False
+    derived = derived_from(loop, targets_of(statement, [call]) | given_with(statement, {call}), objects=True)
+    return not derived & {name for each in (call, loop.iter) for name in names_read(each)}
+
+
+def _is_elementwise(node: ast.AST, call: ast.Call) -> bool:
+    """Return whether a node is a comprehension, or a call of ``map`` or ``vectorize``, that makes the call."""
+    if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+        return _is_in(call, node.elt)
+    if not isinstance(node, ast.Call) or last_name(node.func) not in ("map", "vectorize") or not node.args:
+        return False
+    mapped = node.args[0]
+    return isinstance(mapped, ast.Lambda) and _is_in(call, mapped.body)
+
+
+def _is_in(call: ast.Call, body: ast.expr) -> bool:
+    """Return whether an expression makes a call, whose arguments do not depend on what becomes of its result."""
+    changed = {each.target.id for each in ast.walk(body) if isinstance(each, ast.NamedExpr)}
+    changed |= given_with(body, {call})
+    return any(each is call for each in ast.walk(body)) and not changed & names_read(call)

@@ -1,0 +1,99 @@
+"""Draws charts of rectangles as still pictures: memory maps, treemaps and flame graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..charts.areas import Box, Boxes, Cell, Flame, Treemap
+from .axis import title
+from .colours import EDGE, INK, hue
+from .curves_to_svg import draw_curve, draw_mark
+from .plot import FONT_TOP, MOST_IN_TITLE, WIDTH, Plot, lay_out, legend, names_of
+from .svg import Drawing, fitting, short, width_of
+
+#: The height of a map or treemap, in pixels.
+_HEIGHT = 220
+
+#: The height of a call in a flame graph, in pixels.
+_CELL = 18
+
+
+def draw_boxes(chart: Boxes) -> Drawing:
+    """Draw a map of memory over time, with its total."""
+    legend_left = 24 + width_of(short(title(chart.y, log=False), MOST_IN_TITLE))
+    top = 16 * (lay_out(chart.kinds, legend_left)[-1][1] + 1) + 17
+    bottom = top + _HEIGHT
+    plot = Plot(bottom + 36, chart.title, (chart.x, 56, WIDTH - 16), (chart.y, bottom, top))
+    plot.grid(top, bottom)
+    for number in range(len(chart.kinds)):
+        places = [_place(plot, box) for box in chart.boxes if box.kind == number]
+        plot.drawing.rectangles(places, fill=f"{hue(number)}cc", edge=EDGE)
+    draw_curve(plot, len(chart.kinds), chart.curve)
+    legend(plot.drawing, [(name, hue(number), False) for number, name in enumerate(chart.kinds)], legend_left)
+    draw_mark(plot, chart.mark, top - 4)
+    if chart.note:
+        plot.drawing.words(WIDTH - 20, bottom - 6, chart.note, anchor="end")
+    return plot.drawing
+
+
+def _place(plot: Plot, box: Box) -> tuple[float, float, float, float]:
+    """Return the left, right, top and bottom of a box in pixels."""
+    assert plot.y is not None
+    (left, right), (low, high) = box.x, box.y
+    return plot.x.at(left), plot.x.at(right), plot.y.at(high), plot.y.at(low)
+
+
+def draw_treemap(chart: Treemap) -> Drawing:
+    """Draw tiles whose areas are sizes."""
+    top = 8 + 16 * (lay_out(chart.kinds, width_of(chart.title) + 24)[-1][1] + 1)
+    drawing = Drawing(WIDTH, top + _HEIGHT, chart.title, {"axes": "{}"})
+    drawing.words(0, FONT_TOP, chart.title)
+    if len(chart.kinds) > 1:
+        entries = [(name, hue(number), False) for number, name in enumerate(chart.kinds)]
+        legend(drawing, entries, width_of(chart.title) + 24)
+    for tile in chart.tiles:
+        left, right = (WIDTH * each for each in tile.x)
+        upper, lower = (top + _HEIGHT * each for each in tile.y)
+        with drawing.group({"s": tile.kind, "fit": "tile", "tip": "\n".join(tile.lines)}):
+            corners = [(left, upper), (right, upper), (right, lower), (left, lower)]
+            drawing.path(corners, colour=EDGE, width=1, fill=hue(tile.kind))
+            _words_inside(drawing, tile.lines[:2], (left, right, upper, lower))
+    return drawing
+
+
+def _words_inside(drawing: Drawing, lines: Sequence[str], place: tuple[float, float, float, float]) -> None:
+    """Write as many lines as fit into a rectangle, each cut to its width."""
+    left, right, top, bottom = place
+    letters = int((right - left - 8) / width_of("n"))
+    for number, line in enumerate(lines):
+        if letters >= 4 and bottom - top >= 16 * (number + 1):
+            drawing.words(left + 4, top + 12 + 14 * number, short(line, letters), colour=INK)
+
+
+def draw_flame(chart: Flame) -> Drawing:
+    """Draw calls above each other, as wide as their times."""
+    top = 16 * (lay_out(chart.kinds, 8)[-1][1] + 1) + 6 if chart.kinds else 4
+    bottom = top + _CELL * chart.levels
+    plot = Plot(bottom + 38, chart.title, (chart.x, 8, WIDTH - 8))
+    plot.grid(top, bottom)
+    legend(plot.drawing, [(name, hue(number), False) for number, name in enumerate(chart.kinds)], 8)
+    for cell in chart.cells:
+        _cell(plot, cell, top + _CELL * cell.level)
+    if chart.note:
+        plot.drawing.words(8, bottom + 31, chart.note)
+    return plot.drawing
+
+
+def _cell(plot: Plot, cell: Cell, top: float) -> None:
+    """Draw a call as a rectangle, with the longest of its labels that fits."""
+    left, right = cell.x
+    start = plot.x.at(left)
+    room = 0.9 * (plot.x.at(right) - start - 8)  # the width of text is an estimate
+    *longer, name = names_of(cell, plot.scales["x"])
+    text = next((each for each in longer if width_of(each) <= room), fitting(name, room))
+    data = {"s": cell.kind, "fit": "cell", "name": cell.name} | ({"place": cell.place} if cell.place else {})
+    with plot.drawing.group(data | {"tip": "\n".join(cell.lines)}):
+        corners = [top, top, top + _CELL, top + _CELL, top]
+        plot.path([left, right, right, left, left], corners, colour=EDGE, fill=hue(cell.kind))
+        if text:
+            plot.drawing.words(start + 4, top + 13, text, colour=INK)

@@ -1,0 +1,115 @@
+"""Draws curves as a still picture, and single curves and marks for other charts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..charts.curves import Band, Curves, Mark, Series
+from .axis import title
+from .colours import GREY, hue
+from .plot import MOST_IN_TITLE, WIDTH, Plot, formatted, lay_out, legend
+from .svg import FAINT, FONT_SIZE, Drawing, short, width_of
+
+#: The height of the plot, in pixels.
+_RISE = 130
+
+
+def draw_curves(chart: Curves) -> Drawing:
+    """Draw curves on axes."""
+    legend_left = 24 + width_of(short(title(chart.y, log=chart.y.log), MOST_IN_TITLE))
+    entries = [(each.name, _colour(each), each.dashed) for each in chart.series]
+    if chart.bands:
+        entries.append((chart.bands_name, GREY, False))
+    names = [name for name, _, _ in entries]
+    rows = 1 + lay_out(names, legend_left)[-1][1] if len(names) > 1 else 1
+    top = 16 * rows + 4 + 13 * len(chart.marks)
+    bottom = top + _RISE
+    left = 44 if chart.y.quantity == "share" else 56
+    plot = Plot(bottom + 36, chart.title, (chart.x, left, WIDTH - 16), (chart.y, bottom, top))
+    for band in chart.bands:
+        _band(plot, band)
+    plot.grid(top, bottom)
+    for line, mark in enumerate(chart.marks, 1):
+        draw_mark(plot, mark, top - 13 * line + 9)
+    for number, series in enumerate(chart.series):
+        draw_curve(plot, number, series)
+    _labels(plot, chart.series)
+    if len(names) > 1:
+        legend(plot.drawing, entries, legend_left)
+    if chart.note:
+        plot.drawing.words(WIDTH - 20, bottom - 6, chart.note, anchor="end")
+    return plot.drawing
+
+
+def draw_curve(plot: Plot, number: int, series: Series) -> None:
+    """Draw a line, its interval and its points, between gaps."""
+    colour = _colour(series)
+    with plot.drawing.group({"s": number}):
+        for run in series.runs:
+            xs, ys = _part(series.x, run), _part(series.y, run)
+            data: dict[str, object] = {"curve": series.name}
+            if series.low is not None and series.high is not None:
+                low, high = _part(series.low, run, ys), _part(series.high, run, ys)
+                plot.path([*xs, *reversed(xs)], [*low, *reversed(high)], colour="none", fill=f"{colour}44")
+                data |= {"low": plot.numbers("y", low), "high": plot.numbers("y", high)}
+            plot.path(
+                xs,
+                ys,
+                colour=colour,
+                kind="step" if series.step else "line",
+                width=1.2 if series.muted else 1.8,
+                dashed=series.dashed,
+                data=data,
+            )
+            if series.points or len(run) == 1:
+                plot.path(xs, ys, colour=colour, kind="dots", width=3 if series.muted else 6)
+
+
+def _labels(plot: Plot, series: Sequence[Series]) -> None:
+    """Write labels above their points, or below where another label is in the way."""
+    taken: list[tuple[float, float, float]] = []
+    for each in series:
+        if not each.label or each.x[0] is None or each.y[0] is None or plot.y is None:
+            continue
+        x, y, half = plot.x.at(each.x[0]), plot.y.at(each.y[0]), width_of(each.label) / 2
+        for lift in (7.0, -15.0):
+            if all(abs(x - at) > half + other or abs(y - lift - line) > FONT_SIZE for at, line, other in taken):
+                taken.append((x, y - lift, half))
+                plot.label(each.x[0], each.y[0], each.label, lift)
+                break
+
+
+def _band(plot: Plot, band: Band) -> None:
+    """Draw a band behind the curves, from top to bottom."""
+    low, high = plot.scales["y"].low, plot.scales["y"].high
+    with plot.drawing.group({"tip": band.tip}):
+        plot.path(
+            [band.low, band.high, band.high, band.low], [low, low, high, high], colour=GREY, width=0.5, fill=FAINT
+        )
+
+
+def draw_mark(plot: Plot, mark: Mark, height: float) -> None:
+    """Draw a vertical line, its interval, and its label above both."""
+    colour = GREY if mark.hue is None else hue(mark.hue)
+    scale = plot.scales["x"]
+    text = f"{mark.label} {formatted(scale, mark.at)}"
+    low, high = plot.scales["y"].low, plot.scales["y"].high
+    tip = text
+    if mark.low is not None and mark.high is not None:
+        tip += f" ({formatted(scale, mark.low)} to {formatted(scale, mark.high)})"
+    with plot.drawing.group({"tip": tip}):
+        if mark.low is not None and mark.high is not None:
+            left, right = mark.low, mark.high
+            plot.path([left, right, right, left], [low, low, high, high], colour="none", fill=f"{colour}44")
+        plot.path([mark.at, mark.at], [low, high], colour=colour, width=1)
+    plot.words(mark.at, height, text)
+
+
+def _colour(series: Series) -> str:
+    return hue(series.hue)
+
+
+def _part(values: tuple[float | None, ...], run: range, instead: list[float] | None = None) -> list[float]:
+    """Return the values of a run; a missing value is replaced by the one in `instead`."""
+    part = [values[index] for index in run]
+    return [value if value is not None else (instead[at] if instead else 0.0) for at, value in enumerate(part)]
