@@ -70,6 +70,12 @@ def _static(argument: str, text: str, function: str, type: str) -> str:
     )
 
 
+def _static_traced(argument: str, text: str, function: str) -> str:
+    who = f"{quoted(argument)} of {quoted(function)} is static" if argument and function else "An argument is static"
+    passed = f" ({quoted(text)})" if text and text != argument else ""
+    return f"{who}, but the value passed for it{passed} is traced: it has no value yet that JAX could compile for."
+
+
 def _leak(name: str, type: str, function: str, location: str, transform: str) -> str:
     value = f"{quoted(name)} ({type})" if name else f"A value of type {type}" if type else "A value"
     verb = "were" if ", " in name else "was"
@@ -136,6 +142,7 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_numpy": _numpy,
     "error_mask": _mask,
     "error_static": _static,
+    "error_static_traced": _static_traced,
     "error_leak": _leak,
     "error_carry": _carry,
     "error_branches": _branches,
