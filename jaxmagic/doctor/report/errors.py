@@ -8,6 +8,8 @@ from ...terminal import printable
 from .error_remedies import REMEDY_NOTES
 from .out_of_memory import MEMORY_NOTES
 from .quoted import quoted
+from .wrong_arguments.calls import CALL_NOTES
+from .wrong_arguments.shapes import SHAPE_NOTES
 
 #: How each use of a condition is worded.
 _USES = {
@@ -201,4 +203,6 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_unexplained": lambda error: f"There is no explanation for this {quoted(error)} of JAX yet.",
     **REMEDY_NOTES,
     **MEMORY_NOTES,
+    **SHAPE_NOTES,
+    **CALL_NOTES,
 }
