@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import sys
-from types import FrameType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from ....runtime.around import attribute, is_a, is_exactly, of_type
 from ....runtime.tracing import is_array, is_tracer, passed_to, type_of
 from ...analysis.failures.messages import short_type
 from ...record.failure import Operand
-from .calls import MISSING, value_of
+from .calls import MISSING, value_of, wrapped_function
 from .statement import Place
 
 #: At most this many items of a list are described.
@@ -98,9 +98,14 @@ def is_percent(node: ast.AST | None) -> bool:
 
 def home_of(place: Place, frame: FrameType) -> str | None:
     """Return the module of the function that is called; ``None`` if it is unknown."""
-    function = value_of(place.node.func, frame) if isinstance(place.node, ast.Call) else MISSING
-    module = None if function is MISSING else attribute(function, "__module__")
-    return module if is_exactly(module, str) else None
+    node = place.node.func if isinstance(place.node, ast.Call) else None
+    owner = value_of(node.value, frame) if isinstance(node, ast.Attribute) else MISSING
+    if is_a(owner, ModuleType):
+        name = attribute(owner, "__name__")
+        return name if is_exactly(name, str) else None
+    function = MISSING if node is None else value_of(node, frame)
+    function = wrapped_function(function) or function
+    return str(function.__module__) if is_exactly(function, FunctionType) else None
 
 
 def is_outer(place: Place, frame: FrameType) -> bool:

@@ -101,8 +101,8 @@ CALL_NOTES: dict[str, Callable[..., str]] = {
     "error_update": _update,
     "write_at": _write_at,
     "write_at_outside": lambda array, root: (
-        f"{quoted(root)} is not a variable of this function. Return the new array, {quoted(array)}.at[…].set(…), and "
-        f"assign it where {quoted(root)} is made."
+        f"{quoted(root)} is not a local variable of this function. Return the new array, "
+        f"{quoted(array)}.at[…].set(…), and assign it where {quoted(root)} is made."
     ),
     "error_format": _format,
     "write_printed": _write_printed,
@@ -114,6 +114,15 @@ CALL_NOTES: dict[str, Callable[..., str]] = {
     "write_taken_out": lambda path, argument: (
         f"Pass {quoted(path)} as an argument of its own that is static, and only arrays and numbers in "
         f"{quoted(argument)}."
+    ),
+    "write_object": lambda argument, type: (
+        f"{quoted(argument)} is a pytree with a value of type {quoted(type)} in it. If it holds no arrays, close "
+        "over it, or declare it static if it is hashable. If it does, pass its arrays alone: equinox.filter_jit "
+        "does that for modules of Equinox."
+    ),
+    "write_numbers": lambda jnp: (
+        f"Its elements are no numbers: {jnp} has arrays of bools, integers, floats and complex numbers. Encode text "
+        "as integers, and convert arrays of objects with .astype()."
     ),
     "write_self": lambda type: (
         f"Make {quoted(type)} a pytree, for example with jax.tree_util.register_dataclass, or jit a function that "

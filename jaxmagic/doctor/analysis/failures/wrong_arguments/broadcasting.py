@@ -145,7 +145,8 @@ def explain_stacked(failure: Failure) -> Explained:
 
 def explain_reshaped(failure: Failure) -> Explained:
     """Explain a new shape that has another number of elements."""
-    shape, requested = shapes_in(fact(failure, "shape"))[0], shapes_in(fact(failure, "requested"))[0]
+    shape, asked = shapes_in(fact(failure, "shape"))[0], fact(failure, "requested")
+    requested = (int(asked),) if asked.isdecimal() else shapes_in(asked)[0]
     known = [each.text for each in failure.operands if each.shape == shape and each.text and each.keyword is None]
     size = int(fact(failure, "size"))
     fixed = elements(tuple(each for each in requested if each >= 0))

@@ -6,7 +6,7 @@ import re
 
 from .....records.note import note
 from ....record.failure import Failure, Operand
-from ..expression import expression_of
+from ..expression import expression_of, spelled
 from ..static_argument import static_decorator
 from .explained import Explained
 from .operands import fact, shortened
@@ -43,12 +43,17 @@ def explain_not_array(failure: Failure) -> Explained:
         function="" if failing is None else failing.called or "",
         type=kind,
     )
-    if not path or (failure.detail or "").partition(".")[0] == "jax":
+    collected = inside and name in ("args", "kwargs")  # by a function that takes any arguments
+    if not path or collected or (failure.detail or "").partition(".")[0] == "jax":
         return Explained(found, note("doctor.write_array", type=kind))
+    if inside.startswith("."):
+        return Explained(found, note("doctor.write_object", argument=name, type=kind))
     if inside:
         return Explained(found, note("doctor.write_taken_out", path=path, argument=name))
     if name == "self":
         return Explained(found, note("doctor.write_self", type=kind))
+    if kind == "ndarray":
+        return Explained(found, note("doctor.write_numbers", jnp=spelled(failure, "jax.numpy")))
     if kind not in _PLAIN:
         return Explained(found, note("doctor.write_static_or_pytree", argument=name, type=kind))
     remedy = note("doctor.write_static_argument", argument=name, anew=kind == "function")

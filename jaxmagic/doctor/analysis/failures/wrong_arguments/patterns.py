@@ -51,7 +51,7 @@ _PATTERNS: tuple[tuple[str, Kind, str], ...] = (
         rf"All input arrays must have the same shape\.(?: Got (?P<shapes>{_SHAPES}))?"),
     ("TypeError", "reshaped",
         rf"cannot reshape array of shape (?P<shape>{_SHAPE}) \(size (?P<size>\d+)\) into shape "
-        r"(?P<requested>\([-\d, ]*\)) (?:\(size|because)"),
+        r"(?P<requested>\([-\d, ]*\)|\d+) (?:\(size|because)"),
     ("TypeError", "reshaped",
         r"reshape total size must be unchanged, got new_sizes (?P<requested>\([\d, ]*\)) \(of total size "
         rf"\d+\) for shape (?P<shape>{_SHAPE}) \(of total size (?P<size>\d+)\)"),
@@ -65,7 +65,7 @@ _PATTERNS: tuple[tuple[str, Kind, str], ...] = (
     ("TypeError", "format",
         r"%\w format: .+ is required, not (?P<tracer>\w+)"),
     ("TypeError", "not array",
-        r"Error interpreting argument to (?P<function>.+?) as an abstract array\. The problematic value is "
+        r"Error interpreting argument to [\s\S]+? as an abstract array\. The problematic value is "
         r"of type <class '(?P<type>.+?)'> and was passed to the function at path (?P<path>.+)\.$"),
     ("TypeError", "not array",
         r"Argument '(?:[\s\S]*)' of type '?<class '(?P<type>.+?)'>'? is not a valid JAX type"),

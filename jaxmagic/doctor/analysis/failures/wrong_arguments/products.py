@@ -37,7 +37,8 @@ def explain_product(failure: Failure) -> Explained:
     left, right = arrays if len(arrays) == 2 else (Operand(text=""), Operand(text=""))
     axes = _axes(failing, left.shape or (), right.shape or (), sizes)
     if axes is None:
-        named = _called(failing) in _OTHERS and all(each.text and each.shape is not None for each in (left, right))
+        named = _called(failing) in _OTHERS if left.text else _hold(left, right, sizes)
+        named = named and left.shape is not None and right.shape is not None
         found = note(
             "doctor.error_product",
             operands=_both(left, right) if named else "",
@@ -58,8 +59,13 @@ def explain_product(failure: Failure) -> Explained:
     return Explained(found, _fitting(failing, left, right) or note("doctor.write_product"))
 
 
+def _hold(left: Operand, right: Operand, sizes: list[Shape]) -> bool:
+    """Return whether what a library multiplied has axes of the sizes in the message."""
+    return all(set(size) <= set(each.shape or ()) for each, size in zip((left, right), sizes, strict=True))
+
+
 def _both(left: Operand, right: Operand) -> str:
-    return listed([left.text, right.text], [left.shape or (), right.shape or ()])
+    return listed([left.text, right.text] if left.text else [], [left.shape or (), right.shape or ()])
 
 
 def _written(sizes: Shape) -> str:

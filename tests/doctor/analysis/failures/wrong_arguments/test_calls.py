@@ -90,7 +90,7 @@ def test_an_object_of_another_class_may_be_a_pytree_or_static() -> None:
 
 
 def test_functions_of_jax_have_no_static_arguments_to_declare() -> None:
-    for code in ("jnp.sin('a')", "jax.grad(lambda x: x)('a')", "jax.vmap(lambda x: x)('a')"):
+    for code in ("jnp.sin('a')", "jnp.mean('a')", "jax.grad(lambda x: x)('a')", "jax.vmap(lambda x: x)('a')"):
         cell = Cell(f"{code}  # here")
         assert cell.finding.line == cell.here
         assert "'a' (str) is passed to" in cell.said
@@ -273,3 +273,31 @@ def test_the_same_words_of_other_code_are_not_explained(text: str) -> None:
     cell = Cell(f"raise TypeError({text!r})")
     assert cell.error is not None
     assert recognize(cell.error) is None
+
+
+def test_an_object_with_a_function_in_it() -> None:
+    cell = Cell("""
+        import collections
+        Transform = collections.namedtuple("Transform", "init update")
+        optimizer = Transform(len, max)
+        @jax.jit
+        def step(x, optimizer): return x
+        step(1.0, optimizer)  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert "optimizer.init (builtin_function_or_method) is passed to step" in cell.said
+    assert "optimizer is a pytree with a value of type builtin_function_or_method in it." in cell.said
+
+
+def test_a_function_that_takes_any_arguments_has_no_name_for_one() -> None:
+    cell = Cell("def f(*args, **kwargs): return 1.0\njax.jit(f)(1.0, 'a')  # here")
+    assert cell.finding.line == cell.here
+    assert "static_argnames" not in cell.said
+    assert "only arrays and numbers in args" not in cell.said
+
+
+def test_an_array_of_text() -> None:
+    cell = Cell("@jax.jit\ndef f(x): return x\nnames = np.array(['a'])\nf(names)  # here")
+    assert cell.finding.line == cell.here
+    assert "names (ndarray) is passed to f for x" in cell.said
+    assert "Its elements are no numbers" in cell.said

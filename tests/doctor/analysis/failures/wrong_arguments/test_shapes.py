@@ -183,6 +183,12 @@ def test_reshape(code: str, transform: str) -> None:
     assert jnp.ones((3, 2)).reshape(-1, 2).shape == (3, 2)
 
 
+def test_reshape_to_one_axis() -> None:
+    cell = Cell("x = jnp.ones((3, 2))\nx.reshape(5)")
+    assert cell.said.startswith("x (3, 2) has 6 elements, but shape (5,) needs 5.")
+    assert "(-1,) fits in shape" in cell.said
+
+
 def test_reshape_with_a_free_axis() -> None:
     cell = Cell("x = jnp.ones((3, 2))\nx.reshape(4, -1)")
     assert "needs a multiple of 4" in cell.said
@@ -218,7 +224,7 @@ def test_a_variable_that_has_changed_since_is_not_named_with_its_new_shape() -> 
     assert cell.said.startswith("(3,) and (4,) do not broadcast in JAX's add")
 
 
-def test_a_library_that_multiplies_is_named_and_its_operands_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_multiplies_is_named_and_its_operands_are_not() -> None:
     cell = Cell("""
         exec(compile("def dense(x, w):\\n    return x @ w", "/opt/site-packages/layers/dense.py", "exec"))
         x, w = jnp.ones((2, 3)), jnp.ones((4, 5))
@@ -228,6 +234,7 @@ def test_a_library_that_multiplies_is_named_and_its_operands_are_not(monkeypatch
     first = cell.said.splitlines()[0]
     assert "sizes 3 and 4" in first
     assert "x (" not in first
+    assert first.startswith("(2, 3) and (4, 5) cannot be multiplied")
     assert "It happened in dense" in cell.said
 
 

@@ -73,13 +73,14 @@ def test_repeated_indices_count_each_time() -> None:
     [
         "def f():\n    x[0] = 1  # here\nf()",
         "def g(x):\n    def f():\n        x[0] = 1  # here\n    f()\ng(x)",
+        "def f():\n    global x\n    x[0] = 1  # here\nf()",
     ],
 )
 def test_a_variable_of_an_outer_function_is_not_assigned(code: str) -> None:
     cell = Cell(f"x = jnp.zeros(3)\n{code}")
     assert cell.finding.line == cell.here
     assert cell.finding.code is None
-    assert "x is not a variable of this function." in cell.said
+    assert "x is not a local variable of this function." in cell.said
 
 
 @pytest.mark.parametrize("line", ["x[0], y = 1, 2", "x[0] = y = 1", "for x[0] in [1]: pass", "x[i][0] = 1"])
