@@ -69,6 +69,8 @@ def type_of(tracer: Any) -> str | None:
 def passed_to(frame: FrameType) -> list[Any]:
     """Return the positional arguments of one of JAX's calls, with those that its ``*args`` collects.
 
+    The object whose ``__call__`` it is does not count.
+
     A parameter that the function has assigned to shows the new value.
     """
     code = frame.f_code
@@ -76,7 +78,7 @@ def passed_to(frame: FrameType) -> list[Any]:
     values = [frame.f_locals.get(name) for name in names]
     if code.co_flags & inspect.CO_VARARGS:
         values += frame.f_locals.get(code.co_varnames[code.co_argcount + code.co_kwonlyargcount]) or ()
-    return values
+    return values[1:] if code.co_name == "__call__" else values
 
 
 def origin_of(tracer: Any) -> str | None:

@@ -53,8 +53,8 @@ def operands_of(place: Place, frame: FrameType, called: FrameType | None) -> tup
 def _aligned(node: ast.AST | None, values: list[Any], passed: list[Any]) -> list[Any] | None:
     """Return the arguments of JAX's function in the order of the line; ``None`` if that is uncertain.
 
-    The operator of the right operand gets them in reverse, if the left one is no JAX array. A method ``__call__``
-    and a function that collects all of its arguments once more have one before them.
+    The operator of the right operand gets them in reverse, if the left one is no JAX array. A function that
+    collects all of its arguments once more has one before them.
     """
     orders = [passed, passed[1:]]
     if isinstance(node, ast.BinOp | ast.AugAssign | ast.Compare):

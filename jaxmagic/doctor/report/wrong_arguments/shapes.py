@@ -53,13 +53,13 @@ def _broadcast(operands: str, operation: str, axis: int, sizes: str) -> str:
     return f"{printable(operands)} do not broadcast{where}{differ}."
 
 
-def _broadcast_to(value: str, requested: str, target: str) -> str:
+def _broadcast_to(value: str, shape: str, requested: str, target: str) -> str:
     what = f"{quoted(target)}, which has shape {requested}" if target else f"shape {requested}"
-    return f"{_value(value)} does not broadcast to {what}."
+    return f"{_value(value, shape)} does not broadcast to {what}."
 
 
-def _value(value: str) -> str:
-    return f"An array of shape {value}" if value.startswith("(") else printable(value)
+def _value(text: str, shape: str) -> str:
+    return f"{printable(text)} {shape}" if text else f"An array of shape {shape}"
 
 
 def _joined(operands: str, axis: int, other: int, sizes: str) -> str:
@@ -77,9 +77,9 @@ def _stacked(operands: str) -> str:
     return f"{printable(operands) or 'The arrays'} cannot be stacked: they must have the same shape."
 
 
-def _reshaped(array: str, size: int, requested: str, needed: int, free: bool) -> str:
+def _reshaped(array: str, shape: str, size: int, requested: str, needed: int, free: bool) -> str:
     needs = f"shape {requested} needs {'a multiple of ' if free else ''}{needed}"
-    return f"{_value(array)} has {size} {'element' if size == 1 else 'elements'}, but {needs}."
+    return f"{_value(array, shape)} has {size} {'element' if size == 1 else 'elements'}, but {needs}."
 
 
 def _size(sizes: str) -> str:

@@ -45,6 +45,10 @@ def test_variables_are_named_whatever_jax_does_with_its_frames(source: str, filt
 def test_expressions_have_the_shapes_that_jax_got(filtering: str) -> None:
     cell = Cell("a, b = jnp.ones((3, 4)), jnp.ones((5, 4))\njnp.matmul(jnp.tanh(a), b * 2)")
     assert [(each.text, each.shape) for each in cell.failure.operands] == [("jnp.tanh(a)", (3, 4)), ("b * 2", (5, 4))]
+    cell = Cell("a, b = jnp.ones(3), jnp.ones(4)\njnp.minimum(a * 1, b * 1)")
+    assert cell.said.startswith("a * 1 (3,) and b * 1 (4,) do not broadcast")
+    cell = Cell("a = jnp.ones((3, 4))\n(a * 1)[0].reshape(3)")
+    assert cell.said.startswith("(a * 1)[0] (4,) has 4 elements")
     cell = Cell("a, b = jnp.ones((3, 4)), jnp.ones((5, 4))\nnp.square(a) @ (b * 2)")
     assert [each.shape for each in cell.failure.operands] == [None, None]  # the right operand's operator may have run
     assert "(3, 4)" not in cell.said

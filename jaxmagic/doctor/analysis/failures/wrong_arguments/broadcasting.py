@@ -95,7 +95,8 @@ def explain_broadcast_to(failure: Failure) -> Explained:
     return Explained(
         note(
             "doctor.error_broadcast_to",
-            value=listed(known[:1] if len(known) == 1 else [], [shape]),
+            value=shortened(known[0]) if len(known) == 1 else "",
+            shape=written(shape),
             requested=written(requested),
             target=shortened(target),
         ),
@@ -159,7 +160,8 @@ def explain_reshaped(failure: Failure) -> Explained:
     return Explained(
         note(
             "doctor.error_reshaped",
-            array=listed(known[:1], [shape]),
+            array=shortened(known[0]) if known else "",
+            shape=written(shape),
             size=size,
             requested=written(requested),
             needed=fixed,
