@@ -177,8 +177,7 @@ CALL_NOTES: dict[str, Callable[..., str]] = {
     "error_scan_nothing": lambda: "scan has nothing to iterate over, and no length=.",
     "write_length": lambda: "Pass length=n, the number of steps.",
     "error_scan_axis": lambda operand: (
-        f"scan iterates over the leading axis of its third argument, but "
-        f"{quoted(operand) if operand else 'a value in it'} has none."
+        f"scan iterates over the leading axis of each array, but {quoted(operand) or 'one of them'} has none."
     ),
     "write_axis": lambda jnp: (
         f"Pass arrays, such as {jnp}.arange(n) in place of range(n), or None with length=n. What is the same in each "

@@ -301,3 +301,9 @@ def test_an_array_of_text() -> None:
     assert cell.finding.line == cell.here
     assert "names (ndarray) is passed to f for x" in cell.said
     assert "Its elements are no numbers" in cell.said
+
+
+def test_a_map_is_a_scan() -> None:
+    cell = Cell("n, x = 1.0, jnp.ones(3)\nlax.map(lambda t: t, (n, x))  # here")
+    assert cell.finding.line == cell.here
+    assert "the leading axis of each array, but one of them has none" in cell.said
