@@ -161,3 +161,9 @@ def test_a_class_of_the_user_with_a_similar_name_is_not_explained() -> None:
     cell = Cell("class FooTracer: pass\nf'{FooTracer():.3f}'")
     assert isinstance(cell.error, TypeError)
     assert recognize(cell.error) is None
+
+
+def test_of_several_traced_values_none_is_said_to_be_the_one() -> None:
+    cell = Cell("@jax.jit\ndef f(x, y):\n    return f'{x} {y:.1f}'  # here\nf(1.0, 2.0)")
+    assert cell.said.startswith("A value is traced")
+    assert "depends" not in cell.said
