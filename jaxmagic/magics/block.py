@@ -27,7 +27,7 @@ from ..session.record import Record
 from ..terminal import written_to
 from . import options
 from .attempts import attempt
-from .declare import declared
+from .declare import declared, keeping_last_shown
 from .once import shown_already
 from .recorder import Recorder, RepeatedRecorder, Timed
 
@@ -237,6 +237,7 @@ def forget_left(*_: object) -> None:
         block.take()
 
 
+@keeping_last_shown
 def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> Block:
     """Make the block for a magic in a cell; called by the code that :mod:`~jaxmagic.magics.rewrite` generates.
 

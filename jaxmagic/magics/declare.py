@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
+from IPython.core.error import UsageError
 from IPython.core.magic import MAGIC_NO_VAR_EXPAND_ATTR, Magics, magics_class
 from IPython.core.magic_arguments import argument
 from traitlets import Bool, Enum, Float, Int, TraitError, observe
@@ -16,10 +18,13 @@ from traitlets import Bool, Enum, Float, Int, TraitError, observe
 from ..report.style import Style
 from ..runtime.given import rate
 from ..runtime.given_peaks import Given, give_peaks
-from ..runtime.tracebacks import of_the_user
+from ..runtime.tracebacks import keep_last_shown, of_the_user
 from ..subjects import Magic, magics
 from ..terminal import width, written_to
 from . import options
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 _HELP = argument("-h", "--help", action="store_true", help="Print this help, and run nothing.")
 
@@ -158,6 +163,21 @@ class Parsers(Mapping[str, argparse.ArgumentParser]):
         return len(self._names)
 
 
+def keeping_last_shown(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Run `function`, and let an error about usage keep the error that ``%jaxdoctor`` explains."""
+
+    @functools.wraps(function)
+    def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        __tracebackhide__ = True
+        try:
+            return function(*args, **kwargs)
+        except UsageError as error:
+            keep_last_shown(error)
+            raise
+
+    return run
+
+
 class LazyMagic:
     """A magic whose package is imported on first use, or when its documentation is read."""
 
@@ -177,6 +197,7 @@ class LazyMagic:
         return str(declared(self.__name__).__doc__)
 
     @of_the_user
+    @keeping_last_shown
     def __call__(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
         """Run the magic, as IPython calls it, or print its help."""
         magic = declared(self.__name__)

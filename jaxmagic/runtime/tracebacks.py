@@ -1,16 +1,18 @@
-"""Remove jaxmagic's own calls from the tracebacks of errors in the user's code."""
+"""Remove jaxmagic's own calls from the tracebacks of errors in the user's code, and find the last one shown."""
 
 from __future__ import annotations
 
 import dis
 import functools
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
 from ..errors import JaxMagicError
+from .around import attributes
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -49,6 +51,28 @@ def of_the_user(function: Callable[_P, _R]) -> Callable[_P, _R]:
             raise
 
     return shown
+
+
+#: The attribute in which an error about usage keeps the one that was shown before it.
+_BEFORE = "shown_before"
+
+
+def last_shown() -> BaseException | None:
+    """Return the last error that Python or IPython has shown, except for errors about usage.
+
+    IPython sets ``sys.last_value``; Python 3.12 and newer set ``sys.last_exc`` to the same.
+    """
+    error = getattr(sys, "last_value", None) or getattr(sys, "last_exc", None)
+    held = attributes(error) or {}
+    before: BaseException | None = held.get(_BEFORE, error)
+    return before
+
+
+def keep_last_shown(usage: BaseException) -> None:
+    """Let an error about usage keep the last error shown, which IPython forgets for it."""
+    before = last_shown()
+    if before is not usage:
+        usage.__dict__[_BEFORE] = before
 
 
 def without_ours(error: BaseException) -> TracebackType | None:

@@ -7,11 +7,12 @@ JAX.
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from .around import is_a, member, of_type
@@ -32,6 +33,19 @@ def is_tracer(value: object) -> bool:
         return False
 
 
+def tracer_names() -> frozenset[str]:
+    """Return the names of JAX's classes of traced values, without importing JAX."""
+    jax = sys.modules.get("jax")
+    names: set[str] = set()
+    with suppress(AttributeError, TypeError):
+        pending = [jax.core.Tracer] if jax is not None else []
+        while pending:
+            kind = pending.pop()
+            names.add(of_type("__name__", kind))
+            pending += type.__subclasses__(kind)
+    return frozenset(names)
+
+
 def is_array(value: object) -> bool:
     """Return whether a value is a JAX array that is not traced."""
     kind = type(value)
@@ -46,11 +60,26 @@ def lowers(code: CodeType) -> bool:
 
 
 def type_of(tracer: Any) -> str | None:
-    """Return the type of a traced value as JAX writes it, such as ``"float32[3]"``; ``None`` if unknown."""
+    """Return the type of a traced value or an array as JAX writes it, ``"float32[3]"``; ``None`` if unknown."""
     try:
         return f"{tracer.aval.dtype.name}[{','.join(map(str, tracer.aval.shape))}]"
     except Exception:
         return None
+
+
+def passed_to(frame: FrameType) -> list[Any]:
+    """Return the positional arguments of one of JAX's calls, with those that its ``*args`` collects.
+
+    The object whose ``__call__`` it is does not count.
+
+    A parameter that the function has assigned to shows the new value.
+    """
+    code = frame.f_code
+    names = code.co_varnames[: code.co_argcount]
+    values = [frame.f_locals.get(name) for name in names]
+    if code.co_flags & inspect.CO_VARARGS:
+        values += frame.f_locals.get(code.co_varnames[code.co_argcount + code.co_kwonlyargcount]) or ()
+    return values[1:] if code.co_name == "__call__" else values
 
 
 def origin_of(tracer: Any) -> str | None:

@@ -24,6 +24,37 @@ Kind = Literal[
     "branches",  # branches return different types or structures
     "pytree",  # two pytrees differ
     "memory",  # out of memory
+    "product",  # the axes that a matrix product sums over have different sizes
+    "batch",  # the batch axes of matrix products do not broadcast
+    "no axis",  # an operand of a matrix product has no axis
+    "einsum",  # a label of einsum() stands for axes of different sizes
+    "einsum axes",  # a subscript of einsum() has more or fewer labels than its operand has axes
+    "broadcast",  # shapes do not broadcast to each other
+    "broadcast to",  # a shape does not broadcast to the one that is asked for
+    "joined",  # shapes do not fit in concatenate()
+    "stacked",  # shapes do not fit in stack()
+    "reshaped",  # an array has another number of elements than the shape that it should get
+    "size",  # a shape has a size that is a float
+    "update",  # an element of a JAX array was assigned
+    "format",  # a traced value was formatted
+    "not array",  # an argument is no array, no number and no pytree of them
+    "result",  # a traced function returns something else than arrays
+    "predicate",  # the condition of cond() is not a scalar
+    "loop condition",  # the condition of while_loop() is not a scalar bool
+    "branch index",  # the index of switch() is not an integer scalar
+    "bounds",  # the bounds of fori_loop() have different types
+    "scan sizes",  # what scan() iterates over has different sizes
+    "scan length",  # there is nothing to iterate over, or no leading axis
+    "scan pair",  # the body of scan() does not return a pair
+    "grad output",  # the function to differentiate does not return a real scalar
+    "grad input",  # the argument to differentiate by is no float
+    "grad argument",  # there is no argument to differentiate by
+    "aux",  # a function with auxiliary output does not return a pair
+    "vmap sizes",  # the axes that are mapped have different sizes
+    "vmap rank",  # an argument lacks the axis that is mapped
+    "vmap axes",  # in_axes or out_axes do not fit the arguments or the result
+    "jit option",  # static_argnums or static_argnames name no argument
+    "nondiff",  # a traced value was passed to an argument in nondiff_argnums
 ]
 
 
@@ -152,6 +183,39 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Operand:
+    """An operand or argument in the failing expression.
+
+    Attributes:
+        text: the operand as it is written; empty if a library passes it.
+        type: ``"f32[3,4]"`` for an array, the name of its class for another value; ``None`` if unknown.
+        keyword: the keyword with which it is passed, if any.
+        string: its value if it is a short string.
+        items: the items, if it is a list or a tuple.
+    """
+
+    text: str
+    type: str | None = None
+    keyword: str | None = None
+    string: str | None = None
+    items: tuple[Operand, ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The shape of an array or of a number; ``None`` for another value.
+
+        >>> Operand(text="x", type="f32[3,4]").shape, Operand(text="2", type="int").shape
+        ((3, 4), ())
+        """
+        if self.type in ("int", "float", "bool", "complex"):
+            return ()
+        sizes = (self.type or "").partition("[")[2].removesuffix("]").split(",")
+        if not (self.type or "").endswith("]") or not all(each.isdecimal() for each in sizes if each):
+            return None
+        return tuple(int(each) for each in sizes if each)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """An exception that JAX raised.
 
@@ -182,6 +246,9 @@ class Failure:
         alive: the largest arrays that were alive, with the names that hold them, when the error was explained.
         alive_bytes: the size of each of these arrays.
         memory: what is known about memory that ran out; ``None`` for another problem.
+        said: what the message says, by the names of the groups in its pattern.
+        operands: the operands or arguments of the failing expression.
+        outer: whether the failing line assigns into a variable that its function does not have.
     """
 
     kind: Kind
@@ -210,6 +277,9 @@ class Failure:
     alive: tuple[str, ...] = ()
     alive_bytes: tuple[int, ...] = ()
     memory: OutOfMemory | None = None
+    said: tuple[tuple[str, str], ...] = ()
+    operands: tuple[Operand, ...] = ()
+    outer: bool = False
 
     @property
     def line(self) -> str | None:

@@ -154,6 +154,10 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_tuple": lambda argument: (
         f"Pass {quoted(argument) or 'it'} as a tuple, if its items are hashable and nothing changes it."
     ),
+    "write_static_too": lambda argument: (
+        f"Pass a Python value for {quoted(argument) or 'it'}: make it static in the function around it as well, or "
+        "leave it out of what jax.vmap or jax.grad maps or differentiates. If it is data, do not declare it static."
+    ),
     "write_hashable": lambda argument, type: (
         f"If {quoted(argument) or 'it'} holds arrays or numbers to compute with, leave it an ordinary "
         f"argument: a {type} "

@@ -8,6 +8,8 @@ from ...terminal import printable
 from .error_remedies import REMEDY_NOTES
 from .out_of_memory import MEMORY_NOTES
 from .quoted import quoted
+from .wrong_arguments.calls import CALL_NOTES
+from .wrong_arguments.shapes import SHAPE_NOTES
 
 #: How each use of a condition is worded.
 _USES = {
@@ -68,6 +70,12 @@ def _static(argument: str, text: str, function: str, type: str) -> str:
         f"{who}, but the {quoted(type) or 'value'} passed for it{passed} is not hashable. JAX compiles "
         "once per value of a static argument and looks it up by its hash."
     )
+
+
+def _static_traced(argument: str, text: str, function: str) -> str:
+    who = f"{quoted(argument)} of {quoted(function)} is static" if argument and function else "An argument is static"
+    passed = f" ({quoted(text)})" if text and text != argument else ""
+    return f"{who}, but the value passed for it{passed} is traced: it has no value yet that JAX could compile for."
 
 
 def _leak(name: str, type: str, function: str, location: str, transform: str) -> str:
@@ -136,6 +144,7 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_numpy": _numpy,
     "error_mask": _mask,
     "error_static": _static,
+    "error_static_traced": _static_traced,
     "error_leak": _leak,
     "error_carry": _carry,
     "error_branches": _branches,
@@ -194,4 +203,6 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_unexplained": lambda error: f"There is no explanation for this {quoted(error)} of JAX yet.",
     **REMEDY_NOTES,
     **MEMORY_NOTES,
+    **SHAPE_NOTES,
+    **CALL_NOTES,
 }

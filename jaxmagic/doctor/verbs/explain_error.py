@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 
 from ...errors import NotMeasured
@@ -13,6 +12,7 @@ from ...runtime.clock import timestamp
 from ...runtime.environment import probe
 from ...runtime.given import nanoseconds, whole
 from ...runtime.jax_version import require_jax
+from ...runtime.tracebacks import last_shown
 from ...session.verbs import keep
 from ..analysis.failures.explanation import explanation
 from ..analysis.failures.origin import FIRST_TRIES
@@ -108,11 +108,8 @@ def explain_error(
 
 
 def _last() -> BaseException:
-    """Return the last exception that was shown.
-
-    IPython sets ``sys.last_value``; Python 3.12 and newer set ``sys.last_exc`` to the same.
-    """
-    error = getattr(sys, "last_value", None) or getattr(sys, "last_exc", None)
+    """Return the last exception that was shown."""
+    error = last_shown()
     if not isinstance(error, BaseException):
         raise NotMeasured(
             "There is no error to explain: none has been shown in this session. Run the cell that fails, then "

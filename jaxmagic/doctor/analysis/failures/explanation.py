@@ -14,6 +14,8 @@ from .numbers import explain_number
 from .out_of_memory import explain_memory
 from .static_values import explain_static
 from .structures import explain_branches, explain_carry, explain_pytree
+from .wrong_arguments.all import WRONG_ARGUMENTS
+from .wrong_arguments.explained import finding_of
 
 _EXPLAIN: dict[Kind, Callable[[Failure], RuleFinding]] = {
     "bool": explain_condition,
@@ -35,4 +37,5 @@ _EXPLAIN: dict[Kind, Callable[[Failure], RuleFinding]] = {
 
 def explanation(failure: Failure) -> RuleFinding:
     """Explain an exception that JAX raised."""
-    return _EXPLAIN[failure.kind](failure)
+    wrong = WRONG_ARGUMENTS.get(failure.kind)
+    return _EXPLAIN[failure.kind](failure) if wrong is None else finding_of(failure, wrong(failure))

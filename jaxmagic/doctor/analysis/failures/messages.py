@@ -29,6 +29,7 @@ _LEAK = "Encountered an unexpected tracer"
 _OF_TEXT: tuple[tuple[str, str, Kind], ...] = (
     ("TypeError", r"^Shapes must be 1D sequences of concrete values of integer type, got .*Tracer", "shape"),
     ("IndexError", r"^(Slice entries must be static integers|Array slice indices must have static).*Tracer", "shape"),
+    ("TypeError", r"^As of JAX v[\d.]+, parameters to jaxpr equations must have __hash__ .*Tracer", "number"),
     ("ValueError", r"^Non-hashable static arguments are not supported", "static"),
     ("TypeError", r"^\w+ body function carry input and carry output must have", "carry"),
     ("TypeError", r"^\w+ branch(es| outputs) must have", "branches"),

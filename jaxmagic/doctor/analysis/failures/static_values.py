@@ -21,6 +21,8 @@ def explain_static(failure: Failure) -> RuleFinding:
     kind = (failure.detail or "").rpartition(".")[2]
     argument = _argument(failure, kind)
     function = failure.call.function if failure.call is not None else ""
+    if kind.endswith("Tracer"):
+        return _traced(failure, function)
     remedy, code = _remedy(failure, argument, kind)
     return RuleFinding(
         rule="error",
@@ -36,6 +38,27 @@ def explain_static(failure: Failure) -> RuleFinding:
         evidence=evidence_of(failure),
         remedy=remedy,
         code=code,
+    )
+
+
+def _traced(failure: Failure, function: str) -> RuleFinding:
+    """Explain a traced value that is passed for a static argument."""
+    static = (
+        [] if failure.call is None else [each for each in failure.call.arguments if each.name in failure.call.static]
+    )
+    traced = [each for each in static if each.type == "array"]
+    one = traced[0] if len(traced) == 1 else None
+    return RuleFinding(
+        rule="error",
+        found=note(
+            "doctor.error_static_traced",
+            argument="" if one is None else one.name,
+            text="" if one is None else one.text[:_LONGEST],
+            function=function,
+        ),
+        line=failure.line,
+        source=failure.source,
+        remedy=note("doctor.write_static_too", argument="" if one is None else one.name),
     )
 
 

@@ -16,12 +16,14 @@ from ....runtime.around import of_type
 from ....runtime.tracing import is_tracer, origin_of, traces_around, type_of
 from ...analysis.failures import messages
 from ...analysis.failures.differences import differences
+from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
 from ...record.failure import Failure, Handed, Traced, Value
 from .buffers import deleted_in, donors_of, largest_alive
 from .calls import called_name, jit_call, value_of
 from .escapes import escapes_of
 from .held import arrays_in
 from .modules import module_names
+from .operands import home_of, index_parts, is_outer, is_percent, names_in, operands_of, passed_arrays
 from .out_of_memory import Limits, look_at_memory
 from .recognize import Recognized, is_jax_file, recognize
 from .statement import Place, place_of
@@ -101,13 +103,34 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         detail=messages.detail(kind, text),
         traced=traced,
         differences=differences(text) if kind in ("carry", "branches", "pytree") else (),
+        said=tuple(recognized.said.items()),
     )
     if not users:
         return facts
     found = _with_code(facts, users, _library(entries, users[-1]))
+    if found.kind in WRONG_ARGUMENTS:
+        found = _with_operands(found, users[-1], _first_of_jax(entries, users[-1]))
     if kind != "memory":
         return found
     return replace(found, memory=look_at_memory(text, users[-1].place, users[-1].frame, limits))
+
+
+def _first_of_jax(entries: Sequence[Entry], last: Entry) -> FrameType | None:
+    """Return the frame of JAX's function that the failing line called, directly or through a library."""
+    beyond = entries[[each is last for each in entries].index(True) + 1 :]
+    return next((each.frame for each in beyond if is_jax_file(each.where.file)), None)
+
+
+def _with_operands(facts: Failure, last: Entry, called: FrameType | None) -> Failure:
+    """Add the operands of the failing expression."""
+    place, frame = last.place, last.frame
+    if facts.kind == "update":
+        return replace(facts, operands=index_parts(place, frame), outer=is_outer(place, frame))
+    if facts.kind == "format":
+        return replace(facts, operands=names_in(place.statement, frame))
+    if facts.library is not None:
+        return replace(facts, operands=() if called is None else passed_arrays(called))
+    return replace(facts, operands=operands_of(place, frame, called))
 
 
 def _library(entries: Sequence[Entry], last: Entry) -> Frame | None:
@@ -125,12 +148,13 @@ def _with_code(facts: Failure, users: Sequence[Entry], library: Frame | None) ->
     last, place = users[-1], users[-1].place
     code = last.frame.f_code
     values = tuple(_values(place.whole, last.frame, depth=3 if facts.kind == "leak" else 0))
-    if facts.traced is None and facts.kind in ("mask", "shape"):
-        inner = place.node.slice if isinstance(place.node, ast.Subscript) else place.node
-        facts = replace(facts, traced=_common(tuple(_values(inner, last.frame))))
+    if facts.kind == "number" and is_percent(place.node):
+        facts = replace(facts, kind="format")
+    if facts.traced is None and facts.kind in ("mask", "shape", "number", "format"):
+        facts = replace(facts, traced=_common(_meant(facts, place, last.frame)))
     begun = _beginning(facts.traced, users)
     call = None
-    if facts.kind == "static":
+    if facts.kind in ("static", "not array"):
         call = jit_call(place, last.frame, last.where)
     elif begun:
         caller = users[begun - 1]
@@ -153,12 +177,31 @@ def _with_code(facts: Failure, users: Sequence[Entry], library: Frame | None) ->
         nested=None if begun is None else _nested(users[begun].frame),
         handed=tuple(_handed(users, begun)),
         escapes=escapes_of(facts.traced, facts.detail) if facts.kind == "leak" else (),
-        detail=", ".join(deleted) or (called_name(place, last.frame) if facts.kind == "numpy" else facts.detail),
+        detail=", ".join(deleted) or _named(facts, place, last.frame),
         donated_by=donors_of(deleted, last.frame, last.where) if deleted else (),
         names=module_names(last.frame),
         alive=tuple(name for name, _ in alive),
         alive_bytes=tuple(size for _, size in alive),
     )
+
+
+def _meant(facts: Failure, place: Place, frame: FrameType) -> tuple[Value, ...]:
+    """Return the traced values of which one is meant by the message: those in an index, a shape or a text."""
+    if facts.kind == "format":
+        found = tuple(_values(place.statement, frame))
+    else:
+        found = tuple(_values(place.node.slice if isinstance(place.node, ast.Subscript) else place.node, frame))
+    if facts.kind in ("mask", "shape"):
+        return found
+    found = tuple(each for each in found if facts.type in (None, each.type))
+    return found if len(found) == 1 else ()
+
+
+def _named(facts: Failure, place: Place, frame: FrameType) -> str | None:
+    """Return the function of NumPy or SciPy that is called, or the module of a jitted function."""
+    if facts.kind == "numpy":
+        return called_name(place, frame)
+    return home_of(place, frame) if facts.kind == "not array" else facts.detail
 
 
 def _beginning(traced: Traced | None, users: Sequence[Entry]) -> int | None:

@@ -10,7 +10,9 @@ from types import TracebackType
 from ....errors import message_of
 from ....runtime.around import of_type
 from ....runtime.jax_errors import met_a_deleted_array, ran_out_of_memory
+from ....runtime.tracing import tracer_names
 from ...analysis.failures.messages import LONGEST, kind_of
+from ...analysis.failures.wrong_arguments.patterns import read
 from ...record.failure import Kind
 from .statement import operation
 
@@ -22,11 +24,13 @@ class Recognized:
     Attributes:
         error: the exception.
         kind: its kind.
+        said: the facts in its message, for a kind whose messages are in ``wrong_arguments.patterns``.
         behind: the exception that it led to, if that is another one.
     """
 
     error: BaseException
     kind: Kind
+    said: dict[str, str]
     behind: BaseException | None
 
 
@@ -35,9 +39,9 @@ def recognize(error: BaseException) -> Recognized | None:
     if "jax" not in sys.modules:
         return None
     for each in _chain(error):
-        kind = _kind(each)
-        if kind is not None:
-            return Recognized(each, kind, None if each is error else error)
+        known = _kind(each)
+        if known is not None:
+            return Recognized(each, *known, None if each is error else error)
     return None
 
 
@@ -61,7 +65,8 @@ def is_from_jax(error: BaseException) -> bool:
     return inside or _is_jax_module(of_type("__module__", type(error)))
 
 
-def _kind(error: BaseException) -> Kind | None:
+def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
+    """Return the kind of an exception, and the facts in its message."""
     types = [kind for kind in of_type("__mro__", type(error)) if kind is not object]
     known = [of_type("__name__", kind) for kind in types if _is_jax_module(of_type("__module__", kind))]
     builtin = of_type("__module__", types[0]) == "builtins"
@@ -72,10 +77,17 @@ def _kind(error: BaseException) -> Kind | None:
     if was_raised_by_a_statement(error.__traceback__):
         return None
     if ran_out_of_memory(error):
-        return "memory" if known else None
+        return ("memory", {}) if known else None
     if met_a_deleted_array(error):
-        return "deleted"
-    return kind_of(known or [of_type("__name__", types[0])], message_of(error)[:LONGEST])
+        return "deleted", {}
+    names, text = known or [of_type("__name__", types[0])], message_of(error)[:LONGEST]
+    kind = kind_of(names, text)
+    if kind is not None:
+        return kind, {}
+    wrong = read(names, text)
+    if wrong is not None and wrong[0] == "format" and wrong[1]["tracer"] not in tracer_names():
+        return None
+    return wrong
 
 
 def _is_jax_module(name: object) -> bool:
@@ -99,6 +111,18 @@ def was_raised_by_a_statement(traceback: TracebackType | None) -> bool:
     """Return whether a ``raise`` outside of JAX raised an exception, so that its text is not JAX's."""
     if traceback is None:
         return False
-    last = innermost(traceback)
-    code = last.tb_frame.f_code
-    return not is_jax_file(code.co_filename) and operation(code, last.tb_lasti) == "RAISE_VARARGS"
+    entries = list(_entries(traceback))
+    while len(entries) > 1 and _is_opt_einsum(entries[-1]):  # jnp.einsum() lets it check the shapes
+        entries.pop()
+    code = entries[-1].tb_frame.f_code
+    return not is_jax_file(code.co_filename) and operation(code, entries[-1].tb_lasti) == "RAISE_VARARGS"
+
+
+def _entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
+
+def _is_opt_einsum(entry: TracebackType) -> bool:
+    return "/opt_einsum/" in entry.tb_frame.f_code.co_filename.replace("\\", "/")

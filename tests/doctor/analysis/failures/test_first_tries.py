@@ -571,3 +571,15 @@ def test_functions_whose_results_are_as_long_as_the_values_say(call: str, argume
     """)
     assert cell.finding.line == cell.here
     assert f"Say how many, {argument}" in cell.said
+
+
+def test_a_traced_value_for_a_static_argument() -> None:
+    for around in (
+        "jax.jit(lambda n, x: f(n, x))(2, 1.0)",
+        "jax.vmap(lambda n, x: f(n, x))(jnp.arange(2), jnp.ones(2))",
+    ):
+        cell = Cell(f"@functools.partial(jax.jit, static_argnums=0)\ndef f(n, x): return x\n{around}  # here")
+        assert cell.finding.line == cell.here
+        assert cell.said.startswith("n of f is static, but the value passed for it is traced")
+        assert "dataclass" not in cell.said
+        assert cell.fallback is None

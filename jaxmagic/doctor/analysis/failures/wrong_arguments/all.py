@@ -1,0 +1,66 @@
+"""Lists which function explains which kind of wrong argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....record.failure import Failure, Kind
+from .broadcasting import (
+    explain_broadcast,
+    explain_broadcast_to,
+    explain_joined,
+    explain_reshaped,
+    explain_stacked,
+)
+from .control_flow import (
+    explain_bounds,
+    explain_branch_index,
+    explain_loop_condition,
+    explain_predicate,
+    explain_scan_length,
+    explain_scan_pair,
+    explain_scan_sizes,
+)
+from .derivatives import explain_aux, explain_grad_argument, explain_grad_input, explain_grad_output
+from .explained import Explained
+from .formats import explain_format
+from .mapped import explain_vmap_axes, explain_vmap_rank, explain_vmap_sizes
+from .non_arrays import explain_not_array, explain_result
+from .options import explain_jit_option, explain_nondiff, explain_size
+from .products import explain_batch, explain_einsum, explain_einsum_axes, explain_no_axis, explain_product
+from .updates import explain_update
+
+#: The function for each kind whose message is in ``patterns``.
+WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
+    "product": explain_product,
+    "batch": explain_batch,
+    "no axis": explain_no_axis,
+    "einsum": explain_einsum,
+    "einsum axes": explain_einsum_axes,
+    "broadcast": explain_broadcast,
+    "broadcast to": explain_broadcast_to,
+    "joined": explain_joined,
+    "stacked": explain_stacked,
+    "reshaped": explain_reshaped,
+    "size": explain_size,
+    "update": explain_update,
+    "format": explain_format,
+    "not array": explain_not_array,
+    "result": explain_result,
+    "predicate": explain_predicate,
+    "loop condition": explain_loop_condition,
+    "branch index": explain_branch_index,
+    "bounds": explain_bounds,
+    "scan sizes": explain_scan_sizes,
+    "scan length": explain_scan_length,
+    "scan pair": explain_scan_pair,
+    "grad output": explain_grad_output,
+    "grad input": explain_grad_input,
+    "grad argument": explain_grad_argument,
+    "aux": explain_aux,
+    "vmap sizes": explain_vmap_sizes,
+    "vmap rank": explain_vmap_rank,
+    "vmap axes": explain_vmap_axes,
+    "jit option": explain_jit_option,
+    "nondiff": explain_nondiff,
+}

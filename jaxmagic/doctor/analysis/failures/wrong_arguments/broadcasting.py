@@ -1,0 +1,171 @@
+"""Explains shapes that do not broadcast, do not join, or hold another number of elements."""
+
+from __future__ import annotations
+
+import ast
+
+from .....records.note import Note, note
+from ....record.failure import Failure
+from ..expression import expression_of, spelled
+from .explained import Explained
+from .operands import (
+    Shape,
+    arrays_of,
+    attribute_of,
+    broadcast,
+    elements,
+    fact,
+    fitting,
+    listed,
+    shapes_in,
+    shortened,
+    with_shapes,
+    written,
+)
+
+
+def explain_broadcast(failure: Failure) -> Explained:
+    """Explain operands that do not broadcast to each other."""
+    shapes = shapes_in(fact(failure, "shapes"))
+    texts = with_shapes(failure, shapes)
+    axis, sizes = _differing(shapes)
+    found = note(
+        "doctor.error_broadcast",
+        operands=listed(texts or [], shapes),
+        operation="" if texts else fact(failure, "operation"),
+        axis=axis,
+        sizes=" and ".join(map(str, sizes)),
+    )
+    return Explained(found, _fitting(failure, shapes, texts) or note("doctor.write_broadcast"))
+
+
+def _differing(shapes: list[Shape]) -> tuple[int, list[int]]:
+    """Return the last axis, counted from the end, at which shapes differ, and its sizes in order."""
+    for axis in range(1, max(map(len, shapes)) + 1):
+        sizes = list(dict.fromkeys(each[-axis] for each in shapes if len(each) >= axis and each[-axis] != 1))
+        if len(sizes) > 1:
+            return -axis, sizes
+    return 0, []
+
+
+def _fitting(failure: Failure, shapes: list[Shape], texts: list[str] | None) -> Note | None:
+    """Return a note on the same operation with one operand transposed, or with an axis after its last one."""
+    failing = expression_of(failure)
+    if texts is None or len(shapes) != 2 or failing is None or not isinstance(failing.node, ast.BinOp):
+        return None
+    node = failing.node
+    sides = (node.left, node.right)
+    if [ast.unparse(each) for each in sides] != texts:
+        sides, shapes = (node.right, node.left), shapes
+        if [ast.unparse(each) for each in sides] != texts:
+            return None
+    options: list[tuple[ast.expr, Shape]] = []
+    for place, (side, shape) in enumerate(zip(sides, shapes, strict=True)):
+        other = shapes[1 - place]
+        changed: tuple[ast.expr, Shape] | None = None
+        if 1 < len(shape) == len(other) == 2:
+            changed = attribute_of(side, "T"), shape[::-1]
+        elif 0 < len(shape) < len(other):
+            changed = _with_last_axis(side), (*shape, 1)
+        result = None if changed is None else broadcast([changed[1], other])
+        if changed is not None and result is not None:
+            kept = node.right if side is node.left else node.left
+            left, right = (changed[0], kept) if side is node.left else (kept, changed[0])
+            options.append((ast.BinOp(left=left, op=node.op, right=right), result))
+    return fitting(options)
+
+
+def _with_last_axis(node: ast.expr) -> ast.expr:
+    """Make ``a[..., None]``."""
+    index = ast.Tuple(elts=[ast.Constant(value=...), ast.Constant(value=None)], ctx=ast.Load())
+    return ast.Subscript(value=node, slice=index, ctx=ast.Load())
+
+
+def explain_broadcast_to(failure: Failure) -> Explained:
+    """Explain a value whose shape does not broadcast to the one that is asked for."""
+    shape, requested = shapes_in(fact(failure, "shape"))[0], shapes_in(fact(failure, "requested"))[0]
+    failing = expression_of(failure)
+    target = ""
+    node = None if failing is None else failing.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and failure.library is None:
+        where = node.func.value
+        if isinstance(where, ast.Subscript) and isinstance(where.value, ast.Attribute) and where.value.attr == "at":
+            target = ast.unparse(ast.Subscript(value=where.value.value, slice=where.slice, ctx=ast.Load()))
+    known = [each.text for each in failure.operands if each.shape == shape and each.text]
+    return Explained(
+        note(
+            "doctor.error_broadcast_to",
+            value=shortened(known[0]) if len(known) == 1 else "",
+            shape=written(shape),
+            requested=written(requested),
+            target=shortened(target),
+        ),
+        note("doctor.write_broadcast_to"),
+    )
+
+
+def explain_joined(failure: Failure) -> Explained:
+    """Explain arrays that do not fit in ``concatenate()``."""
+    shapes = shapes_in(fact(failure, "shapes"))
+    texts = with_shapes(failure, shapes) or []
+    axis = fact(failure, "axis")
+    ranks = list(dict.fromkeys(map(len, shapes)))
+    if len(ranks) > 1:
+        found = note("doctor.error_ranks", operands=listed(texts, shapes), ranks=" and ".join(map(str, ranks)))
+        return Explained(found, note("doctor.write_ranks", jnp=spelled(failure, "jax.numpy")))
+    others = [
+        each for each in range(len(shapes[0])) if each != int(axis) and len({shape[each] for shape in shapes}) > 1
+    ]
+    found = note(
+        "doctor.error_joined",
+        operands=listed(texts, shapes),
+        axis=int(axis),
+        other=others[0],
+        sizes=" and ".join(map(str, dict.fromkeys(shape[others[0]] for shape in shapes))),
+    )
+    along = [
+        each
+        for each in range(len(shapes[0]))
+        if len({shape[:each] + shape[each + 1 :] for shape in shapes}) == 1 and each != int(axis)
+    ]
+    return Explained(found, note("doctor.write_joined", fits=str(along[0]) if len(along) == 1 else ""))
+
+
+def explain_stacked(failure: Failure) -> Explained:
+    """Explain arrays that do not fit in ``stack()``."""
+    shapes = shapes_in(fact(failure, "shapes"))
+    arrays = arrays_of(failure)
+    if not shapes and arrays and all(each.shape is not None for each in arrays):
+        shapes = [each.shape or () for each in arrays]
+    texts = with_shapes(failure, shapes) or []
+    return Explained(
+        note("doctor.error_stacked", operands=listed(texts, shapes) if shapes else ""),
+        note("doctor.write_stacked", jnp=spelled(failure, "jax.numpy")),
+    )
+
+
+def explain_reshaped(failure: Failure) -> Explained:
+    """Explain a new shape that has another number of elements."""
+    shape, asked = shapes_in(fact(failure, "shape"))[0], fact(failure, "requested")
+    requested = (int(asked),) if asked.isdecimal() else shapes_in(asked)[0]
+    known = [each.text for each in failure.operands if each.shape == shape and each.text and each.keyword is None]
+    size = int(fact(failure, "size"))
+    fixed = elements(tuple(each for each in requested if each >= 0))
+    free = -1 in requested
+    computed = []
+    for axis, _ in enumerate(requested):
+        rest = elements(tuple(requested[:axis] + requested[axis + 1 :]))
+        if not free and rest > 0 and size % rest == 0:
+            computed.append(written((*requested[:axis], -1, *requested[axis + 1 :])))
+    return Explained(
+        note(
+            "doctor.error_reshaped",
+            array=shortened(known[0]) if known else "",
+            shape=written(shape),
+            size=size,
+            requested=written(requested),
+            needed=fixed,
+            free=free,
+        ),
+        note("doctor.write_reshaped", size=size, fits=" or ".join(computed)),
+    )

@@ -1,0 +1,137 @@
+"""Explains wrong arguments of ``cond``, ``switch``, ``while_loop``, ``fori_loop`` and ``scan``."""
+
+from __future__ import annotations
+
+from .....records.note import note
+from ....record.failure import Failure, Operand
+from ..expression import expression_of, spelled
+from ..messages import short_type
+from .explained import Explained
+from .operands import fact, listed, shapes_in, shortened
+
+
+def explain_predicate(failure: Failure) -> Explained:
+    """Explain a condition that is not a scalar."""
+    first = _argument(failure, 0, "pred")
+    shape, kind = fact(failure, "shape"), fact(failure, "type")
+    known = first is not None and (first.shape is None or first.shape == next(iter(shapes_in(shape)), None))
+    found = note(
+        "doctor.error_predicate",
+        condition=shortened(first.text) if known and first is not None else "",
+        shape=shape,
+        type=kind.rpartition(".")[2],
+        called=_called(failure) or "cond",
+    )
+    jnp = spelled(failure, "jax.numpy")
+    return Explained(found, note("doctor.write_predicate", jnp=jnp) if shape else note("doctor.write_boolean"))
+
+
+def explain_loop_condition(failure: Failure) -> Explained:
+    """Explain a loop whose condition is not a scalar bool."""
+    type, tree = short_type(fact(failure, "type")), fact(failure, "tree")
+    called = _called(failure)
+    jnp = spelled(failure, "jax.numpy")
+    if called.rpartition(".")[2] == "fori_loop":
+        return Explained(
+            note("doctor.error_loop_bounds", called=called, type=type), note("doctor.write_scalar_bounds")
+        )
+    first = _argument(failure, 0, "cond_fun") if called.rpartition(".")[2] == "while_loop" else None
+    function = "" if first is None else shortened(first.text)
+    found = note("doctor.error_loop_condition", function=function, type=type, tree=bool(tree))
+    if tree:
+        return Explained(found, note("doctor.write_one_condition"))
+    if type.endswith("[]"):
+        return Explained(found, note("doctor.write_comparison"))
+    return Explained(found, note("doctor.write_any", jnp=jnp))
+
+
+def explain_branch_index(failure: Failure) -> Explained:
+    """Explain an index of ``switch()`` that is no integer scalar."""
+    first = _argument(failure, 0, "index")
+    return Explained(
+        note(
+            "doctor.error_branch_index",
+            index="" if first is None else shortened(first.text),
+            shape=fact(failure, "shape"),
+            type=fact(failure, "type"),
+        ),
+        note("doctor.write_branch_index"),
+    )
+
+
+def explain_bounds(failure: Failure) -> Explained:
+    """Explain bounds of ``fori_loop()`` of two types."""
+    lower, upper = _argument(failure, 0, "lower"), _argument(failure, 1, "upper")
+    return Explained(
+        note(
+            "doctor.error_bounds",
+            lower="" if lower is None else shortened(lower.text),
+            lower_type=fact(failure, "lower"),
+            upper="" if upper is None else shortened(upper.text),
+            upper_type=fact(failure, "upper"),
+        ),
+        note("doctor.write_bounds"),
+    )
+
+
+def explain_scan_sizes(failure: Failure) -> Explained:
+    """Explain leading axes of different sizes, or another ``length=``."""
+    scanned = _scanned(failure)
+    operands = listed([each.text for each in scanned], [each.shape or () for each in scanned]) if scanned else ""
+    sizes = fact(failure, "sizes")
+    length = fact(failure, "length")
+    found = note("doctor.error_scan_sizes", operands=operands, sizes=sizes.replace(", ", " and "), length=length)
+    return Explained(
+        found, note("doctor.write_scan_length", length=length) if length else note("doctor.write_scan_sizes")
+    )
+
+
+def _scanned(failure: Failure) -> list[Operand]:
+    """Return the arrays that ``scan()`` iterates over, if their leading axes are the ones in the message."""
+    xs = _argument(failure, 2, "xs")
+    if xs is None:
+        return []
+    items = list(xs.items) or [xs]
+    sizes = [str((each.shape or ("",))[0]) for each in items]
+    said = fact(failure, "sizes").split(", ")
+    return items if all(each.shape for each in items) and list(dict.fromkeys(sizes)) == said else []
+
+
+def explain_scan_length(failure: Failure) -> Explained:
+    """Explain a scan over nothing, or over a value without an axis."""
+    value = fact(failure, "value")
+    xs = _argument(failure, 2, "xs")
+    named = shortened(xs.text) if xs is not None and xs.shape == () else ""
+    if not value:
+        return Explained(note("doctor.error_scan_nothing"), note("doctor.write_length"))
+    return Explained(
+        note("doctor.error_scan_axis", operand=named), note("doctor.write_axis", jnp=spelled(failure, "jax.numpy"))
+    )
+
+
+def explain_scan_pair(failure: Failure) -> Explained:
+    """Explain a body that does not return a carry and an output."""
+    first = _argument(failure, 0, "f")
+    return Explained(
+        note(
+            "doctor.error_scan_pair",
+            function="" if first is None else shortened(first.text),
+            got=short_type(fact(failure, "got")),
+        ),
+        note("doctor.write_pair"),
+    )
+
+
+def _called(failure: Failure) -> str:
+    failing = expression_of(failure)
+    return "" if failing is None or failure.library is not None else failing.called or ""
+
+
+def _argument(failure: Failure, place: int, keyword: str) -> Operand | None:
+    """Return an argument of the failing call by its place or its name, if the line calls JAX itself."""
+    called = _called(failure).rpartition(".")[2]
+    if called not in ("cond", "switch", "while_loop", "fori_loop", "scan"):
+        return None
+    named = next((each for each in failure.operands if each.keyword == keyword), None)
+    positional = [each for each in failure.operands if each.keyword is None]
+    return named or (positional[place] if place < len(positional) else None)

@@ -1,0 +1,79 @@
+"""Explains what ``jax.grad`` and its relatives cannot differentiate."""
+
+from __future__ import annotations
+
+from .....records.note import note
+from ....record.failure import Failure
+from ..expression import spelled
+from ..messages import short_type
+from .explained import Explained
+from .operands import fact, shortened
+
+
+def explain_grad_output(failure: Failure) -> Explained:
+    """Explain a function that returns no scalar, or no real one."""
+    jax = spelled(failure, "jax")
+    shape, dtype, value = fact(failure, "shape"), fact(failure, "dtype"), fact(failure, "value")
+    if dtype:
+        found = note("doctor.error_grad_dtype", dtype=dtype, transform=fact(failure, "transform"))
+        if dtype.startswith("complex"):
+            return Explained(found, note("doctor.write_real"))
+        return Explained(found, note("doctor.write_float_output"))
+    if shape:
+        return Explained(note("doctor.error_grad_shape", shape=shape), note("doctor.write_scalar", jax=jax))
+    if value == "(":
+        return Explained(note("doctor.error_grad_tuple"), note("doctor.write_has_aux", jax=jax))
+    return Explained(note("doctor.error_grad_value", none=value == "None"), note("doctor.write_returns_scalar"))
+
+
+def explain_grad_input(failure: Failure) -> Explained:
+    """Explain an argument of integers or bools."""
+    dtype = fact(failure, "dtype")
+    one = _of_dtype(failure, dtype)
+    found = note(
+        "doctor.error_grad_input",
+        argument=shortened(one),
+        dtype=dtype,
+        transform=fact(failure, "transform"),
+    )
+    jnp = spelled(failure, "jax.numpy")
+    if dtype.startswith("complex"):
+        return Explained(found, note("doctor.write_holomorphic"))
+    return Explained(found, note("doctor.write_float_input", jnp=jnp, one=one if one.isidentifier() else ""))
+
+
+def _of_dtype(failure: Failure, dtype: str) -> str:
+    """Return the only leaf of the positional arguments that may have a dtype; empty if there are others.
+
+    JAX names the dtype that it gives a value: int32 for an int64 of NumPy, unless 64 bits are enabled.
+    """
+    positional = [each for each in failure.operands if each.keyword is None]
+    leaves = [leaf for each in positional for leaf in (each.items or (each,))]
+    if failure.library is not None or any(each.shape is None for each in leaves):
+        return ""
+    kind = short_type(f"{dtype}[]").rstrip("[]0123456789")
+    python = {"i": "int", "bool": "bool", "c": "complex"}.get(kind)
+    matching = [
+        each.text
+        for each in leaves
+        if each.type == python or (each.type or "").partition("[")[0].rstrip("0123456789") == kind
+    ]
+    return matching[0] if len(matching) == 1 else ""
+
+
+def explain_grad_argument(failure: Failure) -> Explained:
+    """Explain ``argnums`` beyond the positional arguments."""
+    keywords = [each.keyword for each in failure.operands if each.keyword]
+    return Explained(
+        note(
+            "doctor.error_grad_argument",
+            argnums=fact(failure, "argnums"),
+            given=int(fact(failure, "given")),
+        ),
+        note("doctor.write_positional", keywords=", ".join(filter(None, keywords))),
+    )
+
+
+def explain_aux(failure: Failure) -> Explained:
+    """Explain a function with ``has_aux=True`` that does not return a pair."""
+    return Explained(note("doctor.error_aux"), note("doctor.write_aux"))

@@ -1,0 +1,123 @@
+"""Explains a traced value that is formatted, and writes ``jax.debug.print()`` with the user's own text."""
+
+from __future__ import annotations
+
+import ast
+import re
+from string import Formatter
+
+from .....records.note import note
+from ....record.failure import Failure
+from ..expression import Expression, call, expression_of, spelled, value_named, with_imports
+from .explained import Explained
+
+#: What ``%`` formats in a string, and ``format()`` in the same way.
+_PERCENT = re.compile(r"%(?:(%)|(\.\d+)?([efg])|(d)|(s))")
+
+
+def explain_format(failure: Failure) -> Explained:
+    """Explain ``f"{x:.3f}"``, ``"%.3f" % x`` and ``"{:.3f}".format(x)`` on a traced value."""
+    failing = expression_of(failure)
+    names = [each.name for each in failure.values]
+    found = note(
+        "doctor.error_format",
+        value=names[0] if len(names) == 1 else "",
+        type=failure.values[0].type if len(names) == 1 else "",
+    )
+    jax = spelled(failure, "jax")
+    code = None if failing is None else _printed(failure, failing)
+    return Explained(found, note("doctor.write_printed", debug=f"{jax}.debug.print", printed=code is not None), code)
+
+
+def _printed(failure: Failure, failing: Expression) -> str | None:
+    """Return ``jax.debug.print("{:.3f}", x)`` for ``print(f"{x:.3f}")``; ``None`` for other statements."""
+    statement = failing.statement
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return None
+    printing = statement.value
+    if ast.unparse(printing.func) != "print" or len(printing.args) != 1 or printing.keywords:
+        return None
+    parts = _parts(failure, printing.args[0])
+    if parts is None:
+        return None
+    text, values = parts
+    new = call(f"{spelled(failure, 'jax')}.debug.print", ast.Constant(value=text), *values)
+    code = ast.unparse(ast.fix_missing_locations(new))
+    return with_imports(failure, code, "jax")
+
+
+def _parts(failure: Failure, node: ast.expr) -> tuple[str, list[ast.expr]] | None:
+    """Return a text for ``format()``, and the values in it."""
+    if isinstance(node, ast.JoinedStr):
+        return _of_fstring(failure, node)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
+        return _of_percent(failure, node.left.value, node.right)
+    if not isinstance(node, ast.Call) or node.keywords or any(isinstance(each, ast.Starred) for each in node.args):
+        return None
+    function = node.func
+    if isinstance(function, ast.Attribute) and function.attr == "format" and isinstance(function.value, ast.Constant):
+        return _of_format(failure, function.value.value, node.args)
+    return None
+
+
+def _of_format(failure: Failure, text: object, values: list[ast.expr]) -> tuple[str, list[ast.expr]] | None:
+    if not isinstance(text, str):
+        return None
+    fields = [
+        (name, spec or "", conversion) for _, name, spec, conversion in Formatter().parse(text) if name is not None
+    ]
+    if len(fields) != len(values) or any(name or conversion or "{" in spec for name, spec, conversion in fields):
+        return None
+    fit = all(_fits(failure, value, spec) for value, (_, spec, _) in zip(values, fields, strict=True))
+    return (text, values) if fit else None
+
+
+def _of_fstring(failure: Failure, node: ast.JoinedStr) -> tuple[str, list[ast.expr]] | None:
+    text, values = "", []
+    for each in node.values:
+        if isinstance(each, ast.Constant):
+            text += str(each.value).replace("{", "{{").replace("}", "}}")
+            continue
+        if not isinstance(each, ast.FormattedValue) or each.conversion != -1:
+            return None
+        spec = ""
+        if each.format_spec is not None:
+            parts = each.format_spec.values if isinstance(each.format_spec, ast.JoinedStr) else []
+            if not all(isinstance(part, ast.Constant) for part in parts):
+                return None
+            spec = "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
+        if not _fits(failure, each.value, spec):
+            return None
+        text += f"{{:{spec}}}" if spec else "{}"
+        values.append(each.value)
+    return text, values
+
+
+def _of_percent(failure: Failure, text: object, right: ast.expr) -> tuple[str, list[ast.expr]] | None:
+    values = list(right.elts) if isinstance(right, ast.Tuple) else [right]
+    if not isinstance(text, str) or "{" in text or "}" in text or "%" in _PERCENT.sub("", text):
+        return None
+    specs = [match for match in _PERCENT.finditer(text) if not match[1]]
+    if len(specs) != len(values):
+        return None
+    for value, match in zip(values, specs, strict=True):
+        traced = value_named(failure, ast.unparse(value))
+        if match[4] and (traced is None or not traced.type.startswith(("i", "u"))):
+            return None  # %d also takes a float, and {:d} does not
+        if not _fits(failure, value, "" if match[5] else "f"):
+            return None
+    new = _PERCENT.sub(lambda m: "%" if m[1] else "{}" if m[5] else f"{{:{m[2] or ''}{m[3] or m[4]}}}", text)
+    return new, values
+
+
+def _fits(failure: Failure, value: ast.expr, spec: str) -> bool:
+    """Return whether ``format()`` takes a value with a specification: an array has none unless it is a scalar."""
+    traced = value_named(failure, ast.unparse(value))
+    if traced is not None:
+        return not spec or traced.type.endswith("[]")
+    return not spec or isinstance(value, ast.Constant) or _is_number(failure, ast.unparse(value))
+
+
+def _is_number(failure: Failure, text: str) -> bool:
+    """Return whether an operand of the line is a Python number or a string."""
+    return any(each.text == text and each.type in ("int", "float", "str") for each in failure.operands)

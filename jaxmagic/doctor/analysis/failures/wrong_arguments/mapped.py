@@ -1,0 +1,52 @@
+"""Explains axes that ``jax.vmap`` cannot map."""
+
+from __future__ import annotations
+
+import re
+
+from .....records.note import note
+from ....record.failure import Failure
+from .explained import Explained
+from .operands import fact, shapes_in, shortened
+
+
+def explain_vmap_sizes(failure: Failure) -> Explained:
+    """Explain mapped axes of different sizes."""
+    axes = re.findall(r"had size (\d+)(?:, e\.g\.|:) (axis .+?);?$", fact(failure, "axes"), re.M)
+    said = "; ".join(f"{size} for {where.replace(' of type ', ' (')})" for size, where in axes)
+    return Explained(note("doctor.error_vmap_sizes", axes=said), note("doctor.write_in_axes"))
+
+
+def explain_vmap_rank(failure: Failure) -> Explained:
+    """Explain an argument that lacks the mapped axis."""
+    shape = shapes_in(fact(failure, "shape"))[0]
+    positional = [each for each in failure.operands if each.keyword is None]
+    matching = [place for place, each in enumerate(positional) if each.shape == shape]
+    unknown = any(each.shape is None for each in positional)
+    certain = len(matching) == 1 and not unknown and len(positional) == len(failure.operands)
+    place = matching[0] if certain else -1
+    entries = ["0"] * len(positional)
+    if certain:
+        entries[place] = "None"
+    axes = f"({', '.join(entries)})" if certain and len(positional) > 1 and fact(failure, "axis") == "0" else ""
+    return Explained(
+        note(
+            "doctor.error_vmap_rank",
+            argument=shortened(positional[place].text) if certain else "",
+            axis=int(fact(failure, "axis")),
+            shape=fact(failure, "shape"),
+        ),
+        note("doctor.write_not_mapped", axes=axes),
+    )
+
+
+def explain_vmap_axes(failure: Failure) -> Explained:
+    """Explain ``in_axes`` or ``out_axes`` that do not fit."""
+    if fact(failure, "none"):
+        return Explained(note("doctor.error_vmap_nothing"), note("doctor.write_one_axis"))
+    if fact(failure, "batched"):
+        return Explained(note("doctor.error_vmap_out"), note("doctor.write_out_axes", axis=fact(failure, "batched")))
+    entries, given = int(fact(failure, "entries")), int(fact(failure, "given"))
+    return Explained(
+        note("doctor.error_vmap_entries", entries=entries, given=given), note("doctor.write_in_axes_entries")
+    )

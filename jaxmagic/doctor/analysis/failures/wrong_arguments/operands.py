@@ -1,0 +1,123 @@
+"""Finds the operands on the failing line that have the shapes in a message, and states shapes."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Sequence
+
+from .....records.note import Note, note
+from ....record.failure import Failure, Operand
+
+Shape = tuple[int, ...]
+
+#: At most this many operands are listed.
+_MOST = 5
+
+#: A longer line of code is not shown in a sentence.
+_LONGEST = 80
+
+
+def fact(failure: Failure, name: str) -> str:
+    """Return a fact of the message; empty if it does not say it."""
+    return dict(failure.said).get(name, "")
+
+
+def shapes_in(text: str) -> list[Shape]:
+    """Return the shapes in a part of a message.
+
+    >>> shapes_in("(3,), ()"), shapes_in("float32[2,3]")
+    ([(3,), ()], [(2, 3)])
+    """
+    found = re.findall(r"[(\[]([-\d, ]*)[)\]]", text)
+    return [tuple(int(each) for each in sizes.split(",") if each.strip()) for sizes in found]
+
+
+def written(shape: Sequence[int]) -> str:
+    """Write a shape as Python does.
+
+    >>> written([3]), written([])
+    ('(3,)', '()')
+    """
+    return str(tuple(shape))
+
+
+def with_shapes(failure: Failure, shapes: Sequence[Shape]) -> list[str] | None:
+    """Return the texts of the operands that have these shapes, in this order; ``None`` if that is not certain.
+
+    Each operand has to be written on the line, and its shape has to be known to be the one in the message.
+    """
+    operands = arrays_of(failure)
+    if len(operands) != len(shapes) or any(each.shape is None or not each.text for each in operands):
+        return None
+    if [each.shape for each in operands] == list(shapes):
+        return [each.text for each in operands]
+    if len(operands) == 2 and [each.shape for each in reversed(operands)] == list(shapes):
+        return [each.text for each in reversed(operands)]
+    return None
+
+
+def arrays_of(failure: Failure) -> list[Operand]:
+    """Return the operands that are arrays or may be, with those in a list that is passed first."""
+    positional = [each for each in failure.operands if each.keyword is None]
+    if positional and positional[0].items:
+        return list(positional[0].items)
+    return [each for each in positional if each.shape is not None or each.type is None]
+
+
+def listed(texts: Sequence[str], shapes: Sequence[Shape]) -> str:
+    """Return operands with their shapes: ``"a (3, 4) and b (5, 4)"``.
+
+    >>> listed(["a", "b"], [(3,), ()]), listed([], [(3,), (4,)])
+    ('a (3,) and b ()', '(3,) and (4,)')
+    """
+    parts = [
+        f"{shortened(text)} {written(shape)}" for text, shape in zip(texts or [""] * len(shapes), shapes, strict=True)
+    ]
+    parts = [each.strip() for each in parts]
+    parts = parts if len(parts) <= _MOST else [*parts[: _MOST - 1], "…"]
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def shortened(text: str) -> str:
+    """Return the text of an operand; a long one is cut."""
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def broadcast(shapes: Sequence[Shape]) -> Shape | None:
+    """Return the shape to which shapes broadcast; ``None`` if they do not.
+
+    >>> broadcast([(3, 1), (4,)]), broadcast([(3,), (4,)])
+    ((3, 4), None)
+    """
+    rank = max(map(len, shapes), default=0)
+    padded = [(1,) * (rank - len(each)) + tuple(each) for each in shapes]
+    sizes = [set(each) - {1} for each in zip(*padded, strict=True)]
+    if any(len(each) > 1 for each in sizes):
+        return None
+    return tuple(next(iter(each), 1) for each in sizes)
+
+
+def product(left: Shape, right: Shape) -> Shape | None:
+    """Return the shape of ``left @ right`` for matrices and vectors; ``None`` if they do not fit."""
+    if not 1 <= len(left) <= 2 or not 1 <= len(right) <= 2 or left[-1] != right[0]:
+        return None
+    return (*left[:-1], *right[1:])
+
+
+def elements(shape: Shape) -> int:
+    """Return the number of elements of an array."""
+    return math.prod(shape)
+
+
+def attribute_of(node: ast.expr, name: str) -> ast.expr:
+    """Make the node of an attribute, such as ``b.T``."""
+    return ast.Attribute(value=node, attr=name, ctx=ast.Load())
+
+
+def fitting(options: Sequence[tuple[ast.expr, Shape]]) -> Note | None:
+    """Return a note on expressions whose shapes fit; ``None`` without any, or if they are long."""
+    texts = [f"{ast.unparse(ast.fix_missing_locations(node))} → {written(shape)}" for node, shape in options]
+    code = " or ".join(texts)
+    return note("doctor.write_fitting", code=code, several=len(options) > 1) if 0 < len(code) <= _LONGEST else None

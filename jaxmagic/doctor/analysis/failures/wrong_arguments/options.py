@@ -1,0 +1,36 @@
+"""Explains options that name no argument or the wrong one, and sizes that are floats."""
+
+from __future__ import annotations
+
+from .....records.note import note
+from ....record.failure import Failure
+from .explained import Explained
+from .operands import fact
+
+
+def explain_jit_option(failure: Failure) -> Explained:
+    """Explain numbers and names of arguments that the function does not have."""
+    option = fact(failure, "option")
+    names, count = fact(failure, "names"), fact(failure, "count")
+    if names:
+        return Explained(
+            note("doctor.error_jit_names", option=option, names=names), note("doctor.write_jit_names", option=option)
+        )
+    return Explained(
+        note("doctor.error_jit_numbers", option=option, numbers=fact(failure, "numbers"), count=int(count)),
+        note("doctor.write_jit_numbers", option=option, last=max(int(count) - 1, 0)),
+    )
+
+
+def explain_nondiff(failure: Failure) -> Explained:
+    """Explain a traced value for an argument in ``nondiff_argnums``."""
+    rule = fact(failure, "rule")
+    return Explained(note("doctor.error_nondiff", rule=rule), note("doctor.write_nondiff", rule=rule))
+
+
+def explain_size(failure: Failure) -> Explained:
+    """Explain a shape with a float, as a division makes it."""
+    divides = "/" in (failure.source or "").replace("//", "")
+    return Explained(
+        note("doctor.error_size", sizes=fact(failure, "sizes")), note("doctor.write_size", divides=divides)
+    )

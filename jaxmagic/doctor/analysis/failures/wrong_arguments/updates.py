@@ -1,0 +1,111 @@
+"""Explains an assignment to an element of a JAX array, and writes it with ``.at``."""
+
+from __future__ import annotations
+
+import ast
+
+from .....records.note import note
+from ....record.failure import Failure, Operand
+from ..expression import Expression, expression_of
+from .explained import Explained
+
+#: The method of ``x.at[i]`` for each augmented assignment.
+_METHODS: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "subtract",
+    ast.Mult: "multiply",
+    ast.Div: "divide",
+    ast.Pow: "power",
+}
+
+
+def explain_update(failure: Failure) -> Explained:
+    """Explain ``x[0] = 1``."""
+    failing = expression_of(failure)
+    target = None if failing is None or not isinstance(failing.node, ast.Subscript) else failing.node
+    found = note(
+        "doctor.error_update",
+        array="" if target is None else ast.unparse(target.value),
+        target="" if target is None else ast.unparse(target),
+    )
+    if target is None or failing is None:
+        return Explained(found, note("doctor.write_at", array="x", method="set", root="", repeated=False))
+    root = _root(target)
+    if failure.outer:
+        outside = note("doctor.write_at_outside", array=ast.unparse(target.value), root=root)
+        return Explained(found, outside)
+    array, index = _replaced(failure, target)
+    operator = failing.statement.op if isinstance(failing.statement, ast.AugAssign) else None
+    method = "set" if operator is None else _METHODS.get(type(operator), "set")
+    remedy = note(
+        "doctor.write_at",
+        array="x" if array is None else ast.unparse(array),
+        method=method,
+        root=root if root in failure.parameters and isinstance(array, ast.Name) else "",
+        repeated=method != "set" and not _is_single(target.slice, failure.operands),
+    )
+    code = None if array is None or index is None else _written(failing, target, array, index, method)
+    return Explained(found, remedy, code)
+
+
+def _replaced(failure: Failure, target: ast.Subscript) -> tuple[ast.expr | None, ast.expr | None]:
+    """Return the array that has to be replaced, and the index of the element in it; ``None`` if unknown.
+
+    In ``x[0][1] = 2``, this is ``x[0]`` if ``x`` is a list or a dictionary, and ``x`` with the index ``0, 1`` if it
+    is an array.
+    """
+    array = target.value
+    if not isinstance(array, ast.Subscript):
+        return array, target.slice
+    owner = failure.operands[0] if failure.operands else None
+    if owner is not None and owner.type in ("list", "dict") and isinstance(array.slice, ast.Constant | ast.Name):
+        return array, target.slice
+    if owner is None or owner.shape is None:
+        return None, None
+    if not isinstance(array.slice, ast.Constant) or type(array.slice.value) is not int:
+        return array.value, None
+    rest = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    return array.value, ast.Tuple(elts=[array.slice, *rest], ctx=ast.Load())
+
+
+def _written(failing: Expression, target: ast.Subscript, array: ast.expr, index: ast.expr, method: str) -> str | None:
+    """Return ``x = x.at[0].set(1)`` for ``x[0] = 1``; ``None`` if the statement assigns to something else as well."""
+    statement = failing.statement
+    value: ast.expr
+    if isinstance(statement, ast.Assign) and statement.targets == [target]:
+        value = statement.value
+    elif isinstance(statement, ast.AugAssign) and statement.target is target:
+        value = statement.value
+        if type(statement.op) not in _METHODS:
+            if any(isinstance(each, ast.Call) for each in ast.walk(target)):
+                return None
+            value = ast.BinOp(left=target, op=statement.op, right=value)
+    else:
+        return None
+    if not _root(array) or any(
+        isinstance(each, ast.NamedExpr | ast.Await | ast.Yield) for each in ast.walk(statement)
+    ):
+        return None
+    at = ast.Attribute(value=array, attr="at", ctx=ast.Load())
+    element = ast.Subscript(value=at, slice=index, ctx=ast.Load())
+    changed = ast.Call(func=ast.Attribute(value=element, attr=method, ctx=ast.Load()), args=[value], keywords=[])
+    return ast.unparse(ast.fix_missing_locations(ast.Assign(targets=[array], value=changed, lineno=1)))
+
+
+def _is_single(index: ast.expr, operands: tuple[Operand, ...]) -> bool:
+    """Return whether no element occurs twice: the index consists of numbers, slices and names of numbers."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    numbers = {each.text for each in operands if each.shape == () and (each.type or "").startswith(("int", "i", "u"))}
+    return all(
+        isinstance(each, ast.Slice | ast.Constant)
+        or ast.unparse(each) in numbers
+        or (isinstance(each, ast.UnaryOp) and isinstance(each.operand, ast.Constant))
+        for each in parts
+    )
+
+
+def _root(target: ast.expr) -> str:
+    """Return the variable that an expression such as ``a.b[0]`` begins with."""
+    while isinstance(target, ast.Attribute | ast.Subscript):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else ""

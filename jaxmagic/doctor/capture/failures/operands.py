@@ -1,0 +1,200 @@
+"""Finds the operands and arguments of the failing expression, with their types, without running code."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from types import FrameType, FunctionType, ModuleType
+from typing import Any
+
+from ....runtime.around import attribute, is_a, is_exactly, of_type
+from ....runtime.tracing import is_array, is_tracer, passed_to, type_of
+from ...analysis.failures.messages import short_type
+from ...record.failure import Operand
+from .calls import MISSING, value_of, wrapped_function
+from .statement import Place
+
+#: At most this many items of a list are described.
+_MOST = 20
+
+#: A longer string is not kept.
+_LONGEST = 200
+
+
+def operands_of(place: Place, frame: FrameType, called: FrameType | None) -> tuple[Operand, ...]:
+    """Return the operands of an operator or the arguments of a call, in the order in which JAX gets them.
+
+    A variable of a module may have changed since. So the arguments of JAX's own function count where its frame is
+    known, and if a variable differs from them, no type is known.
+
+    Args:
+        place: where the frame stopped.
+        frame: the frame of the user's code.
+        called: the frame of JAX's function that it called; ``None`` if JAX has removed it from the traceback.
+    """
+    nodes = _positional(place.node, frame)
+    values = [value_of(each, frame) for each in nodes]
+    passed = None if called is None else _aligned(place.node, values, passed_to(called))
+    if called is not None and passed is None:
+        return tuple(Operand(text=ast.unparse(each)) for each in nodes)
+    passed = passed or []
+    values = [
+        given if known is MISSING else known
+        for known, given in zip(values, [*passed, *[MISSING] * len(nodes)], strict=False)
+    ]
+    found = [_operand(ast.unparse(node), node, value, frame) for node, value in zip(nodes, values, strict=True)]
+    keywords = place.node.keywords if isinstance(place.node, ast.Call) else []
+    for each in keywords:
+        operand = _operand(ast.unparse(each.value), each.value, value_of(each.value, frame), frame)
+        found.append(Operand(text=operand.text, type=operand.type, keyword=each.arg or "**", items=operand.items))
+    return tuple(found)
+
+
+def _aligned(node: ast.AST | None, values: list[Any], passed: list[Any]) -> list[Any] | None:
+    """Return the arguments of JAX's function in the order of the line; ``None`` if that is uncertain.
+
+    The operator of the right operand gets them in reverse, if the left one is no JAX array. A function that
+    collects all of its arguments once more has one before them.
+    """
+    orders = [passed, passed[1:]]
+    if isinstance(node, ast.BinOp | ast.AugAssign | ast.Compare):
+        if all(each is MISSING for each in values) and not all(is_array(each) or is_tracer(each) for each in passed):
+            return None
+        orders = [passed, passed[::-1]]
+    return next((each for each in orders if len(each) >= len(values) and not _differ(values, each)), None)
+
+
+def passed_arrays(called: FrameType) -> tuple[Operand, ...]:
+    """Return the arrays that a library passed to JAX, which have no text on the user's line."""
+    return tuple(Operand(text="", type=kind) for each in passed_to(called) if (kind := _array_type(each)) is not None)
+
+
+def names_in(node: ast.AST | None, frame: FrameType) -> tuple[Operand, ...]:
+    """Return the variables in a statement, with their types."""
+    names = (
+        [each for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute)] if node is not None else []
+    )
+    return tuple(_operand(ast.unparse(each), each, value_of(each, frame), frame) for each in names[:_MOST])
+
+
+def index_parts(place: Place, frame: FrameType) -> tuple[Operand, ...]:
+    """Return what an assigned element is an element of, and the names in its index."""
+    if not isinstance(place.node, ast.Subscript):
+        return ()
+    array = place.node.value
+    owner = array.value if isinstance(array, ast.Subscript) else array
+    return (_operand(ast.unparse(owner), owner, value_of(owner, frame), frame), *names_in(place.node.slice, frame))
+
+
+def is_percent(node: ast.AST | None) -> bool:
+    """Return whether an expression formats values with a string and ``%``."""
+    return (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Mod)
+        and isinstance(node.left, ast.Constant)
+        and is_exactly(node.left.value, str)
+    )
+
+
+def home_of(place: Place, frame: FrameType) -> str | None:
+    """Return the module of the function that is called; ``None`` if it is unknown."""
+    node = place.node.func if isinstance(place.node, ast.Call) else None
+    owner = value_of(node.value, frame) if isinstance(node, ast.Attribute) else MISSING
+    if is_a(owner, ModuleType):
+        name = attribute(owner, "__name__")
+        return name if is_exactly(name, str) else None
+    function = MISSING if node is None else value_of(node, frame)
+    function = wrapped_function(function) or function
+    return str(function.__module__) if is_exactly(function, FunctionType) else None
+
+
+def is_outer(place: Place, frame: FrameType) -> bool:
+    """Return whether an element is assigned in a variable of an outer function or of the module."""
+    node = place.node
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    code = frame.f_code
+    inside = code.co_name == "<module>" or frame.f_locals is frame.f_globals
+    return isinstance(node, ast.Name) and not inside and node.id not in (*code.co_varnames, *code.co_cellvars)
+
+
+def _positional(node: ast.AST | None, frame: FrameType) -> list[ast.expr]:
+    """Return both sides of an operator, or the positional arguments of a call, after the object of a method."""
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.AugAssign):
+        return [node.target, node.value]
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        return [node.left, node.comparators[0]]
+    if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
+        return []
+    function = node.func
+    if isinstance(function, ast.Attribute) and _is_method(function, frame):
+        return [function.value, *node.args]
+    return list(node.args)
+
+
+def _is_method(node: ast.Attribute, frame: FrameType) -> bool:
+    """Return whether a call is one of an array's method; also of what an expression computes, such as ``(a + b)``."""
+    owner = value_of(node.value, frame)
+    if owner is MISSING:
+        root: ast.expr = node.value
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        return not isinstance(root, ast.Name) or not is_a(value_of(root, frame), ModuleType)
+    return _array_type(owner) is not None
+
+
+def _differ(values: list[Any], passed: list[Any]) -> bool:
+    """Return whether a value has another shape than the one that was passed in its place."""
+    return any(
+        value is not MISSING and _shape(value) != _shape(given)
+        for value, given in zip(values, passed, strict=False)
+        if _shape(value) is not None or _shape(given) is not None
+    )
+
+
+def _shape(value: Any) -> str | None:
+    kind = _array_type(value)
+    return "[]" if is_exactly(value, int, float, bool, complex) else None if kind is None else kind[kind.find("[") :]
+
+
+def _array_type(value: Any) -> str | None:
+    """Return the short type of a traced value, a JAX array or a NumPy array; ``None`` for other values."""
+    if is_tracer(value) or is_array(value):
+        kind = type_of(value)
+        return None if kind is None else short_type(kind)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and (is_exactly(value, numpy.ndarray) or is_a(value, numpy.generic)):
+        return short_type(f"{value.dtype.name}[{','.join(map(str, value.shape))}]")
+    return None
+
+
+def _operand(text: str, node: ast.expr, value: Any, frame: FrameType) -> Operand:
+    items: tuple[Operand, ...] = ()
+    if isinstance(node, ast.List | ast.Tuple) and len(node.elts) <= _MOST:
+        known = list(value) if is_exactly(value, list, tuple) and len(value) == len(node.elts) else None
+        items = tuple(
+            _operand(ast.unparse(each), each, _either(value_of(each, frame), known, place), frame)
+            for place, each in enumerate(node.elts)
+        )
+    elif is_exactly(value, list, tuple) and len(value) <= _MOST:
+        items = tuple(Operand(text=f"{text}[{place}]", type=_type(each)) for place, each in enumerate(value))
+    elif is_exactly(value, dict) and len(value) <= _MOST:
+        items = tuple(
+            Operand(text=f"{text}[{key!r}]", type=_type(each))
+            for key, each in value.items()
+            if is_exactly(key, str, int)
+        )
+    string = value if is_exactly(value, str) and len(value) <= _LONGEST else None
+    return Operand(text=text, type=_type(value), string=string, items=items)
+
+
+def _either(value: Any, known: list[Any] | None, place: int) -> Any:
+    return known[place] if value is MISSING and known is not None else value
+
+
+def _type(value: Any) -> str | None:
+    if value is MISSING:
+        return None
+    return _array_type(value) or str(of_type("__name__", type(value)))

@@ -1,0 +1,1 @@
+"""Words the notes on arguments that JAX's functions do not take."""

@@ -1,0 +1,158 @@
+"""Words shapes that do not fit, and what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....terminal import printable
+from ..quoted import quoted
+
+
+def _product(operands: str, first: str, other: str) -> str:
+    who = printable(operands) or "The two operands"
+    return f"{who} cannot be multiplied: the axes that are summed over have sizes {first} and {other}."
+
+
+def _product_axes(
+    operands: str, first: str, first_axis: int, first_size: int, other: str, other_axis: int, other_size: int
+) -> str:
+    left, right = quoted(first) or "the first operand", quoted(other) or "the second operand"
+    return (
+        f"{printable(operands)} cannot be multiplied: axis {first_axis} of {left} has size {first_size}, axis "
+        f"{other_axis} of {right} has size {other_size}, and they must be equal."
+    )
+
+
+def _batch(operands: str, axes: str) -> str:
+    who = f"{printable(operands)} cannot be multiplied" if operands else "Batches of matrices cannot be multiplied"
+    return f"{who}: their batch axes, {axes}, do not fit."
+
+
+def _no_axis(operand: str, number: int) -> str:
+    which = printable(operand) or f"The {('first', 'second')[number]} operand"
+    return f"{which} is a scalar, which has no axis that a matrix product could sum over."
+
+
+def _einsum(label: str, places: str) -> str:
+    where = f": {printable(places)}" if places else ""
+    return f"The label {quoted(label)} of einsum stands for axes of different sizes{where}."
+
+
+def _einsum_axes(subscript: str, labels: int, operand: str, axes: int) -> str:
+    got = f"{printable(operand)} has {axes} {_axes(axes)}" if operand else "its operand has another number of axes"
+    return f"The subscript {quoted(subscript)} has {labels} {'label' if labels == 1 else 'labels'}, but {got}."
+
+
+def _axes(count: int) -> str:
+    return "axis" if count == 1 else "axes"
+
+
+def _broadcast(operands: str, operation: str, axis: int, sizes: str) -> str:
+    where = f" in JAX's {quoted(operation)}" if operation else ""
+    differ = f": axis {axis} has sizes {sizes}" if sizes else ""
+    return f"{printable(operands)} do not broadcast{where}{differ}."
+
+
+def _broadcast_to(value: str, shape: str, requested: str, target: str) -> str:
+    what = f"{quoted(target)}, which has shape {requested}" if target else f"shape {requested}"
+    return f"{_value(value, shape)} does not broadcast to {what}."
+
+
+def _value(text: str, shape: str) -> str:
+    return f"{printable(text)} {shape}" if text else f"An array of shape {shape}"
+
+
+def _joined(operands: str, axis: int, other: int, sizes: str) -> str:
+    return (
+        f"{printable(operands)} cannot be concatenated along axis {axis}: axis {other} has sizes {sizes}, and must "
+        "have the same size in all of them."
+    )
+
+
+def _ranks(operands: str, ranks: str) -> str:
+    return f"{printable(operands)} cannot be concatenated: they have {ranks} axes, and must have the same number."
+
+
+def _stacked(operands: str) -> str:
+    return f"{printable(operands) or 'The arrays'} cannot be stacked: they must have the same shape."
+
+
+def _reshaped(array: str, shape: str, size: int, requested: str, needed: int, free: bool) -> str:
+    needs = f"shape {requested} needs {'a multiple of ' if free else ''}{needed}"
+    return f"{_value(array, shape)} has {size} {'element' if size == 1 else 'elements'}, but {needs}."
+
+
+def _size(sizes: str) -> str:
+    return f"A shape has to consist of integers, got {sizes}."
+
+
+def _write_fitting(code: str, several: bool) -> str:
+    which = "whether one of them is" if several else "whether it is"
+    return f"Fits in shape: {printable(code)}. Shapes do not say {which} what you mean."
+
+
+def _write_joined(fits: str) -> str:
+    other = f" Along axis={fits} they fit in shape." if fits else ""
+    return f"Slice, pad or transpose one of them, so that only the joined axis differs.{other}"
+
+
+def _write_reshaped(size: int, fits: str) -> str:
+    computed = f" {fits} fits in shape: JAX computes the size for -1." if fits else ""
+    return f"The sizes have to multiply to {size}.{computed}"
+
+
+SHAPE_NOTES: dict[str, Callable[..., str]] = {
+    "error_product": _product,
+    "error_product_axes": _product_axes,
+    "error_batch": _batch,
+    "error_no_axis": _no_axis,
+    "error_einsum": _einsum,
+    "error_einsum_axes": _einsum_axes,
+    "error_broadcast": _broadcast,
+    "error_broadcast_to": _broadcast_to,
+    "error_joined": _joined,
+    "error_ranks": _ranks,
+    "error_stacked": _stacked,
+    "error_reshaped": _reshaped,
+    "error_size": _size,
+    "error_vmapped_shapes": lambda: (
+        "The line runs inside jax.vmap: these are shapes of one element, without the mapped axis."
+    ),
+    "write_fitting": _write_fitting,
+    "write_product": lambda: (
+        "Transpose, reshape or slice one of them, so that the two axes have the same size; or correct the line that "
+        "made the wrong one. Shapes do not say which one is wrong."
+    ),
+    "write_batch": lambda: (
+        "Batch axes are all but the last two. They must be equal or 1 in matmul, and equal in dot_general; jax.vmap "
+        "maps a product over one of them."
+    ),
+    "write_times": lambda: "Use * to multiply by a scalar.",
+    "write_einsum": lambda: (
+        "Axes with the same label must have the same size, or 1: use another label, or swap the labels of an operand "
+        "whose axes are in another order."
+    ),
+    "write_einsum_axes": lambda: (
+        "Write one label per axis of the operand; an ellipsis (...) stands for leading axes."
+    ),
+    "write_broadcast": lambda: (
+        "Shapes are compared from the last axis on: sizes must be equal or 1, and missing axes count as 1. "
+        "x[:, None] adds an axis."
+    ),
+    "write_broadcast_to": lambda: (
+        "Sizes are compared from the last axis on, and must be equal, or 1 in the value, which has no more axes than "
+        "the target."
+    ),
+    "write_joined": _write_joined,
+    "write_ranks": lambda jnp: (
+        f"Add the missing axis, as in x[None], or use {jnp}.stack() for arrays of the same shape, which adds one to "
+        "each."
+    ),
+    "write_stacked": lambda jnp: (
+        f"Pad or slice them to the same shape, or use {jnp}.concatenate() to join arrays that differ along one axis."
+    ),
+    "write_reshaped": _write_reshaped,
+    "write_size": lambda divides: (
+        "Divide with // in place of /, or convert the size with int()." if divides else "Convert the size with int()."
+    ),
+}

@@ -1,0 +1,169 @@
+"""Assigned elements of JAX arrays, and formatted traced values: the rewritten line does the same."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+from failing_cells import Cell
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("x[0] = 9", "x = x.at[0].set(9)"),
+        ("x[1, 2] = 9", "x = x.at[1, 2].set(9)"),
+        ("x[:, 1] = 9", "x = x.at[:, 1].set(9)"),
+        ("x[x > 4] = 0", "x = x.at[x > 4].set(0)"),
+        ("x[i] += 2", "x = x.at[i].add(2)"),
+        ("x[-1] -= 2", "x = x.at[-1].subtract(2)"),
+        ("x[0] *= 2", "x = x.at[0].multiply(2)"),
+        ("x[0] /= 2", "x = x.at[0].divide(2)"),
+        ("x[0] **= 2", "x = x.at[0].power(2)"),
+        ("x[0] //= 2", "x = x.at[0].set(x[0] // 2)"),
+        ("x[1][2] = 9", "x = x.at[1, 2].set(9)"),
+        ("x[1][:2] += 9", "x = x.at[1, :2].add(9)"),
+    ],
+)
+def test_an_element_is_assigned_as_in_numpy(line: str, code: str) -> None:
+    cell = Cell(f"i = 1\nx = jnp.arange(6.0).reshape(2, 3)\n{line}  # here")
+    assert cell.finding.line == cell.here
+    assert cell.finding.code == code
+    expected = {"i": 1, "x": np.arange(6.0).reshape(2, 3)}
+    exec(line, expected)
+    np.testing.assert_allclose(cell.rewritten(code).names["x"], expected["x"])
+
+
+@pytest.mark.parametrize("transform", ["f(jnp.ones(3))", "jax.jit(f)(jnp.ones(3))", "jax.vmap(f)(jnp.ones((2, 3)))"])
+def test_in_a_function_the_new_array_has_to_be_returned(transform: str) -> None:
+    cell = Cell(f"def f(x):\n    x[0] = 2  # here\n    return x\nresult = {transform}")
+    assert cell.finding.line == cell.here
+    assert "The caller's x stays as it is: return the new one." in cell.said
+    result = np.asarray(cell.rewritten(cell.finding.code or "").names["result"])
+    np.testing.assert_array_equal(result.reshape(-1, 3)[0], [2, 1, 1])
+
+
+def test_arrays_in_containers_and_objects() -> None:
+    cell = Cell("xs = [jnp.ones(3), jnp.ones(3)]\nxs[1][0] = 5  # here")
+    assert cell.finding.code == "xs[1] = xs[1].at[0].set(5)"
+    assert np.asarray(cell.rewritten(cell.finding.code).names["xs"][1])[0] == 5
+    cell = Cell("""
+        class State: pass
+        def put(state, k):
+            state.buffer[k] = 5  # here
+        state = State()
+        state.buffer = jnp.ones(3)
+        put(state, 1)
+    """)
+    assert cell.finding.code == "state.buffer = state.buffer.at[k].set(5)"
+    assert "caller" not in cell.said
+    assert np.asarray(cell.rewritten(cell.finding.code).names["state"].buffer).tolist() == [1, 5, 1]
+
+
+def test_repeated_indices_count_each_time() -> None:
+    cell = Cell("i = jnp.array([0, 0])\nx = jnp.zeros(3)\nx[i] += 1  # here")
+    assert "An index that occurs several times then counts each time, unlike in NumPy." in cell.said
+    assert np.asarray(cell.rewritten(cell.finding.code or "").names["x"])[0] == 2
+    assert "several times" not in Cell("i = 1\nx = jnp.zeros(3)\nx[i] += 1").said
+    assert "several times" not in Cell("i = jnp.array([0, 0])\nx = jnp.zeros(3)\nx[i] = 1").said
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f():\n    x[0] = 1  # here\nf()",
+        "def g(x):\n    def f():\n        x[0] = 1  # here\n    f()\ng(x)",
+        "def f():\n    global x\n    x[0] = 1  # here\nf()",
+    ],
+)
+def test_a_variable_of_an_outer_function_is_not_assigned(code: str) -> None:
+    cell = Cell(f"x = jnp.zeros(3)\n{code}")
+    assert cell.finding.line == cell.here
+    assert cell.finding.code is None
+    assert "x is not a local variable of this function." in cell.said
+
+
+@pytest.mark.parametrize("line", ["x[0], y = 1, 2", "x[0] = y = 1", "for x[0] in [1]: pass", "x[i][0] = 1"])
+def test_statements_that_do_more_are_not_rewritten(line: str) -> None:
+    cell = Cell(f"i = jnp.array([0, 1])\nx = jnp.ones((2, 3))\n{line}  # here")
+    assert cell.finding.line == cell.here
+    assert cell.finding.code is None
+    assert "x = x.at[…].set(…)" in cell.said
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'print(f"loss {x:.3f} in step {step:03d} of {{{name}}}")',
+        'print(f"{x=:.2f}")',
+        'print("loss %.3f, %s, 100%%" % (x, name))',
+        'print("step %d" % n)',
+        'print("loss {:.3f} {}".format(x, n))',
+    ],
+)
+def test_the_same_text_is_printed_when_the_function_runs(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    source = f"""
+        @jax.jit
+        def f(x, n):
+            step, name = 7, "a"
+            {line}  # here
+            return x
+        f(1.25, 3)
+    """
+    cell = Cell(source)
+    assert cell.finding.line == cell.here
+    assert cell.finding.code is not None
+    assert cell.finding.code.startswith("jax.debug.print(")
+    capsys.readouterr()
+    assert cell.rewritten(cell.finding.code).error is None
+    jax.effects_barrier()
+    printed = capsys.readouterr().out
+    exec(line, {"x": 1.25, "n": 3, "step": 7, "name": "a"})
+    assert printed == capsys.readouterr().out != ""
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments"),
+    [
+        ('print(f"{x:.3f}")', "jnp.ones(3), 1"),  # an array has no format specification when the function runs either
+        ('print(f"{x.sum():.3f}")', "jnp.ones(3), 1"),
+        ('print(f"{x:.3f}", end="")', "1.0, 1"),
+        ('print(f"{x:.{n}f}")', "1.0, 1"),
+        ('text = f"{x:.3f}"', "1.0, 1"),
+        ('print("%d" % x)', "1.0, 1"),
+        ('print("%5.2f" % x)', "1.0, 1"),
+        ('print("{0:.3f} {0}".format(x))', "1.0, 1"),
+    ],
+)
+def test_other_texts_are_not_rewritten(line: str, arguments: str) -> None:
+    cell = Cell(f"@jax.jit\ndef f(x, n):\n    {line}  # here\n    return x\nf({arguments})")
+    assert cell.failure.kind == "format"
+    assert cell.finding.line == cell.here
+    assert cell.finding.code is None
+    assert "jax.debug.print" in cell.said
+
+
+def test_the_traced_value_and_its_argument_are_named() -> None:
+    cell = Cell("""
+        def body(carry, x):
+            print(f"{carry:.1f}")
+            return carry, x
+        lax.scan(body, 0.0, jnp.ones(3))
+    """)
+    assert cell.said.startswith("carry (f32[]) is traced, so it has no value yet that could be formatted.")
+    assert "depends on the argument carry of body" in cell.said
+    assert "for scan" in cell.said
+
+
+def test_a_class_of_the_user_with_a_similar_name_is_not_explained() -> None:
+    from jaxmagic.doctor.capture.failures.recognize import recognize
+
+    cell = Cell("class FooTracer: pass\nf'{FooTracer():.3f}'")
+    assert isinstance(cell.error, TypeError)
+    assert recognize(cell.error) is None
+
+
+def test_of_several_traced_values_none_is_said_to_be_the_one() -> None:
+    cell = Cell("@jax.jit\ndef f(x, y):\n    return f'{x} {y:.1f}'  # here\nf(1.0, 2.0)")
+    assert cell.said.startswith("A value is traced")
+    assert "depends" not in cell.said

@@ -1,0 +1,78 @@
+"""An error about usage does not hide the error before it from ``%jaxdoctor``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from IPython.core.error import UsageError
+
+from jaxmagic.runtime.tracebacks import last_shown
+
+FAILING = "import jax\njax.jit(lambda x: float(x))(1.0)"
+
+LAST = "last_type", "last_value", "last_traceback", "last_exc"
+
+
+@pytest.fixture
+def shown(session: Any) -> Iterator[Any]:
+    """A session that notes the errors that it shows, as IPython does."""
+    session.shell.showtraceback = lambda *args, **kwargs: session.shell._get_exc_info()
+    yield session
+    for name in LAST:
+        with suppress(AttributeError):
+            delattr(sys, name)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        ["%jaxdoctor --bogus"],
+        ["%jaxtimeit"],
+        ["%jaxdoctor --only nothing 1 + 1"],
+        ["%%jaxcompare\n1 + 1"],
+        ["%jaxdoctor --bogus", "%jaxtimeit", "%jaxdoctor --only nothing 1 + 1"],
+    ],
+)
+def test_the_error_before_is_explained(shown: Any, usage: list[str]) -> None:
+    error = shown.run(FAILING, fails=Exception)
+    for cell in usage:
+        assert isinstance(sys.last_value, Exception)
+        shown.run(cell, fails=UsageError)
+        assert isinstance(sys.last_value, UsageError)
+    assert last_shown() is error
+    shown.run("%jaxdoctor")
+    assert "float" in shown.report
+    assert "UsageError" not in shown.report
+
+
+def test_another_error_in_between_is_the_last_one(shown: Any) -> None:
+    shown.run(FAILING, fails=Exception)
+    error = shown.run("1 / 0", fails=ZeroDivisionError)
+    shown.run("%jaxdoctor --bogus", fails=UsageError)
+    assert last_shown() is error
+    shown.run("%jaxdoctor")
+    assert "ZeroDivisionError is not an error that JAX raised" in shown.report
+
+
+def test_without_an_error_before_there_is_nothing_to_explain(shown: Any) -> None:
+    for name in LAST:
+        with suppress(AttributeError):
+            delattr(sys, name)
+    shown.run("%jaxdoctor --bogus", fails=UsageError)
+    assert last_shown() is None
+    for _ in range(2):
+        error = shown.run("%jaxdoctor", fails=UsageError)
+        assert "There is no error to explain" in str(error)
+
+
+def test_nothing_is_kept_once_the_error_is_forgotten(shown: Any) -> None:
+    shown.run(FAILING, fails=Exception)
+    shown.run("%jaxdoctor --bogus", fails=UsageError)
+    for name in LAST:
+        with suppress(AttributeError):
+            delattr(sys, name)
+    assert last_shown() is None
