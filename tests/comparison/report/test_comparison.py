@@ -46,6 +46,28 @@ def test_a_comparison_as_text(comparison: Comparison) -> None:
     assert to_text(comparison, Style(form="line")) == dedent(expected).splitlines()[0]
 
 
+def test_medians_that_are_farther_apart_than_the_interval_are_explained(named: Any) -> None:
+    """While the machine is slow, b is measured in three rounds more than a; in all others they are 1.3x apart."""
+    found = named("a", "b")
+    assert "By its median" not in str(found)
+    a, b = found.candidates
+
+    def slow(trial: Any, rounds: int) -> Any:
+        return replace(trial, samples_ns=tuple(3 * each if n < rounds else each
+                                               for n, each in enumerate(trial.samples_ns)))  # fmt: skip
+
+    changed = replace(
+        found,
+        candidates=(replace(a, latency=slow(a.latency, 29)), replace(b, latency=slow(b.latency, 32))),
+        again=slow(found.again, 29),
+    )
+    assert changed["b"].interval[1] < 1.4  # type: ignore[index]
+    text = " ".join(str(changed).split())
+    assert re.search(
+        r"By its median b is 3\.8\dx slower, which is outside of the interval: the verdict rests on", text
+    )
+
+
 @pytest.mark.parametrize("spread", [1.02, 25.0])
 def test_a_baseline_that_is_far_from_itself_is_too_noisy_to_give_a_number(named: Any, spread: float) -> None:
     found = named("a", "b", rounds=7)
