@@ -29,7 +29,7 @@ from . import options
 from .bound import bind_in_functions
 from .magic_calls import LineCall, Parsers, imported, line_call, magic_call, read_marker
 from .once import is_displayed
-from .parsed_source import ends_in_semicolon, leaving
+from .parsed_source import ends_in_semicolon, is_path, leaving
 
 _numbers = count(1)
 
@@ -141,7 +141,8 @@ class BlockRewriter(ast.NodeTransformer):
             parser = self._parsers[call.magic]
             words, statement = options.split(call.text, parser)
             arguments = options.parse(words, parser)
-            body = [] if arguments.help or getattr(arguments, "before", False) else self._parse(statement)
+            runs = not (arguments.help or getattr(arguments, "before", False) or is_path(statement))
+            body = self._parse(statement) if runs else []
         except (UsageError, SyntaxError, ValueError):
             return [node]  # the magic itself is called, and reports the error
         if not body:
