@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import jaxmagic
+from jaxmagic import units
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.comparison.record.candidate import Check
@@ -193,6 +194,14 @@ def test_a_benchmark_as_text(benchmark: Benchmark) -> None:
 )
 def test_what_was_not_reached_is_said(benchmark: Benchmark, changes: Any, sentence: str) -> None:
     assert sentence in " ".join(to_text(replace(benchmark, **changes)).split())
+
+
+def test_an_interval_that_only_rounds_to_what_was_wanted_is_a_little_wider(benchmark: Benchmark) -> None:
+    assert benchmark.estimate is not None
+    width = benchmark.estimate.relative_width
+    text = str(replace(benchmark, rtol=width * 0.9999, stopped_by="budget"))
+    wanted = units.percent(width * 0.9999)
+    assert f"the interval is within a little more than {wanted} of the median, not {wanted}." in " ".join(text.split())
 
 
 def test_few_samples_have_no_interval(benchmark: Benchmark) -> None:
