@@ -156,6 +156,7 @@ _ours(
     saved="Benchmark",
     kept="Benchmark",
     Benchmark="record.benchmark",
+    Versus="record.versus",
 )
 _ours(
     "comparison",

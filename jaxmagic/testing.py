@@ -52,7 +52,15 @@ def assert_max_compiles(most: int) -> Iterator[None]:
     if len(programs) > most or not timing.heard_all:
         count = f"got {len(programs)}" if timing.heard_all else "but not all compilations were observed"
         expected = f"at most {units.count(most, 'program')}" if most else "no program"
-        raise AssertionError(f"expected {expected} to compile, {count}.\n{to_text(timing)}")
+        hint = _CAUSES if programs and not most else ""
+        raise AssertionError(f"expected {expected} to compile, {count}.{hint}\n{to_text(timing)}")
+
+
+#: Why a cause may name the shapes of another test.
+_CAUSES = (
+    " A cause is the difference from an earlier call in this process, which may be another test's: call the function "
+    "once with these arguments before the block."
+)
 
 
 @contextmanager

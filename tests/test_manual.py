@@ -42,6 +42,12 @@ def test_no_link_leads_nowhere() -> None:
     assert link_problems(ROOT) == []
 
 
+def test_links_are_markdown_so_that_a_clone_shows_them_too() -> None:
+    pages = [*DOCS.rglob("*.md"), *ROOT.glob("*.md")]
+    roles = {path: re.findall(r"(?<!`)\{(?:doc|ref|any)\}`", path.read_text("utf-8")) for path in pages}
+    assert {path.relative_to(ROOT).as_posix(): found for path, found in roles.items() if found} == {}
+
+
 def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
     (tmp_path / "other.md").write_text("# A `title`, twice\n```\n# no title\n```\n", "utf-8")
     (tmp_path / "page.md").write_text(

@@ -41,6 +41,16 @@ def test_nothing_compiles_the_second_time(x: Any) -> None:
         f(x)
 
 
+def test_a_failure_says_with_what_a_cause_compares(x: Any) -> None:
+    f = jax.jit(lambda x: x * 7)
+    causes = "may be another test's: call the function once with these arguments before the block."
+    with pytest.raises(AssertionError, match=causes), assert_no_compile():
+        f(x)
+    with pytest.raises(AssertionError) as caught, assert_max_compiles(1):
+        f(x + 1), f(x[:1])
+    assert "another test's" not in str(caught.value)
+
+
 def test_so_many_programs_may_compile() -> None:
     f = jax.jit(lambda x: x * 3 + 1)
     one, two, three = (jnp.ones(n) for n in (101, 102, 103))

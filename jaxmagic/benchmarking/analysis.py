@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from ..errors import NotComparable, NotMeasured
@@ -84,8 +85,23 @@ def against_record(
     return [replace(each, differing=marks) for each in compared]
 
 
+def first_difference(old: str | None, new: str | None) -> tuple[str, str] | None:
+    """Return the first lines in which two pieces of code differ, besides indents and blank lines.
+
+    >>> first_difference("f(x)", "f(x);"), first_difference("f(x)", "g(x)")
+    (None, ('f(x)', 'g(x)'))
+    """
+    if old is None or new is None:
+        return None
+    before, now = (
+        [line.strip().removesuffix(";") for line in code.splitlines() if line.strip()] for code in (old, new)
+    )
+    return next(((one, other) for one, other in zip_longest(before, now, fillvalue="") if one != other), None)
+
+
 def _one_by_one(old: Benchmark, new: Benchmark, noise: ProcessNoise | None) -> list[Versus]:
-    return [compare_trials(old.trials, new.trials, "new", "old", noise)]
+    compared = compare_trials(old.trials, new.trials, "new", "old", noise)
+    return [replace(compared, code=first_difference(old.code, new.code))]
 
 
 def compare_trials(

@@ -69,7 +69,10 @@ def _explain(magics: JaxMagics, arguments: argparse.Namespace) -> Diagnosis | No
     help="How long --verify, or compiling after memory ran out, may take, for example 20s; 30s if left out.",
 )
 @argument(
-    "--top", metavar="N", type=options.positive_int, default=10, help="Findings that are shown; 10 if left out."
+    "--top",
+    metavar="N",
+    type=options.positive_int,
+    help="Findings that are shown; 10 if left out, or all with --all.",
 )
 def jaxdoctor(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
     """Find what costs time or memory in the code, and what to do about it.

@@ -257,8 +257,8 @@ def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> B
 
 
 def asked_for(style: Style, arguments: argparse.Namespace) -> Style:
-    """Apply the options of a magic; more rows than usual are seen only in a whole report."""
-    rows = getattr(arguments, "top", style.rows)
+    """Apply the options of a magic; ``--all`` shows all rows, and more rows than usual need a whole report."""
+    rows = getattr(arguments, "top", None) or (sys.maxsize if arguments.all else style.rows)
     whole = arguments.all or getattr(arguments, "explain", False) or rows > style.rows
     return replace(style, rows=rows, whole=whole)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from IPython.core.error import UsageError
@@ -91,10 +92,14 @@ def finish(
         if completed is not record:
             record = completed
             replace_last(record)
+    try:
+        compared = [] if earlier is None else earlier.told(record)
+    except Exception:
+        _deliver(shell, arguments, record, namespace)  # which is kept, though nothing could be compared
+        raise
+    for sentence in () if arguments.q else compared:  # above the report, because this is what was asked
+        print_line(sentence)
     _deliver(shell, arguments, record, namespace)
-    for sentence in () if earlier is None else earlier.told(record):
-        if not arguments.q:
-            print_line(sentence)
     return record if arguments.o else None
 
 
@@ -121,4 +126,12 @@ def _deliver(
     if arguments.w:
         attempt("-w", lambda: view(record))
     if arguments.save:
-        attempt("--save", lambda: save(record, shell.var_expand(arguments.save)))
+        attempt("--save", lambda: _save(record, shell.var_expand(arguments.save), quiet=arguments.q))
+
+
+def _save(record: Record, path: str, *, quiet: bool) -> None:
+    """Save a record, and say where, and whether it takes the place of an earlier file."""
+    instead = Path(path).exists()
+    saved = save(record, path)
+    if not quiet:
+        print_line(f"Saved in {saved}{', in place of the file that was there' if instead else ''}.")

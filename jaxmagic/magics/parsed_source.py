@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
@@ -29,9 +31,12 @@ def parse(
         as_python: makes Python of the transformed code, without moving anything to another place.
 
     Raises:
-        UsageError: the code begins with an option that `magic` does not have, and is not valid Python.
+        UsageError: the code begins with an option that `magic` does not have, and is not valid Python; or it is the
+            path of a file.
         SyntaxError: at the user's line.
     """
+    if is_line and is_path(code):
+        raise _reads_no_file(magic, code)
     transformed = shell.transform_cell(code)
     filename = shell.compile.cache(transformed, shell.execution_count)
     try:
@@ -46,6 +51,35 @@ def parse(
     tree = shell.transform_ast(tree)
     tree.filename = filename
     return tree
+
+
+def is_path(code: str) -> bool:
+    """Return whether a statement is the name of a profiler's recording, or the path of a file or folder.
+
+    The first may be valid Python; the second would be a call to IPython, as in ``/f x``.
+
+    >>> is_path("host.xplane.pb"), is_path("read('host.xplane.pb')"), is_path("/nothing/here")
+    (True, False, False)
+    """
+    path = _unquoted(code)
+    if re.fullmatch(r"""[^'"()]+\.xplane\.pb(\.gz)?""", path):
+        return True
+    with suppress(OSError, ValueError):
+        return path.startswith(("/", "./", "../")) and Path(path).exists()
+    return False
+
+
+def _unquoted(code: str) -> str:
+    text = code.strip()
+    return text[1:-1] if text[:1] in ("'", '"') and text[-1:] == text[:1] else text
+
+
+def _reads_no_file(magic: str, code: str) -> UsageError:
+    path = _unquoted(code)
+    return UsageError(
+        f"%{magic}: expected a statement, got a path. Use jaxmagic.read_profile({path!r}) for a profiler's "
+        f"recording, jaxmagic.load({path!r}) for a record that jaxmagic has saved."
+    )
 
 
 def ends_in_semicolon(statement: str) -> bool:

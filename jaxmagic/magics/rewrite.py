@@ -40,7 +40,7 @@ from .block_syntax import (
 from .bound import bind_in_functions
 from .magic_calls import LineCall, Parsers, line_call, magic_call, read_marker
 from .once import is_displayed
-from .parsed_source import ends_in_semicolon, leaving
+from .parsed_source import ends_in_semicolon, is_path, leaving
 
 _numbers = count(1)
 
@@ -149,7 +149,8 @@ class BlockRewriter(ast.NodeTransformer):
     def _from_call(self, node: ast.stmt, call: LineCall, displayable: bool) -> list[ast.stmt]:
         try:
             arguments, statement = options.read(call.text, self._parsers[call.magic])
-            body = [] if arguments.help or getattr(arguments, "before", False) else self._parse(statement)
+            runs = not (arguments.help or getattr(arguments, "before", False) or is_path(statement))
+            body = self._parse(statement) if runs else []
         except (UsageError, SyntaxError, ValueError):
             return [node]  # the magic itself is called, and reports the error
         if not body:

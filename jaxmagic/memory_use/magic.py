@@ -41,7 +41,7 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
 @magic_arguments("jaxmem")
 @of_all_that_run_once
 @recorded_by(_recorder)
-@argument("--top", metavar="N", type=options.positive_int, default=10, help="Rows of a table; 10 if left out.")
+@argument("--top", metavar="N", type=options.positive_int, help="Rows of a table; 10 if left out, or all with --all.")
 @argument(
     "--map",
     action=BooleanOptionalAction,
@@ -102,6 +102,11 @@ def _run(
         UsageError: a wrong option, nothing to run, or ``--before`` with something to run or to write.
     """
     arguments, rest = options.read(line, parser)
+    if cell is None and not arguments.before and not rest.strip():
+        raise UsageError(
+            "%jaxmem has nothing to run. Write the statement after it: %jaxmem f(x), or put %%jaxmem on top of a "
+            "cell. %jaxmem --before runs nothing, and lists the arrays that are alive."
+        )
     if not arguments.before:
         return run_called(shell, "jaxmem", parser, line, cell, local_ns)
     below = [rest] if cell is None else [rest, *cell.splitlines()] if isinstance(cell, str) else None

@@ -69,7 +69,7 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
 )
 @argument("--label", metavar="NAME", help="Keep it in the folder NAME of DIR, with related recordings.")
 @argument("--perfetto", metavar="FILE", help="Write a trace to FILE that ui.perfetto.dev opens; compressed if .gz.")
-@argument("--top", metavar="N", type=options.positive_int, default=10, help="Rows of a table; 10 if left out.")
+@argument("--top", metavar="N", type=options.positive_int, help="Rows of a table; 10 if left out, or all with --all.")
 def jaxprof(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
     """Show the device time of the code by source line, operation and device.
 

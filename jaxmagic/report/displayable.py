@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Displayable(Exportable):
-    """Mixin of every record: text, HTML, a file and a figure, on demand."""
+class Shown:
+    """Mixin of what has a report: text and HTML, on demand."""
 
     __slots__ = ()
 
@@ -37,6 +37,12 @@ class Displayable(Exportable):
         from .to_text import to_text
 
         return written_to(to_text(self, Style(width=width())), sys.stdout)  # so that print(record) never fails
+
+
+class Displayable(Shown, Exportable):
+    """Mixin of every record: text, HTML, a file and a figure, on demand."""
+
+    __slots__ = ()
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the record to `path` as JSON, as :func:`jaxmagic.save` does.

@@ -36,7 +36,9 @@ def notes_folded(sentences: Iterable[str]) -> Iterator[Block]:
         yield from notes
 
 
-def glance(blocks: Iterable[Block], write: Write, width: int, whole_by: str) -> list[str]:
+def glance(
+    blocks: Iterable[Block], write: Write, width: int, whole_by: str, lines_in_all: Callable[[], int]
+) -> list[str]:
     """Return the whole report if it is short, or its most important lines and what the others hold.
 
     Folds are left out, excerpts stand for what they are from. If that is still too long, it is cut at the end, but
@@ -47,6 +49,7 @@ def glance(blocks: Iterable[Block], write: Write, width: int, whole_by: str) -> 
         write: writes blocks as lines.
         width: the number of columns.
         whole_by: how a reader gets the whole report.
+        lines_in_all: counts the lines of the whole report.
     """
     blocks = list(blocks)
     whole = write(blocks)
@@ -56,7 +59,7 @@ def glance(blocks: Iterable[Block], write: Write, width: int, whole_by: str) -> 
     kept = _fitting(shown, MOST_LINES - 1)
     if len(kept) < sum(len(each.lines) for each in shown):
         titles.insert(0, "the rest of this")
-    return [*kept, _rest(len(whole) - len(kept), titles, width, whole_by)]
+    return [*kept, _rest(lines_in_all() - len(kept), titles, width, whole_by)]
 
 
 def _unfolded(blocks: Iterable[Block], write: Write) -> tuple[list[_Shown], list[str]]:

@@ -40,7 +40,7 @@ def table(
         rows: its heads, followed by its rows.
         there_are: the number of rows before it was cut.
         noun: the name of a row, in the singular.
-        where: the method that lists all rows.
+        where: the option or method that shows all rows.
         numbers: whether all columns are of quantities, which are aligned at their right.
         code: the heads of columns of names from code.
     """

@@ -33,6 +33,10 @@ class Style:
     whole: bool = True
     whole_by: str = "print(record)"
 
+    def rows_by(self, method: str) -> str:
+        """Return what shows all rows of a table: the option of a magic, if it is not given, or a record's method."""
+        return self.whole_by if self.whole_by.startswith("--") and not self.whole else method
+
 
 #: The whole report.
 DEFAULT = Style()

@@ -123,7 +123,8 @@ def _entry(entry: Entry, name: str) -> str:
 
 
 def _table(block: Table, style: Style) -> str:
-    return html_parts.table(block.rows, block.there_are, block.noun, block.where, block.numbers, block.code)
+    where = style.rows_by(block.where)
+    return html_parts.table(block.rows, block.there_are, block.noun, where, block.numbers, block.code)
 
 
 def _listing(block: Listing, style: Style) -> str:

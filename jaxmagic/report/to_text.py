@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -46,7 +48,13 @@ def to_text(record: object, style: Style = DEFAULT, *, explain: bool = False) ->
         return printable_lines(next(filter(None, (_first_line(each, style) for each in blocks)), ""))
     if style.whole:
         return printable_lines("\n".join(_written(blocks, style)))
-    lines = glance(blocks, lambda some: list(_written(some, style)), style.width, style.whole_by)
+
+    def lines_in_all() -> int:
+        rows = sys.maxsize if style.whole_by.startswith("--") else style.rows  # --all shows all rows
+        everything = replace(style, whole=True, rows=rows)
+        return len(list(_written(compose(record, everything, explain=explain), everything)))
+
+    lines = glance(blocks, lambda some: list(_written(some, style)), style.width, style.whole_by, lines_in_all)
     return printable_lines("\n".join(lines))
 
 
@@ -117,7 +125,7 @@ def _table(block: Table, style: Style) -> list[str]:
     if len(rows) < 2:
         return []
     lines = table(rows, style.width, numbers=block.numbers)
-    return [*lines, *more(block.there_are, len(rows) - 1, block.noun, block.where)]
+    return [*lines, *more(block.there_are, len(rows) - 1, block.noun, style.rows_by(block.where))]
 
 
 def _listing(block: Listing, style: Style) -> Iterator[str]:

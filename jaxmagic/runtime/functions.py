@@ -21,6 +21,15 @@ def name_of(fn: object) -> str:
     return type(fn).__name__
 
 
+def only_name(code: str | None) -> str | None:
+    """Return the name of which some code consists; ``None`` for any other code.
+
+    >>> only_name("model.apply"), only_name("f(x)")
+    ('model.apply', None)
+    """
+    return code if code is not None and all(each.isidentifier() for each in code.split(".")) else None
+
+
 def is_jitted(fn: object) -> bool:
     """Return whether `fn` is a jitted function, which can be traced and lowered."""
     return callable(fn) and hasattr(fn, "lower") and hasattr(fn, "trace")

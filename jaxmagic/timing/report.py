@@ -130,7 +130,7 @@ def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> 
     sentences += about_eager(compiled.eager, digits)
     if not timing.heard_all:
         sentences.append("Compilations are unknown: the code removed all listeners of jax.monitoring.")
-    elif not timing.compilations:
+    elif not timing.compilations and not any(each.kind == "timing.not_called" for each in timing.notes):
         sentences.append("Nothing compiled.")
     if compiled.elsewhere:
         threads = ", ".join(dict.fromkeys(each.thread or "" for each in compiled.elsewhere))
@@ -181,6 +181,7 @@ def _standstill(stood_ns: int, unheard: str) -> str:
 #: The wording of notes, by the part of their kind after ``timing.``. Each function gets the facts of a note.
 NOTES: dict[str, Callable[..., str]] = {
     "not_run": _not_run,
+    "not_called": lambda function: f"{function} was not called, so nothing ran. Write for example {function}(x).",
     "deleted": lambda: (
         "The result holds an array that was deleted or donated: its work was waited for, but its value is gone."
     ),

@@ -173,10 +173,34 @@ def test_it_measures_what_jax_does(session: Any, work: Any) -> None:
 
 def test_a_record_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_path: Any, capsys: Any) -> None:
     path = tmp_path / "old.json"
-    record = session.run(f"%jaxtimeit -oq -r 6 {QUICK} --save '{path}' f(x)")
-    assert jaxmagic.load(path) == record
-    session.run(f"%jaxtimeit -r 6 {QUICK} --against '{path}' f(x)")
-    assert str(path) in capsys.readouterr().out
+    session.run(f"%jaxtimeit -q -v record -r 6 {QUICK} --save '{path}' f(x)")
+    assert jaxmagic.load(path) == session.shell.user_ns["record"]
+    assert capsys.readouterr().out == ""
+    session.run(f"%jaxtimeit -r 6 {QUICK} --against '{path}' f(x);")
+    out = capsys.readouterr().out
+    assert f"compared with {path}: " in out or f" than in {path}" in out
+    assert "The code differs" not in out
+
+
+def test_a_file_that_was_written_is_named_and_one_that_was_replaced(session: Any, tmp_path: Any, capsys: Any) -> None:
+    path = tmp_path / "r.json"
+    for told in (f"Saved in {path}.\n", f"Saved in {path}, in place of the file that was there.\n"):
+        session.run(f"%jaxtimeit -r 6 {QUICK} --save '{path}' f(x)")
+        assert capsys.readouterr().out == told
+
+
+def test_another_statement_is_told_beside_the_verdict_and_both_above_the_report(
+    session: Any, tmp_path: Any, monkeypatch: Any
+) -> None:
+    path, order = tmp_path / "old.json", []
+    session.run(f"%jaxtimeit -q -r 6 {QUICK} --save '{path}' f(x)")
+    monkeypatch.setattr("jaxmagic.magics.deliver.print_line", order.append)
+    monkeypatch.setattr("jaxmagic.magics.deliver.show", lambda *_: order.append("the report"))
+    session.run(f"%jaxtimeit -r 6 {QUICK} --against '{path}' f(f(x))")
+    verdict, code, *_, last = order
+    assert str(path) in verdict
+    assert code == f"The code differs: 'f(x)' in {path}, 'f(f(x))' now."
+    assert last == "the report"
 
 
 @pytest.mark.parametrize("magic", ["%jaxtimeit {} ran.append(1)", "%%jaxcompare {}\none: ran.append(1)\ntwo: 2"])

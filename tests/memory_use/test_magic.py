@@ -185,6 +185,16 @@ def test_called_it_returns_the_value(session: Any) -> None:
 # --- options -----------------------------------------------------------------------------------------------------
 
 
+def test_all_is_all_rows(session: Any) -> None:
+    session.run("kept = [jnp.full(1000 + n, 1.0) for n in range(12)]")
+    session.run("%jaxmem --before --top 3")
+    assert "more arrays: see --all" in session.report
+    assert "more arrays: see --all" in session.published[-1]["text/html"]
+    session.run("%jaxmem --before --all")
+    assert {f"f32[{1000 + n}]" for n in range(12)} <= set(session.report.split())
+    assert "more array" not in session.report
+
+
 def test_top_is_how_many_rows_there_are(session: Any) -> None:
     session.run("%jaxmem --all --top 2 [f(x), f(x) + 1, f(x) - 1, f(x) / 2];")
     assert session.report.count("f32[8,8]  (the value)") == 2
@@ -241,6 +251,7 @@ def test_the_next_cell_runs_where_an_error_is_not_to_be_raised(session: Any) -> 
     ("cell", "message"),
     [
         ("%jaxmem", "%jaxmem has nothing to run. Write the statement after it: %jaxmem f\\(x\\)"),
+        ("%jaxmem", "%jaxmem --before runs nothing, and lists the arrays that are alive"),
         ("%jaxmem # a comment", "only a comment"),
         ("%%jaxmem f(x)\n1", "expected options only, got 'f\\(x\\)'"),
         ("%jaxmem --top 0 f(x)", "--top: expected a positive integer, got 0"),

@@ -89,6 +89,17 @@ def test_of_programs_in_a_thread_that_goes_on_nothing_is_said(session: Any) -> N
     assert "No JAX program ran" not in session.report
 
 
+@pytest.mark.parametrize("magic", ["jaxprof", "jaxtime", "jaxtimeit", "jaxdoctor"])
+def test_a_recording_in_place_of_a_statement_is_answered_with_what_reads_it(
+    session: Any, tmp_path: Path, magic: str
+) -> None:
+    for path in ("host.xplane.pb", "'a b/host.xplane.pb.gz'", str(tmp_path)):
+        error = str(session.run(f"%{magic} {path}", fails=UsageError))
+        name = path.strip("'")
+        assert error.startswith(f"%{magic}: expected a statement, got a path. Use jaxmagic.read_profile({name!r})")
+    session.run(f"%{magic} {tmp_path}/nothing", fails=NameError)
+
+
 def test_a_function_that_is_only_named_was_not_called(session: Any) -> None:
     session.run("f = jax.jit(jnp.sort)\nmade = lambda: f")
     session.run("%jaxprof f")

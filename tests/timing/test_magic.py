@@ -73,6 +73,17 @@ def test_a_function_with_the_magic_and_unicode_locals_in_a_loop(session: Any) ->
     assert session.run("g()") == 5
 
 
+@pytest.mark.parametrize("magic", ["jaxtime", "jaxmem --no-map"])
+def test_a_function_that_is_only_named_was_not_called(session: Any, magic: str) -> None:
+    session.run("made = lambda: f\ntable = {'f': f}")
+    session.run(f"%{magic} --all f;")
+    assert "f was not called, so nothing ran. Write for example f(x)." in " ".join(session.report.split())
+    assert "Nothing compiled." not in session.report
+    for code in ("made()", "x", "table['f']"):
+        session.run(f"%{magic} --all {code};")
+        assert "was not called" not in session.report
+
+
 def test_text_is_verbatim(session: Any) -> None:
     session.run("n = 3")
     assert session.run("%jaxtime f'{n}  {n}'") == "3  3"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
-from typing import Literal
+from typing import Any, Literal
 
+from ...report.displayable import Shown
 from ...statistics.estimate import Estimate
 from .process_noise import Basis
 
@@ -14,7 +15,7 @@ Verdict = Literal["faster", "slower", "no difference", "too noisy to tell"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Versus:
+class Versus(Shown):
     """A candidate compared with the baseline, from the samples of both.
 
     Attributes:
@@ -30,6 +31,8 @@ class Versus:
             compilations were timed only once.
         differing: the differences between the environments, in words, if two records were compared anyway.
         basis: the noise that a verdict on two records rests on; ``None`` for candidates measured side by side.
+        code: the first line in which the code of two records differs, in the earlier and the later one; empty where
+            one has fewer lines. ``None`` if the code is the same or unknown, or there are no two records.
     """
 
     label: str
@@ -40,6 +43,10 @@ class Versus:
     break_even_interval: tuple[int, int] | None = None
     differing: tuple[str, ...] = ()
     basis: Basis | None = None
+    code: tuple[str, str] | None = None
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # in a dictionary by label, which IPython displays
+        printer.text(str(self))
 
     @property
     def interval(self) -> tuple[float, float] | None:

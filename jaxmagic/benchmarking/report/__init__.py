@@ -10,7 +10,9 @@ from ...report.blocks import Block, Caution, Headline, Picture, Sentence
 from ...report.compose import Brief
 from ...report.style import Style
 from ..record.benchmark import Benchmark
+from ..record.versus import Versus
 from . import sentences as words
+from . import versus
 
 
 def report(benchmark: Benchmark, style: Style, explain: bool) -> Iterator[Block]:
@@ -41,4 +43,4 @@ def brief(benchmark: Benchmark, digits: int) -> Brief:
 BRIEFS = {Benchmark: brief}
 
 
-REPORTS = {Benchmark: report}
+REPORTS = {Benchmark: report, Versus: versus.report}

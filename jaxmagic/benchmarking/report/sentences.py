@@ -142,4 +142,5 @@ def about_end(benchmark: Benchmark) -> str:
     if estimate.relative_width <= benchmark.rtol:
         return f"Stopped by the budget of {budget}; the interval is within {wanted} of the median."
     reached = units.percent(estimate.relative_width)
-    return f"Stopped by the budget of {budget}: the interval is within {reached} of the median, not {wanted}."
+    within = reached if reached != wanted else f"a little more than {wanted}"
+    return f"Stopped by the budget of {budget}: the interval is within {within} of the median, not {wanted}."

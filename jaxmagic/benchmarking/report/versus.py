@@ -2,13 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ... import units
+from ...records.names import shortened
+from ...report.blocks import Block, Headline, Sentence
+from ...report.style import Style
 from ...statistics.estimate import Estimate
 from ..record.launches import ENOUGH
 from ..record.versus import Versus
 from .processes import processes
+
+#: The most characters of a line of code in a sentence.
+_LONGEST_CODE = 60
+
+
+def report(versus: Versus, style: Style, explain: bool) -> Iterator[Block]:
+    """Report how one time compares with another, and what the verdict rests on."""
+    yield Headline(text=headline(versus))
+    basis = () if versus.basis is None else about_basis([versus])
+    yield from (
+        Sentence(text=each) for each in (*about_code([versus], "before"), *basis, *about_environments(versus))
+    )
+
+
+def headline(versus: Versus) -> str:
+    """Say how one time compares with another, and name both."""
+    if versus.label == versus.baseline:
+        return f"{versus.label}: {'the baseline' if versus.basis is None else _since(versus)}"
+    if versus.verdict in ("faster", "slower"):
+        return f"{versus.label} is {_times(versus)} than {versus.baseline}"
+    return f"{versus.label} compared with {versus.baseline}: {_times(versus)}"
+
+
+def _since(versus: Versus) -> str:
+    return f"{_times(versus)} than before" if versus.verdict in ("faster", "slower") else _times(versus)
+
+
+def about_code(verdicts: Sequence[Versus], where: str) -> list[str]:
+    """Say that the code of two records differs, which may be why their times do."""
+    labels: dict[tuple[str, str], list[str]] = {}
+    for each in verdicts:
+        if each.code is not None:
+            labels.setdefault(each.code, []).append(each.label)
+    sentences = []
+    for (old, new), named in labels.items():
+        whose = "" if len(named) == len(verdicts) else f" of {' and '.join(named)}"
+        sentences.append(f"The code{whose} differs: {_quoted(old)} {where}, {_quoted(new)} now.")
+    return sentences
+
+
+def _quoted(line: str) -> str:
+    return repr(shortened([line], _LONGEST_CODE)[0]) if line else "nothing"
+
+
+def about_environments(versus: Versus) -> list[str]:
+    """Say in what the environments of two records differ that were compared anyway."""
+    if not versus.differing:
+        return []
+    return [f"Compared although the environments differ: {'; '.join(versus.differing)}."]
 
 
 def about_earlier(versus: Versus, path: str) -> str:

@@ -11,7 +11,7 @@ from ..analysis import against_record, needs_noise
 from ..record.benchmark import Benchmark
 from ..record.process_noise import ProcessNoise
 from ..record.versus import Versus
-from ..report.versus import about_basis, about_earlier
+from ..report.versus import about_basis, about_code, about_earlier, about_environments
 
 
 def compare_records(
@@ -89,7 +89,9 @@ class Earlier:
             NotComparable: it is from another environment.
         """
         compared = compare_records(self._record, new, anyway=self._anyway, measure=False, process_noise=self._noise)
-        sentences = [about_earlier(versus, self._path) for versus in compared] + about_basis(compared)
-        if differing := compared[0].differing:
-            sentences.append(f"Compared although the environments differ: {'; '.join(differing)}.")
-        return sentences
+        return [
+            *(about_earlier(versus, self._path) for versus in compared),
+            *about_code(compared, f"in {self._path}"),
+            *about_basis(compared),
+            *about_environments(compared[0]),
+        ]

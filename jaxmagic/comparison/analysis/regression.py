@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ...benchmarking.analysis import compare_trials
+from dataclasses import replace
+from itertools import takewhile
+
+from ...benchmarking.analysis import compare_trials, first_difference
 from ...benchmarking.record.process_noise import ProcessNoise
 from ...benchmarking.record.versus import Versus
 from ...errors import NotComparable
@@ -18,10 +21,23 @@ def label_by_label(old: Comparison, new: Comparison, noise: ProcessNoise | None)
             f"No candidate is in both records: {', '.join(old)} before, {', '.join(new)} now. "
             "Give one of them the label that it had before."
         )
-    return [
-        compare_trials([old.candidate(label).latency], [new.candidate(label).latency], label, label, noise)
-        for label in labels
-    ]
+    return [_compare(old, new, label, label, noise) for label in labels]
+
+
+def _compare(old: Comparison, new: Comparison, label: str, named: str, noise: ProcessNoise | None) -> Versus:
+    before, now = old.candidate(label), new.candidate(label)
+    compared = compare_trials([before.latency], [now.latency], named, named, noise)
+    code = first_difference(before.code, now.code) or first_difference(_setup(old), _setup(new))
+    return replace(compared, code=code)
+
+
+def _setup(comparison: Comparison) -> str | None:
+    """Return the lines of a cell above the first one with a candidate; ``None`` without a cell."""
+    if comparison.code is None:
+        return None
+    codes = [each.code.splitlines()[0].rpartition(" of ")[2] for each in comparison.candidates if each.code]
+    above = takewhile(lambda line: not any(code in line for code in codes), comparison.code.splitlines())
+    return "\n".join(above)
 
 
 def point_by_point(old: Sweep, new: Sweep, noise: ProcessNoise | None) -> list[Versus]:
@@ -33,11 +49,8 @@ def point_by_point(old: Sweep, new: Sweep, noise: ProcessNoise | None) -> list[V
         now, then = point.comparison, before.get(place)
         if now is None or then is None:
             continue
-        for label in now:
-            if label in list(then):
-                named = f"{label} at {place}"
-                trials = [then.candidate(label).latency], [now.candidate(label).latency]
-                compared.append(compare_trials(*trials, named, named, noise))
+        both = [label for label in now if label in list(then)]
+        compared += [_compare(then, now, label, f"{label} at {place}", noise) for label in both]
     if not compared:
         raise NotComparable(
             "No candidate was measured at the same point in both sweeps. Measure one of the earlier points again."

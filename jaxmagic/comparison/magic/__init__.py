@@ -21,7 +21,7 @@ from .run import run_compare
     "--check",
     choices=("allclose", "equal", "none"),
     default="allclose",
-    help="How to compare the outputs with the baseline's; allclose by default.",
+    help="How to compare the outputs with the baseline's; allclose by default, with a tolerance that the types give.",
 )
 @argument("--strict", action="store_true", help="If outputs differ, raise AssertionError and time nothing.")
 @argument(

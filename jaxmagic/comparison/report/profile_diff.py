@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ... import units
+from ...benchmarking.record.versus import Versus, judge
+from ...benchmarking.report.versus import headline
+from ...profiling.record.profile import Profile
 from ...statistics.estimate import Estimate
 from ..analysis.device_scaling import device_scaling
 from ..analysis.profile_diff import By, Difference, call_ns, differences, profiled
@@ -23,12 +26,30 @@ def about_profiles(comparison: Comparison) -> list[str]:
     sentences = []
     if profiles:
         times = ", ".join(f"{label} {units.time(call_ns(profile))}" for label, profile in profiles)
-        sentences.append(f"Device time per call, under the profiler: {times}.")
+        sentences.append(
+            f"Device time per call, under the profiler: {times}. The verdict is about the wall time without it"
+            f"{_but(comparison, profiles)}."
+        )
     for each in comparison.candidates:
         if each.profile is not None and not each.profile.device_uses:
             notes = each.profile.notes or ("no device time was recorded.",)
             sentences += [f"{each.label}: {note}" for note in notes]
     return sentences
+
+
+def _but(comparison: Comparison, profiles: Sequence[tuple[str, Profile]]) -> str:
+    """Name the candidates whose device time contradicts the verdict."""
+    (baseline, before), *others = profiles
+    contrary = [
+        label
+        for label, profile in others
+        if (versus := comparison[label]).baseline == baseline
+        and ((versus.verdict == "faster" and call_ns(profile) > call_ns(before))
+             or (versus.verdict == "slower" and call_ns(profile) < call_ns(before)))
+    ]  # fmt: skip
+    if not contrary:
+        return ""
+    return f", which says the opposite of {' and '.join(contrary)}: it includes the host, and the profiler takes time"
 
 
 def profile_tables(comparison: Comparison, most: int) -> Iterator[tuple[Rows, int]]:
@@ -62,6 +83,33 @@ def _change(difference: Difference) -> str:
     return f"{units.time(abs(difference.change_ns))} {difference.change}"
 
 
+#: An efficiency above this, which would be more than perfect, says nothing.
+_NO_BOUND = 2.0
+
+
+def about_scaling(sweep: Sweep) -> list[str]:
+    """Say whether a call of each candidate is faster on the most devices than on the fewest."""
+    scaled = device_scaling(sweep)
+    sentences = []
+    for label in dict.fromkeys(each.label for each in scaled):
+        first, *_, last = [each for each in scaled if each.label == label]
+        ratio = last.speedup.inverse if last.speedup.confidence else None
+        versus = Versus(
+            label=f"{label} on {units.count(last.devices, 'device')}",
+            baseline=f"{label} on {units.count(first.devices, 'device')}",
+            ratio=ratio,
+            verdict=judge(ratio),
+            break_even_calls=None,
+        )
+        sentences.append(f"{headline(versus)}.")
+    if sentences and sweep.environment.backend == "cpu" and sweep.environment.process_count == 1:
+        sentences.append(
+            "These devices are virtual and share the cores of one CPU: this does not show how the code scales over "
+            "real devices."
+        )
+    return sentences
+
+
 def scaling_table(sweep: Sweep) -> Rows:
     """Tabulate speed-up, efficiency and communication by the number of devices; empty if that does not vary."""
     rows = [
@@ -84,4 +132,6 @@ def scaling_table(sweep: Sweep) -> Rows:
 def _efficiency(share: Estimate) -> str:
     """Return a share in percent, with its interval if it has one."""
     value, low, high = (units.percent(each) for each in (share.value, share.low, share.high))
+    if share.high > _NO_BOUND:
+        return f"{value} (over {low})"
     return value if share.low == share.high else f"{value} ({low.removesuffix(' %')} to {high})"

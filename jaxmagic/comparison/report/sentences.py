@@ -18,6 +18,9 @@ from ..record.verdict import agrees, counterpart, family_confidence
 #: If a baseline differs from itself by more than this, the exact number means nothing.
 _LARGEST_NOISE = 0.5
 
+#: A ratio of medians beyond an interval by less than this does not look so when both are rounded.
+_ROUNDING = 0.01
+
 #: The most characters of a label in a sentence; longer labels are cut.
 LONGEST_LABEL = 40
 
@@ -188,6 +191,25 @@ def about_rounds(comparison: Comparison) -> str:
         beyond = units.percent(_LARGEST_NOISE)
         return f"{sentence}. Too noisy: {comparison.twice} differs from itself by more than {beyond}."
     return f"{sentence}. {comparison.twice} differs from itself by at most {units.percent(floor)}."
+
+
+def about_medians(comparison: Comparison) -> list[str]:
+    """Say why the times of two candidates may be farther apart than the interval of their ratio."""
+    sentences = []
+    for candidate in comparison.candidates:
+        versus = counterpart(comparison, candidate)
+        if versus.ratio is None or versus.label == versus.baseline:
+            continue
+        baseline = comparison.candidate(versus.baseline)
+        apart = median(candidate.latency.calls_ns) / median(baseline.latency.calls_ns)
+        if not versus.ratio.low * (1 - _ROUNDING) <= apart <= versus.ratio.high * (1 + _ROUNDING):
+            how = f"{units.factor(max(apart, 1 / apart))} {'slower' if apart > 1 else 'faster'}"
+            sentences.append(
+                f"By its median {versus.label} is {how}, which is outside of the interval: the verdict rests on the "
+                "ratios within each round, so changes of the machine's speed from round to round cancel out. In the "
+                "medians they do not."
+            )
+    return sentences
 
 
 def _rounds_needed(comparison: Comparison) -> int:

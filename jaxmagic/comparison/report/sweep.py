@@ -10,7 +10,7 @@ from ...report.style import Style
 from ..record.sweep import Sweep
 from . import sweep_sentences as words
 from .comparison import tradeoff_chart
-from .profile_diff import scaling_table
+from .profile_diff import about_scaling, scaling_table
 from .sentences import cut
 
 #: At most this many points are seen at once.
@@ -23,6 +23,7 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
     yield Headline(text=headline)
     if sweep.curves:
         yield Picture(chart=lambda: chart_of(sweep), alt=headline)
+    yield from _sentences(sweep, about_scaling(sweep))
     yield from _sentences(sweep, words.about_crossings(sweep))
     yield from _points(sweep, style)
     if scaled := scaling_table(sweep):
@@ -30,7 +31,7 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
     yield from _sentences(sweep, words.about_outputs(sweep))
     yield from _sentences(sweep, words.about_end(sweep))
     yield Fold(title="Memory beside time", blocks=(Picture(chart=lambda: tradeoff_chart(sweep)),))
-    growth = tuple(_sentences(sweep, words.about_growth(sweep)))
+    growth = () if scaled else tuple(_sentences(sweep, words.about_growth(sweep)))  # it scales, or not
     work = tuple(_sentences(sweep, words.about_work(sweep), faint=True))
     compiling = tuple(_sentences(sweep, words.about_compiling(sweep, style.digits), faint=True))
     if growth or work or compiling:

@@ -116,6 +116,9 @@ MEMORY_NOTES: dict[str, Callable[..., str]] = {
     "error_alive": lambda array, size_bytes: (
         f"Alive when this was explained: {quoted(array)}, {units.size(size_bytes)}."
     ),
+    "error_little_alive": lambda size_bytes: (
+        f"Arrays that were alive when this was explained hardly matter: the largest takes {units.size(size_bytes)}."
+    ),
     "memory_unknown_program": lambda reason: f"What the program needs is unknown: {_UNKNOWN[reason]}.",
     "memory_need": _need,
     "memory_held": _held,

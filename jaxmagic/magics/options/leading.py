@@ -139,7 +139,8 @@ def _long_option(text: str, start: int, word: str, known: dict[str, argparse.Act
     name, value = found[1], found[2]
     if name not in known:
         close = difflib.get_close_matches(name, [each for each in known if each.startswith("--")], 1)
-        advice = f"Did you mean {close[0]}?" if close else f"Options: {', '.join(sorted(known))}."
+        does = re.split(r"[.:;](?: |$)", str(known[close[0]].help).replace("%%", "%"))[0] if close else ""
+        advice = f"Did you mean {close[0]}? ({does}.)" if close else f"Options: {', '.join(sorted(known))}."
         raise UsageError(f"there is no option {name}. {advice} If it is code, write -- before it.")
     if value is not None and (quoted := _QUOTED.match(text, start + len(name) + 1)):
         words.append(f"{name}={_unquoted(quoted[1])}")

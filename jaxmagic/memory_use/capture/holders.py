@@ -251,6 +251,8 @@ def path_of(steps: Iterable[Step]) -> str:
             text = f"type({text})"
         elif kind == "frame":
             outer, text = f"{outer}{text}: frame {key[0]}, variable ", key[1]
+        elif kind == "library":  # its variables mean nothing to a user
+            return f"{outer}{text}: a call inside {key}"
         elif kind == "inside":
             text += f" ({key})"
         elif kind != "same":

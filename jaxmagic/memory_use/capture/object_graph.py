@@ -17,6 +17,8 @@ from contextlib import suppress
 from typing import Any
 
 from ...records.attribute_names import Step, aliases, field_names, step_to
+from ...records.call_stack import Frame as RecordedFrame
+from ...records.call_stack import is_users
 from ...runtime.around import of_type
 from .imported import SHELL, dict_of, is_module, is_of_magics, is_users_module
 
@@ -164,9 +166,18 @@ def _of_exception(error: BaseException) -> Iterator[Part]:
 def _of_traceback(traceback: types.TracebackType | None) -> Iterator[Part]:
     while traceback is not None:
         frame = traceback.tb_frame
+        library = _library_of(frame)
         for name, value in () if is_of_magics(frame) else _variables(frame, frame):
-            yield ("frame", (frame.f_code.co_name, name)), value
+            yield ("library", library) if library else ("frame", (frame.f_code.co_name, name)), value
         traceback = traceback.tb_next
+
+
+def _library_of(frame: types.FrameType) -> str:
+    """Return the name of the library whose code a frame runs; empty if it runs the user's code."""
+    if is_users(RecordedFrame(function="", file=frame.f_code.co_filename, line=0)):
+        return ""
+    name = dict.get(frame.f_globals, "__name__")
+    return name.partition(".")[0] if type(name) is str else "a library"
 
 
 def _of_frame(frame: types.FrameType) -> Iterator[Part]:

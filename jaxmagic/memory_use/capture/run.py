@@ -6,7 +6,7 @@ and the programs that JAX runs are observed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -88,6 +88,10 @@ class MemoryWatch:
     def done(self) -> bool:
         """Whether the record has been made."""
         return self._profile is not None
+
+    def see(self, code: str | None, names: Mapping[str, Any]) -> None:
+        """See ``Stopwatch.see``."""
+        self._stopwatch.see(code, names)
 
     @property
     def timing(self) -> Timing:

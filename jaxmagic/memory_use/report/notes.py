@@ -39,8 +39,9 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "lines_of_earlier_calls": lines_before_0_10,
     "shards_not_listed": lambda arrays: (
-        f"Not listed: {units.count(arrays, 'unnamed array')} of jax.live_arrays() that share the memory of another "
-        "array, such as the shards of an array, or what JAX makes to print one."
+        f"Not listed: {units.count(arrays, 'unnamed array')} of jax.live_arrays(). "
+        f"{'Its' if arrays == 1 else 'Their'} memory is counted for a listed array: printing an array, for example, "
+        "leaves another one for each shard."
     ),
     "search_cut_short": lambda: (
         "The search for names was cut short: an array that is shown without a name may have one."

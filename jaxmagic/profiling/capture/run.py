@@ -11,6 +11,7 @@ from ...interrupts import begins, ends
 from ...progress.record import SILENT, Progress
 from ...records.note import Note, note
 from ...runtime.clock import now_ns, timestamp
+from ...runtime.functions import only_name
 from ...runtime.jax_errors import met_a_deleted_array
 from ...runtime.jax_version import require_jax
 from ...runtime.machine_load import Load
@@ -116,7 +117,7 @@ class ProfileWatch:
 
     def see(self, code: str | None, variables: Mapping[str, Any]) -> None:
         """Note the source of a cell's code before :meth:`start`: a mere name of a function calls nothing."""
-        self._named = code if code is not None and all(each.isidentifier() for each in code.split(".")) else None
+        self._named = only_name(code)
 
     @begins("cancel")
     def start(self) -> None:

@@ -27,6 +27,7 @@ from . import lines as line_words
 from . import roof
 from . import sentences as words
 from .kernels import kernel_table
+from .legend import about_device_heads, about_operation_heads, about_signs
 from .notes import ABOUT_THE_ROOF, matters
 from .notes import NOTES as NOTES
 from .steps import about_steps, step_table
@@ -69,6 +70,7 @@ def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
             *words.about_profiler(profile),
             *([] if again else words.about_warm_up(profile)),
             *words.about_earlier(profile),
+            *([] if explain else about_signs(profile)),
             *(str(each) for each in _notes(profile) if not matters(each, profile) and each.kind != ABOUT_THE_ROOF),
         )
     )
@@ -158,6 +160,7 @@ def _operations(profile: Profile, style: Style) -> Fold:
         blocks=(
             *([table] if operations else []),
             *(kernels if rows else []),
+            *_sentences(about_operation_heads(table.rows[0] if operations else ()), faint=True),
             *_sentences(roof.about_roof(profile), faint=True),
             *_sentences((str(each) for each in profile.notes if each.kind == ABOUT_THE_ROOF), faint=True),
             Picture(chart=lambda: roofline_chart(profile)),
@@ -168,14 +171,16 @@ def _operations(profile: Profile, style: Style) -> Fold:
 def _devices(profile: Profile, style: Style) -> Fold:
     steps = step_table(profile, style.rows)
     table = Table(rows=steps, there_are=len(profile.step_times), noun="device", where="steps()")
+    tables = [*([table] if steps else []), *device_words.device_tables(profile, style.rows)]
+    heads = [head for each in tables for head in each.rows[0]]
     uses = sorted(profile.device_uses, key=lambda each: -each.busy_ns)
     busy = units.share(uses[0].busy_ns, max(profile.recorded_ns, 1)) if uses else ""
     most = f", {uses[0].device} busy for {busy} of the recorded time" if uses else ""
     return Fold(
         title=f"{units.count(len(uses), 'device')}{most}",
         blocks=(
-            *([table] if steps else []),
-            *device_words.device_tables(profile, style.rows),
+            *tables,
+            *_sentences(about_device_heads(heads), faint=True),
             *_sentences(device_words.about_devices(profile), device_words.about_allocators(profile)),
             Picture(chart=lambda: memory_chart(profile)),
         ),

@@ -11,6 +11,7 @@ from ...timing.report import about_fetch
 from ..analysis.devices.bound import Bound, bound_of, slowed_down
 from ..analysis.stale_callers import compiled_earlier
 from ..record.profile import Profile
+from .legend import SPLIT
 
 #: For learners, with ``--explain``: five lines.
 EXPLANATION = (
@@ -18,7 +19,7 @@ EXPLANATION = (
     "Wall time: of a run without the profiler, which itself takes time.",
     "Line: your innermost line of an operation; in: the function that it called.",
     "With calls: includes the functions that the line calls.",
-    "≈: partly the line's share of a fusion of several lines, by their work.",
+    SPLIT,
 )
 
 #: The remedy if only the first run was recorded.
@@ -45,7 +46,7 @@ def headline(profile: Profile) -> str:
     run = "" if profile.runs is None else " per run"
     several = "" if len(profile.device_uses) == 1 else f" (mean of {len(profile.device_uses)} devices)"
     share = units.share(each, max(of, 1))
-    device = f"Device time: {units.time(each)}{run}{several}, {share} of the recorded time"
+    device = f"Device time: {units.time(each)}{run}{several}, {share} of the {units.time(of)} under the profiler"
     if profile.whole_ns is not None:  # most of the recording may have no device activity at all
         between = f"the {units.time(of)} from the first operation to the end of the last"
         recording = units.time(profile.whole_ns)

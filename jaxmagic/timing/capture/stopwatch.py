@@ -11,7 +11,7 @@ after the last one that counts::
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -22,6 +22,7 @@ from ...progress.record import CompileProgress
 from ...records.note import note
 from ...runtime.clock import Clock, cpu_time, kept_waiting_ns, now_ns, thread_cpu_ns, timestamp
 from ...runtime.environment import probe
+from ...runtime.functions import only_name
 from ...runtime.jax_version import require_jax
 from ...runtime.tracebacks import drop_handler
 from ..record import Timing
@@ -69,6 +70,7 @@ class Stopwatch:
         self._waits = WaitLog(clock)
         self._completion = Completion(fence, clock)
         self._timing: Timing | None = None
+        self._named: str | None = None
         self._running = False
         self._forget()
 
@@ -120,6 +122,10 @@ class Stopwatch:
             self.stop(error=error)
         if isinstance(error, KeyboardInterrupt):
             drop_handler(error)
+
+    def see(self, code: str | None, names: Mapping[str, Any]) -> None:
+        """Note whether the code is only a name, which calls nothing."""
+        self._named = only_name(code)
 
     def start(self) -> None:
         """Wait for work in flight, subscribe to JAX's events, and start the clock.
@@ -226,6 +232,7 @@ class Stopwatch:
     def _stop(self, dispatched_ns: int, error: BaseException | None, code: str | None) -> Timing:
         __tracebackhide__ = True
         result, self.result = self.result, None
+        uncalled = self._named is not None and callable(result)
         surfaced: BaseException | None = None
         try:
             if self._interrupt is not None:
@@ -243,6 +250,8 @@ class Stopwatch:
             self._waits.stop()
             self._running = False
         self._note_standstill(dispatched_ns)
+        if uncalled and self._named is not None:
+            self._completion.notes.append(note("timing.not_called", function=self._named))
         try:
             self._timing = self._make_record(dispatched_ns, end, surfaced if error is None else error, code)
             if self._record is not None:

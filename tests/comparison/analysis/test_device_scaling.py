@@ -16,6 +16,8 @@ from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.comparison.record.curve import Variable
 from jaxmagic.comparison.record.sweep import Point, Sweep
 from jaxmagic.profiling.record.profile import Profile
+from jaxmagic.report.style import Style
+from jaxmagic.report.to_text import to_text
 from jaxmagic.statistics.estimate import Estimate
 
 
@@ -79,6 +81,28 @@ def test_the_report_and_the_frame_have_the_table(scaled: Sweep) -> None:
     assert scaled.to_frame("scaling")["devices"].tolist() == [1, 2, 4]
     assert (scaled.to_frame("scaling")["efficiency_low"] <= scaled.to_frame("scaling")["efficiency_high"]).all()
     assert "speed-up" in scaled._repr_mimebundle_()["text/html"]
+
+
+def test_the_report_says_whether_it_scales_and_that_virtual_devices_share_cores(scaled: Sweep) -> None:
+    text = " ".join(str(scaled).split())
+    assert re.search(r"jit on 4 devices is \d\.\d+x faster \(.*\) than jit on 1 device\.", text)
+    assert "Growth cannot be estimated" not in text
+    assert "virtual" in text
+    environment = replace(scaled.environment, backend="gpu")
+    assert "virtual" not in str(replace(scaled, environment=environment))
+
+
+def test_an_efficiency_without_a_useful_bound_has_none(scaled: Sweep) -> None:
+    *points, last = scaled.points
+    assert last.comparison is not None
+    numpy, jit = last.comparison.candidates
+    noisy = tuple(each * (1 if n % 2 else 40) for n, each in enumerate(jit.latency.samples_ns))
+    jit = replace(jit, latency=replace(jit.latency, samples_ns=noisy))
+    comparison = replace(last.comparison, candidates=(numpy, jit))
+    noisy_sweep = replace(scaled, points=(*points, replace(last, comparison=comparison)))
+    text = " ".join(to_text(noisy_sweep, Style(width=120)).split())
+    assert re.search(r"jit 4 .* [\d.]+ % \(over \d.* %\)", text)
+    assert "jit on 4 devices compared with jit on 1 device: too noisy to tell (between" in text
 
 
 def test_where_the_number_of_devices_does_not_vary_there_is_none(scaled: Sweep, sweep: Sweep) -> None:

@@ -95,7 +95,12 @@ def test_the_baseline_is_the_first_that_was_profiled(comparison: Comparison) -> 
 
 def test_the_report_tells_lines_and_operations_and_why_something_is_missing(comparison: Comparison) -> None:
     text = " ".join(str(with_profiles(comparison, fabricated(), elsewhere())).split())
-    assert "Device time per call, under the profiler: numpy 15.0 ms, jit 5.00 ms." in text
+    assert (
+        "Device time per call, under the profiler: numpy 15.0 ms, jit 5.00 ms. The verdict is about the wall" in text
+    )
+    assert "opposite" not in text
+    other = " ".join(str(with_profiles(comparison, elsewhere(), fabricated())).split())
+    assert "the wall time without it, which says the opposite of jit: it includes the host, and the profiler" in other
     assert "line numpy jit change return jnp.sort(x) 10.0 ms – vanished" in text
     assert "operation numpy jit change sort 10.0 ms – vanished fusion 5.00 ms 4.00 ms 1.00 ms faster" in text
     empty = Profile(recorded_ns=0, device_uses=(), operation_times=(), place_times=(), notes=("It is in use.",))

@@ -210,6 +210,19 @@ def test_a_comparison_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_
     session.run(f"%%jaxcompare {QUICK} --against '{path}'\nfour: 1\nfive: 1", fails=jaxmagic.NotComparable)
 
 
+def test_what_differs_in_the_code_is_told_by_its_candidate_or_for_all(
+    session: Any, tmp_path: Any, capsys: Any
+) -> None:
+    path = tmp_path / "old.json"
+    session.run(f"%%jaxcompare -q -r 6 {QUICK} --save '{path}'\ny = x\none: f(y)\ntwo: y * 2")
+    session.run(f"%%jaxcompare -r 6 {QUICK} --against '{path}'\ny = x\none: f(y)\ntwo: y * 3")
+    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("The code")]
+    assert told == [f"The code of two differs: 'y * 2' in {path}, 'y * 3' now."]
+    session.run(f"%%jaxcompare -r 6 {QUICK} --against '{path}'\ny = x + 1\ntwo: y * 2\none: f(y)")
+    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("The code")]
+    assert told == [f"The code differs: 'y = x' in {path}, 'y = x + 1' now."]
+
+
 @pytest.mark.parametrize(
     "cell",
     [

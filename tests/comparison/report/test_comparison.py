@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import jaxmagic
+from jaxmagic import units
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.comparison.record.candidate import Check
@@ -44,6 +45,28 @@ def test_a_comparison_as_text(comparison: Comparison) -> None:
           from itself by at most 1.1 %."""
     assert to_text(comparison) == dedent(expected)
     assert to_text(comparison, Style(form="line")) == dedent(expected).splitlines()[0]
+
+
+def test_medians_that_are_farther_apart_than_the_interval_are_explained(named: Any) -> None:
+    """While the machine is slow, b is measured in three rounds more than a; in all others they are 1.3x apart."""
+    found = named("a", "b")
+    assert "By its median" not in str(found)
+    a, b = found.candidates
+
+    def slow(trial: Any, rounds: int) -> Any:
+        return replace(trial, samples_ns=tuple(3 * each if n < rounds else each
+                                               for n, each in enumerate(trial.samples_ns)))  # fmt: skip
+
+    changed = replace(
+        found,
+        candidates=(replace(a, latency=slow(a.latency, 29)), replace(b, latency=slow(b.latency, 32))),
+        again=slow(found.again, 29),
+    )
+    assert changed["b"].interval[1] < 1.4  # type: ignore[index]
+    text = " ".join(str(changed).split())
+    assert re.search(
+        r"By its median b is 3\.8\dx slower, which is outside of the interval: the verdict rests on", text
+    )
 
 
 @pytest.mark.parametrize("spread", [1.02, 25.0])
@@ -171,6 +194,14 @@ def test_a_benchmark_as_text(benchmark: Benchmark) -> None:
 )
 def test_what_was_not_reached_is_said(benchmark: Benchmark, changes: Any, sentence: str) -> None:
     assert sentence in " ".join(to_text(replace(benchmark, **changes)).split())
+
+
+def test_an_interval_that_only_rounds_to_what_was_wanted_is_a_little_wider(benchmark: Benchmark) -> None:
+    assert benchmark.estimate is not None
+    width = benchmark.estimate.relative_width
+    text = " ".join(str(replace(benchmark, rtol=width * 0.9999, stopped_by="budget")).split())
+    wanted = units.percent(width * 0.9999)
+    assert f"the interval is within a little more than {wanted} of the median, not {wanted}." in text
 
 
 def test_few_samples_have_no_interval(benchmark: Benchmark) -> None:

@@ -215,6 +215,28 @@ def test_frames_of_the_shell_in_a_traceback_are_no_holders(
     assert names(a, {"w": a}) == ["w", *expected]
 
 
+@pytest.mark.parametrize(
+    ("file", "module", "name"),
+    [
+        ("/opt/lib/python3.11/site-packages/jax/_src/pjit.py", "jax._src.pjit", "last traceback: a call inside jax"),
+        ("/opt/lib/python3.11/site-packages/jax/_src/pjit.py", None, "last traceback: a call inside a library"),
+        ("/home/me/train.py", "train", "last traceback: frame run, variable args[0]"),
+    ],
+)
+def test_variables_of_a_library_in_a_traceback_are_named_by_the_library(
+    a: Any, file: str, module: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    namespace: dict[str, Any] = {"__name__": module}
+    exec(compile("def run(*args):\n    raise ZeroDivisionError", file, "exec"), namespace)
+    with pytest.raises(ZeroDivisionError) as caught:
+        namespace["run"](a)
+    error: Any = caught.value
+    error.__traceback__ = error.__traceback__.tb_next  # without this test's own frame
+    monkeypatch.setattr(sys, "last_value", error, raising=False)
+    del caught
+    assert names(a, {"w": a}) == ["w", name]
+
+
 def test_a_leak_in_a_cause_is_found(a: Any) -> None:
     error = RuntimeError()
     error.__cause__ = failed(a)

@@ -30,8 +30,14 @@ from jaxmagic.records.note import Note
         (
             "shards_not_listed",
             {"arrays": 5},
-            "Not listed: 5 unnamed arrays of jax.live_arrays() that share the memory of another array, such as the "
-            "shards of an array, or what JAX makes to print one.",
+            "Not listed: 5 unnamed arrays of jax.live_arrays(). Their memory is counted for a listed array: printing "
+            "an array, for example, leaves another one for each shard.",
+        ),
+        (
+            "shards_not_listed",
+            {"arrays": 1},
+            "Not listed: 1 unnamed array of jax.live_arrays(). Its memory is counted for a listed array: printing "
+            "an array, for example, leaves another one for each shard.",
         ),
         ("no_backend", {}, "No JAX backend had been started, so no device memory was in use."),
         ("sampling_hung", {}, "The sampling thread did not end: it hangs while it reads the memory of a device."),

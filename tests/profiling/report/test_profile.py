@@ -33,7 +33,7 @@ def profile() -> Profile:
 
 
 TEXT = """\
-Device time: 15.0 ms per run, 75 % of the recorded time
+Device time: 15.0 ms per run, 75 % of the 20.0 ms under the profiler
 Whether a run is host-bound or device-bound is not known: no run was timed
   without the profiler, whose overhead can exceed the work itself where
   operations are short. %jaxprof without --cold, and jaxmagic.profile(), time
@@ -49,7 +49,8 @@ Without a line: 1.00 ms (7 %): copy.1.
 2 operations, top: sort.0 67 %.
   operation  category               time  share  count     mean  line
   sort.0     sort                10.0 ms   67 %      1  10.0 ms  cell 3:2
-  fusion     elementwise fusion  5.00 ms   33 %      1  5.00 ms  cell 3:2"""
+  fusion     elementwise fusion  5.00 ms   33 %      1  5.00 ms  cell 3:2
+≈: partly the line's share of a fusion of several lines, by their work."""
 
 
 def test_the_report_is_a_listing_with_the_time_of_a_run(profile: Profile) -> None:
@@ -186,7 +187,8 @@ def says(profile: Profile, sentence: str) -> bool:
 @pytest.mark.parametrize(
     ("wall_ms", "timed", "found"),
     [
-        (19, 1, ["Device time: 15.0 ms per run, 75 % of the recorded time; wall time 19.0 ms without the profiler",
+        (19, 1, ["Device time: 15.0 ms per run, 75 % of the 20.0 ms under the profiler; "
+                 "wall time 19.0 ms without the profiler",
                  "2 runs recorded, 20.0 ms each under the profiler (5.3 % more than without)."]),
         (25, 7, ["2 runs recorded, 20.0 ms each under the profiler (no more than without, the median of 7)."]),
         (8, 1, ["A run took 2.5 times as long under the profiler, so short operations look longer than they are. "
@@ -365,6 +367,22 @@ def test_a_long_function_is_listed_around_the_lines_that_took_time(profile: Prof
     assert "…" in text
 
 
-def test_explain_adds_five_lines() -> None:
-    plain, explained = to_text(fabricated()), to_text(fabricated(), explain=True)
-    assert len(explained.splitlines()) == len(plain.splitlines()) + 5
+def test_explain_adds_five_lines_of_which_one_is_always_there_where_a_line_has_the_sign() -> None:
+    plain, explained = to_text(fabricated()).splitlines(), to_text(fabricated(), explain=True).splitlines()
+    assert explained[:-5] == plain[:-1]
+    assert explained[-1] == plain[-1] == "≈: partly the line's share of a fusion of several lines, by their work."
+    whole = tuple(replace(each, split=False) for each in fabricated().place_times)
+    assert "≈" not in to_text(replace(fabricated(), place_times=whole))
+
+
+def test_heads_of_tables_are_explained_below_them() -> None:
+    text = " ".join(to_text(fabricated()).split())
+    assert "Of roof:" not in text
+    assert "Exposed:" not in text
+    use = replace(
+        fabricated().device_uses[0], peak_flops=10**12, peak_bytes=10**11, copy_ns=5 * MS, exposed_copy_ns=MS
+    )
+    text = " ".join(to_text(replace(fabricated(), device_uses=(use,)), Style(width=200)).split())
+    assert "of roof" in text
+    assert "Of roof: the rate, as a share of the peak FLOP/s or bandwidth" in text
+    assert "Exposed: the time that is not hidden behind computation" in text

@@ -53,10 +53,7 @@ def explain_memory(failure: Failure) -> RuleFinding:
     evidence = [] if program is None else [*_of_program(program), *_of_variants(program)]
     if program is None and memory.unknown is not None:
         evidence.append(note("doctor.memory_unknown_program", reason=memory.unknown))
-    evidence += [
-        note("doctor.error_alive", array=name, size_bytes=size)
-        for name, size in zip(failure.alive, failure.alive_bytes, strict=True)
-    ]
+    evidence += _of_alive(failure, said)
     best = None if program is None else program.best
     return RuleFinding(
         rule="error",
@@ -137,3 +134,18 @@ def _remedy(failure: Failure, program: FailedProgram | None, best: Smaller | Non
         fits=_fits(program, best.need_bytes),
         jax=jax,
     )
+
+
+#: Arrays that are alive are not listed if they are smaller than this, and take a smaller share of what was asked for.
+_WORTH_LISTING_BYTES, _WORTH_LISTING = 2**20, 0.001
+
+
+def _of_alive(failure: Failure, said: Shortage) -> list[Note]:
+    """Name the largest arrays that are alive, if they are not too small to matter."""
+    arrays = list(zip(failure.alive, failure.alive_bytes, strict=True))
+    asked_bytes = said.asked_bytes or said.used_bytes
+    least_bytes = min(_WORTH_LISTING * (asked_bytes or float("inf")), _WORTH_LISTING_BYTES)
+    listed = [(name, size) for name, size in arrays if size >= least_bytes]
+    if arrays and not listed:
+        return [note("doctor.error_little_alive", size_bytes=arrays[0][1])]
+    return [note("doctor.error_alive", array=name, size_bytes=size) for name, size in listed]

@@ -67,6 +67,22 @@ def test_memory_of_a_kernel_is_told_apart() -> None:
     assert "inside the chip" in said(None, "compile", words)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [
+        ((24, 8), "Arrays that were alive when this was explained hardly matter: the largest takes 24 B."),
+        ((64 * 10**6, 8), "Alive when this was explained: a0, 61.0 MiB."),
+        ((), ""),
+    ],
+)
+def test_only_arrays_that_matter_are_listed(sizes: tuple[int, ...], told: str) -> None:
+    memory = OutOfMemory(shortage=Shortage(asked_bytes=16 * 2**40), unknown="call")
+    names = tuple(f"a{number}" for number in range(len(sizes)))
+    failure = Failure(kind="memory", error="JaxRuntimeError", memory=memory, alive=names, alive_bytes=sizes)
+    alive = [str(each) for each in explain_memory(failure).evidence if "alive" in each.kind]
+    assert alive == ([told] if told else [])
+
+
 def test_variant_that_fits_is_recommended() -> None:
     text = said(replace(PROGRAM, variants=(DONATED, CHECKPOINTED)))
     assert "step needs 20.0 GiB: arguments 4.00 GiB, results 4.00 GiB, temporaries 12.0 GiB." in text

@@ -1,0 +1,61 @@
+"""One time compared with another, in words: side by side, or two records."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from IPython.lib.pretty import pretty
+
+import jaxmagic
+from jaxmagic.benchmarking.record.benchmark import Benchmark
+from jaxmagic.benchmarking.record.samples import Trial
+from jaxmagic.benchmarking.record.versus import Versus, judge
+from jaxmagic.comparison.record.comparison import Comparison
+from jaxmagic.statistics.estimate import Estimate
+
+
+def versus(label: str, baseline: str, value: float, low: float, high: float, **more: Any) -> Versus:
+    """Make a comparison of two times."""
+    ratio = Estimate(value=value, low=low, high=high, confidence=0.95)
+    return Versus(
+        label=label, baseline=baseline, ratio=ratio, verdict=judge(ratio), break_even_calls=None, **more
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("compared", "told"),
+    [
+        (versus("jit", "eager", 0.5, 0.4, 0.6), "jit is 2.00x faster (1.67x to 2.50x) than eager"),
+        (versus("jit", "eager", 1.0, 0.99, 1.01), "jit compared with eager: no difference of more than 1 %"),
+        (versus("eager", "eager", 1.0, 1.0, 1.0), "eager: the baseline"),
+        (
+            versus("new", "old", 1.0, 0.99, 1.01, differing=("jax was '1' and is '2'",)),
+            "new compared with old: no difference of more than 1 %\n"
+            "Compared although the environments differ: jax was '1' and is '2'.",
+        ),
+        (
+            versus("new", "old", 2.0, 1.9, 2.1, code=("f(x)", "")),
+            "new is 2.00x slower (1.90x to 2.10x) than old\nThe code differs: 'f(x)' before, nothing now.",
+        ),
+    ],
+)
+def test_it_prints_as_a_sentence(compared: Versus, told: str) -> None:
+    assert str(compared) == told
+    assert compared._repr_mimebundle_()["text/plain"] == told
+
+
+def test_two_records_print_what_the_verdict_rests_on(benchmark: Benchmark) -> None:
+    twice = replace(benchmark, latency=Trial(samples_ns=tuple(2 * each for each in benchmark.latency.samples_ns),
+                                             evaluations=1), code="g(x)")  # fmt: skip
+    first, code, *basis = str(jaxmagic.compare(benchmark, twice, measure=False)).splitlines()
+    assert first.startswith("new is 2.00x slower (")
+    assert code == "The code differs: 'f(x)' before, 'g(x)' now."
+    assert basis[0].startswith("Each record is from 1 process; ")
+
+
+def test_the_verdicts_of_two_comparisons_read_as_sentences_in_ipython(comparison: Comparison) -> None:
+    shown = pretty(jaxmagic.compare(comparison, comparison, measure=False))
+    assert "'numpy': numpy: no difference of more than " in shown or "'numpy': numpy: too noisy" in shown
+    assert "Versus(" not in shown
