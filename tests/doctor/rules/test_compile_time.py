@@ -76,7 +76,7 @@ def test_a_cache_keeps_what_it_is_configured_to_keep(seen: Any) -> None:
     assert finding.remedy is not None
     (finding,) = RULE.look(seen((0, 2 * 10**9), cache_least_ns=2 * 10**9 + 1))
     assert finding.remedy is None
-    assert "takes at least 2.00 s" in str(finding.evidence[1])
+    assert "programs of at least 2.00 s" in str(finding.evidence[1])
     (finding,) = RULE.look(seen((3 * 10**9, 10**8), cache_least_ns=0))
     assert finding.remedy is not None
     assert finding.remedy.facts == {"spared_ns": 10**8}
