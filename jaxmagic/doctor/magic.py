@@ -66,10 +66,10 @@ def _explain(magics: JaxMagics, arguments: argparse.Namespace) -> Diagnosis | No
     metavar="TIME",
     type=options.duration_ns,
     default=round(BUDGET_S * 1e9),
-    help="How long --verify, or compiling after memory ran out, may take, for example 20s; 30s if left out.",
+    help="How long --verify, or compiling after memory ran out, may take, such as 20s; 30s by default.",
 )
 @argument(
-    "--top", metavar="N", type=options.positive_int, default=10, help="Findings that are shown; 10 if left out."
+    "--top", metavar="N", type=options.positive_int, default=10, help="How many findings to show; 10 by default."
 )
 def jaxdoctor(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
     """Find what costs time or memory in the code, and what to do about it.

@@ -27,7 +27,7 @@ _HELP = argument("-h", "--help", action="store_true", help="Print this help, and
 _REPEATED = (
     _HELP,
     argument("-o", action="store_true", help="Return the record."),
-    argument("-q", action="store_true", help="No report."),
+    argument("-q", action="store_true", help="Show no report."),
     argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME."),
     argument("-w", action="store_true", help="Open a live view of the record below the report."),
     argument(
@@ -35,7 +35,7 @@ _REPEATED = (
         metavar="CODE",
         help="Code to run before every sample, untimed; in quotes. For fresh copies of donated arguments.",
     ),
-    argument("--all", action="store_true", help="The whole report, with all that is folded or left out otherwise."),
+    argument("--all", action="store_true", help="Show the whole report, also what is otherwise folded or left out."),
     argument("--static", action="store_true", help="Text and a PNG instead of HTML: for GitHub, and for printing."),
     argument("--save", metavar="FILE", help="Write the record to FILE as JSON."),
     argument("--against", metavar="FILE", help="Compare with the record in FILE, which --save has written."),
@@ -46,7 +46,7 @@ _REPEATED = (
 #: Options of every magic that runs its code once, as the cell would.
 _ONCE = (
     _HELP,
-    argument("-q", action="store_true", help="No report."),
+    argument("-q", action="store_true", help="Show no report."),
     argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME."),
     argument("-o", action="store_true", help="Return the record in place of the value."),
     argument("-w", action="store_true", help="Open a live view of the record below the report."),
@@ -71,9 +71,9 @@ _ONCE = (
         action="store_true",
         help="Show the traceback of the code's exception, but go on with the next cell.",
     ),
-    argument("--all", action="store_true", help="The whole report, with all that is folded or left out otherwise."),
+    argument("--all", action="store_true", help="Show the whole report, also what is otherwise folded or left out."),
     argument(
-        "--explain", action="store_true", help="The whole report, and five lines on what was measured, and how."
+        "--explain", action="store_true", help="Show the whole report, and five lines on what was measured and how."
     ),
 )
 

@@ -282,7 +282,7 @@ def test_all_that_stood_in_the_way_is_told_once(memory_profile: Any, timing: Any
 
 def test_the_copy_to_the_host_is_told_where_it_was_asked_for(memory_profile: Any, timing: Any) -> None:
     found = memory_profile(timing=timing(fetch_ns=2_000_000, fetch_bytes=2048))
-    sentence = "Fetch: 2.00 ms to copy 2.00 KiB to the host, beside the wall time."
+    sentence = "Fetch: 2.00 ms to copy 2.00 KiB to the host, not included in the wall time."
     assert sentence in to_text(found)
     assert sentence in Tags(to_html(found, PLAIN)).text
     assert "Fetch" not in to_text(memory_profile())
