@@ -73,7 +73,9 @@ _ONCE = (
     ),
     argument("--all", action="store_true", help="Show the whole report, also what is otherwise folded or left out."),
     argument(
-        "--explain", action="store_true", help="Show the whole report, and five lines on what was measured and how."
+        "--explain",
+        action="store_true",
+        help="Show the whole report, and what was measured and how; %%jaxdoctor: how its rules decide.",
     ),
 )
 
@@ -215,11 +217,12 @@ class JaxMagics(Magics):
     ).tag(config=True)
     digits = Int(3, min=1, max=9, help="Significant digits of a time.").tag(config=True)
     colour = Bool(True, help="Distinguish the parts of the bar by hue; if not, by shades of grey.").tag(config=True)
-    peak_flops = _Rate(0, help="Peak FLOP/s of a device to compare with; 0 for the figure of its data sheet.").tag(
-        config=True
-    )
+    peak_flops = _Rate(
+        0,
+        help="Peak FLOP/s of a device to compare with; 0 for the default (data sheet, trace or measurement).",
+    ).tag(config=True)
     peak_bytes = _Rate(
-        0, help="Peak memory bandwidth of a device to compare with, in bytes/s; 0 for its data sheet's."
+        0, help="Peak memory bandwidth of a device to compare with, in bytes/s; 0 for the default."
     ).tag(config=True)
 
     error_hint = Bool(True, help="Print a line under the traceback of an error that %jaxdoctor explains.").tag(
