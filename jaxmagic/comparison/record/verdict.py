@@ -233,14 +233,14 @@ def withheld(comparison: Comparison, beside: Versus) -> Iterator[Finding]:
         share = units.percent(samples)
         yield Finding(
             kind="unequal samples",
-            text=f"{names}: their samples are means of {calls} calls, and the median of such means depends on "
-            f"their number. Up to {share} of difference may come from that.",
+            text=f"{names}: their samples are means of {calls} calls, whose median is not their mean. Up to "
+            f"{share} of difference may come from that.",
             remedy="Repeat the shorter call within its candidate, so that both take about as long.",
         )
     else:
         yield Finding(
             kind="long loop",
-            text=f"{names}: with such short calls, the loop around them may cause up to {units.percent(loop)} of "
+            text=f"{names}: beside such short calls the loop around them may make up to {units.percent(loop)} of "
             "difference.",
             remedy="Let each candidate do more work in a call.",
         )
