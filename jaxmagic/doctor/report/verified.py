@@ -39,7 +39,7 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "tried_compiled": lambda: "Both were compiled, and neither ran.",
     "tried_on_copies": lambda names: f"Each of these runs had its own copy of {printable(names)}.",
-    "tried_too_few": lambda: "The time was enough for too few runs to measure a speed-up.",
+    "tried_too_few": lambda: "Too few runs fit into the time to measure a speed-up.",
     "not_mechanical": lambda rule: _not(f"this remedy ({rule}) could not be applied mechanically to this code"),
     "not_used": lambda: "Tried without effect: no function that the code passes to jax.jit could be kept.",
     "not_tried_budget": lambda: _not("the rest of --budget (budget_s) is too short for it"),
