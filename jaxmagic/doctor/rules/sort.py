@@ -86,7 +86,7 @@ RULE = Rule(
     f"jax.lax.top_k saves, and has to be at least {units.percent(LEAST_SHARE)} of the run. For other types, XLA "
     "sorts for top_k as well; on other devices, the gain depends on sizes. Also reports a jitted function that a "
     "Python loop calls and that sorts an argument that the loop does not change, if all sorts but the first take at "
-    f"least {units.percent(LEAST_SHARE)} of the run. Loops of JAX are not examined: XLA moves such sorts out of "
+    f"least {units.percent(LEAST_SHARE)} of the run. JAX loops are not examined: XLA moves such sorts out of "
     "them.",
     source="https://docs.jax.dev/en/latest/_autosummary/jax.lax.top_k.html",
     look=look,

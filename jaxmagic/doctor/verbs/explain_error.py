@@ -40,7 +40,7 @@ def explain_error(
     array, and is in :func:`history` as well.
 
     If memory ran out in a call of a jitted function, the function is compiled again, and variants that may need less
-    memory until one fits: with donated arguments, with :func:`jax.checkpoint`, with bfloat16. Nothing of this runs,
+    memory until one fits: with donated arguments, with :func:`jax.checkpoint`, with bfloat16. None of them runs,
     but JAX may trace the function again.
 
     Args:
