@@ -41,7 +41,8 @@ def _sizes(argument: str, axis: int, seen: int, sizes: str, padding: float) -> s
 
 
 def _compile_time(function: str, programs: int, time_ns: int, stage: str, stage_ns: int) -> str:
-    others = f", and {units.count(programs - 1, 'other program')} at least 1 s each" if programs > 1 else ""
+    each = " each" if programs > 2 else ""
+    others = f", and {units.count(programs - 1, 'other program')} at least 1 s{each}" if programs > 1 else ""
     took = f"{units.time(time_ns)} to compile, {units.time(stage_ns)} of it in {_STAGES[stage]}"
     return f"{printable(function)} takes {took}{others}."
 
