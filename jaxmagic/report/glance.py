@@ -55,7 +55,7 @@ def glance(blocks: Iterable[Block], write: Write, width: int, whole_by: str) -> 
     shown, titles = _unfolded(blocks, write)
     kept = _fitting(shown, MOST_LINES - 1)
     if len(kept) < sum(len(each.lines) for each in shown):
-        titles.insert(0, "the rest of this")
+        titles.insert(0, "the rest of the above")
     return [*kept, _rest(len(whole) - len(kept), titles, width, whole_by)]
 
 
