@@ -230,7 +230,7 @@ def main() -> None:
         "# The same questions, asked of several tools",
         "",
         f"{versions}, Python {platform.python_version()}, on {os.cpu_count()} CPUs. The machine was shared: on "
-        f"average {os.getloadavg()[2]:.0f} processes wanted to run, so compare the seconds only roughly.",
+        f"average {os.getloadavg()[2]:.0f} processes were runnable, so compare the seconds only roughly.",
         "",
     ]
     for question, attempts in QUESTIONS.items():

@@ -71,21 +71,21 @@ def figures() -> Iterator[Figure]:
 EXPLAINED = (
     (
         r"XProf hlo_stats", r"occurrences|MFLOP|MiB", r"te_fused_attn.*|cudnn-conv.*",
-        "it takes each kernel for a run of the operation; a run of these is several",
+        "it counts each kernel as an execution of the operation; one execution of these has several kernels",
     ),
     (
         r"XProf hlo_stats", r"MFLOP", r"(loop|input)_\w*fusion.*|fusion.*",
-        "of operations element by element it counts what each costs a GPU, 3 for an addition and 668 for a sine; "
+        "for elementwise operations it counts what each costs on a GPU, 3 for an addition and 668 for a sine; "
         "we count 1 each",
     ),
     (
         r"XProf (op_profile|overview_page)|TraceLens gpu_(timeline|events_averages)",
         r"window ms|ms|idle %|idle_time|total_time", r"all|IDLE|GPU:7|mean of .*",
-        "its window is from the first to the last operation of each device, ours of all devices",
+        "its window covers the operations of each device, ours those of all devices",
     ),
     (
         r"XProf op_profile", r"ms", r"jit_\w+",
-        "the recording has no module of the program, and we name operations of such a program by themselves",
+        "the trace has no module of the program, and we list operations of such a program without one",
     ),
 )  # fmt: skip
 

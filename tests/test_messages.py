@@ -63,7 +63,7 @@ def test_a_keyword_that_is_an_option_of_another_name_is_told() -> None:
     functions = {"a": lambda x: x, "b": lambda x: x + 1}
     message = wrong(lambda: jaxmagic.compare(functions, 1, budget=1), TypeError)
     assert message == (
-        "a takes no keyword budget. Did you mean budget_s? Keywords that are no options go to the functions."
+        "a takes no keyword budget. Did you mean budget_s? Keywords that are not options are passed to the functions."
     )
 
 

@@ -38,6 +38,11 @@ PHRASES = {
     r"\bsuch a one\b": "the name of the thing",
     r"\bwhole numbers? (of [a-z]+ )?from \d on\b": '"an integer of at least 1"',
     r"(?m): (it|them)\.$": "the name of the thing, or what it does",
+    r"\bis not told\b": '"is not reported", or "is unknown"',
+    r"\b[Nn]ot looked for\b": '"not applied", of rules; "not examined", of code',
+    r"\bNothing of this runs\b": '"None of them runs"',
+    r"\bbeside the wall time\b": '"not included in the wall time"',
+    r"\bthe time is the time during\b": "the name of the time",
 }
 
 

@@ -58,7 +58,10 @@ def _explain(magics: JaxMagics, arguments: argparse.Namespace) -> Diagnosis | No
 )
 @argument("--repeat", action="store_true", help="Run the code several times even if it changes what it reads.")
 @argument(
-    "--memory", metavar="SIZE", type=options.size_bytes, help="Try against this much memory, for example 16GiB."
+    "--memory",
+    metavar="SIZE",
+    type=options.size_bytes,
+    help="Assume that a device has this much memory, such as 16GiB.",
 )
 @argument("--verify", action="store_true", help="Try the remedies on a copy of the code, and measure what they gain.")
 @argument(
@@ -66,13 +69,13 @@ def _explain(magics: JaxMagics, arguments: argparse.Namespace) -> Diagnosis | No
     metavar="TIME",
     type=options.duration_ns,
     default=round(BUDGET_S * 1e9),
-    help="How long --verify, or compiling after memory ran out, may take, for example 20s; 30s if left out.",
+    help="How long --verify, or compiling after memory ran out, may take, such as 20s; 30s by default.",
 )
 @argument(
     "--top",
     metavar="N",
     type=options.positive_int,
-    help="Findings that are shown; 10 if left out, or all with --all.",
+    help="How many findings to show; 10 by default, all with --all.",
 )
 def jaxdoctor(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
     """Find what costs time or memory in the code, and what to do about it.
@@ -90,12 +93,12 @@ def jaxdoctor(magics: JaxMagics, line: str, cell: str | None = None, local_ns: d
     profiler. Code that assigns, donates or changes what it reads runs only once, unless ``--repeat`` is given. Its
     value is the value of the last run.
 
-    ``--verify`` then applies each remedy, where that can be done mechanically, to a copy of the code, and measures it
-    beside the code itself. For that the code runs again, as often as the report says, with its assignments kept
+    ``--verify`` then applies each remedy, where that can be done mechanically, to a copy of the code, and measures
+    both in turns. For that the code runs again, as often as the report says, with its assignments kept
     local; what it changes or donates is copied before each run.
 
     Without code, in the cell after an error that JAX raised, it explains the error. With ``--verify`` it also runs
-    the failing call without jit, and the mended function where the remedy is mechanical, with the same arguments::
+    the failing call without jit, and the corrected function if the remedy is mechanical, with the same arguments::
 
         %jaxdoctor
 

@@ -32,7 +32,7 @@ _HELP = argument("-h", "--help", action="store_true", help="Print this help, and
 _REPEATED = (
     _HELP,
     argument("-o", action="store_true", help="Return the record."),
-    argument("-q", action="store_true", help="No report."),
+    argument("-q", action="store_true", help="Show no report."),
     argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME."),
     argument("-w", action="store_true", help="Open a live view of the record below the report."),
     argument(
@@ -40,7 +40,7 @@ _REPEATED = (
         metavar="CODE",
         help="Code to run before every sample, untimed; in quotes. For fresh copies of donated arguments.",
     ),
-    argument("--all", action="store_true", help="The whole report, with all that is folded or left out otherwise."),
+    argument("--all", action="store_true", help="Show the whole report, also what is otherwise folded or left out."),
     argument("--static", action="store_true", help="Text and a PNG instead of HTML: for GitHub, and for printing."),
     argument("--save", metavar="FILE", help="Write the record to FILE as JSON."),
     argument("--against", metavar="FILE", help="Compare with the record in FILE, which --save has written."),
@@ -51,7 +51,7 @@ _REPEATED = (
 #: Options of every magic that runs its code once, as the cell would.
 _ONCE = (
     _HELP,
-    argument("-q", action="store_true", help="No report."),
+    argument("-q", action="store_true", help="Show no report."),
     argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME."),
     argument("-o", action="store_true", help="Return the record in place of the value."),
     argument("-w", action="store_true", help="Open a live view of the record below the report."),
@@ -76,9 +76,11 @@ _ONCE = (
         action="store_true",
         help="Show the traceback of the code's exception, but go on with the next cell.",
     ),
-    argument("--all", action="store_true", help="The whole report, with all that is folded or left out otherwise."),
+    argument("--all", action="store_true", help="Show the whole report, also what is otherwise folded or left out."),
     argument(
-        "--explain", action="store_true", help="The whole report, and five lines on what was measured, and how."
+        "--explain",
+        action="store_true",
+        help="Show the whole report, and what was measured and how; %%jaxdoctor: how its rules decide.",
     ),
 )
 
@@ -236,11 +238,12 @@ class JaxMagics(Magics):
     ).tag(config=True)
     digits = Int(3, min=1, max=9, help="Significant digits of a time.").tag(config=True)
     colour = Bool(True, help="Distinguish the parts of the bar by hue; if not, by shades of grey.").tag(config=True)
-    peak_flops = _Rate(0, help="Peak FLOP/s of a device to compare with; 0 for the figure of its data sheet.").tag(
-        config=True
-    )
+    peak_flops = _Rate(
+        0,
+        help="Peak FLOP/s of a device to compare with; 0 for the default (data sheet, trace or measurement).",
+    ).tag(config=True)
     peak_bytes = _Rate(
-        0, help="Peak memory bandwidth of a device to compare with, in bytes/s; 0 for its data sheet's."
+        0, help="Peak memory bandwidth of a device to compare with, in bytes/s; 0 for the default."
     ).tag(config=True)
 
     error_hint = Bool(True, help="Print a line under the traceback of an error that %jaxdoctor explains.").tag(

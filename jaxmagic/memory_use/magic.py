@@ -41,7 +41,7 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
 @magic_arguments("jaxmem")
 @of_all_that_run_once
 @recorded_by(_recorder)
-@argument("--top", metavar="N", type=options.positive_int, help="Rows of a table; 10 if left out, or all with --all.")
+@argument("--top", metavar="N", type=options.positive_int, help="Rows per table; 10 by default, all with --all.")
 @argument(
     "--map",
     action=BooleanOptionalAction,
@@ -53,7 +53,7 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
     metavar="TIME",
     type=options.duration_ns,
     default=10**6,
-    help="Sampling interval of the timeline; 1ms if left out.",
+    help="Sampling interval of the timeline; 1ms by default.",
 )
 @argument(
     "--pprof",

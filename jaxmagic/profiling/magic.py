@@ -44,18 +44,18 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
 @magic_arguments("jaxprof")
 @of_all_that_run_once
 @recorded_by(_recorder)
-@argument("-n", metavar="N", type=options.positive_int, default=1, help="Record N runs; 1 if left out.")
+@argument("-n", metavar="N", type=options.positive_int, default=1, help="Record N runs; 1 by default.")
 @argument(
     "--most",
     metavar="TIME",
     type=options.duration_ns,
-    help="Record for TIME at most, for example 20s, and run the rest without the profiler; 5s if left out.",
+    help="Record for TIME at most, for example 20s, and run the rest without the profiler; 5s by default.",
 )
 @argument(
     "--most-events",
     metavar="N",
     type=options.positive_int,
-    help="Record about N events at most, and run the rest without the profiler; 1000000 if left out.",
+    help="Record about N events at most, and run the rest without the profiler; 1000000 by default.",
 )
 @argument(
     "--cold",
@@ -69,7 +69,7 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
 )
 @argument("--label", metavar="NAME", help="Keep it in the folder NAME of DIR, with related recordings.")
 @argument("--perfetto", metavar="FILE", help="Write a trace to FILE that ui.perfetto.dev opens; compressed if .gz.")
-@argument("--top", metavar="N", type=options.positive_int, help="Rows of a table; 10 if left out, or all with --all.")
+@argument("--top", metavar="N", type=options.positive_int, help="Rows per table; 10 by default, all with --all.")
 def jaxprof(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
     """Show the device time of the code by source line, operation and device.
 

@@ -10,11 +10,11 @@ class Finding:
     """A cause and its remedy.
 
     Attributes:
-        kind: for programs. Of a benchmark ``"folded"`` (XLA computed the result while compiling), ``"recompiled"``
+        kind: for programs. In a benchmark ``"folded"`` (XLA computed the result while compiling), ``"recompiled"``
             (something compiled while samples were taken), ``"drift"``, ``"modes"``, ``"correlated"`` (samples depend
-            on each other), ``"too short"`` and ``"garbage collection"``; of a comparison ``"unstable
+            on each other), ``"too short"`` and ``"garbage collection"``; in a comparison ``"unstable
             baseline"`` (it differs from itself), ``"unequal samples"`` and ``"long loop"`` (how candidates were
-            measured may explain their difference); of both ``"load"`` (other processes kept the machine busy).
+            measured may explain their difference); in both ``"load"`` (other processes kept the machine busy).
         text: what is wrong and what was found, a sentence.
         remedy: what to do, a sentence.
     """

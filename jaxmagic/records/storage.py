@@ -36,14 +36,14 @@ _LEAST = {"count": 1, "devices": 1, "runs": 0, "peak_flops": 1, "peak_bytes": 1}
 
 
 def save(record: object, path: str | os.PathLike[str]) -> Path:
-    """Write `record` to `path` as JSON; a file that is there is replaced, whole or not at all.
+    """Write `record` to `path` as JSON; an existing file is replaced completely or not at all.
 
     A symbolic link is followed. A device, a pipe or a socket is refused.
 
     Args:
         record: a record of any kind: what a magic or a verb returns, an :class:`~jaxmagic.Executable`, a
             :class:`~jaxmagic.HeapProfile`, a :class:`~jaxmagic.HeapDifference`, or the whole
-            :class:`~jaxmagic.History`. Its file may have 256 MiB, or :func:`load` refuses it.
+            :class:`~jaxmagic.History`. :func:`load` refuses a file above 256 MiB.
         path: where to. Its directory must exist.
 
     Returns:

@@ -58,7 +58,7 @@ def glance(
     shown, titles = _unfolded(blocks, write)
     kept = _fitting(shown, MOST_LINES - 1)
     if len(kept) < sum(len(each.lines) for each in shown):
-        titles.insert(0, "the rest of this")
+        titles.insert(0, "the rest of the above")
     return [*kept, _rest(lines_in_all() - len(kept), titles, width, whole_by)]
 
 

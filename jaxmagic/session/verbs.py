@@ -39,7 +39,7 @@ def replace_last(record: Record) -> None:
 
 
 def history() -> History:
-    """Return the session's records, oldest first: those of magics, of ``stopwatch()`` and of ``benchmark()``.
+    """Return the session's records, oldest first: those of magics and of functions that measure.
 
     The history has at most a thousand records, and none of them holds an array.
 

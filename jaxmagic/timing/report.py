@@ -98,7 +98,7 @@ def about_time(timing: Timing, digits: int) -> list[str]:
     inside = chosen.code_wait_ns(timing)
     if inside is not None:
         sentences.append(
-            f"{units.time(inside, digits)} of the wait was inside the code: it waits for results itself."
+            f"{units.time(inside, digits)} of the wait was inside the code, which waits for results itself."
         )
     unreached = chosen.unreached_ns(timing)
     if unreached is not None:
@@ -115,7 +115,8 @@ def about_fetch(timing: Timing, digits: int) -> str:
     if not timing.fetch_bytes:
         return "Fetch: nothing to copy, because the result holds no array."
     fetched = units.size(timing.fetch_bytes)
-    return f"Fetch: {units.time(timing.fetch_ns or 0, digits)} to copy {fetched} to the host, beside the wall time."
+    copying = units.time(timing.fetch_ns or 0, digits)
+    return f"Fetch: {copying} to copy {fetched} to the host, not included in the wall time."
 
 
 def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> list[str]:
@@ -191,7 +192,7 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "looked_late": lambda late_ns: (
         f"{units.time(late_ns, 2)} of the wait may not be JAX work: the first check came that long after the code "
-        "returned, and found none running."
+        "returned, and found no work running."
     ),
     "undetectable": lambda left_out_ns: (
         f"Up to {units.time(left_out_ns, 2)} of discarded multi-device work may be missing: it is below the "

@@ -9,7 +9,7 @@ from jaxmagic.statistics.medians import sign_interval
 #: So many profiles make an interval of 95 % from the lowest to the highest.
 PROFILES = 6
 
-HEAD = ("program", "told (%)", "by taking it away (%)", "without a line (%)", "first")
+HEAD = ("program", "attributed (%)", "saved without the line (%)", "without a line (%)", "first")
 
 
 def cells(row: dict[str, Any]) -> list[str]:

@@ -483,14 +483,14 @@ def test_what_grows_in_three_runs_is_suspected(session: Any) -> None:
         assert "leak" not in session.report
     session.run("%jaxmem losses.append(f(x))")
     told = " ".join(session.report.split())
-    assert "Warning: losses[*] grew in each of the last 3 records, by 512 B to 768 B (3 arrays): a leak?" in told
+    assert "Warning: losses[*] kept growing over the last 3 records, by 512 B to 768 B (3 arrays): a leak?" in told
     assert "losses.clear()" in told
 
 
 def test_values_of_cells_are_suspected_where_they_are_kept(session: Any) -> None:
     for _ in range(3):
         session.run("%jaxmem f(x)")
-    assert "Warning: Out[*] grew in each of the last 3 records" in session.report
+    assert "Warning: Out[*] kept growing over the last 3 records" in session.report
     assert "%reset -f out" in " ".join(session.report.split())
 
 

@@ -85,7 +85,7 @@ def test_a_sentence_is_shown_whole_or_not_at_all(composed: Any) -> None:
     composed(rows(11), Sentence(text="word " * 40), Sentence(text="end"), rows(9))
     lines = to_text(None, MAGIC).splitlines()
     assert lines[-2].startswith("  row10")
-    assert lines[-1] == "… --all shows 13 more lines: the rest of this"
+    assert lines[-1] == "… --all shows 13 more lines: the rest of the above"
 
 
 @pytest.mark.parametrize("cautions", [0, 1, 6, 7, 30])
@@ -95,7 +95,7 @@ def test_a_report_without_folds_is_cut_but_not_its_warnings(composed: Any, cauti
     assert len(lines) == MOST_LINES
     assert lines[0] == "The answer"
     assert lines.count("Warning: careful") == min(cautions, 6)
-    assert lines[-1] == f"… --all shows {31 + cautions - 13} more lines: the rest of this"
+    assert lines[-1] == f"… --all shows {31 + cautions - 13} more lines: the rest of the above"
 
 
 def test_the_last_line_keeps_to_the_width(composed: Any) -> None:

@@ -83,7 +83,7 @@ def test_what_else_is_said(timing: Any, compilation: Any) -> None:
     )
     text = " ".join(to_text(record).split())
     assert "9.00 ms of the wait was for discarded results" in text
-    assert "Fetch: 2.00 ms to copy 1.00 MiB to the host, beside the wall time." in text
+    assert "Fetch: 2.00 ms to copy 1.00 MiB to the host, not included in the wall time." in text
     assert "The code ended with ValueError; these are the times so far." in text
     assert "1 program compiled by another thread meanwhile (neighbour), not included in these times." in text
     assert text.endswith("A note.")
@@ -177,7 +177,7 @@ def test_candidates_with_long_names_can_be_told_apart(named: Any) -> None:
 
 
 def test_what_the_code_waits_for_itself_is_told_where_it_is_long_enough(timing: Any) -> None:
-    sentence = "8.00 ms of the wait was inside the code: it waits for results itself."
+    sentence = "8.00 ms of the wait was inside the code, which waits for results itself."
     assert sentence in to_text(timing(code_wait_ns=8_000_000))
     assert sentence in to_html(timing(code_wait_ns=8_000_000))
     for short in (None, 0, 200_000):

@@ -102,7 +102,7 @@ def _several_modes(ascending: tuple[Mode, ...]) -> Iterator[Finding]:
     named = ", ".join(f"{units.time(mode.median)} ({units.share(mode.share, 1)})" for mode in ascending)
     yield Finding(
         kind="modes",
-        text=f"The samples have {number} modes: {named}. The median is that of the mixture.",
+        text=f"The samples have {number} modes: {named}. The median is over all of them.",
         remedy="Look at the distribution: inputs, clock frequencies or the placement of threads may alternate.",
     )
 

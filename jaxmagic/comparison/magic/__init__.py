@@ -16,7 +16,7 @@ from .run import run_compare
 
 @magic_arguments("%jaxcompare")
 @argument("-r", metavar="R", type=options.positive_int, help="Take exactly R rounds, however wide the intervals are.")
-@argument("--baseline", metavar="LABEL", help="The candidate to compare with; the first one if left out.")
+@argument("--baseline", metavar="LABEL", help="The candidate to compare with; the first one by default.")
 @argument(
     "--check",
     choices=("allclose", "equal", "none"),

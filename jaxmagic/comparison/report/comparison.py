@@ -39,7 +39,7 @@ def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Bloc
     yield from (Sentence(text=words.cut(each, comparison)) for each in words.about_medians(comparison))
     yield from (Sentence(text=words.cut(each, comparison)) for each in words.about_outputs(comparison))
     yield Sentence(text=words.cut(words.about_rounds(comparison), comparison), faint=True)
-    yield Fold(title="Memory beside time", blocks=(Picture(chart=lambda: tradeoff_chart(comparison)),))
+    yield Fold(title="Memory against time", blocks=(Picture(chart=lambda: tradeoff_chart(comparison)),))
     profiled = about_profiles(comparison)
     tables = [
         Table(rows=table, there_are=there_are, code=("line", "operation"))

@@ -30,7 +30,7 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
         yield Table(rows=scaled, there_are=len(scaled) - 1, code=("candidate",))
     yield from _sentences(sweep, words.about_outputs(sweep))
     yield from _sentences(sweep, words.about_end(sweep))
-    yield Fold(title="Memory beside time", blocks=(Picture(chart=lambda: tradeoff_chart(sweep)),))
+    yield Fold(title="Memory against time", blocks=(Picture(chart=lambda: tradeoff_chart(sweep)),))
     growth = () if scaled else tuple(_sentences(sweep, words.about_growth(sweep)))  # it scales, or not
     work = tuple(_sentences(sweep, words.about_work(sweep), faint=True))
     compiling = tuple(_sentences(sweep, words.about_compiling(sweep, style.digits), faint=True))

@@ -84,4 +84,5 @@ def _may_take(function: Callable[..., Any], keyword: str) -> bool:
 def meant_option(keyword: str, options: Sequence[str]) -> str:
     """Say which option of a verb a keyword may have been meant for, and where the others go."""
     close = difflib.get_close_matches(keyword, options, 1)
-    return f"{f'Did you mean {close[0]}? ' if close else ''}Keywords that are no options go to the functions."
+    meant = f"Did you mean {close[0]}? " if close else ""
+    return f"{meant}Keywords that are not options are passed to the functions."

@@ -27,7 +27,7 @@ class Diagnosis(Record):
         warm: later runs that nothing disturbed, in order.
         profile: the run under the profiler; ``None`` if there was none.
         error: the type of the exception that is explained, or that ended the code; ``None`` without one.
-        notes: how often the code ran and why not more often, and what could not be looked at.
+        notes: how often the code ran and why not more often, and what could not be examined.
         environment: versions, devices and settings.
     """
 

@@ -22,12 +22,12 @@ def _unrolled_compile(time_ns: int, programs: int) -> str:
 
 def _unrolled_remedy(loop: str) -> str:
     what = (
-        "Use jax.lax.fori_loop, which compiles one round"
+        "Use jax.lax.fori_loop, which compiles the body once"
         if loop == "fori_loop"
         else "Use jax.lax.scan over stacked arrays, such as the parameters of equal layers (in flax nn.scan, in "
-        "equinox layers made by eqx.filter_vmap), which compiles one round"
+        "equinox layers made by eqx.filter_vmap), which compiles the body once"
     )
-    return f"{what}. Time a run as well: XLA no longer fuses across rounds; scan(..., unroll=n) is in between."
+    return f"{what}. Time a run as well: XLA no longer fuses across iterations; scan(..., unroll=n) is in between."
 
 
 def _captured(function: str, size_bytes: int, constants: int, programs: int) -> str:
@@ -48,7 +48,7 @@ def _captured_remedy(names: str, on_host: str) -> str:
 
 def _same_remedy(function: str, size_bytes: int) -> str:
     keeps = f", which keeps its result ({units.size(size_bytes)}) in memory" if size_bytes else ""
-    return f"Call {printable(function)} once, outside of the loop or function, and pass its result on{keeps}."
+    return f"Call {printable(function)} once, outside the loop or function, and pass its result on{keeps}."
 
 
 NOTES: dict[str, Callable[..., str]] = {

@@ -68,7 +68,7 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
     if findings:
         return f"{units.count(len(findings), 'finding')}{run}."
     if not diagnosis.looked:
-        return f"Nothing was looked for{run}."
+        return f"No rule was applied{run}."
     return f"No rule found a problem{run}{_bound(diagnosis)}."
 
 
@@ -136,9 +136,9 @@ def about_verified(verified: Verified | None, digits: int = 3, rule: str = "") -
     if verified.outputs_agree is not None:
         sentences.append("The outputs agree." if verified.outputs_agree else "The outputs differ.")
     if verified.survives is False and rule == "error" and verified.outputs_agree is not False:
-        sentences.append("So the remedy mends the error, but is not faster than the call without jit here.")
+        sentences.append("The remedy fixes the error, but is not faster here than the call without jit.")
     elif verified.survives is False:
-        sentences.append("So this remedy does not help here.")
+        sentences.append("This remedy does not help here.")
     return [*sentences, *map(str, verified.notes)]
 
 
@@ -152,7 +152,8 @@ def _about_runs(diagnosis: Diagnosis) -> list[str]:
     if not runs:
         return []
     profiled = " and once under the profiler" if diagnosis.profile is not None and diagnosis.warm else ""
-    rules = f"; {units.count(len(diagnosis.looked), 'rule')} looked" if diagnosis.looked else ""
+    verb = "was" if len(diagnosis.looked) == 1 else "were"
+    rules = f"; {units.count(len(diagnosis.looked), 'rule')} {verb} applied" if diagnosis.looked else ""
     times = "once" if runs == 1 else "twice" if runs == 2 else f"{runs} times"
     return [f"The code ran {times}{profiled}{rules}."]
 

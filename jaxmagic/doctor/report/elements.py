@@ -18,7 +18,7 @@ def _partial_remedy(used: int, end: str, indices: bool) -> str:
     part = f"jax.lax.top_k({sign}x, {used})[1]" if indices else f"{sign}jax.lax.top_k({sign}x, {used})[0]"
     exceptions = [
         *(["NaN counts as the smallest"] if end == "smallest" else []),
-        *(["equal elements may be chosen otherwise"] if indices else []),
+        *(["ties may be broken differently"] if indices else []),
     ]
     but = f"; {' and '.join(exceptions)}" if exceptions else ""
     return f"Use {part}, which does not sort everything. It begins with the {end}{but}."

@@ -30,7 +30,7 @@ def _how_to_jit(way: str, function: str) -> str:
     if way == "outermost":
         where = f" around {printable(function)}" if function else ""
         return (
-            f"They are those of a function under jax.vmap, jax.grad or the like. Put jax.jit outermost{where}, as in "
+            f"They come from a function under jax.vmap, jax.grad or the like. Put jax.jit outermost{where}, as in "
             "jax.jit(jax.vmap(f)), and make this function once."
         )
     return "Put these operations into a function under jax.jit."
@@ -48,7 +48,7 @@ def _transformed(function: str, count: int, transform: str, backward: int) -> st
     how = f"jax.{printable(transform)}" if transform else "a transformation such as jax.vmap or jax.grad"
     return (
         f"{printable(function)} is jitted, but {how} around it is not: each of {each} per run is transformed "
-        "anew, in Python."
+        "again, in Python."
     )
 
 
@@ -72,8 +72,8 @@ NOTES: dict[str, Callable[..., str]] = {
     "host_wait_remedy": lambda decides: (
         "Let the device decide, with jnp.where, jax.lax.cond or jax.lax.while_loop, or decide less often."
         if decides
-        else "Keep the arrays, and read them after the loop, or read those of a step only after the next step was "
-        "called."
+        else "Keep the arrays and read them after the loop, or read the result of a step only after calling the next "
+        "one."
     ),
     "host_wait_library": lambda library: (
         f"{printable(library)} waits by itself: call it less often, such as once in ten steps, or with several steps "
@@ -100,17 +100,17 @@ NOTES: dict[str, Callable[..., str]] = {
         "arguments stacked, and make this function once."
     ),
     "input_bound": lambda loading_ns: f"Loading data takes {units.time(loading_ns)} per run on the calling thread.",
-    "input_bound_samples": lambda samples: f"Known from {samples} samples of the host's line.",
+    "input_bound_samples": lambda samples: f"Estimated from {samples} samples of the line that the host was at.",
     "input_bound_prefetch": lambda hidden_ns: (
         f"Load the next item in another thread meanwhile. That hides up to {units.time(hidden_ns)} if loading "
-        "releases Python's lock, as NumPy and reading files do."
+        "releases the GIL, as NumPy and reading files do."
     ),
     "input_bound_faster": lambda: (
         "Make loading itself faster, for example with several processes: it takes nearly all of the run, so loading "
         "one item ahead hides little."
     ),
     "transfer": lambda names, function, count, size_bytes: (
-        f"{printable(names)} is copied to the device in each of {count} calls of {printable(function)}: "
+        f"Each of {count} calls of {printable(function)} copies {printable(names)} to the device: "
         f"{units.size(size_bytes)} per run."
     ),
     "transfer_once": lambda names: f"Copy {printable(names)} once, before the loop.",

@@ -10,7 +10,7 @@ from ...terminal import printable
 
 def _rematerialise(function: str, length: int, kept_bytes: int, peak_bytes: int) -> str:
     return (
-        f"This loop keeps {units.size(kept_bytes)} of its {length} iterations for the backward pass. "
+        f"This loop keeps {units.size(kept_bytes)} from its {length} iterations for the backward pass. "
         f"{printable(function)} needs {units.size(peak_bytes)}."
     )
 
@@ -46,13 +46,13 @@ def _kept_arrays(name: str, arrays: int, size_bytes: int, runs: int) -> str:
 def _parts(argument_bytes: int, output_bytes: int, temporary_bytes: int) -> str:
     return (
         f"Arguments {units.size(argument_bytes)}, results {units.size(output_bytes)}, temporaries "
-        f"{units.size(temporary_bytes)}. Arrays that are alive only meanwhile are not counted."
+        f"{units.size(temporary_bytes)}. Arrays that live only during the run are not counted."
     )
 
 
 def _large_batch(function: str, batch: str, examples: int, peak_bytes: int, limit_bytes: int) -> str:
     return (
-        f"{printable(function)} takes {printable(batch)} at once, {examples} examples, and needs "
+        f"{printable(function)} takes {printable(batch)} as one batch of {examples} examples, and needs "
         f"{units.size(peak_bytes)} of the {units.size(limit_bytes)} of a device."
     )
 
@@ -76,8 +76,8 @@ def _large_batch_remedy(loss: str, parts: int) -> str:
 
 def _in_parts(parts: int, condition: str) -> str:
     return (
-        f"Take the batch in {parts} parts with jax.lax.scan, and average their gradients. {condition}, as long as no "
-        "example depends on others, as in batch normalization, or on a random key. The parts run one after the "
+        f"Split the batch into {parts} parts with jax.lax.scan, and average their gradients. {condition}, as long as "
+        "no example depends on others, as in batch normalization, or on a random key. The parts run one after the "
         "other, which may take longer."
     )
 
@@ -90,13 +90,13 @@ NOTES: dict[str, Callable[..., str]] = {
     "large_batch_temporaries": _large_batch_temporaries,
     "large_batch_of_mean": _large_batch_of_mean,
     "large_batch_remedy": _large_batch_remedy,
-    "taken_in_parts": lambda name: f"Tried with {printable(name)} taking its batch in parts.",
+    "taken_in_parts": lambda name: f"Tried with {printable(name)} taking the batch in parts.",
     "memory": _memory,
     "memory_parts": _parts,
     "memory_kept": _kept_arrays,
     "memory_kept_remedy": lambda name: (
-        f"If {printable(name)} is not meant to grow, drop what is not needed. What only the host needs, such as "
-        "metrics, takes no memory of the device as NumPy arrays or numbers: jax.device_get(x)."
+        f"If {printable(name)} is not meant to grow, drop what you no longer need. Move what only the host needs, "
+        "such as metrics, off the device with jax.device_get(x)."
     ),
     "memory_remedy": lambda function: (
         f"%jaxmem on a call of {printable(function)} shows which lines hold the memory at the peak."

@@ -1,4 +1,4 @@
-"""Words of a diagnosis's own notes: how the code was run, and what could not be looked at."""
+"""Words of a diagnosis's own notes: how the code was run, and what could not be examined."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...terminal import printable
 
 #: What is missing where a rule cannot look, by the kind of evidence.
 _MISSING = {
-    "programs": "programs that run cannot be observed on this JAX",
+    "programs": "this JAX does not show which programs run",
     "profile": "there is no device time from the profiler",
     "repeated": "the code ran only once",
     "waits": "waits cannot be observed",
@@ -26,10 +26,10 @@ NOTES: dict[str, Callable[..., str]] = {
     "once_changed": lambda names: _once(f"it changes what it reads ({printable(names)})"),
     "ended_early": lambda: "No rule was applied, because the code did not complete a run.",
     "failed_later": lambda error: (
-        f"The first run was complete, and a later one raised {printable(error)}: the code does something else when "
-        "it runs again."
+        f"The first run completed, but a later one raised {printable(error)}: the code does something else when it "
+        "runs again."
     ),
     "unread": lambda part, error: f"Not available: {part} ({printable(error)}).",
     "rule_failed": lambda rule, error: f"Rule {rule} failed ({printable(error)}); the others were applied.",
-    "not_looked": lambda rules, need: f"Not looked for, because {_MISSING[need]}: {rules}.",
+    "not_looked": lambda rules, need: f"Rules not applied, because {_MISSING[need]}: {rules}.",
 }

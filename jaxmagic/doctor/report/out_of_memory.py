@@ -10,7 +10,7 @@ from .quoted import quoted
 
 #: Why the failed program is unknown.
 _UNKNOWN = {
-    "call": "the line calls no jitted function whose arguments can be told without running code",
+    "call": "the line calls no jitted function whose arguments are known without running code",
     "compile": "it could not be compiled again",
     "sizes": "this backend does not report what a program needs",
 }
@@ -26,13 +26,13 @@ _INCOMPLETE = {
 
 def _memory(asked_bytes: int, space: str, used_bytes: int, capacity_bytes: int) -> str:
     if space:
-        kernel = " This is memory inside the chip, for single kernels." if space in ("vmem", "smem") else ""
+        kernel = " This is on-chip memory, which single kernels use." if space in ("vmem", "smem") else ""
         return (
             f"The program needs {units.size(used_bytes)} of {quoted(space)}, which has {units.size(capacity_bytes)} "
             f"for it.{kernel}"
         )
     if asked_bytes:
-        return f"A device or the host ran out of memory, when {units.size(asked_bytes)} were to be allocated."
+        return f"A device or the host ran out of memory while allocating {units.size(asked_bytes)}."
     return "A device or the host ran out of memory."
 
 
@@ -57,7 +57,7 @@ def _limit(limit_bytes: int, given: bool, others_bytes: int, counted: bool, fits
     if not limit_bytes:
         return (
             f"{others}The device does not report how much memory it has, so what fits is unknown. "
-            "%jaxdoctor --memory 16GiB tries against a limit."
+            "%jaxdoctor --memory 16GiB assumes a limit."
         )
     limit = f"{others}The limit is {units.size(limit_bytes)}{', as given' if given else ''}"
     if fits == "yes":

@@ -36,7 +36,7 @@ def _faster_products(faster: str, products_ns: float, faster_ns: float) -> str:
 def _faster_remedy(faster: str) -> str:
     name, error = _TYPES[faster]
     return (
-        f"If products in {name} are accurate enough, ask for them. Each factor is rounded by up to {error}; sums "
+        f"If products in {name} are accurate enough, request them. Each factor is rounded by up to {error}; sums "
         "stay in float32. --verify shows how much the outputs differ."
     )
 

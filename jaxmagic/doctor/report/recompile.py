@@ -36,12 +36,13 @@ def _difference(argument: str, now: str, before: str) -> str:
 def _sizes(argument: str, axis: int, seen: int, sizes: str, padding: float) -> str:
     return (
         f"Axis {axis} of {printable(argument)} had {seen} sizes. Powers of two ({printable(sizes)}) cover them, with "
-        f"{units.share(padding, 1)} more elements if each size is as frequent."
+        f"{units.share(padding, 1)} more elements if all sizes are equally frequent."
     )
 
 
 def _compile_time(function: str, programs: int, time_ns: int, stage: str, stage_ns: int) -> str:
-    others = f", and {units.count(programs - 1, 'other program')} more than 1 s each" if programs > 1 else ""
+    each = " each" if programs > 2 else ""
+    others = f", and {units.count(programs - 1, 'other program')} at least 1 s{each}" if programs > 1 else ""
     took = f"{units.time(time_ns)} to compile, {units.time(stage_ns)} of it in {_STAGES[stage]}"
     return f"{printable(function)} takes {took}{others}."
 
@@ -58,7 +59,7 @@ NOTES: dict[str, Callable[..., str]] = {
         "It is a new function each time. Define and jit it once, outside; or jit the whole transformation, once and "
         "outside as well: jax.jit(jax.grad(f)), jax.jit(jax.value_and_grad(f))."
     ),
-    "recompile_captured": lambda names: f"It reads {printable(names)} of the function or loop that makes it.",
+    "recompile_captured": lambda names: f"It reads {printable(names)} from the function or loop that makes it.",
     "recompile_pass": lambda names: (
         f"Define and jit it once, outside, and pass {printable(names)} as "
         f"{'arguments' if ',' in names else 'an argument'}; what a shape or Python's if depends on has to be static."
@@ -75,7 +76,7 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "compile_time": _compile_time,
     "compile_time_cache": lambda spared_ns: (
-        f"Switch on JAX's persistent cache before the first call: a later session then spares up to "
+        f"Switch on JAX's persistent cache before the first call: it saves a later session up to "
         f"{units.time(spared_ns)} of XLA's time."
     ),
     "compile_time_line": lambda line, source, equations, total: (
@@ -87,8 +88,8 @@ NOTES: dict[str, Callable[..., str]] = {
         "program to its persistent cache."
     ),
     "cache_too_short": lambda function, compilation_ns, least_ns=10**9: (
-        f"{printable(function)} takes XLA {units.time(compilation_ns)}, and JAX's persistent cache only keeps what "
-        f"takes at least {units.time(least_ns)}, unless jax_persistent_cache_min_compile_time_secs is lower."
+        f"XLA takes {units.time(compilation_ns)} for {printable(function)}, and JAX's persistent cache only keeps "
+        f"programs of at least {units.time(least_ns)}, unless jax_persistent_cache_min_compile_time_secs is lower."
     ),
     "cache_least_bytes": lambda least_bytes: (
         f"The cache only keeps programs of at least {units.size(least_bytes)} "

@@ -10,8 +10,8 @@ from ...terminal import printable
 
 def _moved_from(type: str, lies_on: int, devices: int, spec: str, known: int) -> str:
     place = f"It is {printable(type)} and lies on {units.count(lies_on, 'device')}"
-    how = f"as PartitionSpec({printable(spec)})" if spec else "replicated" if known else "in another way"
-    return f"{place}; the program takes it {how} on {units.count(devices, 'device')}."
+    how = f"as PartitionSpec({printable(spec)})" if spec else "replicated" if known else "with another sharding"
+    return f"{place}; the program takes it {how}, on {units.count(devices, 'device')}."
 
 
 NOTES: dict[str, Callable[..., str]] = {
@@ -32,7 +32,8 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Shard {printable(array)} along axis {axis}, unless code that was not run needs all of it on each device."
     ),
     "straggler": lambda devices, share: (
-        f"{units.count(devices, 'device')} wait for the slowest one {units.share(share, 1)} of the run on average."
+        f"{units.count(devices, 'device')} wait for the slowest one, for {units.share(share, 1)} of the run on "
+        "average."
     ),
     "straggler_times": lambda least_ns, most_ns: (
         f"Per run, one device computes for {units.time(least_ns)} and another one for {units.time(most_ns)}."

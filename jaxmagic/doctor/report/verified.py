@@ -24,8 +24,8 @@ def _error(error: float, allowed: float, dtype: str) -> str:
 def _third(rounds: int, third: int, rounds_ns: int, third_ns: int, cost_ns: int, claimed_ns: int) -> str:
     claimed = f", where {units.time(claimed_ns)} was estimated" if claimed_ns else ""
     return (
-        f"Compiling takes {units.time(rounds_ns)} with all {rounds} rounds and {units.time(third_ns)} with {third}: "
-        f"by extrapolation, {units.time(cost_ns)} for the rounds after the first{claimed}."
+        f"It compiles in {units.time(rounds_ns)} with all {rounds} iterations and {units.time(third_ns)} with "
+        f"{third}; by extrapolation, {units.time(cost_ns)} for those after the first{claimed}."
     )
 
 
@@ -39,21 +39,21 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "tried_compiled": lambda: "Both were compiled, and neither ran.",
     "tried_on_copies": lambda names: f"Each of these runs had its own copy of {printable(names)}.",
-    "tried_too_few": lambda: "There was time for too few runs to tell a speed-up.",
+    "tried_too_few": lambda: "Too few runs fit into the time to measure a speed-up.",
     "not_mechanical": lambda rule: _not(f"this remedy ({rule}) could not be applied mechanically to this code"),
-    "not_used": lambda: "Tried without effect: the code calls jax.jit for no function that could be kept.",
-    "not_tried_budget": lambda: _not("it would take longer than --budget (budget_s) leaves"),
+    "not_used": lambda: "Tried without effect: no function that the code passes to jax.jit could be kept.",
+    "not_tried_budget": lambda: _not("the rest of --budget (budget_s) is too short for it"),
     "not_tried_interrupt": lambda: _not("interrupted"),
     "not_tried_effect": lambda name: _not(
         f"a run changes {printable(name)}, which is not an input that could be copied"
     ),
     "not_tried_uncopied": lambda name: _not(
-        f"a run changes {printable(name)}, which cannot be copied: it is deleted, or has more than arrays inside"
+        f"a run changes {printable(name)}, which cannot be copied: it is deleted, or holds more than arrays"
     ),
     "not_tried_failed": lambda error: f"Tried, and failed: {printable(error)}.",
     "not_tried_code": lambda error: _not(f"the code cannot be repeated ({printable(error)})"),
-    "not_tried_cache": lambda: _not("the persistent cache shows its gain in the next session only"),
-    "not_tried_size": lambda size_bytes: _not(f"{units.size(size_bytes)} are too much to be copied unasked"),
+    "not_tried_cache": lambda: _not("the persistent cache saves time only in the next session"),
+    "not_tried_size": lambda size_bytes: _not(f"{units.size(size_bytes)} is too much to copy without asking"),
     "not_tried_sizes": lambda: _not("this backend does not report the memory of programs"),
     "no_outputs": lambda: "The code has no outputs to compare.",
     "outputs_vary": lambda: "The outputs vary from run to run without the remedy, so they cannot be compared.",
@@ -65,22 +65,22 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "cannot_be_jitted": lambda name, error: f"Tried to jit {printable(name)}, which failed: {printable(error)}.",
     "mended": lambda function, code: (
-        f"Tried with the remedy in {printable(function)} under jit, beside the call without jit: {printable(code)}"
+        f"Tried with the remedy in {printable(function)} under jit, and with the call without jit: {printable(code)}"
     ),
     "mended_runs": lambda without, mended: (
-        f"For that, the function ran {_times(without)} without jit, and {_times(mended)} with the remedy."
+        f"To try it, the function ran {_times(without)} without jit, and {_times(mended)} with the remedy."
     ),
     "not_mended": lambda: _not(
         "the remedy could not be applied mechanically to this function, so it was not compared with the call "
         "without jit"
     ),
     "not_mended_failed": lambda error: f"Tried, and failed: {printable(error)}.",
-    "no_fallback": lambda: _not("no call without jit is known with which the remedy could be compared"),
+    "no_fallback": lambda: _not("no call without jit is known to compare the remedy with"),
     "fallback_failed": lambda error: _not(f"the call without jit failed as well ({printable(error)})"),
     "fallback_changes": lambda name: _not(f"the call without jit, which ran once, changes {printable(name)}"),
     "argument_unknown": lambda text: _not(f"the argument {printable(text)} would have to be computed again"),
-    "put": lambda names: f"Tried with {printable(names)} put on the device before.",
-    "placed": lambda names: f"Tried with {printable(names)} placed as the program takes it before.",
+    "put": lambda names: f"Tried with {printable(names)} put on the device beforehand.",
+    "placed": lambda names: f"Tried with {printable(names)} placed beforehand, as the program takes it.",
     "donated": lambda names: f"Compiled with {printable(names)} donated.",
     "checkpointed": lambda name: f"Tried with jax.checkpoint around {printable(name)}.",
     "result_kept": lambda name: f"Tried with the result of the first call of {printable(name)} kept for all others.",
@@ -88,9 +88,9 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Compiled with {units.count(arrays, 'captured array')} ({units.size(size_bytes)}) as arguments."
     ),
     "unrolled_third": _third,
-    "unrolled_rewritten": lambda: "Compiled with the loop of JAX in place of the loop of Python.",
-    "unrolled_by_hand": lambda: _not("there is no loop of JAX that could be put in its place mechanically"),
-    "unrolled_other_types": lambda: _not("with the loop of JAX, the function returns other shapes or types"),
-    "tried_compile_time": lambda: "These times are of compiling; nothing ran.",
+    "unrolled_rewritten": lambda: "Compiled with a JAX loop in place of the Python loop.",
+    "unrolled_by_hand": lambda: _not("no JAX loop could be put in its place mechanically"),
+    "unrolled_other_types": lambda: _not("with the JAX loop, the function returns other shapes or types"),
+    "tried_compile_time": lambda: "These are compile times; nothing ran.",
     "precision_set": _precision,
 }

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from ... import units
 from ...memory_use.record.memory_profile import Buffer
 from ...records.cell_names import text_of
 from ...records.note import Note, note
@@ -189,16 +190,17 @@ def _reads_alone(function: ast.FunctionDef, names: list[str], tree: ast.Module) 
 RULE = Rule(
     name="captured-constant",
     looks_for="large arrays that are built into programs, and programs that compute the same in every call",
-    decides=f"XLA's buffer assignment has constants of at least {_LEAST_BYTES // 2**20} MiB. They are in the memory "
-    f"of a device a second time if they are arrays on a device that the function captured, or constants of several "
-    f"programs. That is at least {_LEAST_BYTES // 2**20} MiB and {LEAST_SHARE:.0%} of the memory that the programs "
-    f"need; or the constants have at least {_LEAST_SLOW_BYTES // 2**20} MiB in all, which take long to compile. "
-    "Arrays that JAX passes as hidden arguments, and those with one value everywhere, are no constants. A jitted "
-    "function of the user computes the same in every call if its program takes no arguments and has no effects or "
-    "callbacks; random numbers of a key that is made inside are the same as well. It is found if it is called at "
-    f"least twice per run, its device time beyond the first call is at least {LEAST_SHARE:.0%} of the run, and no "
-    "program donates anything, since a donated array has to be computed again. How long XLA takes to fold constants "
-    "is not examined: XLA does not report it, and without folding it compiles another program.",
+    decides=f"Reports constants of at least {_LEAST_BYTES // 2**20} MiB in XLA's buffer assignment if they occupy "
+    "device memory a second time, because the function captured an array on a device or several programs have the "
+    f"same constant. These copies have to take at least {_LEAST_BYTES // 2**20} MiB and {units.percent(LEAST_SHARE)} "
+    f"of the memory that the programs need; or else the constants have at least {_LEAST_SLOW_BYTES // 2**20} MiB "
+    "together, which take long to compile. Arrays that JAX passes as hidden arguments, and arrays that have one "
+    "value everywhere, are not constants. Also reports a jitted function of yours that computes the same in every "
+    "call: its program takes no arguments and has no effects or callbacks. Random numbers from a key made inside "
+    "are the same, too. It has to be called at least twice per run, its device time beyond the first call has to be "
+    f"at least {units.percent(LEAST_SHARE)} of the run, and no program may donate anything, since a donated array "
+    "has to be computed again. How long XLA takes to fold constants is not examined: XLA does not report it, and "
+    "without folding it compiles another program.",
     source="https://github.com/jax-ml/jax/issues/10615",
     look=look,
     needs=("programs",),

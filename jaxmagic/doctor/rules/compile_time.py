@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ... import units
 from ...compilation.record.compilation import Compilation
 from ...compilation.report import STAGES
 from ...records.call_stack import Frame, is_users
@@ -153,13 +154,14 @@ def _about_cache(evidence: Evidence, long: Sequence[Compilation]) -> Iterator[No
 
 RULE = Rule(
     name="compile-time",
-    looks_for="long compilations, and whether the persistent cache would spare them",
-    decides=f"A program takes XLA at least {_LEAST_NS // 10**9} s in the first run, from when on JAX's persistent "
-    f"cache keeps it unless configured otherwise; or it takes at least {_LEAST_TOTAL_NS // 10**9} s to trace, lower "
-    "and compile, without packages that JAX imports to lower it; and these programs take at least "
-    f"{LEAST_SHARE:.0%} of the first run. These are times of this run: programs close to a threshold may be found on "
-    "a busy machine only. The cache is advised for programs that it would keep, as it is configured; it keeps none "
-    f"that calls Python. Lines are those with at least {_LEAST_SHARE:.0%} of the equations.",
+    looks_for="long compilations, and whether the persistent cache would save them",
+    decides=f"Reports programs that XLA compiles for at least {_LEAST_NS // 10**9} s in the first run, from which on "
+    "JAX's persistent cache keeps them unless configured otherwise, and programs that take at least "
+    f"{_LEAST_TOTAL_NS // 10**9} s to trace, lower and compile, without packages that JAX imports to lower them. "
+    f"Together they have to take at least {units.percent(LEAST_SHARE)} of the first run. These are times of this "
+    "run: a busy machine may lift a program above a threshold. The cache is advised for programs that it would keep "
+    "as it is configured; it keeps none that calls Python. The report names the lines with at least "
+    f"{units.percent(_LEAST_SHARE)} of the equations.",
     source="https://docs.jax.dev/en/latest/persistent_compilation_cache.html",
     look=look,
 )

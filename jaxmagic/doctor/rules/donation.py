@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from ... import units
 from ...memory_use.record.memory_profile import Buffer, Executable
 from ...records.note import Note, note
 from ...xla.hlo import HloModule
@@ -224,10 +225,11 @@ def _sizes(shape: str) -> str:
 RULE = Rule(
     name="donation",
     looks_for="arguments whose memory the results could take, and donations that no result can use",
-    decides="The code replaces an argument of a jitted function by what that function returns and reads it nowhere "
-    "else, and results have its shape and dtype; or an argument is donated and no result takes its memory. Donating "
-    f"spares at least {_LEAST_BYTES // 2**20} MiB and {LEAST_SHARE:.0%} of the program's peak; temporaries that use "
-    "the memory of results until then are subtracted. Calls inside functions are not looked at.",
+    decides="Reports an argument of a jitted function that the code replaces by a result of that function and reads "
+    f"nowhere else, if results have its shape and dtype and donating it saves at least {_LEAST_BYTES // 2**20} MiB "
+    f"and {units.percent(LEAST_SHARE)} of the program's peak. Temporaries that use the memory of these results until "
+    "then are subtracted. Also reports donated arguments of that size whose memory no result takes. Calls inside "
+    "functions are not examined.",
     source="https://docs.jax.dev/en/latest/faq.html#buffer-donation",
     look=look,
     needs=("programs",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ... import units
 from ...records.note import note
 from ..record.evidence import Evidence, KeptArrays
 from ..record.finding import RuleFinding
@@ -73,11 +74,12 @@ def _piling_up(kept: KeptArrays) -> RuleFinding:
 RULE = Rule(
     name="memory",
     looks_for="programs that hardly fit into the memory of the device, and arrays that pile up from run to run",
-    decides=f"A program needs at least {_LARGE:.0%} of the memory of a device, or of what --memory gives: its "
-    "arguments, results and temporaries, as the compiler planned them, and arrays beyond its arguments that are "
-    "alive before the first run and after the last. Or the second run makes arrays of at least "
-    f"{_LEAST_KEPT_BYTES // 2**20} MiB that a variable still holds after at least two more runs, each of which has "
-    "made as many; arrays in a bounded deque do not count. Code that runs only once is not looked at for these.",
+    decides=f"Reports a program that needs at least {units.percent(_LARGE)} of the memory of a device, or of what "
+    "--memory gives. That counts its arguments, results and temporaries, as the compiler planned them, and other "
+    "arrays that are alive both before the first run and after the last. Also reports arrays of at least "
+    f"{_LEAST_KEPT_BYTES // 2**20} MiB that the second run makes and that a variable still holds after at least two "
+    "more runs, if each of these has made as many. Arrays in a bounded deque do not count. Code that runs only once "
+    "is not examined for these.",
     source="https://openxla.org/xla/errors/error_1000",
     look=look,
     needs=("programs",),

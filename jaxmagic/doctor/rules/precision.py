@@ -7,6 +7,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
+from ... import units
 from ...records.note import note
 from ...xla.hlo import HloModule, Sharded
 from ..analysis.faster_products import LEAST_OF_PEAK, FasterProducts, faster_products
@@ -186,16 +187,17 @@ def _elements(arrays: list[Sharded]) -> int:
 
 RULE = Rule(
     name="precision",
-    looks_for="double precision that crept into a program of single precision, and float32 products that the GPU "
-    "computes faster in TF32 or bfloat16",
-    decides="A program takes arrays of single precision or below, and at most as many elements of double precision; "
-    f"half of the device time of operations with double precision is at least {LEAST_SHARE:.0%} of the run. No line "
-    "with double precision asks for it by name. Or matrix products of float32 achieve at least "
-    f"{LEAST_OF_PEAK:.0%} of the peak rate of their type on a GPU of NVIDIA whose data sheet is known, memory does "
-    "not bound them, and at the same share of the peak rate of bfloat16, with conversions, the run would be "
-    f"{_LEAST_BY_PRODUCTS:.0%} shorter. Their type is TF32 where no precision is set. It is full float32 where "
-    "jax_default_matmul_precision says so, and TF32 is then the faster one. Code that asks for a precision itself is "
-    "left alone. So are CPUs, most of which have no fast bfloat16, and TPUs, where bfloat16 is the default.",
+    looks_for="float64 that crept into a float32 program, and float32 products that the GPU computes faster in TF32 "
+    "or bfloat16",
+    decides="Reports a program that takes arrays of single precision or less, and at most as many elements of "
+    "double precision, if half of the device time of its operations in double precision is at least "
+    f"{units.percent(LEAST_SHARE)} of the run, and no line in double precision asks for it by name. Also reports "
+    "matrix products of float32 on an NVIDIA GPU whose data sheet is known, if they reach at least "
+    f"{units.percent(LEAST_OF_PEAK)} of the peak rate of their type, memory does not bound them, and the run would "
+    f"be at least {units.percent(_LEAST_BY_PRODUCTS)} shorter at the same share of the bfloat16 peak, conversions "
+    "included. Their type is TF32 unless a precision is set. It is full float32 if jax_default_matmul_precision "
+    "says so, and TF32 is then the faster one. Code that asks for a precision itself is left alone. So are CPUs, "
+    "most of which have no fast bfloat16, and TPUs, where bfloat16 is the default.",
     source="https://docs.jax.dev/en/latest/201/precision.html",
     look=look,
     needs=("programs", "profile"),

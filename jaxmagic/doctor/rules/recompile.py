@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ... import units
 from ...compilation.record.compilation import Compilation
 from ...records.call_stack import Frame
 from ...records.note import Note, note
@@ -298,13 +299,14 @@ def _padding(group: _Group, sizes: Buckets, evidence: Evidence) -> str | None:
 RULE = Rule(
     name="recompile",
     looks_for="functions that compile again and again",
-    decides="A function compiles in every run after the first one, and that takes at least "
-    f"{LEAST_SHARE:.0%} of the run. Or it compiles at least {_SEVERAL} times in the first run after its first call, "
-    f"for a reason that can be avoided, and that takes at least {_LEAST_FIRST_RUN_NS // 10**6} ms; or once for a "
-    f"weak type or a placement, and that takes at least {_LEAST_SINGLE_NS // 10**6} ms. Different shapes count if "
-    "one axis varies, in one argument or in several with the same size, and powers of two are at most half as many "
-    "sizes; different static values count if the programs have the same operations. Operations outside of "
-    "jit count for shapes only. The cause is the one that %jaxtime reports.",
+    decides="Reports a function that compiles in every run after the first one, if that takes at least "
+    f"{units.percent(LEAST_SHARE)} of the run. Also reports one that compiles at least {_SEVERAL} times in the first "
+    "run, not counting its first call, for a reason that can be avoided, if that takes at least "
+    f"{_LEAST_FIRST_RUN_NS // 10**6} ms; for a weak type or a placement, a single compilation of at least "
+    f"{_LEAST_SINGLE_NS // 10**6} ms is enough. Different shapes count if one axis varies, in one argument or in "
+    "several that share its size, and powers of two need at most half as many sizes. Different static values count "
+    "if the programs have the same operations. Operations outside jit count for shapes only. The cause is the one "
+    "that %jaxtime reports.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
     look=look,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ... import units
 from ...records.cell_names import text_of
 from ...records.note import note
 from ...xla.hlo import HloModule
@@ -145,16 +146,18 @@ def _body(kept: ScanResiduals) -> str:
 
 RULE = Rule(
     name="rematerialise",
-    looks_for="loops that keep values of all iterations for their backward pass, instead of recomputing them, and "
-    "batches whose gradient does not fit well at once",
-    decides="A differentiated jax.lax.scan keeps more for its backward pass than its carry, and jax.checkpoint would "
-    f"spare at least {_LEAST_SPARED:.0%} of the program's peak. Its temporaries are larger than its arguments and "
-    f"results, at least {_LEAST_BYTES // 2**20} MiB and {_LEAST_OF_LIMIT:.0%} of the device's memory; where that is "
-    f"unknown, {_TIMES_UNLIMITED} times as large and at least {_LEAST_UNLIMITED_BYTES // 2**20} MiB. Layers in a "
-    "Python loop are not looked at: whether XLA recomputes them late enough depends on its scheduler. Or a function "
-    "that computes jax.grad or jax.value_and_grad of its own arguments in one statement needs at least "
-    f"{_TOO_LARGE:.0%} of the device's memory, and less if temporaries with an axis as long as the batch "
-    "were those of a part. No other argument may have an axis of that length.",
+    looks_for="loops that keep values of all iterations for their backward pass, and batches whose gradient hardly "
+    "fits at once",
+    decides="Reports a differentiated jax.lax.scan that keeps more than its carry for the backward pass, if "
+    f"jax.checkpoint would save at least {units.percent(_LEAST_SPARED)} of the program's peak. The temporaries of "
+    f"the program have to be larger than its arguments and results, and take at least {_LEAST_BYTES // 2**20} MiB "
+    f"and {units.percent(_LEAST_OF_LIMIT)} of the device's memory; where that is unknown, they have to be "
+    f"over {_TIMES_UNLIMITED} times as large and take at least {_LEAST_UNLIMITED_BYTES // 2**20} MiB. Layers in a "
+    "Python loop are not examined: whether XLA recomputes them late enough depends on its scheduler. Also reports a "
+    "function that computes jax.grad or jax.value_and_grad of its own arguments in one statement and needs at least "
+    f"{units.percent(_TOO_LARGE)} of the device's memory, if it would need less with temporaries for only a part of "
+    "the batch. Temporaries that grow with the batch are recognized by an axis of its length, which no other "
+    "argument may have.",
     source="https://docs.jax.dev/en/latest/gradient-checkpointing.html",
     look=look,
     needs=("programs",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ... import units
 from ...profiling.record.profile import Profile
 from ...records.note import note
 from ..analysis.device_slices import sliced_parameters
@@ -174,14 +175,15 @@ def _communication(profile: Profile, evidence: Evidence) -> Iterator[RuleFinding
 
 RULE = Rule(
     name="sharding",
-    looks_for="arrays that move between devices for a call or are replicated in vain, and collectives that nothing "
-    "hides",
-    decides="A program on several devices takes an array of the code that lies elsewhere, and at least 1 MiB and "
-    f"{LEAST_SHARE:.0%} of the program's arguments have to move. Or an array is replicated on all devices, of which "
-    "the program reads a slice per device only; sharding it spares at least 1 MiB and 2 % of the program's peak on "
-    "each. Arrays that are read as a whole, such as the weights of data parallelism, are left alone. Or, not on "
-    f"CPUs, collectives that no computation hides take at least {_MOST_EXPOSED:.0%} of the run without the straggler "
-    f"wait, or the straggler wait at least {_MOST_WAIT:.0%}.",
+    looks_for="arrays that move between devices for a call or are replicated needlessly, and collectives that no "
+    "computation hides",
+    decides="Reports an array that lies elsewhere than a program on several devices takes it, if at least 1 MiB and "
+    f"{units.percent(LEAST_SHARE)} of the program's arguments have to move. Also reports an array that is replicated "
+    "on all devices although each reads only a slice of it, if sharding saves at least 1 MiB and "
+    f"{units.percent(LEAST_SHARE)} of the program's peak on each. Arrays that are read as a whole, such as the "
+    "weights in data parallelism, are left alone. Except on CPUs, also reports collectives that no computation "
+    f"hides if they take at least {units.percent(_MOST_EXPOSED)} of the run without the straggler wait, and a "
+    f"straggler wait of at least {units.percent(_MOST_WAIT)}.",
     source="https://docs.jax.dev/en/latest/notebooks/Distributed_arrays_and_automatic_parallelization.html",
     look=look,
     needs=("programs",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ... import units
 from ...records.note import note
 from ...xla.hlo import HloModule
 from ..record.evidence import Evidence
@@ -12,7 +13,7 @@ from ..record.partial_sort import PartialSort
 from ..record.program import Program
 from .host.repeated_sort import repeated_sorts
 from .rewriting.top_k import with_top_k
-from .rule import Rule, device_time, is_worth_it, source_at
+from .rule import LEAST_SHARE, Rule, device_time, is_worth_it, source_at
 
 #: ``top_k`` is much faster than a sort if it takes at most one of this many elements.
 _LEAST_RATIO = 16
@@ -80,11 +81,13 @@ def _sort_ns(evidence: Evidence, name: str, module: HloModule, shape: str) -> fl
 RULE = Rule(
     name="sort",
     looks_for="sorts of which few elements are used, and sorts of the same array in every call of a loop",
-    decides=f"On a CPU, only the smallest or largest elements of sorted float32 arrays are used, at most one of "
-    f"{_LEAST_RATIO}: jax.lax.top_k spares about {_SPARED:.0%} of the device time of the sort, at least 2 % of the "
-    "run. For other types, XLA sorts for top_k as well; on other devices, that depends on sizes. Or a Python loop "
-    "calls a jitted function, which sorts an argument that the loop does not change: all sorts but the first take at "
-    "least 2 % of the run. Loops of JAX are not looked at: XLA moves such sorts out of them.",
+    decides="On a CPU, reports a sort of float32 of which only the smallest or largest elements are used, at most "
+    f"one in {_LEAST_RATIO}. The cost is {units.percent(_SPARED)} of the device time of the sort, about what "
+    f"jax.lax.top_k saves, and has to be at least {units.percent(LEAST_SHARE)} of the run. For other types, XLA "
+    "sorts for top_k as well; on other devices, the gain depends on sizes. Also reports a jitted function that a "
+    "Python loop calls and that sorts an argument that the loop does not change, if all sorts but the first take at "
+    f"least {units.percent(LEAST_SHARE)} of the run. JAX loops are not examined: XLA moves such sorts out of "
+    "them.",
     source="https://docs.jax.dev/en/latest/_autosummary/jax.lax.top_k.html",
     look=look,
     needs=("programs", "profile"),

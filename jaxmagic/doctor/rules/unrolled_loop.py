@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ... import units
 from ...compilation.record.compilation import Compilation
 from ...records.call_stack import is_users
 from ...records.note import note
@@ -163,14 +164,15 @@ def _is_alike(unrolled: _Unrolled) -> bool:
 
 RULE = Rule(
     name="unrolled-loop",
-    looks_for="loops of Python in jitted functions, which make programs long",
-    decides=f"The lines of one for or while loop were traced at least {_LEAST_ROUNDS} times, as the call "
-    f"stacks of equations tell, and to at least {_LEAST_SHARE:.0%} of the equations of a program; at least "
-    f"{_LEAST_ALIKE:.0%} of them repeat with one shape; and the time to compile the program beyond "
-    f"{_SHORT_NS // 10**6} ms, which short programs take as well, is at least {_LEAST_NS // 10**6} ms for this "
-    "share. Loops over the leaves of a pytree, whose rounds do not depend on each other, do not count. The cost is "
-    "this share of the time, because it is not known how long each equation takes to compile. With --verify, the "
-    "function is compiled with all rounds and with a third of them, which shows what the rounds take.",
+    looks_for="Python loops in jitted functions, which make programs long",
+    decides=f"Reports a for or while loop whose lines were traced at least {_LEAST_ROUNDS} times, according to the "
+    f"call stacks of equations, if at least {units.percent(_LEAST_SHARE)} of the equations of a program come from "
+    f"it, at least {units.percent(_LEAST_ALIKE)} of these repeat with the same shape, and their share of the time to "
+    f"compile the program, beyond the {_SHORT_NS // 10**6} ms that short programs take as well, is at least "
+    f"{_LEAST_NS // 10**6} ms. Loops over the leaves of a pytree, whose iterations do not depend on each other, do "
+    "not count. The cost is this share of the time, because it is unknown how long each equation takes to compile. "
+    "With --verify, the function is compiled with all iterations and with a third of them, which shows how long they "
+    "take.",
     source="https://docs.jax.dev/en/latest/control-flow.html",
     look=look,
     needs=("programs",),

@@ -40,7 +40,7 @@ def explain_error(
     array, and is in :func:`history` as well.
 
     If memory ran out in a call of a jitted function, the function is compiled again, and variants that may need less
-    memory until one fits: with donated arguments, with :func:`jax.checkpoint`, with bfloat16. Nothing of this runs,
+    memory until one fits: with donated arguments, with :func:`jax.checkpoint`, with bfloat16. None of them runs,
     but JAX may trace the function again.
 
     Args:
@@ -49,7 +49,7 @@ def explain_error(
         verify: for a traced value where Python needs a number or a truth value, and for static arguments that are not
             hashable: run the function without jit, and with the remedy under jit where that can be applied
             mechanically, with the arguments of the failing call. ``finding.verified`` says whether both compute the
-            same, and how many times as fast the mended function is.
+            same, and how many times as fast the corrected function is.
         budget_s: how long that, or compiling variants, may take, in seconds. What has begun ends later.
 
     Returns:

@@ -109,7 +109,9 @@ def size_bytes(text: str) -> int:
     """
     found = _SIZE.match(text.strip())
     if not found:
-        raise argparse.ArgumentTypeError(f"expected a size with a unit (KiB, MiB, GiB, GB), got {text!r}; as 16GiB")
+        raise argparse.ArgumentTypeError(
+            f"expected a size with a unit (KiB, MiB, GiB, GB), got {text!r}; for example 16GiB"
+        )
     unit = found[2] or ""
     size = float(found[1]) * (1024 if unit.endswith("i") else 1000) ** " KMGT".index(unit[:1] or " ")
     if size < 1:

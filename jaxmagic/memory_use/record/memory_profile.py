@@ -180,7 +180,7 @@ class Suspect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryProfile(Record):
-    """Memory before, while and after some code ran.
+    """Memory before, during and after a run of some code.
 
     Attributes:
         timing: the timing of the same run. Watching adds 0.1 to 0.7 ms to the first call of every function, and 1 ms
@@ -189,7 +189,7 @@ class MemoryProfile(Record):
         arrays: the arrays that were alive when all work was done, and the names that hold them.
         executables: the programs that ran or were compiled, in the order of the memory that they need, largest first.
         timeline: memory use during the run; ``None`` if it was not sampled.
-        suspects: arrays that grew in every record of this session.
+        suspects: arrays that kept growing over the last three records of this session.
         heap: memory by call stack before and after, of the user's own calls; ``None`` without ``--pprof``.
         notes: what could not be measured, and why.
     """

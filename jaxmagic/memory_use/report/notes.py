@@ -51,16 +51,16 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "history_dropped": lambda parts: f"The history shortens earlier records. Dropped from this one: {parts}.",
     "no_backend": lambda: "No JAX backend had been started, so no device memory was in use.",
-    "no_heap_profile": lambda when, error: f"JAX gave no heap profile {when} the code ({error}).",
+    "no_heap_profile": lambda when, error: f"JAX returned no heap profile {when} the code ({error}).",
     "heap_unreadable": lambda error: f"Could not read JAX's heap profile: {error.removeprefix('heap profile: ')}.",
     "heap_not_written": lambda error: f"Could not write the raw heap profile: {error}.",
-    "sampling_hung": lambda: "The sampling thread did not end: it hangs while it reads the memory of a device.",
+    "sampling_hung": lambda: "The sampling thread did not end: it hangs while reading the memory of a device.",
     "sampling_failed": lambda after_ns, error: f"Sampling ended {units.time(after_ns)} after the start ({error}).",
     "sampled_less_often": lambda interval_ns, wanted_ns: (
         f"Sampled every {units.time(interval_ns, 2)}, not {units.time_short(wanted_ns)}, to limit overhead."
     ),
     "samples_thinned": lambda taken, kept: (
-        f"The code ran for long: {kept} of {taken} samples are kept, including the extremes."
+        f"The code ran long: {kept} of {taken} samples are kept, including the extremes."
     ),
     "reading_failed": lambda source, error: f"Could not read the memory of {source} ({error}); not tried again.",
     "devices_silent": _devices_silent,

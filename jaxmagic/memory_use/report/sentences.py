@@ -149,7 +149,7 @@ def _bounded(peak: Peak) -> str:
 def about_suspects(suspects: Sequence[Suspect]) -> list[str]:
     """Name what may leak, and what to do."""
     return [
-        f"{each.path} grew in each of the last {len(each.bytes_seen)} records, by "
+        f"{each.path} kept growing over the last {len(each.bytes_seen)} records, by "
         f"{units.size(each.bytes_seen[-1] - each.bytes_seen[0])} to {units.size(each.bytes_seen[-1])} "
         f"({units.count(each.arrays, 'array')}): a leak? "
         f"{remedy(each.path)}"

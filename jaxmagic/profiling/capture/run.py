@@ -156,7 +156,7 @@ class ProfileWatch:
         plan, runs = self._plan, self._plan.runs
         total = runs if runs > 1 else None
         if self._cold:
-            self._progress.stage("recording, with all that compiles", total)
+            self._progress.stage("recording, with compilations", total)
         else:
             self._progress.stage("first run and compiling")
             if plan.counts_events:

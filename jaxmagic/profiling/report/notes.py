@@ -55,7 +55,7 @@ NOTES: dict[str, Callable[..., str]] = {
         "recorded here. Stop it with jax.profiler.stop_trace() first."
     ),
     "profiler_failed": lambda done, error: f"The JAX profiler could not be {done}: {error}. Nothing was recorded.",
-    "profiler_message": lambda text: f"Message of the profiler: {text}",
+    "profiler_message": lambda text: f"The profiler says: {text}",
     "gpu_without_events": lambda host: (
         f"{host or 'The host'} called the GPU driver, but the recording has no events of a GPU."
     ),

@@ -42,14 +42,14 @@ def about_steps(profile: Profile) -> list[str]:
         return []
     first = profile.step_times[0]
     known_by = {
-        "steps": "as the profiler marks them",
+        "steps": "marked by the profiler",
         "program": f"from one execution of {first.name} to the next",
-        "annotation": f"as {first.name} marks them",
+        "annotation": f"marked as {first.name}",
     }[first.known_by]
     names = [*first.other_names[:_MOST_NAMES], *["…"] * (len(first.other_names) > _MOST_NAMES)]
     others = f" (other marks: {', '.join(names)})" if names else ""
     if names and first.known_by == "program":
-        others = f" and not as marked ({', '.join(names)}), where less than half of the device's work lies"
+        others = f", not as marked ({', '.join(names)}), where less than half of the device's work lies"
     cut = any(each.all_steps is not None for each in profile.step_times)
     kept = f" (the first {MOST_STEPS:,} are in steps())" if cut else ""
     spread = "" if parts.steps == 1 else f" ({units.time(parts.low_ns)} to {units.time(parts.high_ns)})"

@@ -49,7 +49,7 @@ def test_two_modes_are_named_with_their_places(benchmark: Benchmark) -> None:
     (found,) = two.warnings
     assert found.kind == "modes"
     assert found.text == (
-        "The samples have two modes: 9.97 ms (70 %), 12.0 ms (30 %). The median is that of the mixture."
+        "The samples have two modes: 9.97 ms (70 %), 12.0 ms (30 %). The median is over all of them."
     )
     near = with_calls(benchmark, np.where(rng.random(200) < 0.7, 1e7, 1.02e7) * rng.normal(1, 0.001, 200))
     assert kinds(near) == []

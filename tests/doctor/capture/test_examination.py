@@ -179,7 +179,7 @@ def test_an_error_of_a_later_run_leaves_what_the_first_has_shown(seen: list[Evid
     found = jaxmagic.last()
     assert isinstance(found, jaxmagic.Diagnosis)
     assert (found.error, found.looked) == ("FileExistsError", ("recompile",))
-    assert "The first run was complete, and a later one raised FileExistsError" in " ".join(str(found).split())
+    assert "The first run completed, but a later one raised FileExistsError" in " ".join(str(found).split())
     assert "No rule was applied" not in str(found)
 
 

@@ -19,7 +19,7 @@ from jaxmagic.report.to_text import to_text
 def test_the_headline_says_how_much_was_found(diagnosis: Any) -> None:
     assert headline(diagnosis(), 3) == "2 findings; a run takes 40.0 ms."
     assert headline(diagnosis(findings=()), 3) == "No rule found a problem; a run takes 40.0 ms."
-    assert headline(diagnosis(findings=(), looked=(), first=None, warm=()), 3) == "Nothing was looked for."
+    assert headline(diagnosis(findings=(), looked=(), first=None, warm=()), 3) == "No rule was applied."
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
             [
                 "Tried: 1.00 times as fast (95 % interval 0.900 to 1.10), 4 ns instead of 4 ns.",
                 "The outputs agree.",
-                "So this remedy does not help here.",
+                "This remedy does not help here.",
             ],
             False,
         ),
@@ -85,7 +85,7 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
             [
                 "Tried: 4.00 times as fast (95 % interval 3.50 to 4.50), 1 ns instead of 4 ns.",
                 "The outputs differ.",
-                "So this remedy does not help here.",
+                "This remedy does not help here.",
             ],
             False,
         ),
@@ -117,11 +117,9 @@ def test_a_remedy_that_was_tried_is_told_with_its_interval(
 
 def test_a_remedy_of_an_error_that_is_not_faster_mends_it_all_the_same() -> None:
     slower = Verified(before_ns=1e3, after_ns=2e3, speedup=0.5, low=0.4, high=0.6, outputs_agree=True)
-    mends = "So the remedy mends the error, but is not faster than the call without jit here."
+    mends = "The remedy fixes the error, but is not faster here than the call without jit."
     assert about_verified(slower, rule="error")[-1] == mends
-    assert (
-        about_verified(replace(slower, outputs_agree=False), rule="error")[-1] == "So this remedy does not help here."
-    )
+    assert about_verified(replace(slower, outputs_agree=False), rule="error")[-1] == "This remedy does not help here."
 
 
 def test_hostile_text_stays_text(diagnosis: Any, rule_finding: Any, hostile: str) -> None:

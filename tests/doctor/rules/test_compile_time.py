@@ -76,7 +76,7 @@ def test_a_cache_keeps_what_it_is_configured_to_keep(seen: Any) -> None:
     assert finding.remedy is not None
     (finding,) = RULE.look(seen((0, 2 * 10**9), cache_least_ns=2 * 10**9 + 1))
     assert finding.remedy is None
-    assert "takes at least 2.00 s" in str(finding.evidence[1])
+    assert "programs of at least 2.00 s" in str(finding.evidence[1])
     (finding,) = RULE.look(seen((3 * 10**9, 10**8), cache_least_ns=0))
     assert finding.remedy is not None
     assert finding.remedy.facts == {"spared_ns": 10**8}
@@ -131,3 +131,12 @@ def test_short_programs_have_no_lines(seen: Any, program: Program) -> None:
     program = replace(program, equations=program.equations[:1])
     (finding,) = RULE.look(seen((0, 2 * 10**9), programs=(program,)))
     assert kinds(finding) == ["cache_off"]
+
+
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [(1, ", and 1 other program at least 1 s."), (2, ", and 2 other programs at least 1 s each.")],
+)
+def test_other_long_programs_are_counted_from_the_threshold_on(seen: Any, others: int, words: str) -> None:
+    (finding,) = RULE.look(seen((0, 2 * 10**9), *[(0, 10**9)] * others))
+    assert str(finding.found).endswith(f"2.00 s of it in XLA{words}")

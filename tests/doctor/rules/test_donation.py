@@ -185,7 +185,7 @@ def test_diagnose_does_not_guess_what_is_used_afterwards() -> None:
 )
 def test_donation_in_vain_is_found(doctor: Callable[..., list[RuleFinding]], result: str, reason: str) -> None:
     (found,) = doctor("out = f(x)", f"f = jax.jit(lambda y: {result}, donate_argnums=0)")
-    assert str(found.found) == "<lambda> donates y, 3.81 MiB, and no result takes that memory."
+    assert str(found.found) == "<lambda> donates y (3.81 MiB), but no result can reuse that memory."
     assert [str(each) for each in found.evidence] == [reason]
     assert found.cost_bytes is None
 
@@ -193,9 +193,9 @@ def test_donation_in_vain_is_found(doctor: Callable[..., list[RuleFinding]], res
 @pytest.mark.filterwarnings("ignore:Some donated buffers")
 def test_second_argument_that_is_donated_for_one_result_is_found(doctor: Callable[..., list[RuleFinding]]) -> None:
     (found,) = doctor("out = f(x, y)", "y = x + 1; f = jax.jit(lambda a, b: a + b, donate_argnums=(0, 1))")
-    assert str(found.found) == "<lambda> donates b, 3.81 MiB, and no result takes that memory."
+    assert str(found.found) == "<lambda> donates b (3.81 MiB), but no result can reuse that memory."
     assert [str(each) for each in found.evidence] == [
-        "All results of type f32[1000,1000] take the memory of other arguments."
+        "All results of type f32[1000,1000] reuse the memory of other arguments."
     ]
 
 
@@ -214,7 +214,7 @@ def update(params, state, batch):
     return optax.apply_updates(params, changes), state
 """
     (found,) = doctor("params, state = update(params, state, x[:600])", setup)
-    assert str(found.found) == "update donates batch, 2.29 MiB, and no result takes that memory."
+    assert str(found.found) == "update donates batch (2.29 MiB), but no result can reuse that memory."
     assert not session.shell.user_ns["x"].is_deleted()
 
 
@@ -240,7 +240,7 @@ def test_result_that_is_sharded_in_another_way_is_named() -> None:
     changed = replace(program, module=program.module._replace(outputs=(split,)))
     (found,) = donation.look(replace(evidence, programs=(changed,)))
     assert [str(each) for each in found.evidence] == [
-        "The results of type f32[1024,512] on a device are sharded in another way than the argument."
+        "The results of type f32[1024,512] on each device are sharded differently from the argument."
     ]
 
 

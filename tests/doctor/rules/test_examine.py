@@ -71,11 +71,11 @@ def test_a_rule_without_its_evidence_does_not_look_and_that_is_told(
     result = examine(evidence)
     assert result.looked == ("c",)
     assert [str(each) for each in result.notes] == [
-        "Not looked for, because programs that run cannot be observed on this JAX: a, b."
+        "Rules not applied, because this JAX does not show which programs run: a, b."
     ]
     once = replace(evidence, observed=evidence.first)
     assert [str(each) for each in examine(once, only=("c",)).notes] == [
-        "Not looked for, because the code ran only once: c."
+        "Rules not applied, because the code ran only once: c."
     ]
 
 

@@ -111,7 +111,9 @@ def test_a_backend_that_has_none_is_a_sentence(monkeypatch: Any, when: str) -> N
 
     monkeypatch.setattr(jax.profiler, "device_memory_profile", give)
     found, notes = watched(lambda: None)
-    assert notes == [f"JAX gave no heap profile {when} the code (RuntimeError: UNIMPLEMENTED: no heap profile here)."]
+    assert notes == [
+        f"JAX returned no heap profile {when} the code (RuntimeError: UNIMPLEMENTED: no heap profile here)."
+    ]
     if when == "after":
         assert found is None
     else:

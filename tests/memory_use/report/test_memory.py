@@ -255,13 +255,16 @@ _OF_OUT = (
 )
 def test_a_suspect_is_told_with_what_can_be_run(path: str, advice: str) -> None:
     (told,) = memory_words.about_suspects([Suspect(path=path, bytes_seen=(1024, 2048, 4096), arrays=3)])
-    assert told == f"{path} grew in each of the last 3 records, by 3.00 KiB to 4.00 KiB (3 arrays): a leak? {advice}"
+    assert (
+        told == f"{path} kept growing over the last 3 records, by 3.00 KiB to 4.00 KiB (3 arrays): a leak? {advice}"
+    )
 
 
 def test_a_suspect_is_a_warning(memory_profile: Any) -> None:
     found = memory_profile(suspects=(Suspect(path="w", bytes_seen=(1, 2, 3), arrays=1),))
-    assert "Warning: w grew in each of the last 3 records, by 2 B to 3 B (1 array)" in to_text(found)
-    assert "⚠ w grew" in to_html(found, PLAIN)
+    told = "w kept growing over the last 3 records, by 2 B to 3 B (1 array)"
+    assert f"Warning: {told}" in " ".join(to_text(found).split())
+    assert f"⚠ {told}" in to_html(found, PLAIN)
 
 
 def test_all_that_stood_in_the_way_is_told_once(memory_profile: Any, timing: Any, executable: Any) -> None:
@@ -283,7 +286,7 @@ def test_all_that_stood_in_the_way_is_told_once(memory_profile: Any, timing: Any
 
 def test_the_copy_to_the_host_is_told_where_it_was_asked_for(memory_profile: Any, timing: Any) -> None:
     found = memory_profile(timing=timing(fetch_ns=2_000_000, fetch_bytes=2048))
-    sentence = "Fetch: 2.00 ms to copy 2.00 KiB to the host, beside the wall time."
+    sentence = "Fetch: 2.00 ms to copy 2.00 KiB to the host, not included in the wall time."
     assert sentence in to_text(found)
     assert sentence in Tags(to_html(found, PLAIN)).text
     assert "Fetch" not in to_text(memory_profile())

@@ -40,7 +40,7 @@ from jaxmagic.records.note import Note
             "an array, for example, leaves another one for each shard.",
         ),
         ("no_backend", {}, "No JAX backend had been started, so no device memory was in use."),
-        ("sampling_hung", {}, "The sampling thread did not end: it hangs while it reads the memory of a device."),
+        ("sampling_hung", {}, "The sampling thread did not end: it hangs while reading the memory of a device."),
         (
             "sampled_less_often",
             {"interval_ns": 20_000_000, "wanted_ns": 1_000_000},
@@ -49,7 +49,7 @@ from jaxmagic.records.note import Note
         (
             "samples_thinned",
             {"taken": 400, "kept": 20},
-            "The code ran for long: 20 of 400 samples are kept, including the extremes.",
+            "The code ran long: 20 of 400 samples are kept, including the extremes.",
         ),
     ],
 )

@@ -672,7 +672,7 @@ def test_a_run_of_mostly_python_is_host_bound(x: Any) -> None:
 def test_of_a_cold_profile_only_recording_is_reported(x: Any) -> None:
     progress = Reports()
     runs_of(ProfileWatch(cold=True, progress=progress), lambda: x + 1)
-    assert progress.texts == ["recording, with all that compiles", "reading the recording", "completing the record"]
+    assert progress.texts == ["recording, with compilations", "reading the recording", "completing the record"]
 
 
 def test_progress_ends_with_what_fails_and_with_a_profiler_that_is_not_to_be_had(x: Any) -> None:

@@ -246,7 +246,7 @@ def test_what_else_kept_the_machine_busy_is_said(profile: Profile, environment: 
 
 def test_the_copy_of_the_result_is_said_where_it_was_asked_for(profile: Profile, timing: Make) -> None:
     told = replace(profile, unprofiled=timing(fetch_ns=MS, fetch_bytes=4096), timed_runs=1)
-    assert says(told, "Fetch: 1.00 ms to copy 4.00 KiB to the host, beside the wall time.")
+    assert says(told, "Fetch: 1.00 ms to copy 4.00 KiB to the host, not included in the wall time.")
 
 
 def test_several_devices_are_a_table_with_what_was_exposed(profile: Profile) -> None:

@@ -104,7 +104,7 @@ def test_medians_that_differ_between_devices_are_both_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("known_by", "told"), [("steps", "as the profiler marks them"), ("annotation", "as jit_step")]
+    ("known_by", "told"), [("steps", "marked by the profiler:"), ("annotation", "marked as jit_step:")]
 )
 def test_what_a_step_is_is_said(known_by: str, told: str) -> None:
     assert f"3 steps, {told}" in squeezed(recorded(steps(known_by=known_by, compute_ns=10)))
@@ -112,10 +112,10 @@ def test_what_a_step_is_is_said(known_by: str, told: str) -> None:
 
 def test_other_marks_are_named() -> None:
     marked = replace(steps(known_by="annotation", compute_ns=10), other_names=("eval", "save"))
-    assert "3 steps, as jit_step marks them (other marks: eval, save): median 10.0 ms" in squeezed(recorded(marked))
+    assert "3 steps, marked as jit_step (other marks: eval, save): median 10.0 ms" in squeezed(recorded(marked))
     not_as_marked = replace(steps(compute_ns=10), other_names=("train",))
     assert (
-        "3 steps, from one execution of jit_step to the next and not as marked (train), where less than half of the "
+        "3 steps, from one execution of jit_step to the next, not as marked (train), where less than half of the "
         "device's work lies: median 10.0 ms" in squeezed(recorded(not_as_marked))
     )
     many = replace(marked, other_names=tuple("abcdef"))

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from .... import units
 from ....records.call_stack import Frame
 from ....records.note import Note, note
 from ...record.evidence import Evidence
@@ -13,7 +14,7 @@ from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rewriting.syntax import with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
-from .host_time import host_time, jitted_calls, matters, programs_named
+from .host_time import LEAST_NS, host_time, jitted_calls, matters, programs_named
 from .independence import is_independent
 from .syntax import around, loop_around, site_of, tree_of
 
@@ -164,12 +165,13 @@ def _scanned(line: Frame, function: str) -> str | None:
 RULE = Rule(
     name="dispatch-bound",
     looks_for="short calls of jitted functions, between which the device is idle",
-    decides=f"A jitted function is called at least {_MANY} times per run, the device is idle for these calls for at "
-    f"least {LEAST_IDLE:.0%} of the run, and for at least half as long as it runs for them. The cost is this idle "
-    "time, without copying and without what follows a wait. Functions that are given arrays of the host in every "
-    f"call do not count, unless all their arguments take at most {_SMALL_BYTES // 2**10} KiB, as numbers do. Advice "
-    "is jax.vmap where the syntax tells that no call needs the result of another: in a comprehension, in map or "
-    "np.vectorize, or in a for loop that computes the arguments from nothing else.",
+    decides=f"Reports a jitted function that is called at least {_MANY} times per run, if the device is idle during "
+    f"these calls for at least {units.percent(LEAST_IDLE)} of the run and at least {units.time(LEAST_NS)}, and at "
+    "least half as long as it runs for them. The cost is this idle time, without copying and without what follows a "
+    "wait. Functions that get host arrays in every call do not count, unless all their arguments together take at "
+    f"most {_SMALL_BYTES // 2**10} KiB, as numbers do. The advice is jax.vmap where the syntax shows that no call "
+    "needs the result of another: in a comprehension, in map or np.vectorize, or in a for loop that computes the "
+    "arguments from nothing else.",
     source="https://docs.jax.dev/en/latest/gpu_performance_tips.html",
     look=look,
     needs=("programs", "profile"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from .... import units
 from ....records.call_stack import Frame
 from ....records.note import note
 from ...record.evidence import Evidence, HostShare
 from ...record.finding import RuleFinding
 from ..rule import LEAST_IDLE, Rule, source_at
-from .host_time import host_time, matters
+from .host_time import LEAST_NS, host_time, matters
 from .syntax import around, function_around, own_nodes, tree_of
 
 #: From how many samples on: fewer are chance.
@@ -146,9 +147,10 @@ def _loop_over(line: Frame) -> ast.For | None:
 RULE = Rule(
     name="input-bound",
     looks_for="loading of data that keeps the device waiting",
-    decides="The host computes the next item of a loop, or is inside a generator, in at least "
-    f"{_LEAST_SAMPLES} samples of 1 ms, and the device is idle for at least {LEAST_IDLE:.0%} of the run meanwhile. "
-    "The cost is this time, without what a wait explains.",
+    decides="Reports lines that compute the next item of a loop, or that run inside a generator, if at least "
+    f"{_LEAST_SAMPLES} samples of 1 ms show the host there, and the device is idle meanwhile for at least "
+    f"{units.percent(LEAST_IDLE)} of the run and at least {units.time(LEAST_NS)}. The cost is this idle time, "
+    "without what waits account for.",
     source="https://openxla.org/xprof/overview_page",
     look=look,
     needs=("lines", "profile"),

@@ -6,13 +6,14 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
+from .... import units
 from ....records.call_stack import Frame, owner
 from ....records.note import note
 from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rule import LEAST_IDLE, Rule, source_at
-from .host_time import eager_calls, host_time, matters, names_of_program
+from .host_time import LEAST_NS, eager_calls, host_time, matters, names_of_program
 from .syntax import Function, Loop, around, function_around, loop_around, own_nodes
 from .transformed_calls import MANY as MANY_TRANSFORMED
 from .transformed_calls import call_name, made_in_file, transformed_calls
@@ -167,12 +168,12 @@ def _is_plain(function: Function) -> bool:
 
 RULE = Rule(
     name="not-jitted",
-    looks_for="operations outside of jit that keep the device waiting",
-    decides=f"At least {_MANY} operations per run are called outside of jit, and the device is idle for at least "
-    f"{LEAST_IDLE:.0%} of the run while the host calls them. The cost is this idle time, with at most 50 µs of the "
-    "host's time before each call; operations that the device hides cost nothing. Calls of jax.vmap(f), jax.grad(f) "
-    f"and the like outside of jit, where f is jitted, count from {MANY_TRANSFORMED} per run on: each of them "
-    "transforms f anew.",
+    looks_for="operations outside jit that keep the device waiting",
+    decides=f"Reports operations outside jit if there are at least {_MANY} per run and the device is idle for at "
+    f"least {units.percent(LEAST_IDLE)} of the run, and at least {units.time(LEAST_NS)}, while the host calls them. "
+    "The cost is this idle time, with at most 50 µs of the host's time before each call; operations that overlap "
+    "with the device's work cost nothing. Calls of jax.vmap(f), jax.grad(f) and the like outside jit, where f is "
+    f"jitted, count from {MANY_TRANSFORMED} per run on: each of them transforms f again.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html",
     look=look,
     needs=("programs", "profile"),

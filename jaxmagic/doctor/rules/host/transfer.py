@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from .... import units
 from ....records.call_stack import Frame
 from ....records.note import note
 from ...record.evidence import Dispatch, Evidence, Input
 from ...record.finding import RuleFinding
 from ..rewriting.syntax import last_name
 from ..rule import LEAST_IDLE, Rule, source_at
-from .host_time import SEVERAL, host_time, jitted_calls, matters, programs_named
+from .host_time import LEAST_NS, SEVERAL, host_time, jitted_calls, matters, programs_named
 from .syntax import around, assigned, function_around, is_comprehended, loop_around, site_of
 
 #: Less than this per run is no finding.
@@ -83,8 +84,9 @@ def _given(call: Dispatch, evidence: Evidence) -> Iterator[tuple[Frame, list[Inp
 RULE = Rule(
     name="transfer",
     looks_for="NumPy arrays that every call in a loop copies to the device",
-    decides=f"A loop gives the same NumPy arrays to a jitted function at least {SEVERAL} times, at least 1 MiB per "
-    f"run in all, and the device is idle for at least {LEAST_IDLE:.0%} of the run until these calls have them.",
+    decides=f"Reports NumPy arrays that a loop passes to a jitted function at least {SEVERAL} times, if that copies "
+    f"at least 1 MiB per run, and the device is idle for at least {units.percent(LEAST_IDLE)} of the run, and at "
+    f"least {units.time(LEAST_NS)}, until these calls have them.",
     source="https://docs.jax.dev/en/latest/faq.html",
     look=look,
     needs=("programs", "profile"),

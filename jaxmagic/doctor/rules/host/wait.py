@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from .... import units
 from ....records.call_stack import Frame
 from ....records.note import Note, note
 from ...record.evidence import Evidence, HostWait
 from ...record.finding import RuleFinding
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides
-from .host_time import SEVERAL, host_time, matters
+from .host_time import LEAST_NS, SEVERAL, host_time, matters
 from .syntax import around, assigned, loop_around
 
 #: The most other lines that are named.
@@ -116,12 +117,13 @@ def _callbacks(evidence: Evidence) -> Iterator[RuleFinding]:
 
 RULE = Rule(
     name="host-wait",
-    looks_for="waits for results in a loop, and callbacks, while which the device has nothing to do",
-    decides=f"The code waits at least {SEVERAL} times per run, the device is idle after these waits until it has "
-    f"work again, and that takes at least {LEAST_IDLE:.0%} of the run. The cost is this idle time, at most the time "
-    "of the waits: while the device computes, waiting costs nothing. Callbacks count with the time in which the "
-    "device did nothing else. The advice is to let the device decide only if the value takes part in a condition, "
-    "directly or through variables, as the syntax tells; what is only shown or kept can be read later.",
+    looks_for="waits for results in a loop, and callbacks, during which the device has nothing to do",
+    decides=f"Reports lines that wait at least {SEVERAL} times per run, if the device is then idle, until it has "
+    f"work again, for at least {units.percent(LEAST_IDLE)} of the run and at least {units.time(LEAST_NS)}. The cost "
+    "is this idle time, at most the time of the waits: while the device computes, waiting costs nothing. Callbacks "
+    "count with the time in which the device did nothing else. The advice is to let the device decide only if the "
+    "syntax shows that a condition needs the value, directly or through variables; values that are only shown or "
+    "kept can be read later.",
     source="https://docs.jax.dev/en/latest/async_dispatch.html",
     look=look,
     needs=("waits", "profile"),

@@ -64,7 +64,7 @@ def test_text_of_the_tpu_compiler() -> None:
 
 def test_memory_of_a_kernel_is_told_apart() -> None:
     words = shortage("Ran out of memory in memory space vmem. Used 32.42M of 16.00M vmem. Exceeded vmem capacity by")
-    assert "inside the chip" in said(None, "compile", words)
+    assert "on-chip memory" in said(None, "compile", words)
 
 
 @pytest.mark.parametrize(

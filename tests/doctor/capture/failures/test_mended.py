@@ -193,7 +193,7 @@ def test_an_interrupt_of_the_call_without_jit_keeps_the_explanation() -> None:
     assert finding.verified is not None
     assert [str(each) for each in finding.verified.notes] == [
         "Not tried: interrupted.",
-        "For that, the function ran once without jit, and not once with the remedy.",
+        "To try it, the function ran once without jit, and not once with the remedy.",
     ]
     assert jaxmagic.last() is diagnosis
 

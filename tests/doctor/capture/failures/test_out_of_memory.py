@@ -128,7 +128,7 @@ def test_compiling_stops_when_a_variant_fits(failing: Failing) -> None:
     diagnosis = jaxmagic.explain_error(cell.error, memory_bytes=limit)
     (finding,) = diagnosis.findings
     assert finding.line == cell.here
-    assert "when 200 MiB were to be allocated" in str(finding.found)
+    assert "while allocating 200 MiB" in str(finding.found)
     assert "Decorate block with @jax.checkpoint" in str(finding.remedy)
     assert "which fits" in str(finding.remedy)
     assert not any("bfloat16" in str(each) for each in finding.evidence)
