@@ -75,6 +75,8 @@ class RuleFinding(Exportable):
         cost_bytes: what it costs in memory on a device; ``None`` likewise.
         basis: how the cost is known; ``None`` without a cost.
         per: when the cost arises.
+        compiles: the places, in ``Diagnosis.first.compilations``, of the compilations that the remedy would spare or
+            shorten; no second of them is in the cost of two findings.
         remedy: what to do; ``None`` if there is nothing to do.
         code: code to paste, with the user's own names; ``None`` if there is none.
         applies_to: the names of what the remedy changes, separated by commas, for ``--verify``: the function to jit,
@@ -91,6 +93,7 @@ class RuleFinding(Exportable):
     cost_bytes: int | None = None
     basis: Basis | None = None
     per: Per = "run"
+    compiles: tuple[int, ...] = ()
     remedy: Note | None = None
     code: str | None = None
     applies_to: str | None = None

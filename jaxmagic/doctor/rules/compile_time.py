@@ -12,6 +12,7 @@ from ...records.note import Note, note
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.program import Program
+from .compile_claims import numbers_of
 from .rewriting.syntax import file_of, source_of_location, tree_of, with_imports
 from .rule import LEAST_SHARE, Rule, source_at
 
@@ -61,6 +62,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         cost_ns=float(sum(each.total_ns for each in long)),
         basis="measured",
         per="first run",
+        compiles=numbers_of(long, evidence),
         remedy=note("doctor.compile_time_cache", spared_ns=spared_ns) if could_help else None,
         code=_switched_on(longest, evidence) if could_help else None,
     )
@@ -159,7 +161,8 @@ RULE = Rule(
     "and compile, without packages that JAX imports to lower it; and these programs take at least "
     f"{LEAST_SHARE:.0%} of the first run. These are times of this run: programs close to a threshold may be found on "
     "a busy machine only. The cache is advised for programs that it would keep, as it is configured; it keeps none "
-    f"that calls Python. Lines are those with at least {_LEAST_SHARE:.0%} of the equations.",
+    f"that calls Python. Lines are those with at least {_LEAST_SHARE:.0%} of the equations. Time that the findings "
+    "recompile and unrolled-loop would spare is in their costs only.",
     source="https://docs.jax.dev/en/latest/persistent_compilation_cache.html",
     look=look,
 )
