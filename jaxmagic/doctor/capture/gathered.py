@@ -122,6 +122,7 @@ class Gathered:
             programs=self._part("programs", lambda: programs.programs_of(self._programs, namespace), None),
             inputs=self._inputs,
             host=None if lines is None else lines.stop(),
+            functions=() if lines is None else lines.functions(),
             host_interval_ns=0 if lines is None else lines.interval_ns,
             waits=None if waits is None else waits.stop(),
             host_use=self._host_use,

@@ -70,6 +70,23 @@ class HostShare:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionShare:
+    """The share of the samples of a run in which a function of the user's was running, or what it called.
+
+    Attributes:
+        function: the first line of the function, with its decorators.
+        called: as for :class:`HostShare`, of the innermost line of the user's code.
+        samples: how many samples.
+        time_ns: the time from the sample before each of them.
+    """
+
+    function: Frame
+    called: str
+    samples: int
+    time_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostWait:
     """Waits of the code itself for results, at one line.
 
@@ -180,6 +197,7 @@ class Evidence:
             cannot be observed.
         inputs: what the code reads, as far as it could be reached without running the user's code.
         host: the user's lines at which the host was in the observed run, by samples; ``None`` if not sampled.
+        functions: the user's functions that were running in these samples.
         host_interval_ns: the time between two of these samples.
         waits: the waits in the observed run, by line, longest first; ``None`` if not recorded.
         host_use: what the host did in the profiled run while the device was idle; ``None`` if unknown.
@@ -203,6 +221,7 @@ class Evidence:
     programs: tuple[Program, ...] | None = None
     inputs: tuple[Input, ...] = ()
     host: tuple[HostShare, ...] | None = None
+    functions: tuple[FunctionShare, ...] = ()
     host_interval_ns: int = 1_000_000
     waits: tuple[HostWait, ...] | None = None
     host_use: HostUse | None = None

@@ -13,6 +13,7 @@ from ...records.note import Note
 Basis = Literal[
     "measured",  # by a clock, or planned by the compiler
     "estimated",  # computed from something that was measured
+    "at most",  # an upper bound: how much of it the remedy reaches is not known
 ]
 
 #: When a cost arises.

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ....records.call_stack import Frame, owner
-from ....records.note import note
+from ....records.note import Note, note
 from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import eager_calls, host_time, matters, names_of_program
+from .inside_function import MOST_INSIDE, InsideFunction, calls_operation, inside_function
 from .syntax import Function, Loop, around, function_around, loop_around, own_nodes
 from .transformed_calls import MANY as MANY_TRANSFORMED
 from .transformed_calls import call_name, made_in_file, transformed_calls
@@ -45,6 +46,12 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     line = _line(often, evidence)
     transforms = any(each.eager and each.transformed for each in evidence.programs or ())
     way, code = _remedy_of_transformed(line) if transforms else _remedy(line, count, evidence)
+    advised = None if line is None else function_around(line)
+    inside = None if line is None or advised is None else inside_function(advised, line.file, evidence)
+    reached_ns = cost_ns if inside is None else min(cost_ns * inside.share, inside.most_ns)
+    bound = advised is not None and inside is None
+    if not matters(reached_ns, evidence):  # this function has too few of them to be the one to jit
+        reached_ns, way, code = cost_ns, "group", None
     yield RuleFinding(
         rule=RULE.name,
         found=note(
@@ -55,12 +62,21 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         ),
         line=None if line is None else line.location,
         source=source_at(line),
-        cost_ns=cost_ns,
-        basis="estimated",
+        evidence=tuple(_elsewhere(inside, _function(line))) if advised is not None else (),
+        cost_ns=reached_ns,
+        basis="at most" if bound else "estimated",
         remedy=note("doctor.not_jitted_remedy", way=way, function=_function(line)),
         code=code,
         applies_to=_function(line) or None if transforms else None,
     )
+
+
+def _elsewhere(inside: InsideFunction | None, function: str) -> Iterator[Note]:
+    """Say that operations are called elsewhere as well, or may be."""
+    if inside is None:
+        yield note("doctor.not_jitted_unknown", function=function)
+    elif inside.share < 1:
+        yield note("doctor.not_jitted_inside", function=function, share=inside.share)
 
 
 def _function(line: Frame | None) -> str:
@@ -75,7 +91,7 @@ def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
     The samples of the host's line tell, if there are enough of them. A program keeps the line for which it was
     traced first, which need not be where it is called most often.
     """
-    sampled = [each for each in evidence.host or () if _calls_operations(each.called)]
+    sampled = [each for each in evidence.host or () if calls_operation(each.called)]
     if sampled and sampled[0].samples >= _LEAST_SAMPLES:
         return sampled[0].line
     traced = Counter(each.function for each in evidence.first.compilations if each.compiled and each.tracing_ns)
@@ -106,10 +122,6 @@ def _is_beside_loop(line: Frame) -> bool:
 
 def _has_loop(node: ast.AST) -> bool:
     return any(isinstance(each, Loop | ast.comprehension) for each in (node, *own_nodes(node)))
-
-
-def _calls_operations(function: str) -> bool:
-    return function.startswith("jax.") and (".numpy." in function or ".lax." in function)
 
 
 def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[str, str | None]:
@@ -170,9 +182,11 @@ RULE = Rule(
     looks_for="operations outside of jit that keep the device waiting",
     decides=f"At least {_MANY} operations per run are called outside of jit, and the device is idle for at least "
     f"{LEAST_IDLE:.0%} of the run while the host calls them. The cost is this idle time, with at most 50 µs of the "
-    "host's time before each call; operations that the device hides cost nothing. Calls of jax.vmap(f), jax.grad(f) "
-    f"and the like outside of jit, where f is jitted, count from {MANY_TRANSFORMED} per run on: each of them "
-    "transforms f anew.",
+    "host's time before each call; operations that the device hides cost nothing. If the function to jit has less "
+    f"than {MOST_INSIDE:.0%} of the samples in which operations may have been called, it has this share of the cost, "
+    "and no more than the time in which it ran; with too few samples, the cost is an upper bound. Calls of "
+    "jax.vmap(f), jax.grad(f) and the like outside of jit, where f is jitted, count from "
+    f"{MANY_TRANSFORMED} per run on: each of them transforms f anew.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html",
     look=look,
     needs=("programs", "profile"),
