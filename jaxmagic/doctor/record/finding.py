@@ -36,6 +36,7 @@ class Verified:
         before_bytes: bytes that the original needs on a device; ``None`` if memory was not compared.
         after_bytes: the same with the remedy.
         outputs_agree: whether both compute the same; ``None`` if that could not be checked.
+        ceiling: whether not the remedy was tried, but what no remedy can exceed: `speedup` is no gain then.
         notes: how it was tried, and what a reader must know about it.
     """
 
@@ -47,14 +48,18 @@ class Verified:
     before_bytes: int | None = None
     after_bytes: int | None = None
     outputs_agree: bool | None = None
+    ceiling: bool = False
     notes: tuple[Note, ...] = ()
 
     @property
     def survives(self) -> bool | None:
         """Whether the remedy is an improvement with the same outputs: smaller if memory was compared, else faster.
 
-        Faster means that the whole interval lies more than 1 % above one. ``None`` if nothing was compared.
+        Faster means that the whole interval lies more than 1 % above one. ``None`` if nothing was compared, or if a
+        ceiling was measured, which the remedy need not reach.
         """
+        if self.ceiling:
+            return None
         if self.outputs_agree is False:
             return False
         if self.before_bytes is not None and self.after_bytes is not None:

@@ -385,6 +385,34 @@ class TestInput:
         whole = slow.run_ns * slow.observed.dispatch_ns / slow.observed.wall_ns
         assert found.found.facts["loading_ns"] == pytest.approx(whole * 20 / 80)
 
+    @pytest.mark.parametrize(
+        ("items", "code", "loaders"),
+        [
+            ("loader", None, "loader"),
+            ("enumerate(loader)", None, "loader"),
+            ("zip(range(3), batches(x, 2), other.data)", None, "batches(), other.data"),
+            ("data.epoch(1)", None, "data.epoch()"),
+            ("shown(loader, desc='x')", None, "shown()"),
+            ("iter(loader)", None, "loader"),
+            ("range(3)", None, None),
+            ("x", "train(batches(3))", "batches()"),
+            ("x", "y = train(x=loader)", "loader"),
+            ("x", "train(a) + train(b)", "x"),
+            ("f(x)(1)", None, None),
+        ],
+    )
+    def test_what_is_iterated_over_is_named_for_verifying(
+        self, evidence: Any, source: str, items: str, code: str | None, loaders: str | None
+    ) -> None:
+        with open(source) as file:
+            text = file.read()
+        with open(source, "w") as file:
+            file.write(text.replace("in loader:", f"in {items}:"))
+        line = Frame(function="train", file=source, line=3)
+        host = (HostShare(line=line, called="", samples=50, loading=(line,)),)
+        (found,) = input_bound.look(evidence(host=host, code=code))
+        assert found.applies_to == loaders
+
     def test_other_lines_are_no_input(self, evidence: Any, source: str) -> None:
         assert not list(input_bound.look(evidence(host=self.shares(source, 4, 50))))
         assert not list(
