@@ -8,6 +8,7 @@ from typing import Literal
 from ...profiling.record.profile import Profile
 from ...records.call_stack import Frame
 from ...timing.record import Timing
+from .placement import DevicePut
 from .program import Program
 
 #: What an object that the code reads is, as far as rules ask.
@@ -195,6 +196,7 @@ class Evidence:
         profile: the run under the profiler; ``None`` if there was none.
         programs: the programs that ran in the first run, those that need most memory first; ``None`` if this JAX
             cannot be observed.
+        device_puts: the arrays that ``jax.device_put`` moved between devices in the first run, by line.
         inputs: what the code reads, as far as it could be reached without running the user's code.
         host: the user's lines at which the host was in the observed run, by samples; ``None`` if not sampled.
         functions: the user's functions that were running in these samples.
@@ -219,6 +221,7 @@ class Evidence:
     timed: tuple[Timing, ...] = ()
     profile: Profile | None = None
     programs: tuple[Program, ...] | None = None
+    device_puts: tuple[DevicePut, ...] = ()
     inputs: tuple[Input, ...] = ()
     host: tuple[HostShare, ...] | None = None
     functions: tuple[FunctionShare, ...] = ()
