@@ -37,7 +37,6 @@ _SINGLE = ("weak type", "placement")
 #: Causes in the first run that are by design, or that no call of the user's own can avoid.
 _BY_DESIGN = ("first call", "ahead of time", "while tracing", "unknown", "dtype", "eager", "transfer")
 
-
 #: A type of an array without elements.
 _EMPTY = re.compile(r"[\[,]0[\],]")
 
@@ -216,6 +215,7 @@ def _finding(group: _Group, evidence: Evidence, cost_ns: float, *, every_run: bo
         if group.eager and group.kind == "shape"
         else _remedy(group.kind, last.remedy, made, sizes),
         code=made.code if made is not None else None if sizes is None else _padding(group, sizes, evidence),
+        applies_to=None if made is None else made.maker,
     )
 
 

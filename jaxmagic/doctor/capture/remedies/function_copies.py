@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ....records.call_stack import Frame, is_users
@@ -83,6 +83,16 @@ class FunctionCopies:
 
 def _all(of: Any, values: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
     return None if values is None else tuple(of(each) for each in values)
+
+
+def module_with(module: types.ModuleType, path: Sequence[str], value: Any) -> types.ModuleType:
+    """Return a copy of a module in which an attribute, perhaps of a module inside it, has another value."""
+    name, *rest = path
+    if rest:
+        value = module_with(getattr(module, name), rest, value)
+    copied = types.ModuleType(module.__name__)
+    copied.__dict__.update({**vars(module), "__getattr__": functools.partial(getattr, module), name: value})
+    return copied
 
 
 def is_users_function(value: Any) -> bool:

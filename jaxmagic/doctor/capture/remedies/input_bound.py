@@ -10,6 +10,7 @@ from typing import Any
 from ....records.note import note
 from ....runtime.around import is_a, is_exactly
 from ...record.finding import RuleFinding
+from .function_copies import module_with
 from .remedy import Change, NotTried, names_given
 from .transfer import seen_variables
 from .tried_code import TriedCode
@@ -44,9 +45,7 @@ def _stand_in(value: Any, path: list[str], called: bool, replay: _Replay) -> Any
         if inner is None:
             return None
         if is_a(value, types.ModuleType):
-            module = types.ModuleType(value.__name__)
-            module.__dict__.update({**vars(value), path[0]: inner})
-            return module
+            return module_with(value, path[:1], inner)
         return _Same(value, {path[0]: inner})
     if called:
         return replay.made_by(value) if callable(value) else None
