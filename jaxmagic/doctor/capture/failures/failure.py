@@ -17,7 +17,7 @@ from ....runtime.tracing import is_tracer, origin_of, traces_around, type_of
 from ...analysis.failures import messages
 from ...analysis.failures.differences import differences
 from ...record.failure import Failure, Handed, Traced, Value
-from .buffers import deleted_in, donors_of, largest_alive
+from .buffers import Donors, deleted_in, donors_of, largest_alive
 from .calls import called_name, jit_call, value_of
 from .escapes import escapes_of
 from .held import arrays_in
@@ -137,6 +137,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], library: Frame | None) ->
         call = jit_call(caller.place, caller.frame, caller.where, users[begun].frame.f_code)
     lines = text_of(last.where.file)
     deleted = deleted_in(place, last.frame) if facts.kind == "deleted" else ()
+    donors = donors_of(deleted, last.frame, last.where, place) if deleted else Donors()
     alive = largest_alive(last.frame.f_globals) if facts.kind == "memory" else ()
     return replace(
         facts,
@@ -154,7 +155,8 @@ def _with_code(facts: Failure, users: Sequence[Entry], library: Frame | None) ->
         handed=tuple(_handed(users, begun)),
         escapes=escapes_of(facts.traced, facts.detail) if facts.kind == "leak" else (),
         detail=", ".join(deleted) or (called_name(place, last.frame) if facts.kind == "numpy" else facts.detail),
-        donated_by=donors_of(deleted, last.frame, last.where) if deleted else (),
+        donated_by=donors.calls,
+        donated_before=donors.before,
         names=module_names(last.frame),
         alive=tuple(name for name, _ in alive),
         alive_bytes=tuple(size for _, size in alive),
