@@ -10,7 +10,7 @@ from ....records.note import note
 from ...record.evidence import Evidence, HostShare
 from ...record.finding import RuleFinding
 from ..rule import LEAST_IDLE, Rule, source_at
-from .host_time import host_time, matters
+from .host_time import best_run, host_time, matters
 from .syntax import Function, around, function_around, own_nodes, tree_of
 
 #: From how many samples on: fewer are chance.
@@ -44,13 +44,14 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     dispatching = _dispatching(evidence)
     found = [each for each in evidence.host if each.line is not None and _loads(each, each.line, dispatching)]
     samples = sum(each.samples for each in found)
-    loading_ns = samples * _interval_ns(evidence) * min(1.0, evidence.run_ns / max(evidence.observed.wall_ns, 1))
+    run_ns = best_run(evidence).wall_ns
+    loading_ns = samples * _interval_ns(evidence) * min(1.0, run_ns / max(evidence.observed.wall_ns, 1))
     cost_ns = min(loading_ns, time.spare_ns)
     if samples < _LEAST_SAMPLES or not matters(cost_ns, evidence):
         return
     line = found[0].line
     assert line is not None
-    hidden_ns = min(loading_ns, max(evidence.run_ns - loading_ns, 0), time.hideable_ns, cost_ns)
+    hidden_ns = min(loading_ns, max(run_ns - loading_ns, 0), time.hideable_ns, cost_ns)
     loop = _loop_at(found[0].loading[-1]) if found[0].loading else _loop_over(line)
     helps = matters(hidden_ns, evidence)
     yield RuleFinding(

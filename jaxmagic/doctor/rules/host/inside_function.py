@@ -6,6 +6,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from ...record.evidence import Evidence
+from .host_time import best_run
 from .syntax import Function
 
 #: With fewer samples in all, nothing is known of one function.
@@ -51,7 +52,7 @@ def inside_function(function: Function, file: str, evidence: Evidence) -> Inside
     running = min(sum(each.time_ns for each in inside) / max(observed_ns, 1), 1.0)
     most = running + _DEVIATIONS * sqrt(running * (1 - running) / samples) + 1 / samples
     share = sum(each.samples for each in inside if may_call_operation(each.called)) / everywhere
-    return InsideFunction(1.0 if share >= MOST_INSIDE else share, min(most, 1.0) * evidence.run_ns)
+    return InsideFunction(1.0 if share >= MOST_INSIDE else share, min(most, 1.0) * best_run(evidence).wall_ns)
 
 
 def may_call_operation(called: str) -> bool:

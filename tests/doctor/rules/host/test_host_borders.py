@@ -14,7 +14,7 @@ from jaxmagic.doctor.record.evidence import Dispatch, Evidence, FunctionShare, H
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host import dispatch_bound, input_bound, not_jitted, transfer, wait
-from jaxmagic.doctor.rules.host.host_time import host_time
+from jaxmagic.doctor.rules.host.host_time import host_time, matters
 from jaxmagic.memory_use.record.memory_profile import Executable
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.records.call_stack import Frame
@@ -231,6 +231,16 @@ class TestCalls:
         made = evidence((calls("sin", 100, 50 * MS), calls("step", 100, 50 * MS)), programs=known)
         both = [*not_jitted.look(made), *dispatch_bound.look(made)]
         assert sum(each.cost_ns or 0 for each in both) == pytest.approx(50 * MS)
+
+
+def test_a_cost_in_the_best_run_is_compared_with_that_run(evidence: Any) -> None:
+    made = evidence()
+    best = made.observed
+    slow = replace(best, wait_ns=best.wait_ns + 300 * MS)
+    disturbed = replace(made, observed=slow, timed=(best, slow, slow))
+    assert disturbed.run_ns == slow.wall_ns  # the median
+    for cost_ns in (5 * MS, 4_999_999):
+        assert matters(cost_ns, disturbed) == matters(cost_ns, made) == (cost_ns == 5 * MS)
 
 
 class TestOneOfSeveralFunctions:
