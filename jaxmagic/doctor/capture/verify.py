@@ -181,7 +181,7 @@ def _as_ceiling(verified: Verified) -> Verified:
         for each in verified.notes
         if each.kind not in _OF_OUTPUTS
     )
-    return replace(verified, outputs_agree=None, ceiling=True, notes=notes)
+    return replace(verified, outputs_agree=None, ceiling=verified.before_ns is not None, notes=notes)
 
 
 def _within(context: Callable[[], AbstractContextManager[object]], call: Callable[[], Any]) -> Any:

@@ -205,6 +205,47 @@ def test_random_generators_are_left_as_they_were(counting: Counting) -> None:
     assert states() == before
 
 
+def test_containers_that_the_code_changes_are_whole_in_each_round() -> None:
+    def batches() -> Iterator[Any]:
+        for _ in range(3):
+            yield {"x": np.ones((8, 4), np.float32)}
+
+    def train(w: Any) -> Any:
+        for batch in batches():
+            w = step(w, batch.pop("x"))
+        return w
+
+    assert tried("train(w)", "batches()", batches=batches, train=train, w=W).ceiling
+
+
+def test_arrays_that_the_code_changes_have_no_ceiling() -> None:
+    def batches() -> Iterator[Any]:
+        for _ in range(3):
+            yield np.ones((8, 4), np.float32)
+
+    def train(w: Any) -> Any:
+        for batch in batches():
+            batch /= 255
+            w = step(w, batch)
+        return w
+
+    found = tried("train(w)", "batches()", batches=batches, train=train, w=W)
+    assert kinds(found)[0] == "not_tried_failed"
+    assert not found.ceiling
+
+
+def test_a_loader_that_is_asked_for_each_item_is_replayed(counting: Counting) -> None:
+    class Items:
+        def __getitem__(self, number: int) -> Any:
+            if number == 3:
+                raise IndexError
+            counting.loaded += 1
+            return np.ones((8, 4), np.float32)
+
+    found = tried("for b in items:\n    y = step(w, b)", "items", items=Items(), step=step, w=W)
+    assert counting.loaded == (runs(found)[0] + 1) * 3
+
+
 @pytest.mark.parametrize(
     ("source", "loaders"),
     [

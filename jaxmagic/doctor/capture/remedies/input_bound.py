@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from ....records.note import note
 from ....runtime.around import is_a, is_exactly
 from ...record.finding import RuleFinding
@@ -55,7 +57,7 @@ def _stand_in(value: Any, path: list[str], called: bool, replay: _Replay) -> Any
 def _is_loader(value: Any) -> bool:
     """Return whether batches are made while it is iterated over."""
     there = is_exactly(value, list, tuple, dict, set, str, range) or hasattr(type(value), "dtype")
-    return not there and hasattr(type(value), "__iter__")
+    return not there and (hasattr(type(value), "__iter__") or hasattr(type(value), "__getitem__"))
 
 
 class _Same:
@@ -144,7 +146,7 @@ class _Replay:
             if shapes not in self._firsts:
                 if len(self._firsts) >= _MOST_SHAPES:
                     raise NotTried(note("doctor.not_replayed"))
-                self._firsts[shapes] = each
+                self._firsts[shapes] = _kept(each)
             given.append(shapes)
             yield each
 
@@ -154,6 +156,22 @@ class _Replay:
         self.hits += 1
         for shapes in given:
             yield jax.tree.map(lambda each: each, self._firsts[shapes])  # containers that the code may change
+
+
+def _kept(batch: Any) -> Any:
+    """Return a batch whose containers and NumPy arrays are not the code's own, and in which no array is written to.
+
+    If the code changes its batches in place, the second round would have other values, which may take other times.
+    """
+    import jax
+
+    def fixed(value: Any) -> Any:
+        if is_exactly(value, np.ndarray):
+            value = value.copy()
+            value.flags.writeable = False
+        return value
+
+    return jax.tree.map(fixed, batch)
 
 
 def _shapes(batch: Any) -> Any:

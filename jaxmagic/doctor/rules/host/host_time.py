@@ -73,7 +73,7 @@ def _steady(evidence: Evidence) -> list[Timing]:
 
 
 def best_run(evidence: Evidence) -> Timing:
-    """Return the run whose time the host's costs are parts of: the fastest one, as anything else slows others down."""
+    """Return the run whose time the host's costs are parts of: the fastest one, as other work slows others down."""
     return min(_steady(evidence), key=lambda each: each.wall_ns)
 
 
