@@ -19,6 +19,7 @@ _COLUMNS = {
     "per": "string",
     "remedy": "string",
     "speedup": "Float64",
+    "ceiling": "Float64",
     "survives": "boolean",
 }
 
@@ -35,7 +36,8 @@ def findings(found: Sequence[RuleFinding]) -> Table:
             each.basis,
             each.per,
             None if each.remedy is None else str(each.remedy),
-            None if each.verified is None else each.verified.speedup,
+            None if each.verified is None or each.verified.ceiling else each.verified.speedup,
+            each.verified.speedup if each.verified is not None and each.verified.ceiling else None,
             None if each.verified is None else each.verified.survives,
         )
         for each in found

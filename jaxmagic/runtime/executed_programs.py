@@ -105,6 +105,40 @@ def observe_executions(notice: Callable[[Any, Callable[[], Origin | None]], None
     return undo
 
 
+def observe_device_puts(notice: Callable[[Any, Any], None]) -> Callable[[], None] | None:
+    """Call `notice` with each array that ``jax.device_put`` is given outside of ``jit``, and with what it returns.
+
+    Returns:
+        A function that ends the observation; ``None`` if this JAX cannot be observed.
+    """
+    try:
+        from jax._src import dispatch
+
+        put = dispatch._batched_device_put_impl
+    except (ImportError, AttributeError):
+        return None
+    over = False
+
+    @functools.wraps(put)
+    def noticed(*arrays: Any, **options: Any) -> Any:
+        __tracebackhide__ = True
+        results = put(*arrays, **options)
+        if not over:
+            with suppress(Exception):
+                for array, result in zip(arrays, results, strict=True):
+                    notice(array, result)
+        return results
+
+    def undo() -> None:
+        nonlocal over
+        over = True
+        if dispatch._batched_device_put_impl is noticed:  # another wrapper on top of this one keeps it
+            dispatch._batched_device_put_impl = put
+
+    dispatch._batched_device_put_impl = noticed
+    return undo
+
+
 def _shared_call_caches() -> list[Any]:
     """Return the caches in which compiled calls outlive the called function objects, if this JAX has them."""
     from jax._src import pjit

@@ -12,7 +12,7 @@ import pytest
 
 import jaxmagic
 from jaxmagic.compilation.capture import jit_calls
-from jaxmagic.runtime import private_api
+from jaxmagic.runtime import executed_programs, private_api
 
 
 def test_backends_are_known_to_be_started(x: Any) -> None:
@@ -34,6 +34,22 @@ def test_static_arguments_are_known_or_said_to_be_unknown() -> None:
     found = private_api.static_arguments(jitted)
     assert found == {"static_argnums": (1,), "static_argnames": ("act",)}
     assert private_api.static_arguments(lambda x: x) == {}
+
+
+def test_copies_between_devices_are_observed_or_said_to_be_unknown(x: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from jax._src import dispatch
+
+    seen: list[Any] = []
+    undo = executed_programs.observe_device_puts(lambda array, result: seen.append((array, result)))
+    assert undo is not None
+    result = jax.device_put(x, jax.devices()[-1])
+    undo()
+    jax.device_put(x, jax.devices()[-1])
+    ((given, returned),) = seen
+    assert given is x
+    assert returned is result
+    monkeypatch.delattr(dispatch, "_batched_device_put_impl")
+    assert executed_programs.observe_device_puts(print) is None
 
 
 def test_async_dispatch_is_known() -> None:

@@ -17,6 +17,7 @@ from ...timing.record import Timing
 from ..record.evidence import Evidence, HostUse, Input
 from . import host_use
 from .compiled import programs
+from .compiled.device_puts import DevicePuts
 from .host_lines import LineSampler
 from .host_waits import WaitPlaces
 from .inputs import deleted, inputs_of
@@ -37,6 +38,7 @@ class Gathered:
     def __init__(self) -> None:
         self.notes: list[Note] = []
         self._programs = ObservedPrograms(ran=None)
+        self._puts = DevicePuts()
         self._imports = LoweringImports()
         self._lines: LineSampler | None = None
         self._waits: WaitPlaces | None = None
@@ -65,7 +67,7 @@ class Gathered:
     @contextmanager
     def programs(self) -> Iterator[None]:
         """Observe the programs that run in the block."""
-        with self._imports, programs.watch() as self._programs:
+        with self._imports, self._puts.watch(), programs.watch() as self._programs:
             yield
         self._part("live arrays", self._arrays.mark, None)
 
@@ -120,8 +122,10 @@ class Gathered:
             timed=tuple(timed),
             profile=profile,
             programs=self._part("programs", lambda: programs.programs_of(self._programs, namespace), None),
+            device_puts=self._part("device_put", lambda: self._puts.described(namespace), ()),
             inputs=self._inputs,
             host=None if lines is None else lines.stop(),
+            functions=() if lines is None else lines.functions(),
             host_interval_ns=0 if lines is None else lines.interval_ns,
             waits=None if waits is None else waits.stop(),
             host_use=self._host_use,
@@ -138,7 +142,7 @@ class Gathered:
 
     def forget(self) -> None:
         """Let go of the programs."""
-        self._programs = ObservedPrograms(ran=None)
+        self._programs, self._puts = ObservedPrograms(ran=None), DevicePuts()
 
     def _part(self, part: str, read: Callable[[], _T], otherwise: _T) -> _T:
         try:

@@ -17,7 +17,8 @@ from types import FrameType
 
 from ...interrupts import begins, ends
 from ...records.call_stack import Frame, is_users
-from ..record.evidence import HostShare
+from ...runtime.clock import Clock, now_ns
+from ..record.evidence import FunctionShare, HostShare
 from .frames import known
 
 #: The time between two samples.
@@ -41,15 +42,19 @@ class LineSampler:
 
     Args:
         interval_ns: the time between two samples.
+        clock: the clock, in nanoseconds.
 
     Attributes:
         paused: whether no samples are taken, as at the start.
     """
 
-    def __init__(self, interval_ns: int = INTERVAL_NS) -> None:
+    def __init__(self, interval_ns: int = INTERVAL_NS, clock: Clock = now_ns) -> None:
         self.interval_ns = interval_ns
         self.paused = True
         self._counts: Counter[tuple[Frame | None, str, tuple[Frame, ...]]] = Counter()
+        self._clock = clock
+        self._functions: Counter[tuple[Frame, str]] = Counter()
+        self._times_ns: Counter[tuple[Frame, str]] = Counter()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
         self._switch_s: float | None = None
@@ -81,11 +86,30 @@ class LineSampler:
             for (line, called, loading), samples in counted
         )
 
+    def functions(self) -> tuple[FunctionShare, ...]:
+        """Return in which functions of the user the samples were; after the end."""
+        counted = sorted(self._functions.items(), key=lambda each: -each[1])
+        return tuple(
+            FunctionShare(function=function, called=called, samples=samples, time_ns=self._times_ns[line, called])
+            for (line, called), samples in counted
+            if (function := known(line)) is not None
+        )
+
     def _run(self, target: int) -> None:
+        before_ns: int | None = None
         while not self._over.wait(self.interval_ns / 1e9):
             frame = sys._current_frames().get(target)
             if frame is not None and not self.paused:
-                self._counts[*place_of(frame), loading_of(frame)] += 1
+                line, called = place_of(frame)
+                self._counts[line, called, loading_of(frame)] += 1
+                time_ns = self._clock()
+                passed_ns = self.interval_ns if before_ns is None else time_ns - before_ns
+                for each in functions_of(frame):
+                    self._functions[each, called] += 1
+                    self._times_ns[each, called] += passed_ns
+                before_ns = time_ns
+            else:
+                before_ns = None
             del frame  # it would keep the user's variables alive
 
 
@@ -124,6 +148,20 @@ def _stack(frame: FrameType | None) -> Iterator[tuple[FrameType, Frame]]:
         code = frame.f_code
         yield frame, Frame(function=code.co_name, file=code.co_filename, line=frame.f_lineno or 0)
         frame = frame.f_back
+
+
+def functions_of(frame: FrameType | None) -> set[Frame]:
+    """Return the user's functions on a stack, each by its first line."""
+    found: set[Frame] = set()
+    for _ in range(_DEEPEST):
+        if frame is None:
+            break
+        code = frame.f_code
+        function = Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno)
+        if is_users(function):
+            found.add(function)
+        frame = frame.f_back
+    return found
 
 
 def _instruction(frame: FrameType) -> int | None:

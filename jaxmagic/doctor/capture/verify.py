@@ -16,7 +16,7 @@ from ...records.note import Note, note
 from ...runtime.clock import Clock, now_ns
 from ..record.finding import RuleFinding, Verified
 from .remedies.all import COMPILING, REMEDIES
-from .remedies.effects import fresh_values
+from .remedies.effects import fresh_values, random_states_kept
 from .remedies.measured_remedy import Run, failure, measured
 from .remedies.remedy import Builds, Change, NotTried, Sizes
 from .remedies.tried_code import TriedCode
@@ -29,6 +29,10 @@ _LONGEST_NS, _MOST_RUNS = 2 * 10**9, 30
 
 #: Notes that say something of runs, of which there are none where programs are only compiled.
 _OF_RUNS = "doctor.no_outputs", "doctor.tried_runs"
+
+
+#: Notes about outputs.
+_OF_OUTPUTS = "doctor.no_outputs", "doctor.outputs_vary", "doctor.outputs_problem", "doctor.outputs_error"
 
 
 class Trial(NamedTuple):
@@ -63,13 +67,15 @@ def verify(
     places = [number for number, each in enumerate(findings) if each.remedy is not None or each.code is not None]
     progress.stage("trying remedies", len(places) or None, ticking=False, expected_s=trial.budget_ns / 1e9)
     why: Note | None = None
+    kept = random_states_kept(trial.code.read())
     for done, number in enumerate(places):
         progress.advance(done)
         verified = None if why is None else Verified(notes=(why,))
         if verified is None:
             share_ns = (deadline_ns - clock()) // (len(places) - done)
             try:
-                verified, interrupted = _tried(findings[number], trial, share_ns, deadline_ns, clock)
+                with kept():
+                    verified, interrupted = _tried(findings[number], trial, share_ns, deadline_ns, clock)
             except KeyboardInterrupt:
                 verified, interrupted = Verified(notes=(note("doctor.not_tried_interrupt"),)), True
             if interrupted or noted_interrupt():
@@ -143,8 +149,7 @@ def _timed(
     after, reached = _made(trial.code, change.replacements, fresh)
     if change.replacements and not reached:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-    if not change.replacements:
-        after = after._replace(call=partial(_within, change.context, after.call))
+    after = after._replace(call=partial(_within, change.context, after.call))
     most_ns = max(_LONGEST_NS, _MOST_RUNS * trial.run_ns)
     found = measured(
         before,
@@ -153,13 +158,30 @@ def _timed(
         deadline_ns=deadline_ns,
         clock=clock,
     )
-    verified = found.verified
+    verified = _as_ceiling(found.verified) if change.ceiling else found.verified
     if verified.before_ns is not None and not change.used():
-        raise NotTried(note("doctor.not_used"), verified.notes[-1])
+        why = note("doctor.not_replayed") if change.ceiling else note("doctor.not_used")
+        raise NotTried(why, verified.notes[-1])
     if verified.before_ns is None:
         return verified, found.interrupted
     copied = (note("doctor.tried_on_copies", names=", ".join(fresh())),) if fresh is not None else ()
     return replace(verified, notes=(*change.notes, *copied, *verified.notes)), found.interrupted
+
+
+def _as_ceiling(verified: Verified) -> Verified:
+    """Return what replaying batches has shown: its outputs are none of the code's."""
+    notes = tuple(
+        note(
+            "doctor.ceiling_runs",
+            before_runs=each.facts["before_runs"],
+            after_runs=each.facts["after_runs"],
+        )
+        if each.kind == "doctor.tried_runs"
+        else each
+        for each in verified.notes
+        if each.kind not in _OF_OUTPUTS
+    )
+    return replace(verified, outputs_agree=None, ceiling=verified.before_ns is not None, notes=notes)
 
 
 def _within(context: Callable[[], AbstractContextManager[object]], call: Callable[[], Any]) -> Any:

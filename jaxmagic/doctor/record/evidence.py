@@ -8,6 +8,7 @@ from typing import Literal
 from ...profiling.record.profile import Profile
 from ...records.call_stack import Frame
 from ...timing.record import Timing
+from .placement import DevicePut
 from .program import Program
 
 #: Kinds of objects that the code reads, as far as the rules distinguish them.
@@ -67,6 +68,23 @@ class HostShare:
     called: str
     samples: int
     loading: tuple[Frame, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionShare:
+    """The share of the samples of a run in which a function of the user's was running, or what it called.
+
+    Attributes:
+        function: the first line of the function, with its decorators.
+        called: as for :class:`HostShare`, of the innermost line of the user's code.
+        samples: how many samples.
+        time_ns: the time from the sample before each of them.
+    """
+
+    function: Frame
+    called: str
+    samples: int
+    time_ns: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,8 +196,10 @@ class Evidence:
         profile: the run under the profiler; ``None`` if there was none.
         programs: the programs that ran in the first run, those that need most memory first; ``None`` if this JAX
             cannot be observed.
+        device_puts: the arrays that ``jax.device_put`` moved between devices in the first run, by line.
         inputs: what the code reads, as far as it could be reached without running the user's code.
         host: the user's lines at which the host was in the observed run, by samples; ``None`` if not sampled.
+        functions: the user's functions that were running in these samples.
         host_interval_ns: the time between two of these samples.
         waits: the waits in the observed run, by line, longest first; ``None`` if not recorded.
         host_use: what the host did in the profiled run while the device was idle; ``None`` if unknown.
@@ -201,8 +221,10 @@ class Evidence:
     timed: tuple[Timing, ...] = ()
     profile: Profile | None = None
     programs: tuple[Program, ...] | None = None
+    device_puts: tuple[DevicePut, ...] = ()
     inputs: tuple[Input, ...] = ()
     host: tuple[HostShare, ...] | None = None
+    functions: tuple[FunctionShare, ...] = ()
     host_interval_ns: int = 1_000_000
     waits: tuple[HostWait, ...] | None = None
     host_use: HostUse | None = None

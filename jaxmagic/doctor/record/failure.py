@@ -242,6 +242,7 @@ class Failure:
         escapes: lines that may have stored the value that leaked.
         differences: where two pytrees or types differ.
         donated_by: calls that may have donated the array, as they are written.
+        donated_before: whether they donated it when they ran before: in this run, they come only later.
         names: the names under which the user's code knows modules, such as ``{"jax.numpy": "jnp"}``.
         alive: the largest arrays that were alive, with the names that hold them, when the error was explained.
         alive_bytes: the size of each of these arrays.
@@ -273,6 +274,7 @@ class Failure:
     escapes: tuple[Escape, ...] = ()
     differences: tuple[Difference, ...] = ()
     donated_by: tuple[str, ...] = ()
+    donated_before: bool = False
     names: tuple[tuple[str, str], ...] = ()
     alive: tuple[str, ...] = ()
     alive_bytes: tuple[int, ...] = ()

@@ -13,6 +13,7 @@ from ...records.note import Note
 Basis = Literal[
     "measured",  # by a clock, or planned by the compiler
     "estimated",  # computed from something that was measured
+    "at most",  # an upper bound: how much of it the remedy reaches is not known
 ]
 
 #: The occasion on which a cost arises.
@@ -35,6 +36,7 @@ class Verified:
         before_bytes: bytes that the original needs on a device; ``None`` if memory was not compared.
         after_bytes: the same with the remedy.
         outputs_agree: whether both compute the same; ``None`` if that could not be checked.
+        ceiling: whether not the remedy was tried, but what no remedy can exceed: `speedup` is no gain then.
         notes: how it was tried, and what a reader must know about it.
     """
 
@@ -46,14 +48,18 @@ class Verified:
     before_bytes: int | None = None
     after_bytes: int | None = None
     outputs_agree: bool | None = None
+    ceiling: bool = False
     notes: tuple[Note, ...] = ()
 
     @property
     def survives(self) -> bool | None:
         """Whether the remedy is an improvement with the same outputs: smaller if memory was compared, else faster.
 
-        Faster means that the whole interval lies more than 1 % above one. ``None`` if nothing was compared.
+        Faster means that the whole interval lies more than 1 % above one. ``None`` if nothing was compared, or if a
+        ceiling was measured, which the remedy need not reach.
         """
+        if self.ceiling:
+            return None
         if self.outputs_agree is False:
             return False
         if self.before_bytes is not None and self.after_bytes is not None:
@@ -75,6 +81,8 @@ class RuleFinding(Exportable):
         cost_bytes: what it costs in memory on a device; ``None`` likewise.
         basis: how the cost is known; ``None`` without a cost.
         per: when the cost arises.
+        compiles: the places, in ``Diagnosis.first.compilations``, of the compilations that the remedy would spare or
+            shorten; no second of them is in the cost of two findings.
         remedy: what to do; ``None`` if there is nothing to do.
         code: code to paste, with the user's own names; ``None`` if there is none.
         applies_to: the names of what the remedy changes, separated by commas, for ``--verify``: the function to jit,
@@ -91,6 +99,7 @@ class RuleFinding(Exportable):
     cost_bytes: int | None = None
     basis: Basis | None = None
     per: Per = "run"
+    compiles: tuple[int, ...] = ()
     remedy: Note | None = None
     code: str | None = None
     applies_to: str | None = None

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...records.call_stack import Frame
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
     """An array of the user that a program on several devices took as a parameter.
 
     Attributes:
-        parameter: the number of the parameter.
+        parameter: the number of the parameter; of an array of ``jax.device_put``, its place among those.
         path: how the code reaches the array, such as ``"params['w']"``.
         type: element type and shape, such as ``"float32[1000,1000]"``.
         size_bytes: its size.
@@ -36,3 +38,22 @@ class Placement:
     sharding: str | None = None
     mesh: str | None = None
     mesh_axes: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DevicePut:
+    """An array that ``jax.device_put`` moved between devices in the first run, at one line.
+
+    Attributes:
+        line: the user's line; ``None`` if there was none on the stack.
+        count: how often this line moved this array to the same sharding.
+        moved_bytes: the bytes that devices lacked each time, over all devices.
+        type: element type and shape, such as ``"float32[1000,1000]"``.
+        placement: how the code reaches the array and what is needed; ``None`` if no variable leads to it.
+    """
+
+    line: Frame | None
+    count: int
+    moved_bytes: int
+    type: str
+    placement: Placement | None = None

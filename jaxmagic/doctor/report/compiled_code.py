@@ -51,10 +51,16 @@ def _same_remedy(function: str, size_bytes: int) -> str:
     return f"Call {printable(function)} once, outside the loop or function, and pass its result on{keeps}."
 
 
+def _counted_elsewhere(rules: str, time_ns: int) -> str:
+    several = "findings" if "," in rules else "finding"
+    return f"{units.time(time_ns)} of this is in the cost of the {several} {printable(rules)}, and not counted again."
+
+
 NOTES: dict[str, Callable[..., str]] = {
     "unrolled_loop": _unrolled,
     "unrolled_compile": _unrolled_compile,
     "unrolled_remedy": _unrolled_remedy,
+    "counted_elsewhere": _counted_elsewhere,
     "captured_constant": _captured,
     "captured_array": lambda name, type, size_bytes: (
         f"{printable(name) or 'An array'} ({printable(type)}, {units.size(size_bytes)}) is captured."

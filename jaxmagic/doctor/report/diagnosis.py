@@ -103,7 +103,7 @@ def _entry(finding: RuleFinding, diagnosis: Diagnosis, digits: int) -> Entry:
 
 def cost(finding: RuleFinding, diagnosis: Diagnosis, digits: int = 3) -> str:
     """Word what a finding costs, and how that is known."""
-    about = "≈ " if finding.basis == "estimated" else ""
+    about = {"estimated": "≈ ", "at most": "at most "}.get(finding.basis or "", "")
     if finding.cost_bytes is not None:
         return f"{about}{units.size(finding.cost_bytes)}"
     if finding.cost_ns is None:
@@ -127,8 +127,9 @@ def about_verified(verified: Verified | None, digits: int = 3, rule: str = "") -
     if verified.speedup is not None and verified.low is not None and verified.high is not None:
         numbers = [units.number(each, 3) for each in (verified.speedup, verified.low, verified.high)]
         faster = f"{numbers[0]} times as fast (95 % interval {numbers[1]} to {numbers[2]})"
-        sentences.append(f"Tried: {faster}{times and f', {times}'}.")
-    elif times:
+        tried = f"Tried: {faster}{times and f', {times}'}."
+        sentences.append(_ceiling(faster, times) if verified.ceiling else tried)
+    elif times and not verified.ceiling:
         sentences.append(f"Tried: {times}.")
     if verified.before_bytes is not None and verified.after_bytes is not None:
         needed, needs = units.size(verified.before_bytes), units.size(verified.after_bytes)
@@ -140,6 +141,13 @@ def about_verified(verified: Verified | None, digits: int = 3, rule: str = "") -
     elif verified.survives is False:
         sentences.append("This remedy does not help here.")
     return [*sentences, *map(str, verified.notes)]
+
+
+def _ceiling(faster: str, times: str) -> str:
+    return (
+        f"At most {faster}: with the first batch of each shape again and again, as if loading took no time, a run "
+        f"takes {times}. This is a ceiling, and no gain."
+    )
 
 
 def _place(finding: RuleFinding) -> tuple[str, ...]:

@@ -88,6 +88,13 @@ NOTES: dict[str, Callable[..., str]] = {
         else "Compute it with jax.numpy, or outside of the jitted function if its input allows."
     ),
     "not_jitted": _not_jitted,
+    "not_jitted_inside": lambda function, share: (
+        f"Others are called elsewhere: {printable(function)} has {units.share(share, 1)} of the samples in which "
+        "operations may have been called."
+    ),
+    "not_jitted_unknown": lambda function: (
+        f"How many of them {printable(function)} calls is not known: there are too few samples of the host's line."
+    ),
     "not_jitted_remedy": _how_to_jit,
     "transformed_calls": _transformed,
     "transformed_calls_remedy": _jit_outside,

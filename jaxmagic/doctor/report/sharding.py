@@ -10,14 +10,36 @@ from ...terminal import printable
 
 def _moved_from(type: str, lies_on: int, devices: int, spec: str, known: int) -> str:
     place = f"It is {printable(type)} and lies on {units.count(lies_on, 'device')}"
+    return f"{place}; the program takes it {_how(devices, spec, known)}."
+
+
+def _put_from(type: str, lies_on: int, devices: int, spec: str, known: int) -> str:
+    place = f"It is {printable(type)} and lies on {units.count(lies_on, 'device')}"
+    return f"{place}; this line copies it {_how(devices, spec, known)}."
+
+
+def _how(devices: int, spec: str, known: int) -> str:
     how = f"as PartitionSpec({printable(spec)})" if spec else "replicated" if known else "with another sharding"
-    return f"{place}; the program takes it {how}, on {units.count(devices, 'device')}."
+    return f"{how}, on {units.count(devices, 'device')}"
+
+
+def _moved(array: str, function: str, moved_bytes: int, count: int = 0) -> str:
+    often = f" {printable(function)} is called {count} times per run." if count > 1 else ""
+    return (
+        f"Each call of {printable(function)} with {printable(array)} first moves {units.size(moved_bytes)} of it "
+        f"between devices.{often}"
+    )
 
 
 NOTES: dict[str, Callable[..., str]] = {
-    "moved": lambda array, function, moved_bytes: (
-        f"Each call of {printable(function)} with {printable(array)} first moves {units.size(moved_bytes)} of it "
-        "between devices."
+    "moved": _moved,
+    "put_again": lambda array, count, moved_bytes, arrays: (
+        f"This line copies {printable(array)} to the same devices {count} times per run"
+        f"{f' ({arrays} arrays)' if arrays > 1 else ''}: {units.size(moved_bytes)} each time."
+    ),
+    "put_again_from": _put_from,
+    "put_again_remedy": lambda array: (
+        f"Place {printable(array)} once, before the loop. jax.device_put does not copy what lies there already."
     ),
     "moved_from": _moved_from,
     "moved_remedy": lambda array: f"Place {printable(array)} once, as the program takes it.",

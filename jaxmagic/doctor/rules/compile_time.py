@@ -13,6 +13,7 @@ from ...records.note import Note, note
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.program import Program
+from .compile_claims import numbers_of
 from .rewriting.syntax import file_of, source_of_location, tree_of, with_imports
 from .rule import LEAST_SHARE, Rule, source_at
 
@@ -62,6 +63,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         cost_ns=float(sum(each.total_ns for each in long)),
         basis="measured",
         per="first run",
+        compiles=numbers_of(long, evidence),
         remedy=note("doctor.compile_time_cache", spared_ns=spared_ns) if could_help else None,
         code=_switched_on(longest, evidence) if could_help else None,
     )
@@ -161,7 +163,8 @@ RULE = Rule(
     f"Together they have to take at least {units.percent(LEAST_SHARE)} of the first run. These are times of this "
     "run: a busy machine may lift a program above a threshold. The cache is advised for programs that it would keep "
     "as it is configured; it keeps none that calls Python. The report names the lines with at least "
-    f"{units.percent(_LEAST_SHARE)} of the equations.",
+    f"{units.percent(_LEAST_SHARE)} of the equations. Time that the findings recompile and "
+    "unrolled-loop would save is in their costs only.",
     source="https://docs.jax.dev/en/latest/persistent_compilation_cache.html",
     look=look,
 )

@@ -10,6 +10,7 @@ from ...records.note import Note, note
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from .all import RULES
+from .compile_claims import divide_compile_time
 from .rule import available
 
 #: A cost of the first run counts as much as this share of the same cost in every run.
@@ -55,6 +56,7 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
         except Exception as error:  # one rule that fails must not lose what the others found
             notes.append(note("doctor.rule_failed", rule=rule.name, error=briefly(error)))
     notes += [note("doctor.not_looked", rules=", ".join(rules), need=need) for need, rules in blind.items()]
+    findings = divide_compile_time(findings, evidence)
     return Examined(tuple(sorted(findings, key=_priority)), tuple(looked), tuple(notes))
 
 

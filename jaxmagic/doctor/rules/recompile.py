@@ -15,6 +15,7 @@ from ...timing.record import Timing
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.program import Program
+from .compile_claims import numbers_of
 from .host.host_time import names_of_program
 from .host.syntax import arguments_at, site_of
 from .rewriting.bucket_sizes import Buckets, buckets, sizes_along
@@ -36,7 +37,6 @@ _SINGLE = ("weak type", "placement")
 
 #: Causes in the first run that are by design, or that no call of the user's own can avoid.
 _BY_DESIGN = ("first call", "ahead of time", "while tracing", "unknown", "dtype", "eager", "transfer")
-
 
 #: A type of an array without elements.
 _EMPTY = re.compile(r"[\[,]0[\],]")
@@ -211,11 +211,21 @@ def _finding(group: _Group, evidence: Evidence, cost_ns: float, *, every_run: bo
         cost_ns=cost_ns,
         basis="estimated" if sizes is not None and not every_run else "measured",
         per="run" if every_run else "first run",
+        compiles=_compiles(group, evidence, every_run=every_run),
         remedy=note("doctor.recompile_one_size")
         if group.eager and group.kind == "shape"
         else _remedy(group.kind, last.remedy, made, sizes),
         code=made.code if made is not None else None if sizes is None else _padding(group, sizes, evidence),
+        applies_to=None if made is None else made.maker,
     )
+
+
+def _compiles(group: _Group, evidence: Evidence, *, every_run: bool) -> tuple[int, ...]:
+    """Return the compilations of the first run that would not happen: one is needed if every run compiles again."""
+    if not every_run:
+        return numbers_of(group.compilations, evidence)
+    same = (each for each in evidence.first.compilations if _counts(each) and _function(each) == group.same_function)
+    return numbers_of(list(same)[1:], evidence)
 
 
 def _made(group: _Group, evidence: Evidence) -> Made | None:

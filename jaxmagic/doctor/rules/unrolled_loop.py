@@ -13,6 +13,7 @@ from ...records.note import note
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.program import Program, RepeatedLine
+from .compile_claims import numbers_of
 from .rewriting.loop_code import is_range, is_sequential, loop_code, trip_count
 from .rewriting.syntax import Loop, function_around, loops_around, tree_of, with_imports
 from .rule import Rule, source_at
@@ -73,7 +74,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         seen.add(key)
         compilations = _compilations(program, evidence)
         if sum(max(each.total_ns - _SHORT_NS, 0) for each in compilations) >= _LEAST_NS:
-            yield from _look_at(program, compilations)
+            yield from _look_at(program, compilations, evidence)
 
 
 def _compilations(program: Program, evidence: Evidence) -> list[Compilation]:
@@ -93,7 +94,7 @@ def _compilations(program: Program, evidence: Evidence) -> list[Compilation]:
     ]
 
 
-def _look_at(program: Program, compilations: list[Compilation]) -> Iterator[RuleFinding]:
+def _look_at(program: Program, compilations: list[Compilation], evidence: Evidence) -> Iterator[RuleFinding]:
     time_ns = sum(max(each.total_ns - _SHORT_NS, 0) for each in compilations)
     total = sum(each.count for each in program.equations or ())
     found = [each for each in _unrolled(program) if each.equations >= _LEAST_SHARE * total and _is_alike(each)]
@@ -133,6 +134,7 @@ def _look_at(program: Program, compilations: list[Compilation]) -> Iterator[Rule
         cost_ns=cost_ns if alone else None,  # of several loops in each other, it is not known how often each one runs
         basis="estimated" if alone else None,
         per="first run",
+        compiles=numbers_of(compilations, evidence),
         remedy=note("doctor.unrolled_remedy", loop="fori_loop" if _counts(unrolled.loop) else "scan"),
         code=None if code is None else with_imports(code, tree),
     )
@@ -172,7 +174,7 @@ RULE = Rule(
     f"{_LEAST_NS // 10**6} ms. Loops over the leaves of a pytree, whose iterations do not depend on each other, do "
     "not count. The cost is this share of the time, because it is unknown how long each equation takes to compile. "
     "With --verify, the function is compiled with all iterations and with a third of them, which shows how long they "
-    "take.",
+    "take. Programs that the finding recompile would save do not count.",
     source="https://docs.jax.dev/en/latest/control-flow.html",
     look=look,
     needs=("programs",),

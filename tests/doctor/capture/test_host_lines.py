@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from jaxmagic.doctor.capture.host_lines import LineSampler, loading_of, place_of
+from jaxmagic.doctor.capture.host_lines import LineSampler, functions_of, loading_of, place_of
 from jaxmagic.doctor.capture.host_waits import WaitPlaces
 
 HERE = Path(__file__)
@@ -124,3 +124,32 @@ def test_nothing_is_recorded_after_the_end() -> None:
     before = places.stop()
     float(jnp.zeros(()))
     assert places.stop() == before == ()
+
+
+def test_the_functions_on_a_stack_are_known_by_their_first_lines() -> None:
+    def inner() -> set[tuple[str, int]]:  # inner
+        found = functions_of(sys._getframe(0))
+        return {(each.function, each.line) for each in found if each.file == str(HERE)}
+
+    def outer() -> Any:  # outer
+        return jax.tree_util.tree_map(lambda _: [inner()], 1)[0]
+
+    found = outer()
+    assert {("inner", line_with("# inner")), ("outer", line_with("# outer"))} < found
+    assert functions_of(None) == set()
+
+
+@pytest.mark.clock
+def test_the_time_of_a_function_is_that_between_its_samples() -> None:
+    ticks = iter(range(0, 10**9, 1000))
+    sampler, seen = LineSampler(interval_ns=1, clock=lambda: next(ticks)), 0
+    sampler.start()
+    sampler.paused = False
+    while seen < 10:
+        seen = sum(sampler._counts.values())
+    sampler.stop()
+    own = sys._getframe(0).f_code.co_firstlineno
+    mine = [each for each in sampler.functions() if (each.function.file, each.function.line) == (str(HERE), own)]
+    samples = sum(each.samples for each in mine)
+    assert samples == sum(sampler._counts.values())
+    assert sum(each.time_ns for each in mine) == (samples - 1) * 1000 + 1  # the first one counts as planned

@@ -115,6 +115,87 @@ def test_batch_on_one_device_is_scattered_in_each_run() -> None:
     assert found_in(step, names["x"], everywhere) == []
 
 
+def put_in_each_step(x: jax.Array, w: jax.Array, where: NamedSharding) -> Any:
+    return [forward(jax.device_put(x, where), w) for _ in range(4)]  # in a comprehension
+
+
+def put_in_a_loop(w: jax.Array) -> Any:
+    x, where, total = batch(), NamedSharding(mesh(), P("data")), 0.0
+    for _ in range(4):
+        total += forward(jax.device_put(x, where), w)
+    return total
+
+
+def put_in_a_comprehension(w: jax.Array) -> Any:
+    x, where = batch(), NamedSharding(mesh(), P("data"))
+    return [forward(jax.device_put(x, where), w) for _ in range(4)]
+
+
+def two_in_a_line(w: jax.Array) -> Any:
+    x, everywhere = batch(), NamedSharding(mesh(), P())
+    return [jax.device_put(x, everywhere) + jax.device_put(w[0], everywhere)[0] for _ in range(3)]
+
+
+def test_an_array_that_each_step_places_again_is_found_at_its_line() -> None:
+    x, w, where = batch(), placed(weights()), NamedSharding(mesh(), P("data"))
+    (found,) = found_in(put_in_each_step, x, w, where)
+    facts = {"array": "x", "count": 4, "moved_bytes": x.nbytes * 3 // 4, "arrays": 1}
+    assert dict(found.found.facts) == facts
+    assert str(found.source).endswith("# in a comprehension")
+    assert str(found.found) == "This line copies x to the same devices 4 times per run: 3.00 MiB each time."
+    assert "lies on 1 device; this line copies it as PartitionSpec('data') on 4 devices." in str(found.evidence[0])
+    names = {"jax": jax, "x": x, "where": where}
+    exec(found.code or "", names)
+    assert found_in(put_in_each_step, names["x"], w, where) == []
+
+
+def test_the_remedy_for_placing_again_places_a_copy() -> None:
+    x, w, where = batch(), placed(weights()), NamedSharding(mesh(), P("data"))
+    finding = found_in(put_in_each_step, x, w, where)[0]
+    code = TriedCode("f(x, w, where)", {"f": put_in_each_step, "x": x, "w": w, "where": where})
+    (replaced,) = propose(finding, code).replacements.items()
+    assert replaced[0] == id(x)
+    assert replaced[1].sharding.is_equivalent_to(NamedSharding(mesh(), P("data")), 2)
+
+
+@pytest.mark.parametrize("function", [put_in_a_loop, put_in_a_comprehension])
+def test_an_array_without_a_name_outside_is_placed_before_the_loop(function: Any) -> None:
+    (found,) = found_in(function, placed(weights()))
+    assert found.code == "x = jax.device_put(x, where)  # before the loop"
+    assert found.found.facts["count"] == 4
+
+
+def test_two_arrays_in_a_line_are_told_together() -> None:
+    (found,) = found_in(two_in_a_line, weights())
+    assert found.found.facts["arrays"] == 1  # w[0] is a new array in each step
+    assert found.found.facts["array"] == "float32[4096,256]"
+    assert found.code is None
+
+
+def test_other_batches_and_arrays_that_lie_there_are_placed_as_they_should_be() -> None:
+    where, w = NamedSharding(mesh(), P("data")), placed(weights())
+
+    def train(batches: Any) -> Any:
+        return [forward(jax.device_put(each, where), w) for each in batches]
+
+    assert found_in(train, [batch() + n for n in range(3)]) == []
+    assert found_in(train, [placed(batch(), "data")] * 3) == []
+    small = jnp.ones((256, 256))  # by hand: twice 192 KiB
+    assert found_in(train, [small] * 3) == []
+
+
+def test_calls_that_move_an_array_are_counted() -> None:
+    everywhere = placed(weights())
+    step = jax.jit(lambda x, w: (x @ w).sum(), in_shardings=(NamedSharding(mesh(), P("data")), everywhere.sharding))
+
+    def train(x: Any, w: Any) -> Any:
+        return [step(x, w) for _ in range(5)]
+
+    (found,) = found_in(train, batch(), everywhere)
+    assert (found.found.facts["count"], found.found.facts["array"]) == (5, "x")
+    assert str(found.found).endswith("is called 5 times per run.")
+
+
 def test_operand_of_an_eager_operation_is_found() -> None:
     def add(x: jax.Array, y: jax.Array) -> jax.Array:
         return x + y

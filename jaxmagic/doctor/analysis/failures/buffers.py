@@ -67,10 +67,9 @@ def _begins(name: str, container: str) -> bool:
 
 def explain_deleted(failure: Failure) -> RuleFinding:
     """Explain the use of an array that was donated or deleted."""
-    again = f" ({failure.line})"
     evidence = [
         note("doctor.error_donor_before", call=call)
-        if call.endswith(again)
+        if failure.donated_before
         else note("doctor.error_donor", call=call)
         for call in failure.donated_by
     ]

@@ -37,13 +37,13 @@ class Passed(NamedTuple):
 def passed_arrays(passed: Sequence[tuple[Any, Any]]) -> tuple[Passed, ...]:
     """Note the larger arrays that a program takes, weakly; its other arguments are left out."""
     return tuple(
-        Passed(parameter, weakref.ref(value), needed, _moved_bytes(value, needed))
+        Passed(parameter, weakref.ref(value), needed, moved_bytes(value, needed))
         for parameter, (value, needed) in enumerate(passed[:_MOST_ARRAYS])
         if is_array(value) and value.nbytes >= _LEAST_BYTES
     )
 
 
-def _moved_bytes(array: Any, needed: Any) -> int:
+def moved_bytes(array: Any, needed: Any) -> int:
     """Return how many bytes devices lack of what a program takes, summed over all devices."""
     if array.sharding.is_equivalent_to(needed, array.ndim):
         return 0

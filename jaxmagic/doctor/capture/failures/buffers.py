@@ -6,7 +6,7 @@ import ast
 import linecache
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....records.call_stack import Frame
 from ....records.cell_names import known_as
@@ -15,6 +15,9 @@ from ....runtime.tracing import is_array
 from .calls import value_of
 from .held import arrays_in
 from .statement import Place, definition
+
+#: The names of the code of comprehensions.
+_COMPREHENSIONS = "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"
 
 #: At most this many arrays are listed.
 _MOST = 5
@@ -31,11 +34,24 @@ def deleted_in(place: Place, frame: FrameType) -> tuple[str, ...]:
     return tuple(names)[:_MOST]
 
 
-def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame) -> tuple[str, ...]:
+class Donors(NamedTuple):
+    """Calls that may have donated an array.
+
+    Attributes:
+        calls: as they are written, with their lines.
+        before: whether they come only after the failure, so that they donated the array when they ran before.
+    """
+
+    calls: tuple[str, ...] = ()
+    before: bool = False
+
+
+def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame, place: Place) -> Donors:
     """Return earlier calls that donate one of the names, with their lines: in the same function, file or cells.
 
-    Only calls of functions that the failing line sees under the same name are found. Without an earlier one it is
-    the failing line, which has run before: in a loop, in another call of its function, or in the same cell.
+    Only calls of functions that the failing line sees under the same name are found. Without an earlier one, also
+    earlier in the failing line, it is this line, which has run before: in a loop, in another call of its function, or
+    in the same cell.
     """
     code = frame.f_code
     found = []
@@ -45,17 +61,64 @@ def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame) -> tuple
             tree: ast.AST | None = ast.parse("".join(linecache.getlines(file)))
         except (SyntaxError, ValueError, RecursionError):
             continue
-        if code.co_name != "<module>":
+        if code.co_name in _COMPREHENSIONS:  # a function of its own up to Python 3.11
+            tree = place.statement if file == where.file else None
+        elif code.co_name != "<module>":
             tree = definition(tree, code.co_name, code.co_firstlineno) if file == where.file else None
         for node in _same_scope(tree):
             if not isinstance(node, ast.Call) or not _donates(node, deleted, frame):
                 continue
             text = f"{ast.unparse(node)} ({known_as(file)}:{node.lineno})"
-            if file != where.file or node.lineno < where.line:
+            earlier = node.lineno < where.line or (node.lineno == where.line and was_evaluated(node, place))
+            if file != where.file or earlier:
                 found.append(text)
             elif node.lineno == where.line:
                 again.append(text)
-    return tuple(dict.fromkeys(found or again))[:_MOST]
+    return Donors(tuple(dict.fromkeys(found or again))[:_MOST], not found and bool(again))
+
+
+def was_evaluated(call: ast.Call, place: Place) -> bool:
+    """Return whether a call on the line of a failure was evaluated before it; also if that cannot be told.
+
+    It was if it stands in an earlier statement, or comes first in the failing one; its own arguments come before it.
+    """
+    failed, statement = place.node, place.statement
+    if not isinstance(failed, ast.expr) or statement is None or place.tree is None:
+        return failed is None or ast.unparse(failed) != ast.unparse(call)
+    if (call.end_lineno, call.end_col_offset) <= (statement.lineno, statement.col_offset):
+        return True
+    order = [_span(each) for each in _evaluated(statement)]
+    if _span(call) not in order or _span(failed) not in order:
+        return False
+    return order.index(_span(call)) < order.index(_span(failed)) and not _exclude(call, failed, statement)
+
+
+def _span(node: ast.AST) -> tuple[Any, ...]:
+    names = "lineno", "col_offset", "end_lineno", "end_col_offset"
+    return type(node), *(getattr(node, name, None) for name in names)
+
+
+def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
+    """Iterate over the nodes of a statement in the order in which their evaluation ends."""
+    parts: list[ast.AST] = list(ast.iter_child_nodes(node))
+    match node:
+        case ast.IfExp(test=test, body=body, orelse=other):
+            parts = [test, body, other]
+        case ast.Assign(targets=targets, value=value):
+            parts = [value, *targets]
+    for each in parts:
+        yield from _evaluated(each)
+    yield node
+
+
+def _exclude(call: ast.AST, failed: ast.AST, statement: ast.stmt) -> bool:
+    """Return whether one of two nodes is evaluated only where the other one is not."""
+    for each in ast.walk(statement):
+        if isinstance(each, ast.IfExp):
+            body, other = ({_span(inner) for inner in ast.walk(part)} for part in (each.body, each.orelse))
+            if (_span(call) in body and _span(failed) in other) or (_span(call) in other and _span(failed) in body):
+                return True
+    return False
 
 
 def _same_scope(tree: ast.AST | None) -> Iterator[ast.AST]:

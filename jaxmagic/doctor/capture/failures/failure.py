@@ -18,7 +18,7 @@ from ...analysis.failures import messages
 from ...analysis.failures.differences import differences
 from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
 from ...record.failure import Failure, Handed, Traced, Value
-from .buffers import deleted_in, donors_of, largest_alive
+from .buffers import Donors, deleted_in, donors_of, largest_alive
 from .calls import called_name, jit_call, value_of
 from .escapes import escapes_of
 from .held import arrays_in
@@ -161,6 +161,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], library: Frame | None) ->
         call = jit_call(caller.place, caller.frame, caller.where, users[begun].frame.f_code)
     lines = text_of(last.where.file)
     deleted = deleted_in(place, last.frame) if facts.kind == "deleted" else ()
+    donors = donors_of(deleted, last.frame, last.where, place) if deleted else Donors()
     alive = largest_alive(last.frame.f_globals) if facts.kind == "memory" else ()
     return replace(
         facts,
@@ -178,7 +179,8 @@ def _with_code(facts: Failure, users: Sequence[Entry], library: Frame | None) ->
         handed=tuple(_handed(users, begun)),
         escapes=escapes_of(facts.traced, facts.detail) if facts.kind == "leak" else (),
         detail=", ".join(deleted) or _named(facts, place, last.frame),
-        donated_by=donors_of(deleted, last.frame, last.where) if deleted else (),
+        donated_by=donors.calls,
+        donated_before=donors.before,
         names=module_names(last.frame),
         alive=tuple(name for name, _ in alive),
         alive_bytes=tuple(size for _, size in alive),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....records.note import note
 from ...record.finding import RuleFinding
-from . import not_jitted, precision, recompile, same_result, sharding, transfer, transformed_calls
+from . import input_bound, not_jitted, precision, recompile, same_result, sharding, transfer, transformed_calls
 from .compiled import captured_constant, donation, memory, rematerialise, unrolled_loop
 from .remedy import Builds, Change, NotTried, Remedy, Sizes
 from .tried_code import TriedCode
@@ -33,6 +33,7 @@ REMEDIES: dict[str, Remedy] = {
     "recompile": recompile.propose,
     "compile-time": _with_cache,
     "not-jitted": _jitted,
+    "input-bound": input_bound.propose,
     "transfer": transfer.propose,
     "sharding": sharding.propose,
     "donation": donation.propose,

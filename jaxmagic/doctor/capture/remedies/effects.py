@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dis
+import random
 import re
 import types
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -65,6 +67,34 @@ def fresh_values(code: TriedCode, changed: list[str]) -> Callable[[], Mapping[st
         if not _is_copyable(value):
             raise NotTried(note("doctor.not_tried_uncopied", name=name))
     return (lambda: {name: _copy(value) for name, value in values.items()}) if values else None
+
+
+def random_states_kept(variables: Mapping[str, Any]) -> Callable[[], AbstractContextManager[None]]:
+    """Return what makes a context that leaves random generators as they were: the global ones, and those reached.
+
+    Args:
+        variables: the variables that the code reads.
+    """
+    reached = [each.value for each in reach(variables)]
+    generators = [each.bit_generator for each in reached if is_a(each, np.random.Generator)]
+    legacy = [np.random, *(each for each in reached if is_a(each, np.random.RandomState))]
+    plain = [random, *(each for each in reached if is_a(each, random.Random))]
+
+    @contextmanager
+    def kept() -> Iterator[None]:
+        states = [each.state for each in generators]
+        of_legacy, of_plain = [each.get_state() for each in legacy], [each.getstate() for each in plain]
+        try:
+            yield
+        finally:
+            for generator, state in zip(generators, states, strict=True):
+                generator.state = state
+            for old, state in zip(legacy, of_legacy, strict=True):
+                old.set_state(state)
+            for own, state in zip(plain, of_plain, strict=True):
+                own.setstate(state)
+
+    return kept
 
 
 def _root(path: str) -> str:

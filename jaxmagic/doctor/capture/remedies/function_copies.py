@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....runtime.around import enclosed, is_exactly
@@ -91,3 +91,9 @@ def module_with(module: types.ModuleType, **members: Any) -> types.ModuleType:
     copy.__dict__.update(vars(module), **members)
     copy.__dict__["__getattr__"] = functools.partial(getattr, module)
     return copy
+
+
+def module_with_at(module: types.ModuleType, path: Sequence[str], value: Any) -> types.ModuleType:
+    """Return a copy of a module in which an attribute, perhaps of a module inside it, has another value."""
+    name, *rest = path
+    return module_with(module, **{name: module_with_at(getattr(module, name), rest, value) if rest else value})

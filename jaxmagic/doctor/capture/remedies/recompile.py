@@ -8,11 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ....records.note import note
-from ....runtime.around import is_exactly
+from ....runtime.around import attributes, is_a, is_exactly, member
 from ...record.finding import RuleFinding
-from .function_copies import module_with
-from .remedy import Change, NotTried
+from .function_copies import module_with, module_with_at
+from .remedy import Change, NotTried, names_given
+from .transfer import seen_variables
 from .tried_code import TriedCode
+from .user_functions import is_users_function
 
 #: At most this many functions are kept: more than that are different functions, and hold what they have captured.
 _MOST_KEPT = 64
@@ -25,13 +27,38 @@ _PLAIN = bool, int, float, complex, str, bytes, types.NoneType
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
-    """Propose that ``jax.jit`` returns the same function for the same source, captured values and options."""
+    """Propose that ``jax.jit`` returns the same function for the same source, captured values and options.
+
+    The same holds for the library's function that the user's code calls to jit, such as ``eqx.filter_jit``.
+    """
     import jax
 
     if finding.found.facts.get("cause", "new function") != "new function":
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-    memo = _Memo(jax.jit)
-    return Change({id(jax): module_with(jax, jit=memo.jit), id(jax.jit): memo.jit}, used=lambda: memo.hits > 0)
+    memo = _Memo()
+    seen = {"jax": jax, **seen_variables(code.read())}
+    remembered = memo.of(jax.jit)
+    replacements: dict[int, Any] = {id(jax.jit): remembered, id(jax): module_with(jax, jit=remembered)}
+    for name in names_given(finding):
+        root, *path = name.split(".")
+        maker = _maker(seen.get(root), path)
+        if maker is None or maker is jax.jit:
+            continue
+        if path:
+            whole = replacements.get(id(seen[root]), seen[root])
+            replacements[id(seen[root])] = module_with_at(whole, path, memo.of(maker))
+        else:
+            replacements[id(maker)] = memo.of(maker)
+    return Change(replacements, used=lambda: memo.hits > 0)
+
+
+def _maker(value: Any, path: list[str]) -> Any:
+    """Return a library's function in a module, or by itself; ``None`` for anything else, and for the user's own."""
+    for name in path:
+        if not is_a(value, types.ModuleType):
+            return None
+        value = getattr(value, name, None)
+    return value if callable(value) and not is_users_function(value) else None
 
 
 class _Memo:
@@ -41,25 +68,30 @@ class _Memo:
         hits: how often a function was there already.
     """
 
-    def __init__(self, jit: Callable[..., Any]) -> None:
+    def __init__(self) -> None:
         self.hits = 0
-        self._jit = jit
         self._made: dict[Any, Any] = {}
 
-    def jit(self, fun: Any = None, /, **options: Any) -> Any:
-        """Stand in for ``jax.jit``."""
-        if "fun" in options:
-            fun = options.pop("fun")
-        if fun is None:
-            return functools.partial(self.jit, **options)
-        key = identity(fun), tuple((name, identity(value)) for name, value in sorted(options.items()))
-        if key in self._made:
-            self.hits += 1
-        else:
-            if len(self._made) >= _MOST_KEPT:
-                self._made.clear()
-            self._made[key] = self._jit(fun, **options)  # which holds what the key has the ids of
-        return self._made[key]
+    def of(self, make: Callable[..., Any]) -> Callable[..., Any]:
+        """Stand in for ``jax.jit``, or a function that is called like it."""
+
+        def remembered(fun: Any = None, /, *args: Any, **options: Any) -> Any:
+            if "fun" in options:
+                fun = options.pop("fun")
+            if fun is None:
+                return functools.partial(remembered, *args, **options)
+            given = tuple((name, identity(value)) for name, value in sorted(options.items()))
+            key = id(make), identity(fun), identity(args), given
+            if key in self._made:
+                self.hits += 1
+            else:
+                if len(self._made) >= _MOST_KEPT:
+                    self._made.clear()
+                kept = fun, args, options  # the key has their ids
+                self._made[key] = make(fun, *args, **options), kept
+            return self._made[key][0]
+
+        return remembered
 
 
 def identity(value: Any, depth: int = 0) -> Any:
@@ -74,14 +106,29 @@ def identity(value: Any, depth: int = 0) -> Any:
     if depth < _DEEPEST:
         if is_exactly(value, tuple):
             return "tuple", tuple(identity(each, depth + 1) for each in value)
+        if is_exactly(value, dict):
+            return "dict", tuple((identity(name), identity(each, depth + 1)) for name, each in value.items())
         if is_exactly(value, functools.partial):
             keywords = tuple((name, identity(each, depth + 1)) for name, each in sorted(value.keywords.items()))
             return "partial", identity(value.func, depth + 1), identity(value.args, depth + 1), keywords
         if is_exactly(value, types.MethodType):
             return "method", identity(value.__func__, depth + 1), id(value.__self__)
+        if _is_fixed(value):
+            fields = ((name, identity(each, depth + 1)) for name, each in sorted((attributes(value) or {}).items()))
+            return "fields", id(type(value)), tuple(fields)
         if is_exactly(value, types.FunctionType):
             return "function", id(value.__globals__), value.__code__, *_captured(value, depth)
     return "object", id(value)
+
+
+def _is_fixed(value: Any) -> bool:
+    """Return whether a value is an object of a frozen dataclass, or of one that is a pytree, as in equinox."""
+    import jax
+
+    parameters = member(type(value), "__dataclass_params__")
+    if parameters is None or attributes(value) is None:
+        return False
+    return bool(getattr(parameters, "frozen", False)) or not jax.tree_util.all_leaves([value])
 
 
 def _captured(function: types.FunctionType, depth: int) -> tuple[Any, ...]:

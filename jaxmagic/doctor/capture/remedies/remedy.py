@@ -22,6 +22,7 @@ class Change(NamedTuple):
         used: whether the code has made use of the change, after it has run several times.
         notes: what a reader must know about it.
         sizes: what compiled programs need without and with it, if memory is what it is about.
+        ceiling: whether it computes something else, which shows what no remedy can exceed.
     """
 
     replacements: dict[int, Any]
@@ -29,6 +30,7 @@ class Change(NamedTuple):
     used: Callable[[], bool] = lambda: True
     notes: tuple[Note, ...] = ()
     sizes: Sizes | None = None
+    ceiling: bool = False
 
 
 class Builds(NamedTuple):

@@ -25,7 +25,11 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     calls = calls_in_advice(finding, "device_put")
     names = first_arguments(calls)
     seen = seen_variables(code.read())
-    if finding.found.kind != "doctor.moved" or len(names) != 1 or not is_array(seen.get(names[0])):
+    if (
+        finding.found.kind not in ("doctor.moved", "doctor.put_again")
+        or len(names) != 1
+        or not is_array(seen.get(names[0]))
+    ):
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     array = seen[names[0]]
     if array.nbytes > MOST_BYTES:

@@ -49,8 +49,7 @@ def host_time(evidence: Evidence) -> HostTime | None:
     use, profile = evidence.host_use, evidence.profile
     if use is None or profile is None or not profile.recorded_ns:
         return None
-    runs = _steady(evidence)
-    best = min(runs, key=lambda each: each.wall_ns)
+    runs, best = _steady(evidence), best_run(evidence)
     recorded_ns = profile.recorded_ns / max(profile.runs or 1, 1)
     scale = min(1.0, best.wall_ns / recorded_ns) if evidence.repeated else 1.0
     busy_ns = sum(each.busy_ns for each in use.dispatches)
@@ -73,6 +72,11 @@ def _steady(evidence: Evidence) -> list[Timing]:
     return runs or [evidence.observed]
 
 
+def best_run(evidence: Evidence) -> Timing:
+    """Return the run whose time the host's costs are parts of: the fastest one, as other work slows others down."""
+    return min(_steady(evidence), key=lambda each: each.wall_ns)
+
+
 def _hideable_ns(best: Timing, busy_ns: int) -> float:
     if best.environment.backend != "cpu":
         return float(best.wall_ns - busy_ns)
@@ -92,8 +96,8 @@ def recurring(evidence: Evidence) -> tuple[HostWait, ...]:
 
 
 def matters(cost_ns: float, evidence: Evidence) -> bool:
-    """Return whether a cost that the host causes is worth a finding."""
-    return cost_ns >= max(LEAST_IDLE * evidence.run_ns, LEAST_NS)
+    """Return whether a cost that the host causes is worth a finding: it is a cost in the best run."""
+    return cost_ns >= max(LEAST_IDLE * best_run(evidence).wall_ns, LEAST_NS)
 
 
 def names_of(evidence: Evidence, *, eager: bool) -> set[str]:

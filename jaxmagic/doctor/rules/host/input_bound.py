@@ -11,8 +11,8 @@ from ....records.note import note
 from ...record.evidence import Evidence, HostShare
 from ...record.finding import RuleFinding
 from ..rule import LEAST_IDLE, Rule, source_at
-from .host_time import LEAST_NS, host_time, matters
-from .syntax import around, function_around, own_nodes, tree_of
+from .host_time import LEAST_NS, best_run, host_time, matters
+from .syntax import Function, around, function_around, own_nodes, tree_of
 
 #: From how many samples on: fewer are chance.
 _LEAST_SAMPLES = 20
@@ -45,13 +45,14 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     dispatching = _dispatching(evidence)
     found = [each for each in evidence.host if each.line is not None and _loads(each, each.line, dispatching)]
     samples = sum(each.samples for each in found)
-    loading_ns = samples * _interval_ns(evidence) * min(1.0, evidence.run_ns / max(evidence.observed.wall_ns, 1))
+    run_ns = best_run(evidence).wall_ns
+    loading_ns = samples * _interval_ns(evidence) * min(1.0, run_ns / max(evidence.observed.wall_ns, 1))
     cost_ns = min(loading_ns, time.spare_ns)
     if samples < _LEAST_SAMPLES or not matters(cost_ns, evidence):
         return
     line = found[0].line
     assert line is not None
-    hidden_ns = min(loading_ns, max(evidence.run_ns - loading_ns, 0), time.hideable_ns, cost_ns)
+    hidden_ns = min(loading_ns, max(run_ns - loading_ns, 0), time.hideable_ns, cost_ns)
     loop = _loop_at(found[0].loading[-1]) if found[0].loading else _loop_over(line)
     helps = matters(hidden_ns, evidence)
     yield RuleFinding(
@@ -68,6 +69,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         code=_PREFETCHED.format(target=ast.unparse(loop.target), items=ast.unparse(loop.iter))
         if helps and loop is not None
         else None,
+        applies_to=", ".join(_loaders(loop, found[0], evidence)) or None,
     )
 
 
@@ -113,6 +115,46 @@ def _loop_at(line: Frame) -> ast.For | None:
     )
 
 
+def _loaders(loop: ast.For | None, share: HostShare, evidence: Evidence) -> Iterator[str]:
+    """Yield what gives the loop its items, as ``"loader"`` or, if it is called for that, ``"batches()"``.
+
+    A parameter is what the code passes for it, if it calls the function at one place.
+    """
+    place = share.loading[-1] if share.loading else share.line
+    function = None if place is None else function_around(place)
+    for name in () if loop is None else _sources(loop.iter):
+        passed = None if function is None else _passed(name, function, evidence.code)
+        yield from [name] if passed is None else _sources(passed)
+
+
+def _sources(items: ast.expr) -> Iterator[str]:
+    """Yield the loaders in an expression; for Python's own functions that combine items, those in their arguments."""
+    match items:
+        case ast.Name() | ast.Attribute():
+            yield ast.unparse(items)
+        case ast.Call(func=ast.Name() | ast.Attribute() as called, args=given):
+            name = ast.unparse(called)
+            if name.split(".")[-1] in (*_COUNTING, "iter"):
+                for each in given:
+                    yield from _sources(each)
+            else:
+                yield f"{name}()"
+
+
+def _passed(name: str, function: Function, code: str | None) -> ast.expr | None:
+    """Return what the code passes for a parameter of a function; ``None`` if it is none, or that is not known."""
+    parameters = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    try:
+        nodes = [*ast.walk(ast.parse(code or ""))]
+    except (SyntaxError, ValueError):
+        return None
+    calls = [each for each in nodes if isinstance(each, ast.Call) and ast.unparse(each.func) == function.name]
+    if len(calls) != 1 or any(isinstance(each, ast.Starred) for each in calls[0].args):
+        return None
+    given = dict(zip(parameters, calls[0].args, strict=False))
+    return (given | {each.arg: each.value for each in calls[0].keywords if each.arg is not None}).get(name)
+
+
 def _is_next(line: Frame) -> bool:
     nodes = around(line)
     statement = nodes[-1] if nodes else None
@@ -150,7 +192,8 @@ RULE = Rule(
     decides="Reports lines that compute the next item of a loop, or that run inside a generator, if at least "
     f"{_LEAST_SAMPLES} samples of 1 ms show the host there, and the device is idle meanwhile for at least "
     f"{units.percent(LEAST_IDLE)} of the run and at least {units.time(LEAST_NS)}. The cost is this idle time, "
-    "without what waits account for.",
+    "without what waits account for. With --verify, the code runs with the first batch of each shape again and "
+    "again, which shows what it would take if loading took no time: a ceiling, and no gain.",
     source="https://openxla.org/xprof/overview_page",
     look=look,
     needs=("lines", "profile"),

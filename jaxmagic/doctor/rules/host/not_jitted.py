@@ -8,12 +8,13 @@ from collections.abc import Iterator
 
 from .... import units
 from ....records.call_stack import Frame, owner
-from ....records.note import note
+from ....records.note import Note, note
 from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import LEAST_NS, eager_calls, host_time, matters, names_of_program
+from .inside_function import MOST_INSIDE, InsideFunction, calls_operation, inside_function
 from .syntax import Function, Loop, around, function_around, loop_around, own_nodes
 from .transformed_calls import MANY as MANY_TRANSFORMED
 from .transformed_calls import call_name, made_in_file, transformed_calls
@@ -46,6 +47,12 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     line = _line(often, evidence)
     transforms = any(each.eager and each.transformed for each in evidence.programs or ())
     way, code = _remedy_of_transformed(line) if transforms else _remedy(line, count, evidence)
+    advised = None if line is None else function_around(line)
+    inside = None if line is None or advised is None else inside_function(advised, line.file, evidence)
+    reached_ns = cost_ns if inside is None else min(cost_ns * inside.share, inside.most_ns)
+    bound = advised is not None and inside is None
+    if not matters(reached_ns, evidence):  # this function has too few of them to be the one to jit
+        reached_ns, way, code = cost_ns, "group", None
     yield RuleFinding(
         rule=RULE.name,
         found=note(
@@ -56,12 +63,21 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         ),
         line=None if line is None else line.location,
         source=source_at(line),
-        cost_ns=cost_ns,
-        basis="estimated",
+        evidence=tuple(_elsewhere(inside, _function(line))) if advised is not None else (),
+        cost_ns=reached_ns,
+        basis="at most" if bound else "estimated",
         remedy=note("doctor.not_jitted_remedy", way=way, function=_function(line)),
         code=code,
         applies_to=_function(line) or None if transforms else None,
     )
+
+
+def _elsewhere(inside: InsideFunction | None, function: str) -> Iterator[Note]:
+    """Say that operations are called elsewhere as well, or may be."""
+    if inside is None:
+        yield note("doctor.not_jitted_unknown", function=function)
+    elif inside.share < 1:
+        yield note("doctor.not_jitted_inside", function=function, share=inside.share)
 
 
 def _function(line: Frame | None) -> str:
@@ -76,7 +92,7 @@ def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
     The samples of the host's line tell, if there are enough of them. A program keeps the line for which it was
     traced first, which need not be where it is called most often.
     """
-    sampled = [each for each in evidence.host or () if _calls_operations(each.called)]
+    sampled = [each for each in evidence.host or () if calls_operation(each.called)]
     if sampled and sampled[0].samples >= _LEAST_SAMPLES:
         return sampled[0].line
     traced = Counter(each.function for each in evidence.first.compilations if each.compiled and each.tracing_ns)
@@ -107,10 +123,6 @@ def _is_beside_loop(line: Frame) -> bool:
 
 def _has_loop(node: ast.AST) -> bool:
     return any(isinstance(each, Loop | ast.comprehension) for each in (node, *own_nodes(node)))
-
-
-def _calls_operations(function: str) -> bool:
-    return function.startswith("jax.") and (".numpy." in function or ".lax." in function)
 
 
 def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[str, str | None]:
@@ -172,8 +184,11 @@ RULE = Rule(
     decides=f"Reports operations outside jit if there are at least {_MANY} per run and the device is idle for at "
     f"least {units.percent(LEAST_IDLE)} of the run, and at least {units.time(LEAST_NS)}, while the host calls them. "
     "The cost is this idle time, with at most 50 µs of the host's time before each call; operations that overlap "
-    "with the device's work cost nothing. Calls of jax.vmap(f), jax.grad(f) and the like outside jit, where f is "
-    f"jitted, count from {MANY_TRANSFORMED} per run on: each of them transforms f again.",
+    "with the device's work cost nothing. If the function to jit has less than "
+    f"{units.percent(MOST_INSIDE)} of the samples in which operations may have been called, it has this share of the "
+    "cost, and no more than the time in which it ran; with too few samples, the cost is an upper bound. Calls of "
+    "jax.vmap(f), jax.grad(f) and the like outside jit, where f is jitted, count from "
+    f"{MANY_TRANSFORMED} per run on: each of them transforms f again.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html",
     look=look,
     needs=("programs", "profile"),

@@ -12,7 +12,7 @@ from ...record.program import Program
 from ..rewriting import syntax
 
 Loop = ast.For | ast.While
-_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -56,7 +56,7 @@ def loop_around(line: Frame) -> Loop | None:
 def is_comprehended(line: Frame, name: str) -> bool:
     """Return whether the statement of a line calls a function of this name in a comprehension."""
     statement = around(line)[-1:]
-    loops = (each for node in statement for each in ast.walk(node) if isinstance(each, _COMPREHENSIONS))
+    loops = (each for node in statement for each in ast.walk(node) if isinstance(each, Comprehension))
     inside = (each for loop in loops for each in ast.walk(loop) if isinstance(each, ast.Call))
     return any(syntax.last_name(each.func) == name for each in inside)
 

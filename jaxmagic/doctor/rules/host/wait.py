@@ -12,7 +12,7 @@ from ...record.evidence import Evidence, HostWait
 from ...record.finding import RuleFinding
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides
-from .host_time import LEAST_NS, SEVERAL, host_time, matters
+from .host_time import LEAST_NS, SEVERAL, best_run, host_time, matters
 from .syntax import around, assigned, loop_around
 
 #: The most other lines that are named.
@@ -94,7 +94,7 @@ def _callbacks(evidence: Evidence) -> Iterator[RuleFinding]:
     if profile is None or not profile.recorded_ns:
         return
     runs = max(profile.runs or 1, 1)
-    scale = min(1.0, evidence.run_ns * runs / profile.recorded_ns) if evidence.repeated else 1.0
+    scale = min(1.0, best_run(evidence).wall_ns * runs / profile.recorded_ns) if evidence.repeated else 1.0
     waited = {each.device: each.callback_ns for each in profile.device_uses}
     found: dict[tuple[str | None, str], tuple[float, int]] = {}
     for each in profile.operation_times:

@@ -26,6 +26,9 @@ _TRANSFORMATIONS = (
     *("filter_grad", "filter_value_and_grad", "filter_vmap", "filter_checkpoint"),
 )
 
+#: Further functions that return a function of the one that they are given, and compile nothing themselves.
+_COMPILE_NOTHING = (*_TRANSFORMATIONS, "custom_jvp", "custom_vjp", "custom_vmap", "named_call", "wraps")
+
 _Making = ast.Call | ast.FunctionDef
 _Around = ast.FunctionDef | ast.AsyncFunctionDef | ast.For | ast.While
 
@@ -37,6 +40,7 @@ class Made(NamedTuple):
         file: the file.
         line: the line of the call of ``jax.jit``, or of the decorated function.
         captured: the variables of the function around it, or of the loop, that it reads.
+        maker: what makes it, such as ``"eqx.filter_jit"``; ``None`` if it is ``jax.jit``, or not a name.
         passable: whether these could be arguments: it neither calls them nor asks them for attributes.
         code: code that makes it once; ``None`` where that is not mechanical.
     """
@@ -44,6 +48,7 @@ class Made(NamedTuple):
     file: str
     line: int
     captured: tuple[str, ...]
+    maker: str | None
     passable: bool
     code: str | None
 
@@ -51,17 +56,23 @@ class Made(NamedTuple):
 def find_making(function: str, place: tuple[str, int], ran: Sequence[tuple[str, int]]) -> Made | None:
     """Find where a function is jitted inside another function or a loop; ``None`` if there is not exactly one place.
 
+    If it is jitted nowhere by a function that is known to jit, another function may do so: one that is given the
+    function, and whose result is called.
+
     Args:
         function: the name of the jitted function.
         place: file and line of its definition.
         ran: lines that are known to have run. Their files are searched, and they decide between several places.
     """
+    trees = {file: tree_of(file) for file in dict.fromkeys([place[0], *(file for file, _ in ran)])}
     found: list[tuple[str, list[ast.AST], _Making]] = []
-    for file in dict.fromkeys([place[0], *(file for file, _ in ran)]):
-        tree = tree_of(file)
-        if tree is not None:
+    for known in (True, False):
+        for file, tree in trees.items():
             line = place[1] if file == place[0] else 0
-            found += [(file, path, making) for path, making in _makings(tree) if _makes(making, function, line)]
+            makings = () if tree is None else _makings(tree, known=known)
+            found += [(file, path, making) for path, making in makings if _makes(making, function, line)]
+        if found:
+            break
     found = [each for each in found if any(isinstance(node, _Around) for node in each[1])]
     if len(found) > 1:
         found = [each for each in found if any(_has(each, *line) for line in ran)]
@@ -74,7 +85,7 @@ def find_making(function: str, place: tuple[str, int], ran: Sequence[tuple[str, 
     captured = sorted(_read_by(making) & _local(around))
     in_class = any(isinstance(each, ast.ClassDef) for each in path)
     code = None if captured or in_class or _reads_values(making, tree_of(file)) else _code(file, outer, path, making)
-    return Made(file, making.lineno, tuple(captured), _are_passable(making, captured), code)
+    return Made(file, making.lineno, tuple(captured), _maker(making), _are_passable(making, captured), code)
 
 
 def _has(found: tuple[str, list[ast.AST], _Making], file: str, line: int) -> bool:
@@ -90,18 +101,53 @@ def _are_passable(making: _Making, names: Sequence[str]) -> bool:
     return not any(isinstance(each, ast.Name) and each.id in names for each in (*bases, *jitted))
 
 
-def _makings(tree: ast.AST) -> Iterator[tuple[list[ast.AST], _Making]]:
-    """Yield each call of ``jax.jit`` and each function decorated with it, with the nodes around it."""
+def _makings(tree: ast.AST, *, known: bool = True) -> Iterator[tuple[list[ast.AST], _Making]]:
+    """Yield each call of ``jax.jit`` and each function decorated with it, with the nodes around it.
+
+    Args:
+        tree: the syntax tree.
+        known: whether the maker is ``jit`` of JAX or a library by its name, or any other function.
+    """
+    called = {
+        each.func.id for each in ast.walk(tree) if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)
+    }
     pending: list[tuple[ast.AST, list[ast.AST]]] = [(tree, [])]
     while pending:
         node, path = pending.pop()
-        match node:
-            case ast.FunctionDef(decorator_list=decorators) if any(map(is_jit, decorators)):
+        if isinstance(node, ast.FunctionDef):
+            if any(is_jit(each) if known else _may_jit(each) for each in node.decorator_list):
                 yield path, node
-            case ast.Call(func=called, args=[_, *_]) if is_jit(called):
+        elif isinstance(node, ast.Call) and node.args:
+            may_jit = is_jit(node.func) if known else _may_jit(node.func) and _is_called(node, path[-1], called)
+            if may_jit:
                 yield path, node
         own = node.decorator_list if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else ()
         pending += [(each, [*path, node]) for each in ast.iter_child_nodes(node) if each not in own]
+
+
+def _may_jit(maker: ast.expr) -> bool:
+    """Return whether a function, perhaps with options, may jit what it is given; Python's own functions do not."""
+    if isinstance(maker, ast.Call):
+        return not maker.args and _may_jit(maker.func)
+    name = last_name(maker)
+    return name is not None and name not in _COMPILE_NOTHING and not hasattr(builtins, name)
+
+
+def _is_called(made: ast.Call, parent: ast.AST, called: set[str]) -> bool:
+    """Return whether what a call returns is called itself, directly or by the name that it is assigned to."""
+    if isinstance(parent, ast.Assign):
+        return any(isinstance(each, ast.Name) and each.id in called for each in parent.targets)
+    return isinstance(parent, ast.Call) and parent.func is made
+
+
+def _maker(making: _Making) -> str | None:
+    """Return the name of what makes a function; ``None`` for ``jax.jit``, and for what has no name."""
+    makers = [making.func] if isinstance(making, ast.Call) else making.decorator_list
+    maker = next((each for each in makers if is_jit(each)), makers[0])
+    while isinstance(maker, ast.Call):
+        maker = maker.args[0] if maker.args and last_name(maker.func) == "partial" else maker.func
+    name = ast.unparse(maker)
+    return name if name != "jax.jit" and all(map(str.isidentifier, name.split("."))) else None
 
 
 def _makes(making: _Making, function: str, line: int) -> bool:
@@ -146,6 +192,8 @@ def _reads_values(making: _Making, tree: ast.Module | None) -> bool:
     """
     modules = set(_MODULES) | stored(each for each in ast.walk(tree or making) if isinstance(each, ast.Import))
     called = {id(each.func) for each in ast.walk(making) if isinstance(each, ast.Call)}
+    if isinstance(making, ast.Call):
+        called |= {id(each) for each in ast.walk(making.func)}
     jitted = None if isinstance(making, ast.FunctionDef) else _jitted(making)
     not_read = {id(each) for node in getattr(making, "decorator_list", ()) for each in ast.walk(node)}
     types = [each.annotation for each in ast.walk(making) if isinstance(each, (ast.arg, ast.AnnAssign))]

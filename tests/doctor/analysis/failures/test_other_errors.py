@@ -301,6 +301,35 @@ def test_an_earlier_donating_call_comes_before_an_earlier_run_of_the_line() -> N
     assert "Use what f(x) returned in place of x, or pass it a copy, x.copy()" in cell.said
 
 
+@pytest.mark.parametrize(
+    ("line", "before"),
+    [
+        ("y = f(x) + x.sum()", False),
+        ("y = f(x) + x", False),
+        ("y = jnp.add(f(x), x)", False),
+        ("y = f(x); z = x.sum()", False),
+        ("y = f(x) + f(x)", False),
+        ("y = x.sum() if f(x) is not None else 0", False),
+        ("y = [f(x) for _ in range(2)]", True),
+        ("[(x.sum(), f(x)) for _ in range(2)]", True),
+        ("for i in range(2): y = x.sum() if i else f(x)", True),
+        ("for i in range(2): y = f(x) if i == 0 else x.sum()", True),
+        ("for _ in range(2): y = x.sum() + f(x)", True),
+        ("for _ in range(2): y = x.sum(); f(x)", True),
+    ],
+)
+def test_a_call_on_the_same_line_donated_before_only_if_it_comes_later(line: str, before: bool) -> None:
+    cell = Cell(f"""
+        f = jax.jit(lambda x: x + 1, donate_argnums=0)
+        x = jnp.ones(3)
+        {line}  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert "x was donated or deleted" in cell.said
+    assert f"Probably donated by f(x) ({cell.file}:4)" in cell.said
+    assert ("itself, when this line ran before" in cell.said) == before
+
+
 def test_who_deleted_an_array_may_be_unknown() -> None:
     cell = Cell("""
         x = jnp.ones(3)

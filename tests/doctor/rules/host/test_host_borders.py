@@ -10,10 +10,11 @@ import pytest
 from fabricate import hlo
 from fabricate.profiling import MS, operation, use
 
-from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostShare, HostUse, HostWait, Input
+from jaxmagic.doctor.record.evidence import Dispatch, Evidence, FunctionShare, HostShare, HostUse, HostWait, Input
+from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host import dispatch_bound, input_bound, not_jitted, transfer, wait
-from jaxmagic.doctor.rules.host.host_time import host_time
+from jaxmagic.doctor.rules.host.host_time import host_time, matters
 from jaxmagic.memory_use.record.memory_profile import Executable
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.records.call_stack import Frame
@@ -232,6 +233,84 @@ class TestCalls:
         assert sum(each.cost_ns or 0 for each in both) == pytest.approx(50 * MS)
 
 
+def test_a_cost_in_the_best_run_is_compared_with_that_run(evidence: Any) -> None:
+    made = evidence()
+    best = made.observed
+    slow = replace(best, wait_ns=best.wait_ns + 300 * MS)
+    disturbed = replace(made, observed=slow, timed=(best, slow, slow))
+    assert disturbed.run_ns == slow.wall_ns  # the median
+    for cost_ns in (5 * MS, 4_999_999):
+        assert matters(cost_ns, disturbed) == matters(cost_ns, made) == (cost_ns == 5 * MS)
+
+
+class TestOneOfSeveralFunctions:
+    """Lines 1 to 6 of `source` are a function; other operations are called elsewhere."""
+
+    @pytest.fixture
+    def found(self, evidence: Any, executable: Any, source: str) -> Callable[..., RuleFinding]:
+        def find(inside: int, elsewhere: int, first: int = 1, ran_ns: int | None = None) -> RuleFinding:
+            """Give samples of the function and of other operations."""
+            line = Frame(function="train", file=source, line=4)
+            far = Frame(function="other", file="other.py", line=1)
+            host = (
+                HostShare(line=line, called="jax.numpy.sin", samples=inside),
+                HostShare(line=far, called="", samples=elsewhere),
+            )
+            share = FunctionShare(
+                function=replace(line, line=first),
+                called="jax.numpy.sin",
+                samples=inside,
+                time_ns=inside * RUN_NS // (inside + elsewhere) if ran_ns is None else ran_ns,
+            )
+            (finding,) = not_jitted.look(
+                evidence(
+                    (calls("sin", 100, 40 * MS),),
+                    programs=(program("sin", executable, eager=True),),
+                    host=tuple(each for each in host if each.samples),
+                    functions=(share,),
+                )
+            )
+            assert isinstance(finding, RuleFinding)
+            return finding
+
+        return find
+
+    def test_all_time_counts_if_the_function_has_all_operations(self, found: Callable[..., RuleFinding]) -> None:
+        finding = found(90, 10)
+        assert (finding.cost_ns, finding.basis, finding.evidence) == (pytest.approx(40 * MS), "estimated", ())
+
+    def test_with_others_elsewhere_it_has_its_share_of_the_samples(self, found: Callable[..., RuleFinding]) -> None:
+        finding = found(60, 40)
+        assert (finding.cost_ns, finding.basis) == (pytest.approx(0.6 * 40 * MS), "estimated")
+        assert finding.evidence[0].facts["share"] == 0.6
+        assert str(finding.evidence[0]).startswith("Others are called elsewhere: train has 60")
+
+    def test_it_has_no_more_than_the_time_in_which_it_ran(self, found: Callable[..., RuleFinding]) -> None:
+        finding = found(600, 400, ran_ns=10 * MS)
+        chance = 2 * (0.1 * 0.9 / 1000) ** 0.5 + 1 / 1000  # of a tenth of a thousand samples
+        assert finding.cost_ns == pytest.approx((0.1 + chance) * RUN_NS)
+
+    def test_a_function_with_hardly_any_of_them_is_not_the_one_to_jit(
+        self, found: Callable[..., RuleFinding]
+    ) -> None:
+        finding = found(10, 990)
+        assert (finding.cost_ns, finding.basis) == (pytest.approx(40 * MS), "estimated")
+        assert finding.remedy is not None
+        assert finding.remedy.facts["way"] == "group"
+        assert str(finding.remedy) == "Put these operations into a function under jax.jit."
+        assert finding.code is None
+
+    def test_with_few_samples_the_cost_is_an_upper_bound(self, found: Callable[..., RuleFinding]) -> None:
+        finding = found(9, 0)
+        assert (finding.cost_ns, finding.basis) == (pytest.approx(40 * MS), "at most")
+        assert "is not known" in str(finding.evidence[0])
+        assert found(10, 0).basis == "estimated"
+
+    def test_a_function_of_the_same_name_is_another_one(self, found: Callable[..., RuleFinding]) -> None:
+        assert found(95, 5).evidence == ()
+        assert found(95, 5, first=2).evidence[0].facts["share"] == 0
+
+
 class TestLineOfOperations:
     """Lines 4 and 5 of `source` are in its loop, line 2 and 6 beside it."""
 
@@ -322,6 +401,34 @@ class TestInput:
         (found,) = input_bound.look(slow)
         whole = slow.run_ns * slow.observed.dispatch_ns / slow.observed.wall_ns
         assert found.found.facts["loading_ns"] == pytest.approx(whole * 20 / 80)
+
+    @pytest.mark.parametrize(
+        ("items", "code", "loaders"),
+        [
+            ("loader", None, "loader"),
+            ("enumerate(loader)", None, "loader"),
+            ("zip(range(3), batches(x, 2), other.data)", None, "batches(), other.data"),
+            ("data.epoch(1)", None, "data.epoch()"),
+            ("shown(loader, desc='x')", None, "shown()"),
+            ("iter(loader)", None, "loader"),
+            ("range(3)", None, None),
+            ("x", "train(batches(3))", "batches()"),
+            ("x", "y = train(x=loader)", "loader"),
+            ("x", "train(a) + train(b)", "x"),
+            ("f(x)(1)", None, None),
+        ],
+    )
+    def test_what_is_iterated_over_is_named_for_verifying(
+        self, evidence: Any, source: str, items: str, code: str | None, loaders: str | None
+    ) -> None:
+        with open(source) as file:
+            text = file.read()
+        with open(source, "w") as file:
+            file.write(text.replace("in loader:", f"in {items}:"))
+        line = Frame(function="train", file=source, line=3)
+        host = (HostShare(line=line, called="", samples=50, loading=(line,)),)
+        (found,) = input_bound.look(evidence(host=host, code=code))
+        assert found.applies_to == loaders
 
     def test_other_lines_are_no_input(self, evidence: Any, source: str) -> None:
         assert not list(input_bound.look(evidence(host=self.shares(source, 4, 50))))

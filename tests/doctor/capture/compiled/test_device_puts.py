@@ -1,0 +1,73 @@
+"""What ``jax.device_put`` moves between devices is noted by line, and nothing else."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
+
+from jaxmagic.doctor.capture.compiled.device_puts import DevicePuts
+
+pytestmark = pytest.mark.skipif(jax.device_count() < 4, reason="needs four devices")
+
+
+def sharding(*spec: Any) -> NamedSharding:
+    return NamedSharding(Mesh(np.array(jax.devices()[:4]), ("data",)), P(*spec))
+
+
+def test_the_same_array_to_the_same_place_counts() -> None:
+    x, y, puts = jnp.ones((1024, 64)), jnp.ones((1024, 64)), DevicePuts()
+    with puts.watch():
+        for _ in range(3):
+            jax.device_put(x, sharding("data"))  # thrice
+        jax.device_put([x, y], sharding())  # a list
+        jax.device_put(jax.device_put(x, sharding("data")), sharding("data"))  # the second one moves nothing
+    jax.device_put(x, sharding())  # not observed
+    lines = Path(__file__).read_text("utf-8").splitlines()
+    found = [(lines[each.line.line - 1].rpartition("# ")[2], each) for each in puts.described({"x": x}) if each.line]
+    assert [(text, each.count, each.placement is not None and each.placement.path) for text, each in found] == [
+        ("thrice", 3, "x"),
+        ("a list", 1, "x"),
+        ("a list", 1, False),
+        ("the second one moves nothing", 1, "x"),
+    ]
+    # By hand: three of four devices lack a quarter, or everything.
+    assert [each.moved_bytes for _, each in found] == [
+        x.nbytes * 3 // 4,
+        3 * x.nbytes,
+        3 * x.nbytes,
+        x.nbytes * 3 // 4,
+    ]
+
+
+def test_other_copies_are_not_noted() -> None:
+    whole, puts = jax.device_put(jnp.ones((1024, 64)), sharding()), DevicePuts()
+    with puts.watch():
+        jax.device_put(np.ones((1024, 64)), sharding("data"))
+        jax.device_put(whole, sharding("data"))  # each device has its part
+        jax.jit(lambda x: jax.device_put(x, sharding("data")))(whole)
+    assert puts.described({}) == ()
+
+
+def test_arrays_are_not_kept_alive_and_jax_is_left_as_it_was() -> None:
+    from jax._src import dispatch
+
+    before = dispatch._batched_device_put_impl
+    x, puts = jnp.ones((1024, 64)), DevicePuts()
+    with pytest.raises(ZeroDivisionError), puts.watch():
+        jax.device_put(x, sharding("data"))
+        raise ZeroDivisionError
+    assert dispatch._batched_device_put_impl is before
+    alive = weakref.ref(x)
+    del x
+    gc.collect()
+    assert alive() is None
+    assert [each.placement for each in puts.described({})] == [None]
