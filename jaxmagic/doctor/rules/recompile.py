@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from ... import units
-from ...compilation.record.compilation import Compilation
 from ...records.call_stack import Frame
 from ...records.note import Note, note
-from ...timing.record import Timing
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.program import Program
 from .compile_claims import numbers_of
 from .host.host_time import names_of_program
 from .host.syntax import arguments_at, site_of
+from .recompilations import Group, counts, function_of, grouped, median_ns
 from .rewriting.bucket_sizes import Buckets, buckets, sizes_along
 from .rewriting.hoisting import Made, find_making
 from .rewriting.syntax import file_of, lines_run, source_of_location
@@ -42,40 +40,18 @@ _BY_DESIGN = ("first call", "ahead of time", "while tracing", "unknown", "dtype"
 _EMPTY = re.compile(r"[\[,]0[\],]")
 
 
-class _Group(NamedTuple):
-    """The compilations of one function for one kind of cause."""
-
-    function: str
-    location: str | None
-    kind: str
-    compilations: list[Compilation]
-
-    @property
-    def cost_ns(self) -> int:
-        return sum(each.total_ns for each in self.compilations)
-
-    @property
-    def eager(self) -> bool:
-        """Whether these are programs of an operation outside of ``jit``."""
-        return all(each.eager for each in self.compilations)
-
-    @property
-    def same_function(self) -> tuple[str, str | None]:
-        return self.function, self.location
-
-
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
     """Find what every later run compiled again, and what the first run compiled several times."""
     later = [evidence.observed, *evidence.timed] if evidence.repeated else []
-    functions = [{_function(each) for each in run.compilations if _counts(each)} for run in later]
+    functions = [{function_of(each) for each in run.compilations if counts(each)} for run in later]
     always = set.intersection(*functions) if functions else set()
-    again = [each for each in evidence.typical.compilations if _counts(each) and _function(each) in always]
-    for group in _grouped(again):
-        cost_ns = _median_ns(group, later)
+    again = [each for each in evidence.typical.compilations if counts(each) and function_of(each) in always]
+    for group in grouped(again):
+        cost_ns = median_ns(group, later)
         if is_worth_it(cost_ns, evidence):
             yield _finding(group, evidence, float(cost_ns), every_run=True)
-    once = [each for each in evidence.first.compilations if _counts(each)]
-    for group in _grouped([each for each in once if _function(each) not in always]):
+    once = [each for each in evidence.first.compilations if counts(each)]
+    for group in grouped([each for each in once if function_of(each) not in always]):
         if group.kind in _BY_DESIGN or not _is_avoidable(group, evidence):
             continue
         single = group.kind in _SINGLE and group.cost_ns >= _LEAST_SINGLE_NS
@@ -84,33 +60,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             yield _finding(group, evidence, float(group.cost_ns), every_run=False)
 
 
-def _median_ns(group: _Group, runs: Sequence[Timing]) -> int:
-    """Return how long a function compiles in a run, for this kind of cause."""
-    compilations = ([each for each in run.compilations if _counts(each)] for run in runs)
-    key = (*group.same_function, group.kind)
-    times = sorted(
-        sum(each.total_ns for each in run if (*_function(each), each.cause.kind) == key) for run in compilations
-    )
-    return times[(len(times) - 1) // 2]
-
-
-def _counts(compilation: Compilation) -> bool:
-    return compilation.compiled and compilation.thread is None
-
-
-def _function(compilation: Compilation) -> tuple[str, str | None]:
-    return compilation.function, compilation.location
-
-
-def _grouped(compilations: Sequence[Compilation]) -> list[_Group]:
-    groups: dict[tuple[str, str | None, str], _Group] = {}
-    for each in compilations:
-        key = (*_function(each), each.cause.kind)
-        groups.setdefault(key, _Group(*key, [])).compilations.append(each)
-    return list(groups.values())
-
-
-def _is_avoidable(group: _Group, evidence: Evidence) -> bool:
+def _is_avoidable(group: Group, evidence: Evidence) -> bool:
     """Return whether one program, or a few, could have done what these did."""
     if group.eager and group.kind != "shape":
         return False
@@ -121,7 +71,7 @@ def _is_avoidable(group: _Group, evidence: Evidence) -> bool:
     return all(each.cause.remedy for each in group.compilations)
 
 
-def _differ(group: _Group, evidence: Evidence) -> bool:
+def _differ(group: Group, evidence: Evidence) -> bool:
     """Return whether the static value decides on the operations or shapes of the programs, as far as is known."""
     forms = {
         _form(each)
@@ -137,7 +87,7 @@ def _form(program: Program) -> tuple[object, ...]:
     return counts, shapes
 
 
-def _buckets(group: _Group, evidence: Evidence) -> Buckets | None:
+def _buckets(group: Group, evidence: Evidence) -> Buckets | None:
     """Return sizes to pad to, if one axis varies: that of one argument, or of several that always agree."""
     arguments = {each.cause.argument for each in group.compilations}
     if len(arguments) != 1 or None in arguments:
@@ -149,7 +99,7 @@ def _buckets(group: _Group, evidence: Evidence) -> Buckets | None:
     return sizes if sizes is None or _padded(group, sizes, evidence) else None
 
 
-def _padded(group: _Group, sizes: Buckets, evidence: Evidence) -> dict[str, Buckets]:
+def _padded(group: Group, sizes: Buckets, evidence: Evidence) -> dict[str, Buckets]:
     """Return the arguments to pad and how: the one that a cause names, which is the first that differs, and others.
 
     Empty if another argument varies that does not have the same size in each program: padding this one is no help.
@@ -172,7 +122,7 @@ def _padded(group: _Group, sizes: Buckets, evidence: Evidence) -> dict[str, Buck
     return dict(sorted(found.items(), key=lambda each: list(shapes).index(each[0])))
 
 
-def _programs(group: _Group, evidence: Evidence) -> list[Program]:
+def _programs(group: Group, evidence: Evidence) -> list[Program]:
     """Return the programs of a function that ran in the first run."""
     programs = [each for each in evidence.programs or () if each.eager == group.eager]
     if group.location is None:
@@ -180,13 +130,13 @@ def _programs(group: _Group, evidence: Evidence) -> list[Program]:
     return [each for each in programs if (each.function, each.location) == group.same_function]
 
 
-def _called_at(group: _Group, evidence: Evidence) -> Frame | None:
+def _called_at(group: Group, evidence: Evidence) -> Frame | None:
     """Return the only line of the user's that runs the programs of a function; ``None`` if that is not known."""
     lines = {each.called_at for each in _programs(group, evidence)}
     return lines.pop() if len(lines) == 1 else None
 
 
-def _finding(group: _Group, evidence: Evidence, cost_ns: float, *, every_run: bool) -> RuleFinding:
+def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: bool) -> RuleFinding:
     last = group.compilations[-1].cause
     anew = group.kind == "new function" or (group.kind == "transformation" and every_run)
     made = _made(group, evidence) if anew else None
@@ -220,15 +170,15 @@ def _finding(group: _Group, evidence: Evidence, cost_ns: float, *, every_run: bo
     )
 
 
-def _compiles(group: _Group, evidence: Evidence, *, every_run: bool) -> tuple[int, ...]:
+def _compiles(group: Group, evidence: Evidence, *, every_run: bool) -> tuple[int, ...]:
     """Return the compilations of the first run that would not happen: one is needed if every run compiles again."""
     if not every_run:
         return numbers_of(group.compilations, evidence)
-    same = (each for each in evidence.first.compilations if _counts(each) and _function(each) == group.same_function)
+    same = (each for each in evidence.first.compilations if counts(each) and function_of(each) == group.same_function)
     return numbers_of(list(same)[1:], evidence)
 
 
-def _made(group: _Group, evidence: Evidence) -> Made | None:
+def _made(group: Group, evidence: Evidence) -> Made | None:
     """Find where the user's code makes the function anew."""
     place = file_of(group.location, evidence)
     if place is None:
@@ -244,7 +194,7 @@ def _location_like(location: str | None, made: Made, evidence: Evidence) -> str 
     return f"{next(cells, made.file)}:{made.line}"
 
 
-def _changes(group: _Group) -> tuple[Note, ...]:
+def _changes(group: Group) -> tuple[Note, ...]:
     """Describe the last differences."""
     causes = [each.cause for each in group.compilations[-3:]]
     found = [
@@ -255,7 +205,7 @@ def _changes(group: _Group) -> tuple[Note, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _reason(group: _Group) -> tuple[Note, ...]:
+def _reason(group: Group) -> tuple[Note, ...]:
     """Say which static argument differs where its values look the same."""
     if group.kind != "static value":
         return ()
@@ -286,7 +236,7 @@ def _remedy(kind: str, remedy: str | None, made: Made | None, sizes: Buckets | N
     return None if remedy is None else note("doctor.recompile_remedy", remedy=remedy)
 
 
-def _padding(group: _Group, sizes: Buckets, evidence: Evidence) -> str | None:
+def _padding(group: Group, sizes: Buckets, evidence: Evidence) -> str | None:
     """Return code that pads what the call passes; by the names of the parameters if that is not known."""
     padded = _padded(group, sizes, evidence)
     programs = _programs(group, evidence)

@@ -143,7 +143,7 @@ def test_an_array_that_each_step_places_again_is_found_at_its_line() -> None:
     assert dict(found.found.facts) == facts
     assert str(found.source).endswith("# in a comprehension")
     assert str(found.found) == "This line copies x to the same devices 4 times per run: 3.00 MiB each time."
-    assert "lies on 1 device; this line copies it as PartitionSpec('data') on 4 devices." in str(found.evidence[0])
+    assert "lies on 1 device; this line copies it as PartitionSpec('data'), on 4 devices." in str(found.evidence[0])
     names = {"jax": jax, "x": x, "where": where}
     exec(found.code or "", names)
     assert found_in(put_in_each_step, names["x"], w, where) == []

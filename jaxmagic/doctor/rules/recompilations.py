@@ -1,0 +1,62 @@
+"""Groups the compilations of one function by the kind of their cause."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...compilation.record.compilation import Compilation
+from ...timing.record import Timing
+
+
+class Group(NamedTuple):
+    """The compilations of one function for one kind of cause."""
+
+    function: str
+    location: str | None
+    kind: str
+    compilations: list[Compilation]
+
+    @property
+    def cost_ns(self) -> int:
+        """The time of all of them."""
+        return sum(each.total_ns for each in self.compilations)
+
+    @property
+    def eager(self) -> bool:
+        """Whether these are programs of an operation outside of ``jit``."""
+        return all(each.eager for each in self.compilations)
+
+    @property
+    def same_function(self) -> tuple[str, str | None]:
+        """What tells the function from others."""
+        return self.function, self.location
+
+
+def median_ns(group: Group, runs: Sequence[Timing]) -> int:
+    """Return how long a function compiles in a run, for this kind of cause."""
+    compilations = ([each for each in run.compilations if counts(each)] for run in runs)
+    key = (*group.same_function, group.kind)
+    times = sorted(
+        sum(each.total_ns for each in run if (*function_of(each), each.cause.kind) == key) for run in compilations
+    )
+    return times[(len(times) - 1) // 2]
+
+
+def counts(compilation: Compilation) -> bool:
+    """Return whether XLA compiled, and on the thread of the code."""
+    return compilation.compiled and compilation.thread is None
+
+
+def function_of(compilation: Compilation) -> tuple[str, str | None]:
+    """Return what tells the function of a compilation from others."""
+    return compilation.function, compilation.location
+
+
+def grouped(compilations: Sequence[Compilation]) -> list[Group]:
+    """Group compilations by function and cause, in the order in which they appear."""
+    groups: dict[tuple[str, str | None, str], Group] = {}
+    for each in compilations:
+        key = (*function_of(each), each.cause.kind)
+        groups.setdefault(key, Group(*key, [])).compilations.append(each)
+    return list(groups.values())
