@@ -68,4 +68,5 @@ def test_pictures_fit_their_page(
                 "all => all.map(it => it.getBoundingClientRect().right)"
             )
             assert max(wide, default=0) <= width
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.close()

@@ -348,3 +348,17 @@ def test_the_list_below_a_map_fits_and_is_cut_with_an_ellipsis_alone(executable:
     assert "cell.py:3" in [title for *_, title in cells]
     assert max(right for right, *_ in cells) <= width
     assert {overflow for _, overflow, _ in cells} == {"ellipsis"}
+
+
+def test_the_list_below_a_map_is_short_and_its_names_are_whole_where_there_is_room(
+    executable: Any, show: Any
+) -> None:
+    made, name = executable(), "loop_broadcast_multiply_fusion.12"
+    *others, last = made.allocations
+    many = [replace(last, buffers=(replace(last.buffers[0], instruction=name),))] * 8
+    page = show(chart_to_html(chart_of(replace(made, allocations=(*others, *many)))), width=800).page
+    page.get_by_text("in 11 buffers").wait_for()
+    page.get_by_text("and 5 more buffers").wait_for()
+    cell = page.locator("td[title]", has_text=name).first
+    assert cell.evaluate("n => n.scrollWidth <= n.clientWidth")
+    assert page.locator("[data-jaxmagic]").bounding_box()["height"] <= 500
