@@ -18,7 +18,15 @@ author = "the jaxmagic developers"
 copyright = "the jaxmagic developers. Apache License 2.0"
 version = release = jaxmagic.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "from_code", "searched", "cleared"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "from_code",
+    "searched",
+    "cleared",
+    "accessible",
+]
 exclude_patterns = ["_ext", "images", "jupyter_execute", "recordings", "tables"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
