@@ -114,7 +114,7 @@ upgradeAll('%KEY%', async root => {
       (cursor === map.mark ? ', the peak' : ''));
     // On a narrow page the cells of a row wrap. On a wide one a column is as wide as its cells if there is room for all
     // of them; what is cut ends in an ellipsis.
-    const grid = make(table, 'table', 'border-collapse:collapse;max-width:100%;' +
+    const grid = make(table, 'table', 'border-collapse:collapse;margin:0;max-width:100%;' +
       (narrow ? '' : `display:grid;grid-template-columns:repeat(${columns},minmax(0,max-content))`));
     for (const i of there.slice(0, ROWS)) {
       const row = make(grid, 'tr', narrow ? 'display:flex;flex-wrap:wrap' : 'display:contents');
