@@ -361,8 +361,8 @@ def test_html_has_the_heat_of_each_line_and_escapes_all_that_is_the_users(profil
     html = to_html(replace(profile, codes=(evil,), code=hostile, notes=(Note.of_text(hostile),)))
     assert "<script>window.evil" not in html
     assert "<img src=x" not in html
-    assert "rgba(214,90,60,0.48)" in to_html(profile)
-    assert "rgba(128,128,128,0.48)" in to_html(profile, Style(colour=False))
+    assert "rgba(214,90,60,0.40)" in to_html(profile)
+    assert "rgba(128,128,128,0.40)" in to_html(profile, Style(colour=False))
 
 
 def test_rows_that_are_left_out_are_where_it_says(profile: Profile) -> None:
