@@ -83,6 +83,10 @@ release-check: $(VENV)/.installed-dev ## Check what a release needs: versions, l
 docs: $(VENV)/.installed-docs ## Build the manual into build/docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
 
+.PHONY: docs-check
+docs-check: $(VENV)/.installed-browser ## Check that everybody can read the manual that is in build/docs
+	JAXMAGIC_MANUAL=build/docs $(BIN)/pytest tests/browser/test_manual.py
+
 .PHONY: bench
 bench: $(VENV)/.installed-bench ## Measure jaxmagic itself; ONLY=launches for one table
 	@command -v chromium chromium-browser >/dev/null || $(INSTALL_CHROMIUM)

@@ -113,6 +113,15 @@ def test_each_page_that_a_search_has_to_find_is_there(extensions: None) -> None:
     assert {page for page in QUERIES.values() if not (DOCS / f"{page}.md").exists()} == set()
 
 
+def test_a_head_without_text_is_none_and_a_caption_is_a_heading_of_a_level(extensions: None) -> None:
+    from accessible import mended
+
+    heads = '<th class="head"><p></p></th><th></th><th class="blank level0" >&nbsp;</th><th>x</th>'
+    assert mended(heads) == "<td></td>" * 3 + "<th>x</th>"
+    caption = '<p class="caption" role="heading">'
+    assert mended(caption) == '<p class="caption" role="heading" aria-level="2">'
+
+
 def test_options_in_a_table_are_code_wherever_they_stand(extensions: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "from_code", raising=False)
     from from_code import option_table

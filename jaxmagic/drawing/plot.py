@@ -85,10 +85,10 @@ class Plot:
         self.drawing.words(at, height, text, anchor="middle", data={"x": self.numbers("x", [x]), "half": round(half)})
 
     def label(self, x: float, y: float, text: str, lift: float) -> None:
-        """Write text centred at a point, `lift` pixels above it."""
+        """Write text centred at a point, `lift` pixels above it, and beside the ticks of the vertical axis."""
         assert self.y is not None
         half = width_of(text) / 2
-        at = min(max(self.x.at(x), half), WIDTH - half)
+        at = min(max(self.x.at(x), self.x.start + half), WIDTH - half)
         data = {
             "x": self.numbers("x", [x]), "y": self.numbers("y", [y]), "half": round(half), "lift": f"{lift:g}"
         }  # fmt: skip

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-#: The number of a line or of an operation, which often distinguishes long names.
-_NUMBER = re.compile(r"[.:]\d+$")
+#: The number of a line or of an operation, which often distinguishes long names; a line may be in brackets.
+_NUMBER = re.compile(r"[.:]\d+\)?$")
 
 
 def shortened(names: Sequence[str], most: int) -> tuple[str, ...]:
@@ -19,6 +19,8 @@ def shortened(names: Sequence[str], most: int) -> tuple[str, ...]:
 
     >>> shortened(["update_cross_section_jacobian", "update_cross_section_jax", "step", "a_loss_of_the_model"], 16)
     ('update_c…acobian', 'update_c…ion_jax', 'step', 'a_loss_of_the_m…')
+    >>> shortened(["wrapped_tanh (train.py:61)"], 24)
+    ('wrapped_tanh (train…:61)',)
     >>> shortened(["the_loss_of_the_first_layer_in_f32", "the_loss_of_the_other_layer_in_f32"], 16)
     ('the_…first_…_f32', 'the_…other_…_f32')
     """

@@ -58,7 +58,13 @@ def table(
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*cells, strict=True))
     rest = there_are - len(others)
     more = line(f"… and {units.count(rest, f'more {noun}')}: see {where}", FAINT) if rest > 0 else ""
-    return f'<table style="border-collapse:collapse;margin:4px 0"><tr>{top}</tr>{body}</table>{more}'
+    inside = f'<table style="border-collapse:collapse;margin:4px 0"><tr>{top}</tr>{body}</table>'
+    return in_its_width(inside, units.count(len(others), noun)) + more
+
+
+def in_its_width(wide: str, label: str) -> str:
+    """Write what may be wider than a narrow page: it is scrolled there, with keys as well."""
+    return f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{safe(label)}">{wide}</div>'
 
 
 def _cell(text: str, style: str, font: str) -> str:

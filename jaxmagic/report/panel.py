@@ -32,6 +32,10 @@ class View(ipywidgets.VBox):  # type: ignore[misc]
 
     saved: tuple[object, ...] = ()
 
+    def __repr__(self) -> str:
+        """Describe the view where it cannot be shown: in a saved notebook that is not trusted."""
+        return "A live view, which needs the kernel that made it."
+
     def _ipython_display_(self, **options: Any) -> None:
         shown = getattr(super(), "_ipython_display_", None)  # ipywidgets before 8
         if shown is not None:

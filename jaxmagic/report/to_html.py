@@ -66,6 +66,10 @@ def _writer(style: Style) -> Callable[[Block], str]:
     return lambda block: _WRITERS[type(block)](block, style)
 
 
+#: How much the background of a line with all of the time covers the page: text on it has to be legible in the dark.
+_WARMEST = 0.48
+
+
 def _headline(block: Headline, style: Style) -> str:
     return f"<div><b>{safe(short(block.text, _LONGEST_HEADLINE))}</b></div>"
 
@@ -99,7 +103,8 @@ def _caution(block: Caution, style: Style) -> str:
 def _entries(block: Entries, style: Style) -> str:
     names = shortened([printable(each.name) for each in block.rows], _WIDEST_NAME)
     rows = "".join(_entry(each, name) for each, name in zip(block.rows, names, strict=True))
-    return f'<table style="border-collapse:collapse;margin:4px 0">{_heads(block)}{rows}</table>'
+    inside = f'<table style="border-collapse:collapse;margin:4px 0">{_heads(block)}{rows}</table>'
+    return html_parts.in_its_width(inside, short(", ".join(names), 30))
 
 
 def _heads(block: Entries) -> str:
@@ -132,16 +137,15 @@ def _listing(block: Listing, style: Style) -> str:
     heads = "".join(html_parts.head(name, NUMBER) for name in block.heads)
     place = html_parts.head(short(block.place, 80), "padding-left:9px;text-align:left")
     rows = "".join(_source(each, style) for each in block.lines)
-    return (
-        '<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:4px 0">'
-        f"<tr>{heads}{html_parts.head('line', f'{NUMBER};{FAINT}')}{place}</tr>{rows}</table></div>"
-    )
+    line = html_parts.head("line", f"{NUMBER};{FAINT}")
+    inside = f'<table style="border-collapse:collapse;margin:4px 0"><tr>{heads}{line}{place}</tr>{rows}</table>'
+    return html_parts.in_its_width(inside, short(block.place, 80))
 
 
 def _source(line: SourceLine, style: Style) -> str:
     """Write a source line; the larger its share, the stronger the background of its numbers."""
     hue = "214,90,60" if style.colour else "128,128,128"
-    heat = f";background:rgba({hue},{0.08 + 0.6 * line.share:.2f})" if line.share else ""
+    heat = f";background:rgba({hue},{0.08 + _WARMEST * line.share:.2f})" if line.share else ""
     what = f' title="{safe(line.operations)}"' if line.share and line.operations else ""
     numbers = "".join(f'<td style="{NUMBER};white-space:nowrap{heat}">{safe(each)}</td>' for each in line.cells)
     number = f'<td style="{NUMBER};{FAINT};padding-left:9px">{line.number or ""}</td>'

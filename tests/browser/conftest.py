@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from . import chromium
+from . import accessible, chromium
 from .chromium import Watch, open_browser
 from .lab import Lab, start_lab
 from .notebook import Notebook, load, open_in, write
@@ -68,6 +68,13 @@ def context(lab: Lab) -> Iterator[Any]:
 @pytest.fixture(scope="package")
 def watched(context: Any, lab: Lab) -> Watch:
     return chromium.watch(context, lab.url)
+
+
+@pytest.fixture(scope="session")
+def axe() -> None:
+    """Say what to install where axe-core is missing."""
+    if (sentence := accessible.missing()) is not None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(sentence)
 
 
 @pytest.fixture(autouse=True)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 
-from .notebook import Notebook
+from .chromium import Watch
+from .lab import Lab
+from .notebook import Notebook, open_in
 
-HISTORY, COMPARISON, BENCHMARK, OPENED = range(2, 6)
+HISTORY, COMPARISON, BENCHMARK, OPENED, MANY = range(2, 7)
 
 CELLS = (
     "%load_ext jaxmagic\nimport jaxmagic, jax, jax.numpy as jnp\n"
@@ -20,6 +24,7 @@ CELLS = (
     "compared = jaxmagic.explore(record)\ncompared",
     "jaxmagic.explore(jaxmagic.benchmark(f, x, budget_s=0.2))",
     "%jaxtimeit -w -r 20 f(x)",
+    "for _ in range(17):\n    %jaxtime -q f(x);\njaxmagic.explore()",
 )
 
 
@@ -118,6 +123,50 @@ def test_views_are_legible_in_the_dark(notebook: Notebook) -> None:
         for index, name in ((HISTORY, "history"), (COMPARISON, "comparison")):
             view(notebook, index).scroll_into_view_if_needed()
             notebook.screenshot(f"explore-{name}-dark")
+
+
+def test_a_view_says_how_many_runs_it_leaves_out(notebook: Notebook) -> None:
+    """A comparison has a first call of each of its two candidates, and a benchmark has one."""
+    view(notebook, MANY).get_by_text(f"15 of {3 + 2 + 1 + 1 + 17} runs").wait_for()
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_saved_notebook_shows_the_reports_of_its_views_without_their_kernel(
+    notebook: Notebook,
+    lab: Lab,
+    new_page: Callable[[], Any],
+    screenshots: Path,
+    watched: Watch,
+    trusted: bool,
+) -> None:
+    saved, count = notebook.save(), notebook.kernel_value("len(jaxmagic.history())")
+    for cell in saved["cells"] if not trusted else ():
+        for output in cell["outputs"]:
+            if "text/html" in output.get("data", {}):  # it was not signed here
+                output["data"]["text/html"] += "<script>window.hacked = 1</script>"
+    name = f"explore-{'trusted' if trusted else 'untrusted'}"
+    nbformat.write(saved, lab.directory / f"{name}.ipynb")
+    page = new_page()
+    again = open_in(page, lab, f"{name}.ipynb", screenshots)
+    again.wait_for_kernel()
+    assert again.kernel_value("'jaxmagic' in globals()") is False
+    for index in (COMPARISON, BENCHMARK, MANY):
+        report = again.cell(index).locator("[data-mime-type='text/html']")
+        if trusted:
+            report.locator("[data-jaxmagic] svg").first.wait_for()
+        else:
+            picture = report.locator("img").first
+            picture.evaluate("picture => picture.decode()")
+            assert picture.evaluate("picture => picture.naturalWidth") > 100
+    again.cell(COMPARISON).locator("[data-mime-type='text/html']").get_by_role("cell", name="eager").wait_for()
+    again.cell(MANY).locator("[data-mime-type='text/html']").get_by_text(f"{count} records, the last 10:").wait_for()
+    assert page.evaluate("window.hacked") is None
+    if not trusted:
+        assert again.output(MANY).inner_text() == "A live view, which needs the kernel that made it."
+    again.cell(MANY).scroll_into_view_if_needed()
+    again.screenshot(name)
+    page.close()
+    watched.take()  # JupyterLab says that it has no model of the widgets
 
 
 def test_reports_outlive_their_kernel_and_views_do_not_hide_them(notebook: Notebook) -> None:

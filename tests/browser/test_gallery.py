@@ -13,6 +13,7 @@ import jaxmagic
 from jaxmagic.report.to_html import to_html
 
 from . import gallery
+from .accessible import violations
 from .gallery import RECORDED, THEMES, WIDTHS
 
 #: What the gallery shows: records that were fabricated, recorded, or are taken here.
@@ -68,4 +69,20 @@ def test_pictures_fit_their_page(
                 "all => all.map(it => it.getBoundingClientRect().right)"
             )
             assert max(wide, default=0) <= width
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.close()
+
+
+@pytest.mark.parametrize("record", NAMES, indirect=True)
+def test_everybody_can_read_reports_and_pictures(record: Any, context: Any, tmp_path: Path, axe: None) -> None:
+    pieces = {"report": to_html(record), **gallery.pictures(record)}
+    page = context.new_page()
+    for theme in THEMES:
+        path = tmp_path / f"{theme.name}.html"
+        path.write_text(gallery.page_of(pieces, theme), encoding="utf-8")
+        page.set_viewport_size({"width": WIDTHS[0], "height": 600})
+        page.goto(path.as_uri())
+        page.wait_for_function("!document.querySelector('[data-jaxmagic] > img')")
+        page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        assert violations(page, "section") == []
+    page.close()

@@ -303,6 +303,25 @@ def test_the_labels_of_points_follow_their_axes(show: Any) -> None:
     assert "FLOP/s: 5 TFLOP/s" in page.move(place[0], place[1])
 
 
+@pytest.mark.parametrize("script", [True, False])
+def test_the_label_of_a_point_at_the_left_stays_beside_the_ticks(show: Any, script: bool) -> None:
+    axis = Scale(label="FLOPs per byte", quantity="number", low=1.0, high=100.0, log=True)
+    rate = Scale(label="FLOP/s", quantity="flops", low=1e9, high=1e13, log=True)
+    point = Series(name="slow", x=(1.1,), y=(1e9,), points=True, label="50× wrapped_tanh")
+    page = show(
+        chart_to_html(Curves(title="roofline", x=axis, y=rate, series=(point,))), width=360, script=script
+    ).page
+    if script:
+        left = json.loads(page.locator("svg").get_attribute("data-axes"))["x"]["start"]
+        box = page.locator("text[data-lift]").evaluate("n => n.getBBox().x")
+        assert box >= left - 6  # where the ticks end; the width of text is an estimate
+    else:
+        svg = page.locator("img").evaluate("n => decodeURIComponent(escape(atob(n.src.split(',')[1])))")
+        (label,) = [each for each in ET.fromstring(svg).iter() if "data-lift" in each.attrib]
+        axes = json.loads(ET.fromstring(svg).attrib["data-axes"])
+        assert float(label.attrib["x"]) - float(label.attrib["data-half"]) >= axes["x"]["start"] - 1
+
+
 def timeline(*lanes: Lane) -> Lanes:
     called = (Called(name="early", kind=0), Called(name="late", kind=0))
     x = Scale(label="time", quantity="time", low=0.0, high=1e6)
@@ -348,3 +367,17 @@ def test_the_list_below_a_map_fits_and_is_cut_with_an_ellipsis_alone(executable:
     assert "cell.py:3" in [title for *_, title in cells]
     assert max(right for right, *_ in cells) <= width
     assert {overflow for _, overflow, _ in cells} == {"ellipsis"}
+
+
+def test_the_list_below_a_map_is_short_and_its_names_are_whole_where_there_is_room(
+    executable: Any, show: Any
+) -> None:
+    made, name = executable(), "loop_broadcast_multiply_fusion.12"
+    *others, last = made.allocations
+    many = [replace(last, buffers=(replace(last.buffers[0], instruction=name),))] * 8
+    page = show(chart_to_html(chart_of(replace(made, allocations=(*others, *many)))), width=800).page
+    page.get_by_text("in 11 buffers").wait_for()
+    page.get_by_text("and 5 more buffers").wait_for()
+    cell = page.locator("td[title]", has_text=name).first
+    assert cell.evaluate("n => n.scrollWidth <= n.clientWidth")
+    assert page.locator("[data-jaxmagic]").bounding_box()["height"] <= 500

@@ -3,7 +3,7 @@
 // numbers are in the map's attribute, and are only ever used as text.
 (() => {
 %CANVAS%
-const LEFT = 58, TOP = 20, HEIGHT = 330, ROWS = 12;
+const LEFT = 58, TOP = 20, HEIGHT = 260, ROWS = 6;
 upgradeAll('%KEY%', async root => {
   const map = await inflate(root.dataset.map).json(), {x: X, y: Y, count} = map;
   const ends = (starts, lengths) => starts.map((start, i) => start + lengths[i]);
@@ -106,24 +106,26 @@ upgradeAll('%KEY%', async root => {
     for (let i = 0; i < count; i++) if (x0[i] < cursor && cursor <= x1[i]) there.push(i);
     there.sort((a, b) => y1[b] - y0[b] - y1[a] + y0[a]);
     const known = curve.x.length > X.high, sum = there.reduce((s, i) => s + y1[i] - y0[i], 0);
-    const wide = root.clientWidth, narrow = wide < 620, columns = there.length ? lines(there[0]).length + 1 : 1;
+    const wide = root.clientWidth, narrow = wide < 620, columns = there.length ? lines(there[0]).length + 2 : 1;
     listed = wide;
     table.replaceChildren();
     make(table, 'div', 'margin:2px 0', `step ${cursor} of ${X.high}: ` +
       (known ? say(Y, curve.y[cursor - 1]) : `at least ${say(Y, sum)}`) + ` in ${there.length} buffer${there.length === 1 ? '' : 's'}` +
       (cursor === map.mark ? ', the peak' : ''));
-    const grid = make(table, 'table', 'border-collapse:collapse;max-width:100%');
+    // On a narrow page the cells of a row wrap. On a wide one a column is as wide as its cells if there is room for all
+    // of them; what is cut ends in an ellipsis.
+    const grid = make(table, 'table', 'border-collapse:collapse;margin:0;max-width:100%;' +
+      (narrow ? '' : `display:grid;grid-template-columns:repeat(${columns},minmax(0,max-content))`));
     for (const i of there.slice(0, ROWS)) {
-      // On a narrow page the cells of a row wrap; on a wide one they share the width. What is cut ends in an ellipsis.
-      const row = make(grid, 'tr', narrow ? 'display:flex;flex-wrap:wrap' : '');
+      const row = make(grid, 'tr', narrow ? 'display:flex;flex-wrap:wrap' : 'display:contents');
       make(make(row, 'td', 'padding:0 4px 0 0'), 'span', `color:${map.kinds[kinds[i]][1]}`, '\u25a0');
       for (const cell of [say(Y, map.height[i]), ...lines(i)]) {
         if (narrow && !cell) continue;
         make(row, 'td', 'padding:0 12px 0 0;text-align:left;white-space:nowrap;overflow:hidden;text-overflow:ellipsis;' +
-          `max-width:${narrow ? wide - 24 : Math.round((wide - 24) / columns) - 12}px`, cell).title = cell;
+          `max-width:${narrow ? `${wide - 24}px` : '100%'}`, cell).title = cell;
       }
     }
-    if (there.length > ROWS) make(table, 'div', 'opacity:.75', `and ${there.length - ROWS} smaller buffers`);
+    if (there.length > ROWS) make(table, 'div', 'opacity:.75', `and ${there.length - ROWS} more buffer${there.length - ROWS === 1 ? '' : 's'}`);
   };
   const point = step => {
     cursor = Math.min(Math.max(Math.round(step), 1), X.high);

@@ -55,7 +55,8 @@ const upgrade = root => {
     }
     for (const n of all('text[data-x]')) {
       const {x, y, half, lift} = n.dataset;
-      set(n, {x: Math.min(Math.max(at('x', +x), +half), svg.viewBox.baseVal.width - half)});
+      const left = lift ? axes.x.start : 0;  // not on the ticks of the other axis
+      set(n, {x: Math.min(Math.max(at('x', +x), left + +half), svg.viewBox.baseVal.width - half)});
       if (lift) set(n, {y: at('y', +y) - lift});
     }
     // A label that would lie on another one is left out.

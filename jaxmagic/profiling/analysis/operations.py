@@ -1,11 +1,74 @@
-"""Sums up the operations of a profile over devices."""
+"""Sums up the operations of a profile over devices, and those of an unrolled program by line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
+from typing import NamedTuple
 
 from ..record.profile import OperationTime
+
+#: The parts of an instruction's name by which XLA keeps it apart from others of its kind.
+_NUMBER = re.compile(r"\.(\d+|clone)(?=\.|$)")
+
+
+class OperationGroup(NamedTuple):
+    """Operations that differ only in their number, such as one line of each layer of an unrolled loop.
+
+    Attributes:
+        operations: the operations, summed over devices, the one with most time first.
+        total: the sum of their counts and times, named after their kind.
+    """
+
+    operations: tuple[OperationTime, ...]
+    total: OperationTime
+
+
+def by_line(operations: Iterable[OperationTime]) -> list[OperationGroup]:
+    """Group the operations of one kind and line that do the same work, the group with most time first.
+
+    Operations without a known line are groups of their own. Those of different sizes are kept apart, so that the rate
+    of a group is that of its operations.
+    """
+    groups: dict[tuple[object, ...], list[OperationTime]] = {}
+    for each in over_devices(operations):
+        key = identity(each)
+        if each.source is not None:
+            work = each.shape, each.flops, each.accessed_bytes, each.multiplied
+            key = each.module, kind_of(each.name), each.category, each.source, each.inside, each.asynchronous, work
+        groups.setdefault(key, []).append(each)
+    made = [OperationGroup(tuple(members), _total(members)) for members in groups.values()]
+    return sorted(made, key=lambda group: -group.total.time_ns)
+
+
+def _total(members: list[OperationTime]) -> OperationTime:
+    total = reduce(together, members)
+    devices = {each.device for each in members}
+    return replace(
+        total,
+        name=named([each.name for each in members]),
+        device=total.device if len(devices) == 1 else "all",
+    )
+
+
+def named(names: Sequence[str]) -> str:
+    """Name operations of one kind: a single one by its own name, several by their kind and number.
+
+    >>> named(["dot.3"]), named(["dot.3", "dot.4"])
+    ('dot.3', '2× dot')
+    """
+    return names[0] if len(names) == 1 else f"{len(names)}× {kind_of(names[0])}"
+
+
+def kind_of(name: str) -> str:
+    """Return the name of an instruction without its number.
+
+    >>> kind_of("dot.3"), kind_of("loop_add_fusion.12.clone.1"), kind_of("fusion.7.remat")
+    ('dot', 'loop_add_fusion', 'fusion.remat')
+    """
+    return _NUMBER.sub("", name)
 
 
 def over_devices(operations: Iterable[OperationTime]) -> list[OperationTime]:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from ..record.profile import OperationTime, Profile
 from .data_sheets import peak_of
-from .operations import over_devices
+from .operations import by_line, over_devices
 
 #: Operations that use a bus or a network, or wait for one: neither peak FLOP/s nor memory bandwidth limits them.
 _NOT_ITS_OWN = ("collective", "control flow", "infeed", "host callback")
@@ -37,7 +37,7 @@ class Placed(NamedTuple):
     """An operation on the roofline of its device.
 
     Attributes:
-        operation: the operation, summed over all devices.
+        operation: the operation, summed over all devices, or the total of a group of operations.
         operational_intensity: FLOPs per byte accessed.
         flops_per_s: achieved FLOP/s.
         bytes_per_s: achieved memory bandwidth.
@@ -99,7 +99,15 @@ def place(operation: OperationTime, peaks: Peaks | None) -> Placed | None:
     )
 
 
-def without_rate(profile: Profile) -> list[OperationTime]:
-    """Return the operations that have no place on the roofline, the one with most time first."""
+def placed_by_line(profile: Profile) -> Iterator[Placed]:
+    """Yield the groups of operations with known FLOPs and bytes accessed, the one with most time first."""
     peaks = peaks_of(profile)
-    return [each for each in over_devices(profile.operation_times) if place(each, peaks) is None]
+    for each in by_line(profile.operation_times) if peaks is not None else ():
+        if (on_roofline := place(each.total, peaks)) is not None:
+            yield on_roofline
+
+
+def without_rate(profile: Profile) -> list[OperationTime]:
+    """Return the totals of the groups that have no place on the roofline, the one with most time first."""
+    peaks = peaks_of(profile)
+    return [each.total for each in by_line(profile.operation_times) if place(each.total, peaks) is None]

@@ -8,10 +8,11 @@ from ...charts.curves import Curves, Series
 from ...charts.scale import Scale
 from ...records.names import shortened
 from ...records.paths import short_source
-from ..analysis.roofline import peaks_of, placed
+from ..analysis.roofline import peaks_of, placed_by_line
 from ..record.profile import OperationTime, Profile
 
-#: At most this many operations are drawn, those with most time, and each has at least this share of it.
+#: At most this many operations, or groups of one kind and line, are drawn, those with most time. Each has at least
+#: this share of it.
 _MOST_DRAWN = 7
 _LEAST_SHARE = 0.002
 
@@ -30,7 +31,7 @@ def roofline_chart(profile: Profile) -> Curves | None:
     peaks = peaks_of(profile)
     shown = [
         each
-        for each in placed(profile)
+        for each in placed_by_line(profile)
         if each.operational_intensity and each.operation.time_ns >= _LEAST_SHARE * profile.device_ns
     ]
     if peaks is None or peaks.flops is None or not shown:

@@ -13,7 +13,7 @@ from ...report.glance import notes_folded
 from ...report.inside_words import inside_shares
 from ...report.style import Style
 from ..analysis.devices.bound import bound_of
-from ..analysis.operations import over_devices
+from ..analysis.operations import by_line
 from ..analysis.source_lines import Listed, line_times, listings
 from ..analysis.source_lines import Listing as Lines
 from ..charts.flame import profile_flame
@@ -137,12 +137,13 @@ def _slowest(whole: Sequence[Listing]) -> Iterator[Listing]:
 
 
 def _operations(profile: Profile, style: Style) -> Fold:
-    operations = over_devices(profile.operation_times)
-    shown = operations[: style.rows]
+    groups = by_line(profile.operation_times)
+    count = sum(len(each.operations) for each in groups)
+    shown = groups[: style.rows]
     table = Table(
         rows=roof.operation_table(shown, profile),
-        there_are=len(operations),
-        noun="operation",
+        there_are=len(groups),
+        noun="operation" if len(groups) == count else "row",
         where="operations()",
         narrow=() if style.width >= _WIDE else roof.operation_table(shown, profile, narrow=True),
         code=("operation", "line", "inside"),
@@ -152,13 +153,14 @@ def _operations(profile: Profile, style: Style) -> Fold:
     code = ("kernel", "of")
     kernels = [Table(rows=rows, there_are=there_are, noun="kernel", where="kernels()", narrow=narrow, code=code)]
     top = ""
-    if operations:
-        share = units.share(operations[0].time_ns, max(profile.device_ns, 1))
-        top = f", top: {shortened([operations[0].name], 40)[0]} {share}"
+    if groups:
+        share = units.share(groups[0].total.time_ns, max(profile.device_ns, 1))
+        top = f", top: {shortened([groups[0].total.name], 40)[0]} {share}"
     return Fold(
-        title=f"{units.count(len(operations), 'operation')}{top}",
+        title=f"{units.count(count, 'operation')}{top}",
         blocks=(
-            *([table] if operations else []),
+            *([table] if groups else []),
+            *_sentences(roof.about_groups(shown), faint=True),
             *(kernels if rows else []),
             *_sentences(about_operation_heads(table.rows[0] if operations else ()), faint=True),
             *_sentences(roof.about_roof(profile), faint=True),

@@ -9,6 +9,7 @@ from ...records.call_stack import is_users
 from ...records.paths import short_source
 from ...report.inside_words import inside_shares
 from ...xla.lines.labels import BACKWARD
+from ..analysis.operations import kind_of, named
 from ..analysis.source_lines import LineTime, Listing
 from ..record.profile import Profile
 
@@ -42,8 +43,12 @@ def parts(profile: Profile) -> int:
 
 
 def operations_of(line: LineTime, most: int = 3) -> str:
-    """List the operations of a line, the one with most time first."""
-    names = sorted(line.operations, key=lambda each: -line.operations[each])
+    """List the operations of a line, the kind with most time first; several of one kind by their number."""
+    kinds: dict[str, list[str]] = {}
+    for name in line.operations:
+        kinds.setdefault(kind_of(name), []).append(name)
+    times = {kind: sum(line.operations[name] for name in names) for kind, names in kinds.items()}
+    names = [named(kinds[kind]) for kind in sorted(times, key=lambda kind: -times[kind])]
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 

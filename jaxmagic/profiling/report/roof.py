@@ -6,10 +6,13 @@ from collections.abc import Iterable, Mapping
 
 from ... import units
 from ...report.inside_words import last_names
-from ..analysis.operations import counts_by_device, identity
+from ..analysis.operations import OperationGroup, counts_by_device, identity
 from ..analysis.roofline import Peaks, Placed, peaks_of, place, placed, without_rate
-from ..record.profile import OperationTime, Profile
+from ..record.profile import Profile
 from .lines import parts, short, whole
+
+#: The executions of each operation per device, by its identity.
+CountsByDevice = Mapping[tuple[object, ...], Mapping[str, int]]
 
 #: The origin of the peak rates, in words.
 _PEAKS_FROM = {
@@ -91,12 +94,26 @@ def _rate(op: Placed | None) -> tuple[str, str]:
     return rate, units.percent(op.roofline_efficiency) if op.roofline_efficiency >= _LEAST_OF_ROOF else "<0.1 %"
 
 
-def _runs_of(operation: OperationTime, counts: Mapping[str, int], profile: Profile) -> str:
-    """Format the executions of an operation per run: over all devices, and per device if they differ."""
+def about_groups(groups: Iterable[OperationGroup]) -> list[str]:
+    """Explain the rows that are sums, if there are any."""
+    several = [len(each.operations) for each in groups if len(each.operations) > 1]
+    if not several:
+        return []
+    return [
+        f"{several[0]}×: {several[0]} operations of one kind, size and line, summed; operations() has a row for each."
+    ]
+
+
+def _runs_of(group: OperationGroup, all_counts: CountsByDevice, profile: Profile) -> str:
+    """Format the executions of operations per run: over all devices, and per device if they differ."""
     runs, devices = profile.runs or 1, len(profile.device_uses)
-    count = whole(operation.count, runs)
+    count = whole(group.total.count, runs)
     if devices < 2:
         return count
+    counts: dict[str, int] = {}
+    for each in group.operations:
+        for device, executions in all_counts.get(identity(each), {}).items():
+            counts[device] = counts.get(device, 0) + executions
     if len(counts) == 1:
         return f"{count} ({next(iter(counts))})"
     least, most = min(counts.values()) if len(counts) == devices else 0, max(counts.values())
@@ -106,15 +123,16 @@ def _runs_of(operation: OperationTime, counts: Mapping[str, int], profile: Profi
 
 
 def operation_table(
-    operations: Iterable[OperationTime], profile: Profile, *, narrow: bool = False
+    groups: Iterable[OperationGroup], profile: Profile, *, narrow: bool = False
 ) -> list[tuple[str, ...]]:
-    """Tabulate operations, with means over devices; the narrow table has no rates, only their share of the roof."""
+    """Tabulate groups of operations, with means over devices; the narrow table has shares of the roof, no rates."""
     peaks = peaks_of(profile)
     rates = ("rate", "of roof")[narrow:] if peaks else ()
-    operations = list(operations)
+    groups = list(groups)
+    totals = [each.total for each in groups]
     counts = counts_by_device(profile.operation_times)
-    any_inside = any(each.inside for each in operations)  # an empty column is left out
-    any_async = any(each.asynchronous for each in operations)
+    any_inside = any(each.inside for each in totals)  # an empty column is left out
+    any_async = any(each.asynchronous for each in totals)
     where = ("line", "inside") if any_inside else ("line",)
     spans = ("span",) if any_async else ()
     heads = (
@@ -134,13 +152,13 @@ def operation_table(
             each.category,
             units.time(each.time_ns / parts(profile)),
             units.share(each.time_ns, max(profile.device_ns, 1)),
-            _runs_of(each, counts.get(identity(each), {}), profile),
+            _runs_of(group, counts, profile),
             "" if each.asynchronous else units.time(each.mean_ns),
             *((units.time(each.mean_ns) if each.asynchronous else "",) if any_async else ()),
             *(_rate(place(each, peaks))[narrow:] if peaks else ()),
             short(each.source),
             *((last_names(each.inside or "") if narrow else each.inside or "",) if any_inside else ()),
         )
-        for each in operations
+        for group, each in zip(groups, totals, strict=True)
     ]
     return [heads, *rows]

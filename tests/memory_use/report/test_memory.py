@@ -383,7 +383,7 @@ def test_everything_from_the_user_is_escaped(
     for record in (found, arrays, program):
         tags = Tags(to_html(record, PLAIN))
         assert set(tags.tags) <= {"div", "b", "table", "tr", "th", "td", "code", "span", "details", "summary"}
-        assert set(tags.attributes) <= {"style", "open"}
+        assert set(tags.attributes) <= {"style", "open", "tabindex", "role", "aria-label"}
         text = to_text(record)
         assert not re.search(r"[\x00\u2028]", text)
 

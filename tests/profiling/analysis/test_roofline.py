@@ -36,6 +36,15 @@ def test_what_limits_an_operation_depends_on_what_it_computes_for_each_byte() ->
     assert (total.bytes_per_s, total.roofline_efficiency) == (pytest.approx(8e9), pytest.approx(0.8))
 
 
+def test_layers_of_an_unrolled_loop_are_one_point_at_their_mean_rate() -> None:
+    layers = [replace(PRODUCT, name=f"dot.{number}") for number in range(3)]
+    chart = roofline_chart(profile(replace(layers[0], total_ns=60 * MS), *layers[1:], SUM))
+    assert chart is not None
+    (point,) = [each for each in chart.series if each.name == "3× dot (cell 3:2)"]
+    assert [each.name for each in chart.series] == ["roof", point.name, "add.2 (cell 3:2)"]
+    assert point.y == (pytest.approx(3 * 500e6 / (60e-3 + 20e-3 + 20e-3) * 2),)
+
+
 def test_of_several_devices_the_mean_run_counts() -> None:
     both = profile(PRODUCT, replace(PRODUCT, device="CPU:1", total_ns=60 * MS))
     (found,) = placed(both)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fabricate.profiling import CALLER, HELPER, MS, OTHER, fabricated, place, use
+from fabricate.profiling import CALLER, HELPER, MS, OTHER, fabricated, operation, place, use
 
 import jaxmagic
 from jaxmagic.charts.areas import Flame
@@ -109,6 +109,34 @@ def test_the_table_of_operations_names_library_functions(profile: Profile) -> No
     assert ">flax.<wbr>linen.<wbr>MultiHeadDotProductAttention</td>" in to_html(
         replace(profile, operation_times=(long,))
     )
+
+
+def test_an_unrolled_program_has_a_row_for_each_line_and_the_frame_has_all(profile: Profile) -> None:
+    layers = tuple(operation(f"tanh.{number}", MS, source="cell 3:6") for number in range(50))
+    found = replace(profile, operation_times=(*layers, *profile.operation_times))
+    text = to_text(found)
+    assert "52 operations, top: 50× tanh " in text
+    (row,) = [each.split() for each in text.splitlines() if "tanh" in each and "cell 3:6" in each]
+    assert row[:2] == ["50×", "tanh"]
+    assert row[-5:] == ["50", "500", "µs", "cell", "3:6"]
+    meaning = "50×: 50 operations of one kind, size and line, summed; operations() has a row for each."
+    assert meaning in " ".join(text.split())
+    assert len(found.operations()) == 52
+    assert "50×:" not in to_text(profile)
+
+
+def test_rows_that_are_left_out_are_called_rows_if_some_are_sums(profile: Profile) -> None:
+    layers = [operation(f"tanh.{number}", 2 * MS, source=f"cell 3:{number // 2}") for number in range(40)]
+    assert "… and 10 more rows: see operations()" in to_text(replace(profile, operation_times=tuple(layers)))
+    assert "… and 10 more operations: see" in to_text(replace(profile, operation_times=tuple(layers[::2])))
+
+
+def test_operations_of_a_line_are_named_once_for_each_kind(profile: Profile) -> None:
+    many = replace(
+        place(4 * MS, name="copy.1"), operations=("copy.1", "transpose.3", *(f"copy.{at}" for at in range(2, 9)))
+    )
+    text = " ".join(to_text(replace(profile, place_times=(*profile.place_times[:2], many))).split())
+    assert "Without a line: 2.00 ms (13 %): 8× copy, transpose.3." in text
 
 
 def test_the_name_of_a_library_function_is_no_markup(profile: Profile) -> None:
@@ -335,8 +363,8 @@ def test_html_has_the_heat_of_each_line_and_escapes_all_that_is_the_users(profil
     html = to_html(replace(profile, codes=(evil,), code=hostile, notes=(Note.of_text(hostile),)))
     assert "<script>window.evil" not in html
     assert "<img src=x" not in html
-    assert "rgba(214,90,60,0.48)" in to_html(profile)
-    assert "rgba(128,128,128,0.48)" in to_html(profile, Style(colour=False))
+    assert "rgba(214,90,60,0.40)" in to_html(profile)
+    assert "rgba(128,128,128,0.40)" in to_html(profile, Style(colour=False))
 
 
 def test_rows_that_are_left_out_are_where_it_says(profile: Profile) -> None:

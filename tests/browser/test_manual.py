@@ -1,0 +1,58 @@
+"""The built manual as axe-core sees it, in light and dark, on a wide and on a narrow page: `make docs-check`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .accessible import violations
+from .chromium import Watch
+
+#: The folder of the manual. Building it takes minutes, so other runs of the tests have none.
+MANUAL = os.environ.get("JAXMAGIC_MANUAL")
+
+#: Pages of each kind: prose, tables, what ran, notebooks, pictures, options, signatures, and what the theme makes.
+PAGES = (
+    "index", "quickstart", "profile", "memory", "how-to/slow-line", "how-to/will-it-fit", "questions", "gallery",
+    "versions", "reference/magics", "reference/timing", "reference/platforms", "genindex", "search",
+)  # fmt: skip
+
+VIEWS = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 400)]
+
+#: What the theme writes in every page, or in the page of the search, and why it is not mended here.
+OF_THE_THEME = {
+    ("landmark-unique", '<aside class="sidebar-drawer">'): "its second aside, the contents of the page, has no name",
+    ("page-has-heading-one", "<html"): "a script of the theme writes the heading of the search",
+}
+
+#: Where a page has outputs of ipywidgets, MyST-NB asks these for the scripts that would show them.
+OF_MYST_NB = ("https://cdnjs.cloudflare.com/ajax/libs/require.js/", "https://cdn.jsdelivr.net/npm/@jupyter-widgets/")
+
+#: Until a page has noticed its new width.
+_TWO_FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def is_of_the_theme(rule: str, element: str) -> bool:
+    return any(rule == known and element.startswith(start) for known, start in OF_THE_THEME)
+
+
+@pytest.mark.skipif(MANUAL is None, reason="make docs-check names the manual that it has built: JAXMAGIC_MANUAL")
+@pytest.mark.parametrize("name", PAGES)
+def test_everybody_can_read_the_manual(name: str, context: Any, watched: Watch, axe: None) -> None:
+    page = context.new_page()
+    found = set()
+    page.goto((Path(MANUAL or "") / f"{name}.html").resolve().as_uri())
+    for scheme, width in VIEWS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_function("!document.querySelector('[data-jaxmagic] > img')")
+        page.evaluate(_TWO_FRAMES)
+        found |= {(rule, element[:300], scheme, width) for rule, element in violations(page)}
+    page.close()
+    assert [each for each in sorted(found) if not is_of_the_theme(*each[:2])] == []
+    outside, errors = watched.take()
+    assert [each for each in outside if not each.startswith(OF_MYST_NB)] == []
+    assert [each for each in errors if "ERR_NAME_NOT_RESOLVED" not in each] == []
