@@ -31,6 +31,14 @@ def raising(session: Session) -> Iterator[Session]:
         setattr(sys, name, value)
 
 
+def test_a_function_that_is_only_named_was_not_called(session: Session) -> None:
+    session.run("f = jax.jit(lambda v: v + 1)")
+    session.run("%jaxdoctor f")
+    assert "f was not called, so nothing ran. Write for example f(x)." in " ".join(session.report.split())
+    session.run("%jaxdoctor f(x);")
+    assert "was not called" not in session.report
+
+
 def test_a_cell_of_it_lists_its_findings_and_keeps_its_value(session: Session) -> None:
     session.run("%%jaxdoctor -v found\nz = jax.jit(lambda v: v + 1)(x)\nz")
     assert session.report.startswith("1 finding; a run takes ")

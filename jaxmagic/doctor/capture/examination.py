@@ -19,6 +19,7 @@ from ...progress.record import SILENT, Progress
 from ...records.note import Note, note
 from ...runtime.clock import timestamp
 from ...runtime.environment import probe
+from ...runtime.functions import only_name
 from ...runtime.jax_version import require_jax
 from ...timing.capture.stopwatch import Stopwatch
 from ...timing.record import Timing
@@ -74,6 +75,7 @@ class Examination:
         self._running: Generator[None, None, None] | None = None
         self._before: Snapshot | None = None
         self._notes: list[Note] = []
+        self._is_uncalled = False
         self._completed = 0
         self._diagnosis: Diagnosis | None = None
 
@@ -121,6 +123,7 @@ class Examination:
     def result(self, value: Any) -> None:
         if self._active is not None:
             self._active.result = value
+            self._is_uncalled = callable(value)
 
     @property
     def dropped(self) -> Any:
@@ -271,6 +274,8 @@ class Examination:
         findings: tuple[Any, ...] = ()
         looked: tuple[str, ...] = ()
         notes = list(self._notes)
+        if self._is_uncalled and (named := only_name(self._scope.code)) is not None:
+            notes.append(note("timing.not_called", function=named))
         if differs:
             notes.append(note("doctor.failed_later", error=type(error).__name__))
             timings = timings[: self._completed]

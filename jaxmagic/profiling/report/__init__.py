@@ -162,7 +162,7 @@ def _operations(profile: Profile, style: Style) -> Fold:
             *([table] if groups else []),
             *_sentences(roof.about_groups(shown), faint=True),
             *(kernels if rows else []),
-            *_sentences(about_operation_heads(table.rows[0] if operations else ()), faint=True),
+            *_sentences(about_operation_heads(table.rows[0] if groups else ()), faint=True),
             *_sentences(roof.about_roof(profile), faint=True),
             *_sentences((str(each) for each in profile.notes if each.kind == ABOUT_THE_ROOF), faint=True),
             Picture(chart=lambda: roofline_chart(profile)),
