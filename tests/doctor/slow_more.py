@@ -252,3 +252,29 @@ def parameters_fetched_at_the_end() -> Program:
         return jax.device_get(epochs(w))[-1]
 
     return train, (normal(48, 48) / 7,)
+
+
+def _cached(order: str) -> Any:
+    """Decode with keys that are cached in an order of axes."""
+
+    @jax.jit
+    def attend(query: Any, keys: Any) -> Any:
+        scores = jnp.einsum(f"bhd,{order}->bht", query, keys)
+        return query + jax.nn.softmax(scores).max(-1, keepdims=True)
+
+    def decode(query: Any, keys: Any) -> Any:
+        for _ in range(4):
+            query = attend(query, keys)
+        return query
+
+    return decode
+
+
+@found_by("layout")
+def keys_cached_in_another_order() -> Program:
+    return _cached("bthd"), (normal(8, 16, 64), normal(8, 1024, 16, 64))
+
+
+@instead_of(keys_cached_in_another_order)
+def keys_cached_in_order() -> Program:
+    return _cached("bhtd"), (normal(8, 16, 64), normal(8, 1024, 16, 64).transpose(0, 2, 1, 3))

@@ -13,7 +13,6 @@ from ...records.note import Note
 Basis = Literal[
     "measured",  # by a clock, or planned by the compiler
     "estimated",  # computed from something that was measured
-    "at most",  # an upper bound: how much of it the remedy reaches is not known
 ]
 
 #: The occasion on which a cost arises.

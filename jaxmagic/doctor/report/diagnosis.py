@@ -103,7 +103,7 @@ def _entry(finding: RuleFinding, diagnosis: Diagnosis, digits: int) -> Entry:
 
 def cost(finding: RuleFinding, diagnosis: Diagnosis, digits: int = 3) -> str:
     """Word what a finding costs, and how that is known."""
-    about = {"estimated": "≈ ", "at most": "at most "}.get(finding.basis or "", "")
+    about = "≈ " if finding.basis == "estimated" else ""
     if finding.cost_bytes is not None:
         return f"{about}{units.size(finding.cost_bytes)}"
     if finding.cost_ns is None:

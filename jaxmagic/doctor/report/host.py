@@ -93,7 +93,7 @@ NOTES: dict[str, Callable[..., str]] = {
         "operations may have been called."
     ),
     "not_jitted_unknown": lambda function: (
-        f"How many of them {printable(function)} calls is not known: there are too few samples of the host's line."
+        f"How many of them {printable(function)} calls is unknown: it ran too briefly to be sampled often enough."
     ),
     "not_jitted_remedy": _how_to_jit,
     "transformed_calls": _transformed,

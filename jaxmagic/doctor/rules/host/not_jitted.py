@@ -50,7 +50,6 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     advised = None if line is None else function_around(line)
     inside = None if line is None or advised is None else inside_function(advised, line.file, evidence)
     reached_ns = cost_ns if inside is None else min(cost_ns * inside.share, inside.most_ns)
-    bound = advised is not None and inside is None
     if not matters(reached_ns, evidence):  # this function has too few of them to be the one to jit
         reached_ns, way, code = cost_ns, "group", None
     yield RuleFinding(
@@ -65,7 +64,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         source=source_at(line),
         evidence=tuple(_elsewhere(inside, _function(line))) if advised is not None else (),
         cost_ns=reached_ns,
-        basis="at most" if bound else "estimated",
+        basis="estimated",
         remedy=note("doctor.not_jitted_remedy", way=way, function=_function(line)),
         code=code,
         applies_to=_function(line) or None if transforms else None,
@@ -186,7 +185,8 @@ RULE = Rule(
     "The cost is this idle time, with at most 50 µs of the host's time before each call; operations that overlap "
     "with the device's work cost nothing. If the function to jit has less than "
     f"{units.percent(MOST_INSIDE)} of the samples in which operations may have been called, it has this share of the "
-    "cost, and no more than the time in which it ran; with too few samples, the cost is an upper bound. Calls of "
+    "cost, and no more than the time in which it ran. With too few samples, the cost is that of all operations, and "
+    "the report says so. Calls of "
     "jax.vmap(f), jax.grad(f) and the like outside jit, where f is jitted, count from "
     f"{MANY_TRANSFORMED} per run on: each of them transforms f again.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html",
