@@ -119,8 +119,10 @@ def test_least_time_that_counts() -> None:
     double = [each for each in evidence.profile.operation_times if "f64" in each.shape]
 
     def found(share: float) -> list[RuleFinding]:
-        time_ns = int(share * evidence.run_ns * (evidence.profile.runs or 1) if evidence.profile else 0)
-        profile = replace(evidence.profile, operation_times=(replace(double[0], time_ns=time_ns),))
+        assert evidence.profile is not None
+        recorded_ns = evidence.run_ns * (evidence.profile.runs or 1)
+        timed = (replace(double[0], time_ns=int(share * recorded_ns)),)
+        profile = replace(evidence.profile, operation_times=timed, device_uses=(), recorded_ns=recorded_ns)
         return list(precision.look(replace(evidence, profile=profile)))
 
     assert found(0.039) == []
