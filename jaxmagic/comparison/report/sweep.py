@@ -19,15 +19,19 @@ _FEW_POINTS = 5
 
 def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
     """Report where candidates overtake each other, and the time at each point; how times grow is folded."""
-    headline = words.headline(sweep)
-    yield Headline(text=headline)
+    measured = words.headline(sweep)
+    first, *others = [*about_scaling(sweep), *words.about_crossings(sweep)] or [measured]
+    yield Headline(text=cut(first.rstrip("."), sweep))
+    if first is not measured:
+        yield Sentence(text=measured, inner=True)
     if sweep.curves:
-        yield Picture(chart=lambda: chart_of(sweep), alt=headline)
-    yield from _sentences(sweep, about_scaling(sweep))
-    yield from _sentences(sweep, words.about_crossings(sweep))
-    yield from _points(sweep, style)
-    if scaled := scaling_table(sweep):
+        yield Picture(chart=lambda: chart_of(sweep), alt=measured)
+    yield from _sentences(sweep, others)
+    scaled = scaling_table(sweep)
+    if scaled:
         yield Table(rows=scaled, there_are=len(scaled) - 1, code=("candidate",))
+    if len(scaled) - 1 < len(sweep.points) * len(sweep.labels):  # or it has their times
+        yield from _points(sweep, style)
     yield from _sentences(sweep, words.about_outputs(sweep))
     yield from _sentences(sweep, words.about_end(sweep))
     yield Fold(title="Memory against time", blocks=(Picture(chart=lambda: tradeoff_chart(sweep)),))

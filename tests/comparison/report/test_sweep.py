@@ -27,8 +27,8 @@ from jaxmagic.statistics.estimate import Estimate
 
 def test_a_sweep_as_text(sweep: Sweep) -> None:
     expected = """\
-        numpy and jit over n = 8, 16, …, 2048
-        jit overtakes numpy near n = 64, between 32 and 128.
+        jit overtakes numpy near n = 64, between 32 and 128
+          numpy and jit over n = 8, 16, …, 2048
              n        numpy                     jit
              8       142 µs   9.12 ms, 63.9x slower
             16       570 µs   9.12 ms, 16.0x slower
@@ -56,7 +56,7 @@ def test_html_says_the_same(sweep: Sweep) -> None:
         "9.12 ms, 63.9x slower",
         "jit grows as n^1.00 (0.94 to 1.08) from n = 128 on, plus a constant overhead of about 9.1 ms "
         "(6 % of the time at n = 1024).",
-        "jit overtakes numpy near n = 64, between 32 and 128.",
+        "jit overtakes numpy near n = 64, between 32 and 128",
         "Failed at n=2048: numpy: MemoryError: 32 GiB",
     ):
         assert words in html
