@@ -138,6 +138,8 @@ def about_verified(verified: Verified | None, digits: int = 3, rule: str = "") -
         sentences.append("The outputs agree." if verified.outputs_agree else "The outputs differ.")
     if verified.survives is False and rule == "error" and verified.outputs_agree is not False:
         sentences.append("The remedy fixes the error, but is not faster here than the call without jit.")
+    elif verified.outputs_agree is False:
+        sentences.append("So this remedy changes the result here.")
     elif verified.survives is False:
         sentences.append("This remedy does not help here.")
     return [*sentences, *map(str, verified.notes)]

@@ -76,8 +76,8 @@ NOTES: dict[str, Callable[..., str]] = {
     "reordered_time": _time_of,
     "reordered_argument": _reordered_argument,
     "reordered_remedy": lambda: (
-        "Keep one order of axes from where the arrays are made to where they are used, with the axes that a product "
-        "shares first and the one that it sums over last: 'bhsd,bhtd->bhst', not 'bshd,bthd->bhst'."
+        "Keep one order of axes from where the arrays are made to where they are used: axes that a product shares "
+        "first, and an axis that is summed, sorted or transformed over last."
     ),
     "gather": lambda function, share: (
         f"{printable(function)} reads elements by index (gather) for {units.percent(share)} of the run."

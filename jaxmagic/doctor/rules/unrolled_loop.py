@@ -118,7 +118,7 @@ def _look_at(program: Program, compilations: list[Compilation], evidence: Eviden
         found=note(
             "doctor.unrolled_loop",
             function=compilations[0].function,
-            equations=unrolled.equations,
+            equations=min(unrolled.equations, total),  # nested lines count the same ones
             total=total,
             primitives=", ".join(f"{name} {counts[name]}" for name in names),
         ),

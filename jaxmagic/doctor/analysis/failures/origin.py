@@ -11,7 +11,7 @@ from ...record.failure import Failure, Traced
 FIRST_TRIES = "bool", "number", "index", "shape", "static"
 
 #: The kinds of errors that are about one traced value.
-_OF_TRACED = "bool", "number", "index", "shape", "numpy", "mask", "format"
+OF_TRACED = "bool", "number", "index", "shape", "numpy", "mask", "format"
 
 #: A longer call is not shown: nobody pastes it.
 _LONGEST = 1000
@@ -26,7 +26,7 @@ def evidence_of(failure: Failure) -> tuple[Note, ...]:
         library = failure.library
         where = f"{known_as(library.file)}:{library.line}"
         notes.append(note("doctor.error_in_library", function=library.function, location=where))
-    if failure.kind in _OF_TRACED:
+    if failure.kind in OF_TRACED:
         notes += _origin(failure)
     unjitted = fallback(failure)
     if unjitted is not None and len(unjitted) <= _LONGEST and failure.call is not None:

@@ -16,6 +16,7 @@ from ....runtime.around import of_type
 from ....runtime.tracing import is_tracer, origin_of, traces_around, type_of
 from ...analysis.failures import messages
 from ...analysis.failures.differences import differences
+from ...analysis.failures.origin import OF_TRACED
 from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
 from ...record.failure import Failure, Handed, Traced, Value
 from .buffers import Donors, deleted_in, donors_of, largest_alive
@@ -107,7 +108,7 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
     )
     if not users:
         return facts
-    found = _with_code(facts, users, _library(entries, users[-1]))
+    found = _with_code(facts, users, entries)
     if found.kind in WRONG_ARGUMENTS:
         found = _with_operands(found, users[-1], _first_of_jax(entries, users[-1]))
     if kind != "memory":
@@ -143,15 +144,17 @@ def _library(entries: Sequence[Entry], last: Entry) -> Frame | None:
     return theirs[-1].where if theirs else None
 
 
-def _with_code(facts: Failure, users: Sequence[Entry], library: Frame | None) -> Failure:
+def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry]) -> Failure:
     """Add what the code and the variables of the failing line tell."""
     last, place = users[-1], users[-1].place
-    code = last.frame.f_code
-    values = tuple(_values(place.whole, last.frame, depth=3 if facts.kind == "leak" else 0))
+    code, library = last.frame.f_code, _library(entries, last)
     if facts.kind == "number" and is_percent(place.node):
         facts = replace(facts, kind="format")
     if facts.traced is None and facts.kind in ("mask", "shape", "number", "format"):
         facts = replace(facts, traced=_common(_meant(facts, place, last.frame)))
+    if facts.kind in OF_TRACED and facts.traced is not None and not _is_running(facts.traced, entries):
+        facts = replace(facts, kind="leak", detail=None)
+    values = tuple(_values(place.whole, last.frame, depth=3 if facts.kind == "leak" else 0))
     begun = _beginning(facts.traced, users)
     call = None
     if facts.kind in ("static", "not array"):
@@ -185,6 +188,13 @@ def _with_code(facts: Failure, users: Sequence[Entry], library: Frame | None) ->
         alive=tuple(name for name, _ in alive),
         alive_bytes=tuple(size for _, size in alive),
     )
+
+
+def _is_running(traced: Traced, entries: Sequence[Entry]) -> bool:
+    """Return whether a function is among the calls of a traceback; if not, its value has left it."""
+    known = (traced.function, traced.file, traced.line)
+    codes = (each.frame.f_code for each in entries)
+    return any((code.co_name, code.co_filename, code.co_firstlineno) == known for code in codes)
 
 
 def _meant(facts: Failure, place: Place, frame: FrameType) -> tuple[Value, ...]:

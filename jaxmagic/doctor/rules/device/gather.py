@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from .... import units
 from ....profiling.record.profile import OperationTime
 from ....records.note import Note, note
 from ....xla.costs.operand_utilization import instructions_of
@@ -68,8 +69,9 @@ def _is_of(kind: str, operation: OperationTime, module: HloModule | None) -> boo
 RULE = Rule(
     name="gather",
     looks_for="gathers and scatters that dominate",
-    decides="Operations that read or write elements by index, as x[i] and x.at[i].add(y) with an array i, take at "
-    f"least {_LEAST_DOMINANT:.0%} of the run for one line. How much less another way would take depends on the "
+    decides="Reports operations that read or write elements by index, as x[i] and x.at[i].add(y) with an array i, if "
+    f"they take at least {units.percent(_LEAST_DOMINANT)} of the run for one line. How much less another "
+    "way would take depends on the "
     "indices, so the cost is unknown. On CPUs, the promises indices_are_sorted and unique_indices changed nothing "
     "when measured with a million indices; JAX documents that they may help on some backends.",
     source="https://docs.jax.dev/en/latest/_autosummary/jax.Array.at.html",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from .... import units
 from ....profiling.record.profile import OperationTime
 from ....records.note import note
+from ....xla.costs.operand_utilization import instructions_of
 from ....xla.hlo import HloModule
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
@@ -18,10 +20,13 @@ _LEAST_DOMINANT = 0.2
 #: Instructions between an argument and its transpose that move no data.
 _VIEWS = frozenset({"bitcast", "get-tuple-element", "opt-barrier"})
 
+#: What an operation consists of that does nothing but reorder.
+_REORDERING = frozenset({"bitcast", "copy", "parameter", "reshape", "transpose", "tuple"})
+
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
     """Find the line for which arrays are reordered longest."""
-    for each in dominant(evidence, _LEAST_DOMINANT, lambda operation, _: operation.category == "layout change"):
+    for each in dominant(evidence, _LEAST_DOMINANT, _reorders):
         arguments = _arguments(each.operations, each.program.module)
         largest = each.operations[0]
         yield RuleFinding(
@@ -46,35 +51,71 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         )
 
 
+def _reorders(operation: OperationTime, module: HloModule | None) -> bool:
+    """Return whether an operation only reorders an array, which nothing uses in its first order.
+
+    An array that is used in both orders has to be reordered, as in ``x + x.T``.
+    """
+    if operation.category != "layout change":
+        return False
+    number = None if module is None else module.instruction_ids.get(operation.name)
+    if module is None or number is None:
+        return True
+    instruction = module.instructions[number]
+    inside = {each.opcode for each in instructions_of(module, instruction).values()}
+    source = _source(module, number)
+    return inside <= _REORDERING and all(_only_reorders(module, each) for each in _users(module, source))
+
+
+def _users(module: HloModule, source: int) -> Iterator[int]:
+    """Yield the instructions that use an array, also by way of views."""
+    for number, each in module.instructions.items():
+        if source in each.operand_ids:
+            yield from _users(module, number) if each.opcode in _VIEWS else (number,)
+
+
+def _only_reorders(module: HloModule, number: int) -> bool:
+    instruction = module.instructions[number]
+    opcodes = {each.opcode for each in instructions_of(module, instruction).values()} or {instruction.opcode}
+    return opcodes <= _REORDERING
+
+
+def _source(module: HloModule, number: int) -> int:
+    """Return the instruction whose result another one takes, beyond views."""
+    operands = module.instructions[number].operand_ids
+    if len(operands) != 1:
+        return number
+    instruction = module.instructions[operands[0]]
+    return _source(module, operands[0]) if instruction.opcode in _VIEWS else operands[0]
+
+
 def _arguments(operations: Sequence[OperationTime], module: HloModule | None) -> list[str]:
     """Return the names of the arguments that are reordered as they are passed, if all arrays are such arguments."""
     names: dict[str, None] = {}
     for each in operations:
-        name = "" if module is None else _argument(module, each.name)
+        number = None if module is None else module.instruction_ids.get(each.name)
+        name = "" if module is None or number is None else _argument(module, _source(module, number))
         if not name:
             return []
         names[name] = None
     return list(names)
 
 
-def _argument(module: HloModule, name: str) -> str:
-    number = module.instruction_ids.get(name)
-    operands = () if number is None else module.instructions[number].operand_ids
-    while len(operands) == 1:
-        instruction = module.instructions[operands[0]]
-        if instruction.opcode == "parameter" and operands[0] in module.computations[module.entry_computation_id]:
-            position = instruction.parameter_number
-            return module.inputs[position].name if position < len(module.inputs) else ""
-        operands = instruction.operand_ids if instruction.opcode in _VIEWS else ()
-    return ""
+def _argument(module: HloModule, number: int) -> str:
+    instruction = module.instructions[number]
+    if instruction.opcode != "parameter" or number not in module.computations[module.entry_computation_id]:
+        return ""
+    position = instruction.parameter_number
+    return module.inputs[position].name if position < len(module.inputs) else ""
 
 
 RULE = Rule(
     name="layout",
     looks_for="arrays that are reordered in memory, as for a product over an axis that is not the last one",
-    decides=f"Transposes, and copies that change the layout, take at least {_LEAST_DOMINANT:.0%} of the run for one "
-    "line. Their device time is the cost if they reorder arguments as these are passed. Otherwise the cost is "
-    "unknown: XLA may have to reorder other arrays instead.",
+    decides="Reports transposes, and copies that change the layout, if they take at least "
+    f"{units.percent(_LEAST_DOMINANT)} of the run for one line, and nothing uses the arrays in their first order. "
+    "Their device time is the cost if they reorder arguments as these are passed. Otherwise the cost is unknown: XLA "
+    "may have to reorder other arrays instead.",
     source="https://openxla.org/xprof/hlo_op_stats",
     look=look,
     needs=("programs", "profile"),

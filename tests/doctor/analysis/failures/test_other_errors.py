@@ -181,6 +181,28 @@ def test_a_leak_is_traced_to_the_line_where_it_escaped(store: str, read: str, na
     assert "local" not in cell.said
 
 
+@pytest.mark.parametrize(
+    "use",
+    ["[float(each) for each in cache]", "np.array(cache)", "cache[0].item()", "jnp.zeros(cache[0])", "cache[0] or 1"],
+)
+def test_a_value_that_is_needed_after_its_tracing_has_leaked(use: str) -> None:
+    cell = Cell(f"""
+        cache = []
+        @jax.jit
+        def f(x):
+            cache.append(x + 1)  # it escapes
+            return x
+        f(1)
+        {use}  # here
+    """)
+    assert cell.failure.error != "UnexpectedTracerError"
+    assert cell.finding.line == cell.here
+    assert "traced by f" in cell.said
+    assert f"It escaped at {cell.file}:5: cache.append(x + 1)" in cell.said
+    assert "has no value yet" not in cell.said
+    assert "computed at" not in cell.said
+
+
 def test_a_leak_from_another_function_is_unknown() -> None:
     cell = Cell("""
         cache = []

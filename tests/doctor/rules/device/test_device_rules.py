@@ -98,6 +98,13 @@ class TestLayout:
         (found,) = found_in(layout, channels_first, values(2, 128, 128, 3))
         assert found.source == "return jnp.transpose(images, (0, 3, 1, 2))"
 
+    @pytest.mark.parametrize(
+        "function",
+        [lambda x: (x + x.T) / 2, lambda x: jnp.maximum(x, x.T), lambda x: x.T + 1, lambda x: (x.T, x + 1)],
+    )
+    def test_arrays_that_are_used_in_both_orders_or_computed_with_are_left_alone(self, function: Any) -> None:
+        assert found_in(layout, jax.jit(function), values(600, 600)) == []
+
     def test_inside_a_flax_module(self) -> None:
         nn = pytest.importorskip("flax.linen")
 
