@@ -72,11 +72,19 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         "function. An assertion on a shape or a dtype works as it is."
     ),
     "write_logical": _write_logical,
+    "write_nested": lambda python, jnp, lax: (
+        f"Test {quoted(python)} with a Python if around the rest: {jnp}.logical_and() and {jnp}.logical_or() compute "
+        f"both operands, and Python can skip one. Within it, use {jnp}.where() or {lax}.cond() for the traced part."
+    ),
     "write_default": _write_default,
     "write_extreme": lambda function, replacement, whole: (
         f"Use {replacement}(a, b) in place of {function}(a, b), and {whole}(x) for the elements of an array."
     ),
     "write_function": lambda function, replacement: f"Use {replacement} in place of {quoted(function)}.",
+    "write_reduced": lambda function, replacement: (
+        f"Make the conditions one array, and use {replacement} of this array in place of {function}. It takes no "
+        "generator and no list."
+    ),
     "write_membership": lambda jnp: f"Use {jnp}.isin(x, {jnp}.array([…])) in place of x in […].",
     "write_mask": lambda jnp: (
         f"Keep the size: {jnp}.where(mask, x, 0) replaces what is left out, {jnp}.sum(x, where=mask) "

@@ -21,6 +21,7 @@ _USES = {
     "not": "the operator not",
     "in": "the operator in",
     "if … else": "a conditional expression (if … else)",
+    "match": "a match statement",
     "chain": "a chained comparison",
     "comprehension": "the condition of a comprehension",
     "": "Python",

@@ -7,9 +7,9 @@ import ast
 from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
-from .expression import Expression, expression_of, spelled
+from .expression import MOST_VALUES, Expression, expression_of, spelled, value_named
 from .origin import evidence_of
-from .selection import rewritten
+from .selection import may_be_traced, rewritten
 from .static_argument import static_argument, static_decorator
 
 #: Statements and expressions with a condition.
@@ -20,7 +20,7 @@ def explain_condition(failure: Failure) -> RuleFinding:
     """Explain ``TracerBoolConversionError``."""
     failing = expression_of(failure)
     use = "" if failing is None else use_of(failing)
-    text = "" if failing is None else condition_of(failing)
+    text = "" if failing is None else condition_of(failure, failing)
     remedy, code = _remedy(failure, failing, use)
     return RuleFinding(
         rule="error",
@@ -36,6 +36,8 @@ def explain_condition(failure: Failure) -> RuleFinding:
 def use_of(failing: Expression) -> str:
     """Return what needs the condition: ``"if"``, ``"while"``, ``"and"``, ``"max"``; empty if that is unknown."""
     node, parent = failing.node, failing.parent
+    if isinstance(failing.statement, ast.Match) and _in_pattern(failing.statement, node):
+        return "match"
     if isinstance(node, ast.Call):
         return failing.called or ""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -57,7 +59,11 @@ def use_of(failing: Expression) -> str:
     return ""
 
 
-def condition_of(failing: Expression) -> str:
+def _in_pattern(statement: ast.Match, node: ast.AST) -> bool:
+    return any(node is part for case in statement.cases for part in ast.walk(case.pattern))
+
+
+def condition_of(failure: Failure, failing: Expression) -> str:
     """Return the text of the traced value; empty where it is a part of the expression, and unknown which."""
     node = failing.node
     if isinstance(node, ast.If | ast.While | ast.Assert | ast.IfExp):
@@ -72,6 +78,8 @@ def condition_of(failing: Expression) -> str:
         return ""
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
         return ""
+    if use_of(failing) == "match" or not isinstance(node, ast.expr) or not may_be_traced(failure, node):
+        return ""
     return ast.unparse(node)
 
 
@@ -85,7 +93,10 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         remedy = note("doctor.write_static", argument=static.name, type=static.type, function=_function(failure))
         return remedy, static_decorator(failure, static.name)
     code = None if failing is None else rewritten(failure, failing)
-    if use in ("if", "if … else"):
+    python = None if failing is None else _python_operand(failure, failing)
+    if python is not None:
+        return note("doctor.write_nested", python=python, jnp=jnp, lax=lax), None
+    if use in ("if", "if … else", "match"):
         return note("doctor.write_selection", jnp=jnp, lax=lax), code
     if use == "while":
         return note("doctor.write_while", lax=lax), code
@@ -99,6 +110,8 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         return note("doctor.write_logical", function=f"{jnp}.{name}", operator="" if use == "chain" else use), code
     if use in ("max", "min"):
         return note("doctor.write_extreme", function=use, replacement=f"{jnp}.{use}imum", whole=f"{jnp}.{use}"), code
+    if use in ("any", "all") and not _takes_array(failure, failing):
+        return note("doctor.write_reduced", function=use, replacement=f"{jnp}.{use}"), None
     if use in ("any", "all"):
         return note("doctor.write_function", function=use, replacement=f"{jnp}.{use}"), None
     if use == "in":
@@ -118,6 +131,57 @@ def _default(failure: Failure, failing: Expression) -> tuple[str, str] | None:
     tests = [each.test for each in ast.walk(failing.statement) if isinstance(each, _TESTING)]
     inside = any(whole is part for test in tests for part in ast.walk(test))
     return None if inside else (ast.unparse(whole.values[0]), ast.unparse(whole.values[1]))
+
+
+def _takes_array(failure: Failure, failing: Expression | None) -> bool:
+    """Return whether the only argument of a call is surely an array, and no list and no generator."""
+    node = None if failing is None else failing.node
+    given = node.args[0] if isinstance(node, ast.Call) and len(node.args) == 1 else None
+    if isinstance(given, ast.Compare):
+        return may_be_traced(failure, given)
+    return given is not None and value_named(failure, ast.unparse(given)) is not None
+
+
+def _python_operand(failure: Failure, failing: Expression) -> str | None:
+    """Return an operand beside the failing one in ``and`` or ``or`` that is a value of Python, and may guard it."""
+    around = [
+        each
+        for each in ast.walk(failing.statement)
+        if isinstance(each, ast.BoolOp) and any(failing.node is part for part in _joined(each))
+    ]
+    if not around and isinstance(failing.node, ast.If | ast.While | ast.IfExp):
+        around = [each for each in _joined(failing.node.test) if isinstance(each, ast.BoolOp)]
+    operands = [operand for each in around for operand in each.values]
+    return next((ast.unparse(each) for each in operands if _is_python(failure, each)), None)
+
+
+def _joined(test: ast.expr) -> list[ast.expr]:
+    """Return a condition and what it joins with ``and``, ``or`` and ``not``."""
+    inner = test.values if isinstance(test, ast.BoolOp) else [test.operand] if isinstance(test, ast.UnaryOp) else []
+    return [test, *(part for each in inner for part in _joined(each))]
+
+
+def _is_python(failure: Failure, operand: ast.expr) -> bool:
+    """Return whether an operand is surely no traced value, such as ``y is None``, ``x.ndim > 1`` and ``n > 3``."""
+    if isinstance(operand, ast.UnaryOp) and isinstance(operand.op, ast.Not):
+        return _is_python(failure, operand.operand)
+    if isinstance(operand, ast.Call):
+        return ast.unparse(operand.func) in ("isinstance", "hasattr", "callable", "issubclass")
+    if isinstance(operand, ast.Compare) and all(isinstance(each, ast.Is | ast.IsNot) for each in operand.ops):
+        return True
+    if len(failure.values) >= MOST_VALUES:
+        return False
+    sides = [operand.left, *operand.comparators] if isinstance(operand, ast.Compare) else [operand]
+    return not isinstance(operand, ast.Constant) and all(_is_plain(failure, each) for each in sides)
+
+
+def _is_plain(failure: Failure, node: ast.expr) -> bool:
+    """Return whether an expression is a constant, a variable that is not traced, or the rank or size of an array."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in ("ndim", "size", "shape", "dtype") and value_named(failure, ast.unparse(node)) is None
+    if isinstance(node, ast.Name):
+        return value_named(failure, node.id) is None
+    return isinstance(node, ast.Constant)
 
 
 def _function(failure: Failure) -> str:

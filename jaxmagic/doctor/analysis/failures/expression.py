@@ -10,6 +10,9 @@ from ...record.failure import Failure, Value
 #: Names of modules if the user's code has none of its own.
 _USUAL = {"jax": "jax", "jax.numpy": "jnp", "jax.lax": "lax", "numpy": "np", "functools": "functools"}
 
+#: A failing statement has at most this many traced values that are described.
+MOST_VALUES = 8
+
 #: A longer statement is not rewritten.
 _LONGEST = 2000
 

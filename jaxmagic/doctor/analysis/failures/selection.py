@@ -7,18 +7,30 @@ shape: they are computed whatever the condition is.
 from __future__ import annotations
 
 import ast
+import itertools
 
 from ...record.failure import Failure
-from .expression import Expression, call, spelled, value_named, with_imports
+from .expression import MOST_VALUES, Expression, call, spelled, value_named, with_imports
 
 #: Functions of ``jax.numpy`` that keep the shape of their argument.
 _ELEMENTWISE = "abs", "sin", "cos", "tan", "exp", "tanh", "square", "negative", "sign"
+
+#: Operators that are computed for each element.
+_COMPARED = ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq
+
+#: Containers that are written out.
+_DISPLAYS = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp
+
+#: Parts of arithmetic that raises no error by itself.
+_ARITHMETIC = ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context
 
 
 def rewritten(failure: Failure, failing: Expression) -> str | None:
     """Return the statement without the condition; ``None`` if that is not mechanical."""
     statement, node = failing.statement, failing.node
     code: str | None = None
+    if not all(_computes_alike(failure, each) for each in _tests(failing)):
+        return None
     if isinstance(statement, ast.If) and node in (statement, statement.test, *ast.walk(statement.test)):
         return _if(failure, statement, failing.other_return)
     if isinstance(statement, ast.While) and node in (statement, *ast.walk(statement.test)):
@@ -35,6 +47,66 @@ def rewritten(failure: Failure, failing: Expression) -> str | None:
         name = {"max": "maximum", "min": "minimum"}[failing.called]
         code = failing.with_node(call(f"{spelled(failure, 'jax.numpy')}.{name}", *node.args))
     return None if code is None else with_imports(failure, code, "jax.numpy")
+
+
+def _tests(failing: Expression) -> list[ast.expr]:
+    """Return the conditions that are rewritten as functions of arrays."""
+    parts = failing.statement, failing.parent, failing.node
+    tests = [each.test for each in parts if isinstance(each, ast.If | ast.While | ast.IfExp)]
+    return [*tests, failing.node] if isinstance(failing.node, ast.UnaryOp) else tests
+
+
+def _computes_alike(failure: Failure, test: ast.expr) -> bool:
+    """Return whether a condition may be computed as a whole: ``and`` and ``or`` guard nothing, and it is traced."""
+    if any(isinstance(each, ast.Compare) and not may_be_traced(failure, each) for each in ast.walk(test)):
+        return False
+    return not any(isinstance(each, ast.BoolOp) for each in ast.walk(test)) or _is_traced(failure, test)
+
+
+def may_be_traced(failure: Failure, node: ast.expr) -> bool:
+    """Return whether an expression can be a traced value: no constant, no list, and no comparison of those alone."""
+    if isinstance(node, ast.Constant | ast.JoinedStr | _DISPLAYS):
+        return False
+    if isinstance(node, ast.BinOp):
+        return may_be_traced(failure, node.left) or may_be_traced(failure, node.right)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        sides = node.left, node.comparators[0]
+        if any(
+            isinstance(part, ast.List | ast.Tuple | ast.Dict | ast.Set) for side in sides for part in _outside(side)
+        ):
+            return False
+        known = len(failure.values) < MOST_VALUES and all(isinstance(each, ast.Name | ast.Constant) for each in sides)
+        return not known or any(value_named(failure, ast.unparse(each)) is not None for each in sides)
+    return True
+
+
+def _outside(node: ast.AST) -> list[ast.AST]:
+    """Return the parts of an expression that are no arguments of a call, and no indices."""
+    if isinstance(node, ast.Call | ast.Subscript):
+        return [node]
+    return [node, *(part for child in ast.iter_child_nodes(node) for part in _outside(child))]
+
+
+def _is_traced(failure: Failure, test: ast.expr) -> bool:
+    """Return whether each operand of ``and``, ``or`` and ``not`` is a traced value or compares one with a number."""
+    if isinstance(test, ast.BoolOp):
+        return all(_is_traced(failure, each) for each in test.values)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _is_traced(failure, test.operand)
+    if isinstance(test, ast.Name):
+        return value_named(failure, test.id) is not None
+    if not isinstance(test, ast.Compare) or not all(isinstance(each, _COMPARED) for each in test.ops):
+        return False
+    sides = [test.left, *test.comparators]
+    simple = all(isinstance(part, _ARITHMETIC) for side in sides for part in ast.walk(side))
+    pairs = itertools.pairwise(sides)
+    return simple and all(any(_holds_traced(failure, side) for side in pair) for pair in pairs)
+
+
+def _holds_traced(failure: Failure, node: ast.expr) -> bool:
+    """Return whether arithmetic on traced values and numbers has a traced value in it."""
+    named = any(value_named(failure, name) is not None for name in _loaded(node))
+    return named and _shape(failure, node) is not None
 
 
 def as_array(failure: Failure, test: ast.expr) -> ast.expr:

@@ -16,6 +16,7 @@ from ....runtime.around import of_type
 from ....runtime.tracing import is_tracer, origin_of, traces_around, type_of
 from ...analysis.failures import messages
 from ...analysis.failures.differences import differences
+from ...analysis.failures.expression import MOST_VALUES
 from ...analysis.failures.origin import OF_TRACED
 from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
 from ...record.failure import Failure, Handed, Traced, Value
@@ -28,9 +29,6 @@ from .operands import home_of, index_parts, is_outer, is_percent, names_in, oper
 from .out_of_memory import Limits, look_at_memory
 from .recognize import Recognized, is_jax_file, recognize
 from .statement import Place, place_of
-
-#: At most this many names of an expression are described.
-_MOST = 8
 
 
 class Entry(NamedTuple):
@@ -257,7 +255,7 @@ def _values(node: ast.AST | None, frame: FrameType, depth: int = 0) -> Iterator[
         if not isinstance(each, ast.Name | ast.Attribute | ast.Subscript):
             continue
         for text, value in arrays_in(ast.unparse(each), value_of(each, frame), is_tracer, depth):
-            if text in seen or len(seen) >= _MOST:
+            if text in seen or len(seen) >= MOST_VALUES:
                 continue
             seen.add(text)
             said = origin_of(value)

@@ -583,3 +583,81 @@ def test_a_traced_value_for_a_static_argument() -> None:
         assert cell.said.startswith("n of f is static, but the value passed for it is traced")
         assert "dataclass" not in cell.said
         assert cell.fallback is None
+
+
+def _under(line: str, result: str = "f(2.0, 1.0)") -> Cell:
+    """Return a cell whose jitted function has one statement in front of ``return x``."""
+    return Cell(f"n = 3\n@jax.jit\ndef f(x, y=None):\n    {line}  # here\n    return x\nresult = {result}")
+
+
+@pytest.mark.parametrize(
+    ("test", "python"),
+    [
+        ("y is not None and x > y", "y is not None"),
+        ("not (y is None or x > y)", "y is None"),
+        ("x > 0 and isinstance(n, int)", "isinstance(n, int)"),
+        ("x.ndim == 1 or x > 3", "x.ndim == 1"),
+        ("n > 2 and x > 0", "n > 2"),
+        ("x > 0 and n in (1, 3)", None),
+        ("x > 0 and (lambda: True)()", None),
+        ("x > 0 or True", None),
+    ],
+)
+def test_an_operand_that_may_guard_the_others_stays_in_python(test: str, python: str | None) -> None:
+    for line in (f"if {test}: x = -x", f"x = -x if {test} else x", f"while {test}: x = x - 1"):
+        cell = _under(line)
+        assert cell.finding.line == cell.here
+        assert cell.finding.code is None
+        assert (python is None) == ("with a Python if around the rest" not in cell.said)
+        assert python is None or f"Test {python} with" in cell.said
+
+
+def test_a_condition_on_two_traced_values_is_still_rewritten() -> None:
+    code = _under("if x > 0 and not y > n: x = -x").finding.code
+    assert code == "x = jnp.where(jnp.logical_and(x > 0, jnp.logical_not(y > n)), -x, x)"
+
+
+def test_an_operand_beside_the_failing_expression_is_no_guard_of_it() -> None:
+    cell = _under("x = n > 2 and abs(x if x > 0 else y)")
+    assert "Choose between two results" in cell.said
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if [x] == [y]: x = -x",
+        "if not [x] + [x] == 2 * [y]: x = -x",
+        "if {'a': x} != {'a': y}: x = -x",
+        "x = -x if (x,) == (y,) else x",
+        "x = not [x] == [y]",
+        "a, b = [x], [y]\n    if a == b: x = -x",
+        "match x:\n        case 1: x = -x",
+        "match x:\n        case n.real | 2: x = -x",
+    ],
+)
+def test_lists_and_constants_are_never_called_traced(line: str) -> None:
+    cell = _under(line)
+    assert cell.said.startswith("A value (bool[]) is traced")
+    assert cell.finding.code is None
+
+
+def test_an_array_made_of_a_list_is_called_traced() -> None:
+    assert _under("if jnp.stack([x])[0] > 0: x = -x").said.startswith("jnp.stack([x])[0] > 0 (bool[]) is traced")
+
+
+@pytest.mark.filterwarnings("ignore:Python iterable type:DeprecationWarning")
+@pytest.mark.parametrize(
+    ("call", "is_array"),
+    [
+        ("any(v > 0 for v in x)", False),
+        ("all([v > 0 for v in x])", False),
+        ("any(list(x))", False),
+        ("any(x)", True),
+        ("all(x > 0)", True),
+    ],
+)
+def test_any_and_all_of_jax_take_arrays_alone(call: str, is_array: bool) -> None:
+    cell = _under(f"x = {call}", "f(jnp.ones(3))")
+    assert ("It takes no generator" not in cell.said) == is_array
+    advised = Cell(f"result = jax.jit(lambda x: jnp.{call})(jnp.ones(3))")
+    assert (advised.error is None) == is_array
