@@ -62,7 +62,7 @@ def _is_frozen(kind: type, name: str) -> bool:
     fields: Any = own.get("__dataclass_fields__")
     if of_type("__module__", type(params)) != "dataclasses" or not is_exactly(fields, dict):
         return False
-    return params.frozen is True and name in fields
+    return params.frozen is True and name in dict.keys(fields)
 
 
 def _package(kind: type) -> str:

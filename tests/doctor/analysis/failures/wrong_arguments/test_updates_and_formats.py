@@ -124,8 +124,11 @@ HELD = """
 @pytest.mark.parametrize(
     ("made", "advice"),
     [
-        ("Frozen(jnp.ones(3))", "a frozen dataclass. Make a new array, a.w.at[…].set(…), and a new object with it, "
-         "with dataclasses.replace()."),
+        (
+            "Frozen(jnp.ones(3))",
+            "a frozen dataclass. Make a new array, a.w.at[…].set(…), and a new object with it, "
+            "with dataclasses.replace().",
+        ),
         ("FrozenSlots(jnp.ones(3))", "dataclasses.replace()."),
         ("Child(jnp.ones(3))", "dataclasses.replace()."),
         ("Row(jnp.ones(3))", "with its method _replace()."),
@@ -133,7 +136,7 @@ HELD = """
         ("Linear()", "with equinox.tree_at()."),
         ("Guarded()", "If its object is immutable, make a new object with it, for example with"),
     ],
-)  # fmt: skip
+)
 def test_an_attribute_that_cannot_be_assigned_is_not_assigned(made: str, advice: str) -> None:
     cell = Cell(f"{HELD}\n    a = {made}\n    a.w[0] = 1  # here")
     assert cell.finding.line == cell.here
