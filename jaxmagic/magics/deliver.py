@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
+from ..errors import RecordError
 from ..records.files import target_of
 from ..records.storage import load, refuse_picture, save
 from ..session.record import Record
@@ -47,8 +48,8 @@ def load_earlier(
         earlier: takes the record, the path as given, and whether to compare records of different environments.
 
     Raises:
-        UsageError: the file cannot be read or holds a different kind of record, or ``--save`` cannot be written.
-        RecordError: the file holds no record.
+        UsageError: the file cannot be read, or holds no record or a different kind of record, or ``--save`` cannot
+            be written.
     """
     if arguments.save:
         try:
@@ -65,6 +66,9 @@ def load_earlier(
         record = load(shell.var_expand(arguments.against))
     except OSError as error:
         raise UsageError(f"--against: {error.strerror}: {error.filename}. Nothing was run.") from None
+    except RecordError as error:
+        reason = str(error).rstrip(".")
+        raise UsageError(f"--against: expected a saved record, got {reason}. Nothing was run.") from None
     if not isinstance(record, kind):
         raise UsageError(
             f"--against {arguments.against}: this magic makes a {kind.__name__}; the file holds a "

@@ -280,6 +280,30 @@ def test_what_cannot_be_put_beside_it_is_refused(session: Any, tmp_path: Any, ca
         session.shell.run_line_magic("jaxtimeit", f"--against '{tmp_path / 'none.json'}' f(x)")
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("no record", "not a record of jaxmagic, because it is not JSON"),
+        ('{"format": "jaxmagic", "version": 99}', 'field "version": expected at most'),
+    ],
+)
+@pytest.mark.parametrize("magic", ["jaxtimeit", "jaxcompare"])
+def test_a_file_that_is_no_record_is_a_mistake_of_usage(
+    magic: str, text: str, reason: str, session: Any, tmp_path: Any
+) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    begin = f"--against: expected a saved record, got {path}: {reason}"
+    with pytest.raises(UsageError) as caught:
+        if magic == "jaxtimeit":
+            session.shell.run_line_magic(magic, f"--against '{path}' f(x)")
+        else:
+            session.shell.run_cell_magic(magic, f"--against '{path}'", "a: f(x)\nb: f(x)")
+    assert str(caught.value).startswith(begin)
+    assert str(caught.value).endswith(". Nothing was run.")
+    assert "\n" not in str(caught.value)
+
+
 def test_device_adds_the_time_that_devices_worked_and_never_changes_the_headline(session: Any, tmp_path: Any) -> None:
     record = session.run(f"%jaxtimeit -o {QUICK} --device f(x)")
     assert record.device is not None

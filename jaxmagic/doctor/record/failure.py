@@ -57,6 +57,15 @@ Kind = Literal[
     "nondiff",  # a traced value was passed to an argument in nondiff_argnums
 ]
 
+#: What holds the array into which the failing line assigns.
+Holder = Literal[
+    "open",  # a variable, a list, a dictionary, or an attribute that can be assigned
+    "dataclass",  # a field of a frozen dataclass
+    "equinox",  # a field of a module of Equinox
+    "namedtuple",  # a field of a named tuple
+    "property",  # a property without a setter
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traced:
@@ -250,6 +259,7 @@ class Failure:
         said: what the message says, by the names of the groups in its pattern.
         operands: the operands or arguments of the failing expression.
         outer: whether the failing line assigns into a variable that its function does not have.
+        holder: what holds the array into which the failing line assigns; ``None`` if it is unknown.
     """
 
     kind: Kind
@@ -282,6 +292,7 @@ class Failure:
     said: tuple[tuple[str, str], ...] = ()
     operands: tuple[Operand, ...] = ()
     outer: bool = False
+    holder: Holder | None = None
 
     @property
     def line(self) -> str | None:

@@ -24,6 +24,7 @@ from .buffers import Donors, deleted_in, donors_of, largest_alive
 from .calls import called_name, jit_call, value_of
 from .escapes import escapes_of
 from .held import arrays_in
+from .holder import holder_of
 from .modules import module_names
 from .operands import home_of, index_parts, is_outer, is_percent, names_in, operands_of, passed_arrays
 from .out_of_memory import Limits, look_at_memory
@@ -124,7 +125,8 @@ def _with_operands(facts: Failure, last: Entry, called: FrameType | None) -> Fai
     """Add the operands of the failing expression."""
     place, frame = last.place, last.frame
     if facts.kind == "update":
-        return replace(facts, operands=index_parts(place, frame), outer=is_outer(place, frame))
+        outer, holder = is_outer(place, frame), holder_of(place, frame)
+        return replace(facts, operands=index_parts(place, frame), outer=outer, holder=holder)
     if facts.kind == "format":
         return replace(facts, operands=names_in(place.statement, frame))
     if facts.library is not None:

@@ -23,6 +23,33 @@ def _write_at(array: str, method: str, root: str, repeated: bool) -> str:
     )
 
 
+def _write_at_new(array: str, method: str, holder: str) -> str:
+    """Word the advice for an array that cannot be assigned where it is held, or may not be."""
+    array = quoted(array)
+    new = f"Make a new array, {array}.at[…].{method}(…)"
+    frozen = f"{array} cannot be assigned either: it is a field of"
+    ways = {
+        "dataclass": f"{frozen} a frozen dataclass. {new}, and a new object with it, with dataclasses.replace().",
+        "equinox": f"{frozen} a module of Equinox, immutable outside of its __init__. {new}, and a new module with "
+        "it, with equinox.tree_at().",
+        "namedtuple": f"{frozen} a named tuple. {new}, and a new tuple with it, with its method _replace().",
+        "property": f"{array} cannot be assigned either: it is a property without a setter. {new}, and assign it "
+        "where the property takes the array from.",
+        "attribute": f"{new}, and assign it to the attribute. If its object is immutable, make a new object with it, "
+        "for example with dataclasses.replace().",
+    }
+    return ways.get(holder, f"{new}, and use it in place of the old one.")
+
+
+def _write_at_divided(array: str, type: str) -> str:
+    array = quoted(array)
+    holds = f"{array} has type {quoted(type)}, and " if type else f"If {array} holds integers, "
+    return (
+        f"Make a new array with {array}.at[…].divide(…). {holds}dividing makes all of it floats, unlike in NumPy, "
+        f"which keeps integers or raises. To keep integers, use {array}.at[…].set(…) with //, which rounds down."
+    )
+
+
 def _format(value: str, type: str) -> str:
     what = f"{quoted(value)} ({type}) is traced" if value else "A value is traced"
     return f"{what}, so it has no value yet that could be formatted."
@@ -100,6 +127,8 @@ def _write_float_input(jnp: str, one: str) -> str:
 CALL_NOTES: dict[str, Callable[..., str]] = {
     "error_update": _update,
     "write_at": _write_at,
+    "write_at_new": _write_at_new,
+    "write_at_divided": _write_at_divided,
     "write_at_outside": lambda array, root: (
         f"{quoted(root)} is not a local variable of this function. Return the new array, "
         f"{quoted(array)}.at[…].set(…), and assign it where {quoted(root)} is made."

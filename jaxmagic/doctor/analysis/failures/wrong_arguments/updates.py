@@ -37,15 +37,45 @@ def explain_update(failure: Failure) -> Explained:
     array, index = _replaced(failure, target)
     operator = failing.statement.op if isinstance(failing.statement, ast.AugAssign) else None
     method = "set" if operator is None else _METHODS.get(type(operator), "set")
+    if array is None or failure.holder != "open":
+        at = ast.Attribute(value=target.value if array is None else array, attr="at", ctx=ast.Load())
+        new = ast.unparse(at).removesuffix(".at")  # with parentheses where they are needed
+        return Explained(
+            found, note("doctor.write_at_new", array=new, method=method, holder=_held_by(failure, array))
+        )
+    if method == "divide" and not _holds_floats(failure, target):
+        return Explained(
+            found, note("doctor.write_at_divided", array=ast.unparse(array), type=_type(failure, target))
+        )
     remedy = note(
         "doctor.write_at",
-        array="x" if array is None else ast.unparse(array),
+        array=ast.unparse(array),
         method=method,
         root=root if root in failure.parameters and isinstance(array, ast.Name) else "",
         repeated=method != "set" and not _is_single(target.slice, failure.operands),
     )
-    code = None if array is None or index is None else _written(failing, target, array, index, method)
+    code = None if index is None else _written(failing, target, array, index, method)
     return Explained(found, remedy, code)
+
+
+def _held_by(failure: Failure, array: ast.expr | None) -> str:
+    """Return what holds the array; empty if it is unknown and no attribute, which may be one that can be assigned."""
+    return failure.holder or ("attribute" if isinstance(array, ast.Attribute) else "")
+
+
+def _type(failure: Failure, target: ast.Subscript) -> str:
+    """Return the type of the array, such as ``"i32[3]"``; empty if it is unknown."""
+    text = ast.unparse(target.value)
+    owner = failure.operands[:1]
+    known = [*owner, *(each for operand in owner for each in operand.items)]
+    root = ast.unparse(target.value.value) if isinstance(target.value, ast.Subscript) else text
+    types = [each.type or "" for each in known if each.text == text or (each.text == root and each.shape is not None)]
+    return types[0] if types else ""
+
+
+def _holds_floats(failure: Failure, target: ast.Subscript) -> bool:
+    """Return whether the array is known to hold floats or complex numbers, which a division keeps."""
+    return _type(failure, target).startswith(("f", "bf", "c"))
 
 
 def _replaced(failure: Failure, target: ast.Subscript) -> tuple[ast.expr | None, ast.expr | None]:

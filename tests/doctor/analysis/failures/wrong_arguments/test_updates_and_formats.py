@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from failing_cells import Cell
@@ -89,6 +90,101 @@ def test_statements_that_do_more_are_not_rewritten(line: str) -> None:
     assert cell.finding.line == cell.here
     assert cell.finding.code is None
     assert "x = x.at[…].set(…)" in cell.said
+
+
+#: Objects whose attributes cannot be assigned, or may not be.
+HELD = """
+    __name__ = "__main__"
+    import collections, dataclasses
+    @dataclasses.dataclass(frozen=True)
+    class Frozen: w: object
+    @dataclasses.dataclass(frozen=True, slots=True)
+    class FrozenSlots: w: object
+    class Child(Frozen): pass
+    Row = collections.namedtuple("Row", "w")
+    class ReadOnly:
+        @property
+        def w(self): return jnp.ones(3)
+    class Guarded:
+        def __init__(self): self.__dict__["w"] = jnp.ones(3)
+        def __setattr__(self, name, value): raise TypeError
+    class Module: pass
+    Module.__module__ = "equinox._module"
+    class Linear(Module):
+        def __init__(self): self.w = jnp.ones(3)
+    class Plain:
+        def __init__(self): self.w = jnp.ones(3)
+    class Slots:
+        __slots__ = ("w",)
+        def __init__(self): self.w = jnp.ones(3)
+    def get(): return jnp.ones(3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "advice"),
+    [
+        (
+            "Frozen(jnp.ones(3))",
+            "a frozen dataclass. Make a new array, a.w.at[…].set(…), and a new object with it, "
+            "with dataclasses.replace().",
+        ),
+        ("FrozenSlots(jnp.ones(3))", "dataclasses.replace()."),
+        ("Child(jnp.ones(3))", "dataclasses.replace()."),
+        ("Row(jnp.ones(3))", "with its method _replace()."),
+        ("ReadOnly()", "a.w cannot be assigned either: it is a property without a setter."),
+        ("Linear()", "with equinox.tree_at()."),
+        ("Guarded()", "If its object is immutable, make a new object with it, for example with"),
+    ],
+)
+def test_an_attribute_that_cannot_be_assigned_is_not_assigned(made: str, advice: str) -> None:
+    cell = Cell(f"{HELD}\n    a = {made}\n    a.w[0] = 1  # here")
+    assert cell.finding.line == cell.here
+    assert cell.finding.code is None
+    assert advice in cell.said
+    assert "a.w = " not in cell.said
+    if made != "Linear()":  # only named like a module of Equinox, and can be assigned
+        assert isinstance(cell.rewritten("a.w = a.w.at[0].set(1)").error, AttributeError | TypeError)
+
+
+@pytest.mark.parametrize("made", ["Plain()", "Slots()"])
+def test_an_attribute_that_can_be_assigned_is(made: str) -> None:
+    cell = Cell(f"{HELD}\n    a = {made}\n    a.w[0] = 5  # here")
+    assert cell.finding.code == "a.w = a.w.at[0].set(5)"
+    assert np.asarray(cell.rewritten(cell.finding.code).names["a"].w).tolist() == [5, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("line", "new"),
+    [
+        ("get()[0] = 2", "get().at[…].set(…)"),
+        ("get()[0] += 2", "get().at[…].add(…)"),
+        ("pair[0][1] = 2", "pair[0].at[…].set(…)"),
+        ("pair[1][0][1] = 2", "pair[1].at[…].set(…)"),
+        ("(pair[0] + 1)[0] = 2", "(pair[0] + 1).at[…].set(…)"),
+    ],
+)
+def test_what_is_no_place_is_not_assigned(line: str, new: str) -> None:
+    cell = Cell(f"{HELD}\n    pair = (jnp.ones(3), jnp.ones((2, 3)))\n    {line}  # here")
+    assert cell.finding.code is None
+    assert f"Make a new array, {new}, and use it in place of the old one." in cell.said.splitlines()
+
+
+@pytest.mark.parametrize(("given", "line"), [("x", "x[1] /= 2"), ("x", "x[:2] /= 2"), ("[x]", "x[0][1] /= 2")])
+def test_a_division_of_integers_is_not_rewritten(given: str, line: str) -> None:
+    cell = Cell(f"x = jnp.arange(3)\nx = {given}\n{line}  # here")
+    assert cell.finding.code is None
+    array = "x" if given == "x" else "x[0]"
+    assert f"{array} has type i32[3], and dividing makes all of it floats, unlike in NumPy" in cell.said
+    assert jnp.arange(3).at[1].divide(2).dtype == jnp.float32
+
+
+def test_a_division_of_an_unknown_type_is_not_rewritten() -> None:
+    cell = Cell("k = 'a'\nx = {'a': jnp.ones(3)}\nx[k][0] /= 2  # here")
+    assert cell.finding.code is None
+    assert "If x[k] holds integers, dividing makes all of it floats" in cell.said
+    cell = Cell("x = {'a': jnp.ones(3)}\nx['a'][0] /= 2  # here")
+    assert cell.finding.code == "x['a'] = x['a'].at[0].divide(2)"
 
 
 @pytest.mark.parametrize(
