@@ -18,7 +18,7 @@ settings = types.ModuleType("settings")
 
 
 class Count:
-    __module__ = "session"  # the modules of tests are not searched
+    __module__ = "a_session_of_a_user"  # the modules of tests are not searched
     total = 0
 
     @classmethod
