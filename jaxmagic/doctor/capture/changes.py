@@ -10,7 +10,7 @@ import itertools
 import re
 import types
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -18,13 +18,17 @@ from ...memory_use.capture.holders import path_of
 from ...memory_use.capture.imported import is_module
 from ...memory_use.capture.object_graph import PLAIN, reader_of
 from ...records.attribute_names import Step
-from ...records.call_stack import Frame, is_users
 from ...runtime.around import is_a, is_exactly, of_type
+from .contents import content_of
+from .remedies.user_functions import global_names, is_users_function
+from .stored_names import ABSENT, StoredName, module_names, stored_names
 
 #: Limits of the search: objects, and steps from a variable.
 _MOST_OBJECTS = 20_000
 _DEEPEST = 10
 
+#: Ids of types whose values cannot change.
+_CONSTANT = PLAIN - {id(bytearray)}
 
 #: Where a path goes on to what has no name of the user's: inside an iterator, the argument of a generator expression.
 _UNNAMED = re.compile(r" \((?:inside|local: \.)")
@@ -50,7 +54,7 @@ class Reached(NamedTuple):
 def reach(variables: Mapping[str, Any]) -> Iterator[Reached]:
     """Yield the objects that variables lead to, nearest first, each once; modules and plain values are left out.
 
-    User-defined functions lead to the globals that they read.
+    User-defined functions lead to the globals that they read, and to the attributes of the user's modules.
     """
     queue = [Reached((("name", name),), value) for name, value in variables.items()]
     met = {id(each.value) for each in queue}
@@ -61,7 +65,7 @@ def reach(variables: Mapping[str, Any]) -> Iterator[Reached]:
         if len(each.steps) > _DEEPEST or len(queue) > _MOST_OBJECTS:
             continue
         for step, part in _parts(each.value):
-            if id(type(part)) not in PLAIN and id(part) not in met:
+            if id(type(part)) not in _CONSTANT and id(part) not in met:
                 met.add(id(part))
                 steps = (step,) if step[0] == "name" else (*each.steps, step)
                 queue.append(Reached(steps, part))
@@ -70,45 +74,69 @@ def reach(variables: Mapping[str, Any]) -> Iterator[Reached]:
 def _parts(value: Any) -> Iterator[tuple[Step, Any]]:
     with suppress(Exception):
         if is_a(value, types.FunctionType):
-            if not _is_users(value):
+            if not is_users_function(value):
                 return
             held = value.__globals__
-            yield from ((("name", name), held[name]) for name in value.__code__.co_names if name in held)
+            yield from ((("name", name), held[name]) for name in global_names(value.__code__) if name in held)
+            yield from ((("name", stored.path), stored.value()) for stored in module_names(value))
         reader = reader_of(type(value))
         yield from () if reader is None else reader(value)
 
 
-def _is_users(function: types.FunctionType) -> bool:
-    code = function.__code__
-    return is_users(Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno))
-
-
 class Snapshot:
-    """The state of the objects that some variables lead to.
+    """The state of the objects that some variables lead to, and of the names that the reached functions assign.
 
     Args:
         variables: the variables by name.
+        names: further names that the code may assign; what they are bound to can be reached as well.
     """
 
-    def __init__(self, variables: Mapping[str, Any]) -> None:
-        self._states = [(each, _state(each.value)) for each in reach(variables) if _is_mutable(each.value)]
+    def __init__(self, variables: Mapping[str, Any], names: Iterable[StoredName] = ()) -> None:
+        self._states: list[tuple[Reached, dict[Any, _Identity]]] = []
+        self._names = {stored: _identity(stored.value()) for stored in names}
+        for reached in reach({**variables, **{stored.path: stored.value() for stored in self._names}}):
+            if _is_mutable(reached.value):
+                self._states.append((reached, _state(reached.value)))
+            if is_users_function(reached.value):
+                self._names |= {stored: _identity(stored.value()) for stored in stored_names(reached.value)}
 
     def changed(self) -> list[str]:
-        """Return the paths of the objects that have changed since, nearest first.
+        """Return the names that are bound to another object since, and the paths of changed objects, nearest first.
 
-        Parts that a user has not named, such as the iterators in a ``zip``, are given as the whole.
+        A name that was not bound before, as that of a result, would be bound to the same again. Parts that a user has
+        not named, such as the iterators in a ``zip``, are given as the whole.
         """
-        changed = (each for each, before in self._states if _differs(before, _state(each.value)))
-        return list(dict.fromkeys(_UNNAMED.split(each.path)[0] for each in changed))
+        names = [
+            stored.path
+            for stored, before in self._names.items()
+            if before() is not ABSENT and _is_other(before(), _identity(stored.value())())
+        ]
+        return list(dict.fromkeys([*names, *(_UNNAMED.split(path)[0] for path in self._changed_paths())]))
+
+    def _changed_paths(self) -> Iterator[str]:
+        for reached, before in self._states:
+            steps = _differing(before, _state(reached.value))
+            if is_a(reached.value, (type, types.FunctionType)):
+                yield from (path_of((*reached.steps, step)) for step in steps)
+            elif any(True for _ in steps):
+                yield reached.path
 
 
 def _is_mutable(value: Any) -> bool:
-    return not is_a(value, (tuple, frozenset, type, types.FunctionType)) and not _is_array(value)
+    if is_a(value, types.FunctionType):
+        return is_users_function(value)
+    return not is_a(value, (tuple, frozenset)) and not _is_array(value)
 
 
 def _is_array(value: Any) -> bool:
     return hasattr(type(value), "dtype") and hasattr(type(value), "shape")
 
+
+#: Stands for an object that no longer exists.
+_GONE = object()
+
+#: Steps to parts that may be made when they are first used.
+_LATER = "attribute", "closure"
 
 #: The identity of a part: called, it returns the part if that still exists.
 _Identity = Callable[[], Any]
@@ -125,6 +153,9 @@ def _state(value: Any) -> dict[Any, _Identity]:
     if is_exactly(value, itertools.count):  # its number is no object
         text = repr(value)
         return {"position": lambda: text}
+    content = content_of(value)
+    if content is not None:
+        return {"content": lambda: content}
     reader = reader_of(type(value))
     parts: dict[Any, _Identity] = {}
     with suppress(Exception):
@@ -135,27 +166,37 @@ def _state(value: Any) -> dict[Any, _Identity]:
 
 
 def _identity(part: Any) -> _Identity:
-    if id(type(part)) in PLAIN:
+    if id(type(part)) in _CONSTANT or part is ABSENT:
         return lambda: part
-    try:
-        return weakref.ref(part)
-    except TypeError:
-        number = id(part)  # a container, which is reached itself, and kept until the comparison
-        return lambda: number
+    with suppress(TypeError):
+        reference = weakref.ref(part)
+        return lambda: _GONE if (kept := reference()) is None else kept
+    if is_a(part, tuple):  # kept by nothing, so that another one may get its address
+        kind, within = type(part), tuple(map(_identity, tuple.__iter__(part)))
+        return lambda: (id(kind), *(_mark(same()) for same in within))
+    if _is_array(part):  # a scalar of NumPy
+        return lambda: part
+    number = id(part)  # a container, which is reached itself, and kept until the comparison
+    return lambda: number
 
 
-def _differs(before: dict[Any, _Identity], now: dict[Any, _Identity]) -> bool:
-    """Return whether a part has gone, has been replaced or, in a container, has come.
+def _differing(before: dict[Any, _Identity], now: dict[Any, _Identity]) -> Iterator[Any]:
+    """Yield the steps to parts that have gone, have been replaced or, in a container, have come.
 
-    An attribute that was not there before, as of ``functools.cached_property``, would be set to the same again.
+    An attribute that was not there before, as of ``functools.cached_property``, would be set to the same again. So
+    would a variable of a closure.
     """
-    if any(step not in now or _is_other(same(), now[step]()) for step, same in before.items()):
-        return True
-    return any(step not in before and not (isinstance(step, tuple) and step[0] == "attribute") for step in now)
+    yield from (step for step, same in before.items() if step not in now or _is_other(same(), now[step]()))
+    yield from (step for step in now if step not in before and not (isinstance(step, tuple) and step[0] in _LATER))
+
+
+def _mark(part: Any) -> Any:
+    """Return what an object is compared by inside a tuple, without its ``__eq__``."""
+    return (type(part), part) if id(type(part)) in _CONSTANT or is_exactly(part, tuple) else id(part)
 
 
 def _is_other(before: Any, now: Any) -> bool:
     if before is now:
         return False
-    plain = id(type(before)) in PLAIN or is_a(before, tuple)
+    plain = id(type(before)) in _CONSTANT or is_exactly(before, tuple)
     return not (plain and type(before) is type(now) and before == now)

@@ -153,7 +153,7 @@ class Examination:
         if self._once:
             self._notes.append(note("doctor.once_rebound", names=", ".join(changed)))
         elif not self._repeat:
-            self._before = Snapshot(self._read)
+            self._before = Snapshot(self._read, self._scope.module_attributes())
         if self._verify_ns is not None:
             self._effects = Effects(self._read)
         self._gathered.list_inputs(self._read)

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .stored_names import StoredName, attributes_of
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -42,6 +44,12 @@ class Scope:
             elif name not in assigned and name in self.variables:
                 found[name] = self.variables[name]
         return {name: value for name, value in found.items() if getattr(builtins, name, None) is not value}
+
+    def module_attributes(self) -> list[StoredName]:
+        """Return the attributes of the user's modules that the code reads or assigns."""
+        nodes = [] if self.tree is None else [node for node in ast.walk(self.tree) if isinstance(node, ast.Attribute)]
+        names = list(dict.fromkeys(node.attr for node in nodes))
+        return [stored for name, value in self.read().items() for stored in attributes_of(name, value, names)]
 
 
 def rebound(tree: ast.Module, known: Mapping[str, Any]) -> list[str]:

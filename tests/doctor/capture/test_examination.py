@@ -75,6 +75,13 @@ def test_code_that_would_do_something_else_next_time_runs_once(magics: Session, 
     assert len(magics.shell.user_ns["runs"]) == ("runs" in code)
 
 
+def test_a_function_that_assigns_a_global_runs_once(magics: Session) -> None:
+    magics.run("def train(n):\n    global steps\n    for _ in range(n):\n        steps = steps + 1\nsteps = 0")
+    found = diagnosed(magics, "%jaxdoctor train(5)")
+    assert magics.shell.user_ns["steps"] == 5
+    assert "because it changes what it reads (steps)" in " ".join(str(found).split())
+
+
 def test_code_that_rebinds_is_observed_and_recorded_in_its_one_run(magics: Session, seen: list[Evidence]) -> None:
     diagnosed(magics, "%jaxdoctor x = f(x)")
     (evidence,) = seen

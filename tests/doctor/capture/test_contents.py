@@ -1,0 +1,64 @@
+"""Buffers and streams in memory, whose contents change without a name being bound anew."""
+
+from __future__ import annotations
+
+import array
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from jaxmagic.doctor.capture.changes import Snapshot
+from jaxmagic.doctor.capture.contents import content_of
+
+
+def rewrite(stream: io.StringIO) -> None:
+    stream.seek(0)
+    stream.write("b")
+
+
+@pytest.mark.parametrize(
+    ("made", "change"),
+    [
+        (lambda: bytearray(b"a"), lambda held: held.__setitem__(0, 1)),
+        (lambda: bytearray(), lambda held: held.append(1)),
+        (lambda: bytearray(2**20), lambda held: held.__setitem__(-1, 1)),
+        (lambda: array.array("d", [1.0]), lambda held: held.__setitem__(0, 2.0)),
+        (lambda: array.array("u", "ab"), lambda held: held.append("c")),
+        (lambda: io.BytesIO(b"a"), lambda held: held.write(b"b")),
+        (lambda: io.StringIO(), lambda held: held.write("b")),
+        (lambda: io.StringIO("a"), lambda held: held.read()),
+    ],
+    ids=["bytearray", "empty", "large", "array", "letters", "BytesIO", "StringIO", "read"],
+)
+def test_a_changed_buffer_is_found(made: Callable[[], Any], change: Callable[[Any], None]) -> None:
+    within, named = made(), made()
+    before = Snapshot({"held": [within], "named": named, "function": lambda: None})
+    assert before.changed() == []
+    change(within)
+    change(named)
+    assert before.changed() == ["named", "held[0]"]
+
+
+def test_the_same_place_with_another_text_is_a_change() -> None:
+    stream = io.StringIO("a")
+    stream.seek(1)
+    before = content_of(stream)
+    rewrite(stream)
+    assert content_of(stream) != before
+
+
+def test_a_buffer_can_grow_afterwards() -> None:
+    held = bytearray(2**20)
+    content_of(held)
+    held.append(1)
+    assert len(held) == 2**20 + 1
+
+
+def test_a_closed_stream_and_what_is_no_buffer_have_no_content() -> None:
+    closed = io.StringIO("a")
+    closed.close()
+    assert content_of(closed) is None
+    assert content_of([1]) is None
+    assert content_of(type("Own", (bytearray,), {})(b"a")) is None
