@@ -14,8 +14,11 @@ from ...record.finding import RuleFinding
 from ..rule import Rule
 from .dominant import dominant
 
-#: Reordering dominates if it takes at least this share of a run for one line.
+#: Reordering counts if it takes at least this share of a run for one line.
 _LEAST_DOMINANT = 0.2
+
+#: The same for arrays that the program makes, of which it is unknown whether they can be made in another order.
+_LEAST_UNKNOWN = 0.5
 
 #: Instructions between an argument and its transpose that move no data.
 _VIEWS = frozenset({"bitcast", "get-tuple-element", "opt-barrier"})
@@ -28,6 +31,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     """Find the line for which arrays are reordered longest."""
     for each in dominant(evidence, _LEAST_DOMINANT, _reorders):
         arguments = _arguments(each.operations, each.program.module)
+        if not arguments and each.time_ns < _LEAST_UNKNOWN * evidence.run_ns:
+            continue
         largest = each.operations[0]
         yield RuleFinding(
             rule=RULE.name,
@@ -114,8 +119,9 @@ RULE = Rule(
     looks_for="arrays that are reordered in memory, as for a product over an axis that is not the last one",
     decides="Reports transposes, and copies that change the layout, if they take at least "
     f"{units.percent(_LEAST_DOMINANT)} of the run for one line, and nothing uses the arrays in their first order. "
-    "Their device time is the cost if they reorder arguments as these are passed. Otherwise the cost is unknown: XLA "
-    "may have to reorder other arrays instead.",
+    "Their device time is the cost if they reorder arguments as these are passed. Otherwise they have to take at least "
+    f"{units.percent(_LEAST_UNKNOWN)} of the run, and the cost is unknown: XLA may have to reorder other arrays "
+    "instead.",
     source="https://openxla.org/xprof/hlo_op_stats",
     look=look,
     needs=("programs", "profile"),
