@@ -21,6 +21,9 @@ _CHECKS = frozenset({
     "or", "parameter", "reduce", "reshape", "select", "slice", "transpose",
 })  # fmt: skip
 
+#: What JAX calls `jnp.take` in a program.
+_TAKE = "jit(_take)"
+
 #: They dominate if they take at least this share of a run for one line.
 _LEAST_DOMINANT = 0.3
 
@@ -57,6 +60,9 @@ def _finding(dominant: DominantLine, found: Note, remedy: Note) -> RuleFinding:
 
 def _is_of(kind: str, operation: OperationTime, module: HloModule | None) -> bool:
     """Return whether an operation is a gather or a scatter, or a fusion that does no more than check its indices."""
+    within = operation.scope.split("/")[1:]
+    if any(each.startswith("jit(_") and each != _TAKE for each in within):
+        return False  # a function of JAX does it, such as jnp.interp
     if operation.category == "gather":
         return operation.scope.rpartition("/")[2].startswith(kind)
     number = None if module is None else module.instruction_ids.get(operation.name)

@@ -173,6 +173,7 @@ class TestGather:
         [
             lambda x: jnp.tanh(jnp.take(x, jnp.argsort(x[:, 0]), axis=0)),
             lambda x: x[3:200] * 2,
+            lambda x: jnp.interp(x, x[0], x[1]),
             lambda x: jax.lax.dynamic_slice(x, (x[0, 0].astype(int), 0), (100, 400)) * 2,
             lambda x: jax.lax.scan(lambda carry, row: (carry + row, carry * row), x[0], x)[1],
         ],
