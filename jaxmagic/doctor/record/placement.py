@@ -50,6 +50,7 @@ class DevicePut:
         moved_bytes: the bytes that devices lacked each time, over all devices.
         type: element type and shape, such as ``"float32[1000,1000]"``.
         placement: how the code reaches the array and what is needed; ``None`` if no variable leads to it.
+        places: to how many different shardings the array was brought, at any line.
     """
 
     line: Frame | None
@@ -57,3 +58,4 @@ class DevicePut:
     moved_bytes: int
     type: str
     placement: Placement | None = None
+    places: int = 1

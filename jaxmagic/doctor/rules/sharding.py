@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from ... import units
 from ...profiling.record.profile import Profile
-from ...records.call_stack import Frame
-from ...records.note import Note, note
+from ...records.note import note
 from ..analysis.device_slices import sliced_parameters
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
-from ..record.placement import DevicePut, Placement
+from ..record.placement import Placement
 from ..record.program import Program
 from .host.host_time import names_of_program
-from .host.syntax import Comprehension, around, assigned, function_around, loop_around
-from .rewriting.syntax import last_name, loaded
+from .host.put_again import assignment, exist_before, put_again
+from .host.syntax import assigned, function_around
 from .rule import LEAST_SHARE, Rule, source_at
 
 #: Less is no finding.
 _LEAST_BYTES = 2**20
-
-#: The most names of arrays that are listed.
-_MOST_NAMES = 3
 
 #: The share of a run in which collectives run and nothing hides them, and the share of the straggler wait.
 _MOST_EXPOSED = 0.2
@@ -37,7 +32,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         if evidence.repeated:
             yield from _moved(program, evidence)
         yield from _replicated(program, programs)
-    yield from _put_again(evidence)
+    yield from put_again(evidence, RULE.name)
     if evidence.profile is not None:
         yield from _communication(evidence.profile, evidence)
 
@@ -77,19 +72,14 @@ def _moved(program: Program, evidence: Evidence) -> Iterator[RuleFinding]:
                 ),
             ),
             remedy=note("doctor.moved_remedy", array=each.path),
-            code=_put(each.path, each.sharding or _named(each, each.spec)),
+            code=_placed(each, evidence),
         )
 
 
-def _put_from(placement: Placement) -> Note:
-    return note(
-        "doctor.put_again_from",
-        type=placement.type,
-        lies_on=placement.lies_on,
-        devices=placement.devices,
-        spec=placement.spec or "",
-        known=int(placement.spec is not None),
-    )
+def _placed(placement: Placement, evidence: Evidence) -> str | None:
+    """Return the assignment that distributes an array before the code runs, as far as its names exist by then."""
+    code = assignment(placement.path, placement.sharding or _named(placement, placement.spec))
+    return code if code is not None and exist_before(code, evidence) else None
 
 
 def _calls(program: Program, evidence: Evidence) -> int:
@@ -98,61 +88,6 @@ def _calls(program: Program, evidence: Evidence) -> int:
     dispatches = () if evidence.host_use is None else evidence.host_use.dispatches
     counts = [each.count for each in dispatches if each.name in names_of_program(program)]
     return counts[0] // runs if len(counts) == 1 else 0
-
-
-def _put_again(evidence: Evidence) -> Iterator[RuleFinding]:
-    """Find lines that move the same arrays to the same place several times per run."""
-    by_line: dict[Frame, list[DevicePut]] = {}
-    for each in evidence.device_puts:
-        if each.line is not None and each.count > 1:
-            by_line.setdefault(each.line, []).append(each)
-    for line, puts in by_line.items():
-        if sum((each.count - 1) * each.moved_bytes for each in puts) < _LEAST_BYTES:
-            continue
-        call = _device_put_at(line)
-        names = [each.type if each.placement is None else each.placement.path for each in puts]
-        arrays = ast.unparse(call.args[0]) if call is not None else ", ".join(names[:_MOST_NAMES])
-        placement = puts[0].placement if len(puts) == 1 else None
-        code = None if placement is None else _put(placement.path, placement.sharding)
-        yield RuleFinding(
-            rule=RULE.name,
-            found=note(
-                "doctor.put_again",
-                array=arrays,
-                count=max(each.count for each in puts),
-                moved_bytes=sum(each.moved_bytes for each in puts),
-                arrays=len(puts),
-            ),
-            line=line.location,
-            source=source_at(line),
-            evidence=() if placement is None else (_put_from(placement),),
-            remedy=note("doctor.put_again_remedy", array=arrays),
-            code=code or (None if call is None else _before_loop(call, line)),
-        )
-
-
-def _device_put_at(line: Frame) -> ast.Call | None:
-    """Return the only call of ``device_put`` in the statement of a line."""
-    nodes = around(line)
-    calls = [each for each in (ast.walk(nodes[-1]) if nodes else ()) if isinstance(each, ast.Call) and each.args]
-    found = [each for each in calls if last_name(each.func) == "device_put"]
-    return found[0] if len(found) == 1 else None
-
-
-def _repeating(call: ast.Call, line: Frame) -> ast.AST | None:
-    """Return the loop or comprehension around a call in the statement of a line."""
-    inside = [
-        each for each in ast.walk(around(line)[-1]) if isinstance(each, Comprehension) and call in ast.walk(each)
-    ]
-    return inside[0] if inside else loop_around(line)
-
-
-def _before_loop(call: ast.Call, line: Frame) -> str | None:
-    """Return the same call in front of the loop, if what it is given does not change in the loop."""
-    loop, given = _repeating(call, line), call.args[0]
-    if loop is None or not isinstance(given, ast.Name) or loaded([call]) & assigned(loop):
-        return None
-    return f"{given.id} = {ast.unparse(call)}  # before the loop"
 
 
 def _replicated(program: Program, programs: tuple[Program, ...]) -> Iterator[RuleFinding]:
@@ -194,7 +129,7 @@ def _replicated(program: Program, programs: tuple[Program, ...]) -> Iterator[Rul
             cost_bytes=spared_bytes,
             basis="measured",
             remedy=note("doctor.replicated_remedy", array=each.path, axis=part.axis),
-            code=_put(each.path, _named(each, spec)),
+            code=assignment(each.path, _named(each, spec)),
         )
 
 
@@ -203,16 +138,6 @@ def _named(placement: Placement, spec: str | None) -> str | None:
     if placement.mesh is None or spec is None:
         return None
     return f"jax.sharding.NamedSharding({placement.mesh}, jax.sharding.PartitionSpec({spec}))"
-
-
-def _put(path: str, sharding: str | None) -> str | None:
-    """Return the assignment that distributes an array; ``None`` if it cannot be written."""
-    code = f"{path} = jax.device_put({path}, {sharding})"
-    try:
-        ast.parse(code)
-    except (SyntaxError, ValueError):
-        return None
-    return None if sharding is None else code
 
 
 def _communication(profile: Profile, evidence: Evidence) -> Iterator[RuleFinding]:
@@ -262,7 +187,8 @@ RULE = Rule(
     decides="Reports an array that lies elsewhere than a program on several devices takes it, if at least 1 MiB and "
     f"{units.percent(LEAST_SHARE)} of the program's arguments have to move. Also reports lines with "
     "jax.device_put that copy the same array to the same place several times per run, if all but the first time move "
-    "at least 1 MiB. Also reports an array that is replicated "
+    "at least 1 MiB. Arrays that the code places in several ways, that its loop assigns, or that have the shape of a "
+    "donated argument are left alone. Also reports an array that is replicated "
     "on all devices although each reads only a slice of it, if sharding saves at least 1 MiB and "
     f"{units.percent(LEAST_SHARE)} of the program's peak on each. Arrays that are read as a whole, such as the "
     "weights in data parallelism, are left alone. Except on CPUs, also reports collectives that no computation "

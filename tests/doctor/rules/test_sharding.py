@@ -172,6 +172,64 @@ def test_two_arrays_in_a_line_are_told_together() -> None:
     assert found.code is None
 
 
+def donated_copies(w: jax.Array, gradient: jax.Array, where: NamedSharding) -> Any:
+    update = jax.jit(lambda w, gradient: w - gradient, donate_argnums=0)
+    for _ in range(4):
+        last = update(jax.device_put(w, where), gradient)
+    return last
+
+
+def copies_on_two_devices(w: jax.Array) -> Any:
+    devices = jax.devices()
+    return [jax.device_put(w, devices[number % 2]) for number in range(6)]
+
+
+def each_batch_in_each_epoch(batches: list[jax.Array], where: NamedSharding) -> Any:
+    for _ in range(3):
+        for one in batches:
+            last = jax.device_put(one, where)
+    return last
+
+
+def one_of_two(w: jax.Array, v: jax.Array, where: NamedSharding) -> Any:
+    return [jax.device_put(w if number % 2 else v, where) for number in range(6)]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda where: (donated_copies, batch(), placed(batch(), "data"), where),
+        lambda where: (copies_on_two_devices, batch()),
+        lambda where: (each_batch_in_each_epoch, [batch(), batch() + 1], where),
+        lambda where: (one_of_two, batch(), batch() + 1, where),
+    ],
+    ids=["donated", "two devices", "loop variable", "one of two"],
+)
+def test_copies_that_one_placement_cannot_replace_are_left_alone(make: Callable[[NamedSharding], Any]) -> None:
+    function, *args = make(NamedSharding(mesh(), P("data")))
+    assert found_in(function, *args) == []
+
+
+OUTSIDE = batch()
+
+
+def puts_a_global(where: NamedSharding) -> Any:
+    return [jax.device_put(OUTSIDE, where) for _ in range(4)]
+
+
+def puts_by_a_lambda(w: jax.Array, where: NamedSharding) -> Any:
+    put = lambda each: jax.device_put(each, where)  # noqa: E731
+    return [put(w) for _ in range(4)]
+
+
+@pytest.mark.parametrize("args", [(puts_a_global,), (puts_by_a_lambda, batch())], ids=["global", "lambda"])
+def test_advice_assigns_no_name_that_does_not_exist_there(args: Any) -> None:
+    function, *given = args
+    where = NamedSharding(mesh(), P("data"))
+    (found,) = found_in(function, *given, where)
+    assert (found.found.facts["count"], found.code in (None, "w = jax.device_put(w, where)")) == (4, True)
+
+
 def test_other_batches_and_arrays_that_lie_there_are_placed_as_they_should_be() -> None:
     where, w = NamedSharding(mesh(), P("data")), placed(weights())
 

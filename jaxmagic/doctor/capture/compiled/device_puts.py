@@ -23,7 +23,7 @@ _MOST = 1000
 
 @dataclass
 class _Moved:
-    """An array that was moved at a line, and how often."""
+    """An array that was placed at a line, and how often; it may have been there already."""
 
     line: Frame | None
     type: str
@@ -48,7 +48,7 @@ class DevicePuts:
                 undo()
 
     def _notice(self, array: Any, result: Any) -> None:
-        if not is_array(array) or not is_array(result) or array is result:
+        if not is_array(array) or not is_array(result):
             return
         needed, line = result.sharding, place_of(sys._getframe(1))[0]
         for each in self._moved:
@@ -56,7 +56,7 @@ class DevicePuts:
                 each.count += 1
                 return
         moved = moved_bytes(array, needed)
-        if moved and len(self._moved) < _MOST:
+        if len(self._moved) < _MOST:
             passed = Passed(len(self._moved), weakref.ref(array), needed, moved)
             sizes = ",".join(map(str, array.shape))
             self._moved.append(_Moved(line, f"{array.dtype}[{sizes}]", passed, count=1))
@@ -77,6 +77,14 @@ class DevicePuts:
                 moved_bytes=each.passed.moved_bytes,
                 type=each.type,
                 placement=placements.get(number),
+                places=self._places(each),
             )
             for number, each in enumerate(self._moved)
+            if each.passed.moved_bytes
         )
+
+    def _places(self, moved: _Moved) -> int:
+        """Return to how many different shardings an array was brought."""
+        array = moved.passed.array()
+        same = (each for each in self._moved if each is moved or (array is not None and each.passed.array() is array))
+        return len({each.passed.needed for each in same})

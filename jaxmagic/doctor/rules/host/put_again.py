@@ -1,0 +1,178 @@
+"""Finds lines with ``jax.device_put`` that copy the same array to the same devices again and again."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from ....records.call_stack import Frame
+from ....records.note import Note, note
+from ...record.evidence import Evidence
+from ...record.finding import RuleFinding
+from ...record.placement import DevicePut, Placement
+from ...record.program import Program
+from ..rewriting.syntax import last_name, loaded, parameters, stored
+from ..rule import source_at
+from .syntax import Comprehension, Function, Loop, around, assigned, function_around, own_nodes
+
+#: Less is no finding.
+_LEAST_BYTES = 2**20
+
+#: The most names of arrays that are listed.
+_MOST_NAMES = 3
+
+
+def put_again(evidence: Evidence, rule: str) -> Iterator[RuleFinding]:
+    """Find lines that move the same arrays to the same place several times per run.
+
+    One placement cannot replace copies to several places, nor copies that a program donates and so deletes.
+    """
+    by_line: dict[Frame, list[DevicePut]] = {}
+    for each in evidence.device_puts:
+        if each.line is not None and each.count > 1:
+            by_line.setdefault(each.line, []).append(each)
+    for line, puts in by_line.items():
+        if sum((each.count - 1) * each.moved_bytes for each in puts) < _LEAST_BYTES:
+            continue
+        if any(each.places > 1 or _may_be_donated(each, evidence) for each in puts):
+            continue
+        call = _device_put_at(line)
+        names = [each.type if each.placement is None else each.placement.path for each in puts]
+        read = loaded([call.args[0]]) if call is not None else {re.split(r"\W", each)[0] for each in names}
+        if read & _assigned_by_loops(line):
+            continue
+        arrays = ast.unparse(call.args[0]) if call is not None else ", ".join(names[:_MOST_NAMES])
+        placement = puts[0].placement if len(puts) == 1 else None
+        code = None if placement is None else _before_code(placement, line, evidence)
+        yield RuleFinding(
+            rule=rule,
+            found=note(
+                "doctor.put_again",
+                array=arrays,
+                count=max(each.count for each in puts),
+                moved_bytes=sum(each.moved_bytes for each in puts),
+                arrays=len(puts),
+            ),
+            line=line.location,
+            source=source_at(line),
+            evidence=() if placement is None else (_put_from(placement),),
+            remedy=note("doctor.put_again_remedy", array=arrays),
+            code=code or (None if call is None or len(puts) > 1 else _before_loop(call, line, evidence)),
+        )
+
+
+def assignment(path: str, sharding: str | None) -> str | None:
+    """Return the assignment that distributes an array; ``None`` if it cannot be written."""
+    code = f"{path} = jax.device_put({path}, {sharding})"
+    try:
+        ast.parse(code)
+    except (SyntaxError, ValueError):
+        return None
+    return None if sharding is None else code
+
+
+def exist_before(code: str, evidence: Evidence) -> bool:
+    """Return whether the code under diagnosis reads all names of some advice and assigns none of them.
+
+    Only the name of a function that is called is known, if anything; its arguments are what it reads.
+    """
+    inputs = {each.path for each in evidence.inputs if not each.deleted}
+    roots = inputs | {re.split(r"\W", each)[0] for each in inputs} | {"jax"}
+    is_name = evidence.code is None or re.fullmatch(r"[\w.<>]+", evidence.code) is not None
+    tree = ast.Module([], []) if is_name else _parsed(evidence.code or "")
+    return tree is not None and loaded([ast.parse(code)]) <= roots - stored([tree])
+
+
+def _parsed(code: str) -> ast.Module | None:
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _may_be_donated(put: DevicePut, evidence: Evidence) -> bool:
+    """Return whether a program donates an argument that has the shape of an array, or an unknown shape."""
+    sizes = [int(each) for each in re.findall(r"\d+", put.type.partition("[")[2])]
+    return any(shape is None or shape == sizes for each in evidence.programs or () for shape in _donated_shapes(each))
+
+
+def _donated_shapes(program: Program) -> Iterator[list[int] | None]:
+    if program.module is None:
+        yield from [None] * len(program.donated)
+        return
+    inputs = program.module.inputs
+    for number in {*program.donated, *program.module.input_output_alias.values()}:
+        if number >= len(inputs):
+            yield None
+            continue
+        sizes = [int(each) for each in re.findall(r"\d+", inputs[number].shape.partition("[")[2].partition("]")[0])]
+        yield sizes
+        pieces = inputs[number].pieces
+        if pieces is not None and len(pieces) == len(sizes):
+            yield [size * count for size, count in zip(sizes, pieces, strict=True)]
+        elif len(program.placements) > 0:
+            yield None  # a shard of unknown sharding
+
+
+def _put_from(placement: Placement) -> Note:
+    return note(
+        "doctor.put_again_from",
+        type=placement.type,
+        lies_on=placement.lies_on,
+        devices=placement.devices,
+        spec=placement.spec or "",
+        known=int(placement.spec is not None),
+    )
+
+
+def _device_put_at(line: Frame) -> ast.Call | None:
+    """Return the only call of ``device_put`` in the statement of a line, unless a lambda is given its array."""
+    statement = around(line)[-1:]
+    calls = [each for node in statement for each in ast.walk(node) if isinstance(each, ast.Call) and each.args]
+    found = [each for each in calls if last_name(each.func) == "device_put"]
+    lambdas = [each for node in statement for each in ast.walk(node) if isinstance(each, ast.Lambda)]
+    if len(found) != 1 or any(parameters(each) & loaded(found) and _has(each, found[0]) for each in lambdas):
+        return None
+    return found[0]
+
+
+def _has(node: ast.AST, call: ast.Call) -> bool:
+    return any(each is call for each in ast.walk(node))
+
+
+def _loops(line: Frame) -> list[ast.AST]:
+    """Return the loops around a line in the same function, and the comprehensions in its statement."""
+    nodes = around(line)
+    inner = max((number for number, each in enumerate(nodes) if isinstance(each, Function)), default=-1)
+    loops: list[ast.AST] = [each for each in nodes[inner + 1 :] if isinstance(each, Loop)]
+    return loops + [each for node in nodes[-1:] for each in ast.walk(node) if isinstance(each, Comprehension)]
+
+
+def _assigned_by_loops(line: Frame) -> set[str]:
+    return {name for each in _loops(line) for name in assigned(each)}
+
+
+def _before_code(placement: Placement, line: Frame, evidence: Evidence) -> str | None:
+    """Return the assignment of a plain variable in front of the code, if all its names exist there."""
+    code = assignment(placement.path, placement.sharding)
+    if code is None or not placement.path.isidentifier() or not exist_before(code, evidence):
+        return None
+    function = function_around(line)
+    if function is None:
+        return code
+    is_global = placement.path in loaded([function]) - parameters(function)
+    return None if is_global or loaded([ast.parse(code)]) & assigned(function) else code
+
+
+def _before_loop(call: ast.Call, line: Frame, evidence: Evidence) -> str | None:
+    """Return the same call in front of the loop, if the array is a variable of this scope and its names exist."""
+    loops, given = _loops(line), call.args[0]
+    if not loops or not isinstance(given, ast.Name) or loaded([call]) & _assigned_by_loops(line):
+        return None
+    nodes, function = around(line), function_around(line)
+    first = min(each.lineno for each in loops if isinstance(each, ast.stmt | ast.expr))
+    before = [each for each in own_nodes(function or nodes[0]) if isinstance(each, ast.Name) and each.lineno < first]
+    known = {each.id for each in before if isinstance(each.ctx, ast.Store)}
+    known |= {each.path for each in evidence.inputs} if function is None else parameters(function)
+    return f"{given.id} = {ast.unparse(call)}  # before the loop" if given.id in known else None
