@@ -120,8 +120,8 @@ RULE = Rule(
     decides="Reports transposes, and copies that change the layout, if they take at least "
     f"{units.percent(_LEAST_DOMINANT)} of the run for one line, and nothing uses the arrays in their first order. "
     "Their device time is the cost if they reorder arguments as these are passed. Otherwise they have to take at "
-    f"least {units.percent(_LEAST_UNKNOWN)} of the run, and the cost is unknown: XLA may have to reorder other arrays "
-    "instead.",
+    f"least {units.percent(_LEAST_UNKNOWN)} of the run, and the cost is unknown: XLA may have to reorder other "
+    "arrays instead.",
     source="https://openxla.org/xprof/hlo_op_stats",
     look=look,
     needs=("programs", "profile"),
