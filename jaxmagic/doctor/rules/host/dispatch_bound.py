@@ -21,6 +21,9 @@ from .syntax import around, loop_around, site_of, tree_of
 #: Fewer calls per run are no finding.
 _MANY = 10
 
+#: Types of objects that hold arrays, or functions, and that jitted functions do not change.
+_CONTAINERS = frozenset({"dict", "list", "tuple", "module", "type"})
+
 #: A call is short if the device is idle for it for at least this share of the time that it runs for it.
 _SHORT = 0.5
 
@@ -47,7 +50,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             continue  # a part of a derivative of an eager operation: nobody has jitted or called it as such
         can_loop = len({_shapes(each) for each in programs}) <= 1
         line = site_of(call.name, programs, evidence)
-        advice = _advice(call.name, line) if can_loop else None
+        advice = _advice(call.name, line, evidence) if can_loop else None
         yield RuleFinding(
             rule=RULE.name,
             found=note(
@@ -73,12 +76,21 @@ class _Advice(NamedTuple):
     code: str | None
 
 
-def _advice(function: str, line: Frame | None) -> _Advice:
+def _advice(function: str, line: Frame | None, evidence: Evidence) -> _Advice:
     """Advise one call for all: of ``vmap`` where no call needs the result of another, or else of ``scan``."""
-    if line is not None and is_independent(line, function):
+    if line is not None and is_independent(line, function) and not _gives_an_object(line, evidence):
         return _Advice(note("doctor.dispatch_bound_vmap", function=function), _mapped(line, function))
     code = None if line is None else _scanned(line, function)
     return _Advice(note("doctor.dispatch_bound_scan", function=function), code)
+
+
+def _gives_an_object(line: Frame, evidence: Evidence) -> bool:
+    """Return whether calls on a line are given an object that they may change, such as a module of flax nnx."""
+    calls = [node for each in around(line)[-1:] for node in ast.walk(each) if isinstance(node, ast.Call)]
+    given = [each for call in calls for each in (*call.args, *(keyword.value for keyword in call.keywords))]
+    names = {node.id for each in given for node in ast.walk(each) if isinstance(node, ast.Name)}
+    objects = [each for each in evidence.inputs if each.kind == "other" and each.type not in _CONTAINERS]
+    return any(each.path in names for each in objects)
 
 
 def _takes_little(program: Program) -> bool:

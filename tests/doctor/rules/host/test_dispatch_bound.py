@@ -61,6 +61,33 @@ def test_only_calls_that_need_no_earlier_result_are_mapped(
     assert (finding.remedy.kind, finding.code) == (remedy, None)
 
 
+class Stream:
+    """Gives another key each time, as the streams of flax do."""
+
+    def __init__(self) -> None:
+        self.key = jax.random.key(0)
+
+
+@jax.jit
+def drawn(key: Any) -> tuple[Any, Any]:
+    key, own = jax.random.split(key)
+    return key, jax.random.normal(own)
+
+
+def draw(stream: Stream) -> Any:
+    stream.key, value = drawn(stream.key)
+    return value
+
+
+def test_calls_that_change_an_object_are_not_called_independent() -> None:
+    def sample(stream: Stream) -> list[Any]:
+        return [draw(stream) for _ in range(300)]
+
+    diagnosis = jaxmagic.diagnose(sample, Stream(), only=("dispatch-bound",), repeat=True)
+    remedies = [each.remedy.kind for each in diagnosis.findings if each.remedy is not None]
+    assert remedies == ["doctor.dispatch_bound_scan"]
+
+
 def test_an_optimizer_with_a_rate_of_each_step_is_found() -> None:
     optax = pytest.importorskip("optax")
 
