@@ -72,7 +72,7 @@ class HostShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionShare:
-    """The share of the samples of a run in which a function of the user's was running, or what it called.
+    """The samples of a run that show a user's function on the call stack.
 
     Attributes:
         function: the first line of the function, with its decorators.

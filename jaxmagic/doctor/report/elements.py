@@ -73,7 +73,7 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Sort {printable(array)} once before the loop, and pass the result to {printable(function)}."
     ),
     "reordered": _reordered,
-    "reordered_time": _time_of,
+    "dominant_time": _time_of,
     "reordered_argument": _reordered_argument,
     "reordered_remedy": lambda: (
         "Keep one order of axes from where the arrays are made to where they are used: axes that a product shares "
@@ -85,7 +85,6 @@ NOTES: dict[str, Callable[..., str]] = {
     "scatter": lambda function, share: (
         f"{printable(function)} writes elements by index (scatter) for {units.percent(share)} of the run."
     ),
-    "gather_time": _time_of,
     "gather_remedy": lambda: (
         "Sort the indices where their order does not matter, so that memory is read in order; read the same elements "
         "once, before a loop; or store them in a smaller type."

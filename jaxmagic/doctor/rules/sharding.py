@@ -55,7 +55,7 @@ def _moved(program: Program, evidence: Evidence) -> Iterator[RuleFinding]:
             found=note(
                 "doctor.moved",
                 array=each.path,
-                function=program.function or program.executable.name,
+                function=program.name,
                 moved_bytes=each.moved_bytes,
                 count=_calls(program, evidence),
             ),
@@ -119,7 +119,7 @@ def _replicated(program: Program, programs: tuple[Program, ...]) -> Iterator[Rul
             found=note(
                 "doctor.replicated",
                 array=each.path,
-                function=program.function or program.executable.name,
+                function=program.name,
                 devices=each.devices,
                 pieces=part.pieces,
             ),

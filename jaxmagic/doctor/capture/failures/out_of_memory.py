@@ -149,8 +149,9 @@ def _value(node: ast.expr, frame: FrameType) -> Any:
         return tuple(values) if isinstance(node, ast.Tuple) else values
     if isinstance(node, ast.Dict) and all(isinstance(each, ast.Constant) for each in node.keys):
         return {
-            key.value: _value(value, frame)  # type: ignore[union-attr]
+            key.value: _value(value, frame)
             for key, value in zip(node.keys, node.values, strict=True)
+            if isinstance(key, ast.Constant)
         }
     if is_missing(found := value_of(node, frame)):
         raise LookupError

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ....profiling.record.profile import OperationTime
 from ....records.call_stack import Frame
+from ....records.note import Note, note
 from ....xla.hlo import HloModule
 from ...record.evidence import Evidence
 from ...record.program import Program
@@ -14,7 +15,7 @@ from ..rule import device_time, source_at
 
 
 class DominantLine(NamedTuple):
-    """A line for which operations of one kind take much of a run.
+    """A line whose operations of one kind dominate a run.
 
     Attributes:
         program: the program.
@@ -31,7 +32,16 @@ class DominantLine(NamedTuple):
     @property
     def function(self) -> str:
         """The name of the jitted function, or of the program if that is unknown."""
-        return self.program.function or self.program.executable.name
+        return self.program.name
+
+    @property
+    def evidence(self) -> tuple[Note, ...]:
+        """How long the operations take, and which one takes longest."""
+        longest, count = self.operations[0], len(self.operations)
+        time = note(
+            "doctor.dominant_time", operations=count, time_ns=self.time_ns, name=longest.name, shape=longest.shape
+        )
+        return (time,)
 
     @property
     def source(self) -> str | None:
@@ -46,7 +56,7 @@ def dominant(
 
     Args:
         evidence: the observations of the runs.
-        least_share: the share of a run that they take at least.
+        least_share: the least share of a run.
         is_kind: whether an operation of a module is of the kind.
     """
     profile, programs = evidence.profile, evidence.programs or ()

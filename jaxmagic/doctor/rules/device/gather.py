@@ -24,12 +24,12 @@ _CHECKS = frozenset({
 #: What JAX calls `jnp.take` in a program.
 _TAKE = "jit(_take)"
 
-#: They dominate if they take at least this share of a run for one line.
+#: The least share of a run, for one line, that is a finding.
 _LEAST_DOMINANT = 0.3
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
-    """Find the lines that read or write elements by index for most of a run."""
+    """Find the lines whose gathers or scatters dominate a run."""
     for each in dominant(evidence, _LEAST_DOMINANT, partial(_is_of, "gather")):
         found = note("doctor.gather", function=each.function, share=each.time_ns / evidence.run_ns)
         yield _finding(each, found, note("doctor.gather_remedy"))
@@ -39,21 +39,12 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
 
 
 def _finding(dominant: DominantLine, found: Note, remedy: Note) -> RuleFinding:
-    largest = dominant.operations[0]
     return RuleFinding(
         rule=RULE.name,
         found=found,
         line=dominant.line,
         source=dominant.source,
-        evidence=(
-            note(
-                "doctor.gather_time",
-                operations=len(dominant.operations),
-                time_ns=dominant.time_ns,
-                name=largest.name,
-                shape=largest.shape,
-            ),
-        ),
+        evidence=dominant.evidence,
         remedy=remedy,
     )
 

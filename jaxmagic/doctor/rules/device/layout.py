@@ -14,7 +14,7 @@ from ...record.finding import RuleFinding
 from ..rule import Rule
 from .dominant import dominant
 
-#: Reordering counts if it takes at least this share of a run for one line.
+#: The least share of a run, for one line, that is a finding.
 _LEAST_DOMINANT = 0.2
 
 #: The same for arrays that the program makes, of which it is unknown whether they can be made in another order.
@@ -33,21 +33,12 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         arguments = _arguments(each.operations, each.program.module)
         if not arguments and each.time_ns < _LEAST_UNKNOWN * evidence.run_ns:
             continue
-        largest = each.operations[0]
         yield RuleFinding(
             rule=RULE.name,
             found=note("doctor.reordered", function=each.function, share=each.time_ns / evidence.run_ns),
             line=each.line,
             source=each.source,
-            evidence=(
-                note(
-                    "doctor.reordered_time",
-                    operations=len(each.operations),
-                    time_ns=each.time_ns,
-                    name=largest.name,
-                    shape=largest.shape,
-                ),
-            ),
+            evidence=each.evidence,
             cost_ns=each.time_ns if arguments else None,
             basis="estimated" if arguments else None,
             remedy=note("doctor.reordered_argument", arguments=", ".join(arguments), function=each.function)

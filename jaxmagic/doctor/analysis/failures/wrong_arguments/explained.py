@@ -14,7 +14,7 @@ _SHAPES = "product", "batch", "einsum", "einsum axes", "broadcast", "broadcast t
 
 
 class Explained(NamedTuple):
-    """What was found, what to write, and the code that replaces the failing statement."""
+    """An explanation: the finding, the remedy, and the code that replaces the failing statement."""
 
     found: Note
     remedy: Note
