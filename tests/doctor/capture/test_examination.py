@@ -82,6 +82,16 @@ def test_a_function_that_assigns_a_global_runs_once(magics: Session) -> None:
     assert "because it changes what it reads (steps)" in " ".join(str(found).split())
 
 
+def test_code_that_assigns_an_attribute_of_a_module_runs_once(
+    magics: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jaxmagic.doctor.capture.stored_names.is_users_module", lambda _: True)
+    magics.run("import types\nsettings = types.ModuleType('settings')\nsettings.steps = 0")
+    found = diagnosed(magics, "%jaxdoctor settings.steps += 5")
+    assert magics.shell.user_ns["settings"].steps == 5
+    assert "because it changes what it reads (settings.steps)" in " ".join(str(found).split())
+
+
 def test_code_that_rebinds_is_observed_and_recorded_in_its_one_run(magics: Session, seen: list[Evidence]) -> None:
     diagnosed(magics, "%jaxdoctor x = f(x)")
     (evidence,) = seen

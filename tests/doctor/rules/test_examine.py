@@ -12,7 +12,8 @@ from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.rules import examine as module
 from jaxmagic.doctor.rules.all import RULES
 from jaxmagic.doctor.rules.examine import examine
-from jaxmagic.doctor.rules.rule import Rule, available, is_worth_it
+from jaxmagic.doctor.rules.rule import Rule, available, device_time, is_worth_it
+from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.records.note import note
 
 
@@ -32,6 +33,13 @@ def rule(name: str, *found: RuleFinding, needs: Any = (), error: Exception | Non
 @pytest.fixture
 def evidence(timing: Any) -> Evidence:
     return Evidence(code="f(x)", first=timing(), observed=timing(), timed=(timing(), timing()))
+
+
+@pytest.mark.parametrize(("slowdown", "expected"), [(1, 1.0), (2, 0.5), (0.5, 1.0)])
+def test_device_time_is_that_of_an_undisturbed_run(evidence: Evidence, slowdown: float, expected: float) -> None:
+    recorded_ns = round(slowdown * evidence.run_ns * 4)
+    profile = Profile(runs=4, recorded_ns=recorded_ns, device_uses=(), operation_times=(), place_times=())
+    assert device_time(12e6, replace(evidence, profile=profile)) == pytest.approx(expected * 3e6)
 
 
 def test_the_costliest_comes_first_and_what_happens_once_counts_a_hundredth(

@@ -92,6 +92,15 @@ def test_a_counted_loop_becomes_a_fori_loop() -> None:
 
 
 @pytest.mark.usefixtures("whatever_it_takes")
+def test_equations_of_nested_lines_are_no_more_than_there_are() -> None:
+    def total(x: Any) -> Any:
+        return sum(jnp.sum(jnp.sin(x[number]) * jnp.cos(x[number]) ** number) for number in range(60))
+
+    for finding in found(jax.jit(total), jnp.ones((60, 3))):
+        assert finding.found.facts["equations"] <= finding.found.facts["total"]
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
 def test_a_loop_with_two_carried_names_becomes_a_fori_loop() -> None:
     code = pasted(the_one(jax.jit(fibonacci), X).code, x=X, a=X, b=2 * X)
     np.testing.assert_allclose(code["a"] * code["b"], jax.jit(fibonacci)(X), rtol=1e-4)
