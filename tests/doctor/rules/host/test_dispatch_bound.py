@@ -15,6 +15,7 @@ import jaxmagic
 from jaxmagic.doctor.record.finding import RuleFinding
 
 pytestmark = pytest.mark.clock
+planted = pytest.mark.usefixtures("at_any_cost")
 
 DISTANCES = np.linspace(0.9, 3.0, 300, dtype=np.float32)
 
@@ -23,6 +24,7 @@ def found(fn: Callable[..., Any], *args: Any) -> list[RuleFinding]:
     return list(jaxmagic.diagnose(fn, *args, only=("dispatch-bound", "transfer")).findings)
 
 
+@planted
 def test_a_function_vectorized_by_numpy_is_mapped_in_one_call() -> None:
     (finding,) = found(programs.energies, DISTANCES)
     assert finding.source == "energies = np.vectorize(lambda r: float(potential(r)))"
@@ -35,6 +37,7 @@ def test_a_function_vectorized_by_numpy_is_mapped_in_one_call() -> None:
     np.testing.assert_allclose(names["energies"](DISTANCES), programs.energies(DISTANCES), rtol=1e-4, atol=1e-5)
 
 
+@planted
 def test_a_function_inside_a_function_is_found_at_its_line() -> None:
     @jax.jit
     def cube(r: Any) -> Any:
@@ -46,6 +49,7 @@ def test_a_function_inside_a_function_is_found_at_its_line() -> None:
     assert finding.code == "cubes = jax.jit(jnp.vectorize(cube))  # returns arrays of JAX"
 
 
+@planted
 @pytest.mark.parametrize(
     ("function", "argument", "remedy"),
     [
@@ -79,6 +83,7 @@ def draw(stream: Stream) -> Any:
     return value
 
 
+@planted
 def test_calls_that_change_an_object_are_not_called_independent() -> None:
     def sample(stream: Stream) -> list[Any]:
         return [draw(stream) for _ in range(300)]
@@ -88,6 +93,7 @@ def test_calls_that_change_an_object_are_not_called_independent() -> None:
     assert remedies == ["doctor.dispatch_bound_scan"]
 
 
+@planted
 def test_an_optimizer_with_a_rate_of_each_step_is_found() -> None:
     optax = pytest.importorskip("optax")
 

@@ -20,6 +20,8 @@ from jaxmagic.doctor.record.finding import RuleFinding
 
 pytestmark = pytest.mark.clock
 
+planted = pytest.mark.usefixtures("at_any_cost")
+
 NAMES = ("host-wait", "not-jitted", "dispatch-bound", "input-bound", "transfer")
 TINY, SHORT, LONG, WIDE = programs.TINY, programs.SHORT, programs.LONG, programs.WIDE
 
@@ -44,6 +46,7 @@ def line_of(finding: RuleFinding) -> str:
     return finding.source or ""
 
 
+@planted
 class TestHostWait:
     def test_reading_each_loss_is_found_at_its_line(self) -> None:
         found = diagnosed(programs.reads_each_loss, SHORT)["host-wait"]
@@ -128,6 +131,7 @@ def nothing_compiled() -> None:
     jax.clear_caches()
 
 
+@planted
 @pytest.mark.usefixtures("nothing_compiled")
 class TestNotJitted:
     def test_a_long_eager_loop_is_found(self) -> None:
@@ -177,6 +181,7 @@ class TestNotJitted:
         assert "not-jitted" in diagnosed(forward, jnp.ones(8))
 
 
+@planted
 class TestDispatchBound:
     def test_short_calls_are_found_with_a_scan_that_runs(self) -> None:
         found = diagnosed(programs.short_calls, TINY, TINY)["dispatch-bound"]
@@ -207,6 +212,7 @@ class TestDispatchBound:
         assert "dispatch-bound" in diagnosed(steps, TINY)
 
 
+@planted
 class TestInputBound:
     def test_a_slow_generator_is_found_at_its_line(self) -> None:
         found = diagnosed(programs.slow_input)["input-bound"]
@@ -239,6 +245,7 @@ class TestInputBound:
         assert found.source == "for batch in loader_of_others.Loader():"
 
 
+@planted
 @pytest.mark.usefixtures("nothing_compiled")
 class TestTransfer:
     def test_an_array_that_is_copied_each_time_is_found_by_its_name(self) -> None:
@@ -290,6 +297,7 @@ def test_a_clean_program_has_no_finding(function: Callable[..., Any], args: Any)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="NumPy reads arrays on the CPU itself")
+@planted
 def test_reading_arrays_with_numpy_is_found() -> None:
     def read(x: Any) -> Any:
         for _ in range(12):
@@ -301,6 +309,7 @@ def test_reading_arrays_with_numpy_is_found() -> None:
     assert diagnosed(read, SHORT)["host-wait"].source == "np.asarray(x)"
 
 
+@planted
 def test_a_cell_that_runs_once_is_examined_as_well(session: Any) -> None:
     session.run(
         "import jax, jax.numpy as jnp\n"

@@ -15,6 +15,8 @@ from jaxmagic.doctor.record.finding import RuleFinding
 
 pytestmark = pytest.mark.clock
 
+planted = pytest.mark.usefixtures("at_any_cost")
+
 X = jnp.linspace(0.0, 1.0, 256).reshape(4, 8, 8)
 
 
@@ -47,6 +49,7 @@ def found_in(run: Callable[..., Any], *args: Any, **options: Any) -> list[RuleFi
     return list(jaxmagic.diagnose(run, *args, only="not-jitted", **options).findings)
 
 
+@planted
 def test_each_call_of_vmap_around_a_jitted_function_is_found_and_jitting_it_helps() -> None:
     def run(x: Any) -> Any:
         for _ in range(50):
@@ -64,6 +67,7 @@ def test_each_call_of_vmap_around_a_jitted_function_is_found_and_jitting_it_help
     assert found.verified.survives
 
 
+@planted
 def test_a_function_mapped_before_the_loop_is_found_at_its_call() -> None:
     def run(x: Any) -> Any:
         return [mapped(x) for _ in range(50)]
@@ -76,6 +80,7 @@ def test_a_function_mapped_before_the_loop_is_found_at_its_call() -> None:
     assert found.code == "mapped = jax.jit(jax.vmap(score))"
 
 
+@planted
 def test_gradients_count_their_backward_passes() -> None:
     def run(x: Any) -> Any:
         for _ in range(50):
@@ -87,6 +92,7 @@ def test_gradients_count_their_backward_passes() -> None:
     assert found.code == "score_grad = jax.jit(jax.grad(score))"
 
 
+@planted
 def test_operations_inside_vmap_are_to_be_jitted_outside_of_it() -> None:
     def run(x: Any) -> Any:
         for _ in range(50):
@@ -102,6 +108,7 @@ def test_operations_inside_vmap_are_to_be_jitted_outside_of_it() -> None:
     assert found.verified.survives
 
 
+@planted
 def test_of_nested_transformations_the_outermost_is_jitted() -> None:
     def run(x: Any) -> Any:
         for _ in range(50):
@@ -112,6 +119,7 @@ def test_of_nested_transformations_the_outermost_is_jitted() -> None:
     assert found.code == "plain_of_rows_grad_vmap = jax.jit(jax.vmap(jax.grad(plain_of_rows)))"
 
 
+@planted
 def test_a_name_that_is_transformed_further_is_not_jitted_itself() -> None:
     def run(x: Any) -> Any:
         return [rows_mapped(x) for _ in range(50)]
@@ -120,6 +128,7 @@ def test_a_name_that_is_transformed_further_is_not_jitted_itself() -> None:
     assert found.code == "rows_mapped = jax.jit(jax.vmap(slope_of_rows))"
 
 
+@planted
 def test_options_that_vary_are_not_taken_out_of_the_loop() -> None:
     def run(x: Any) -> Any:
         for axis in (0, 1, 2) * 10:
