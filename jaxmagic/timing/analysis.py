@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..compilation.record.compilation import Compilation
+from ..records.note import Note
 from .record import Timing
 
 #: A part of the wait is reported from this length and this share of the wall time on.
@@ -69,6 +70,17 @@ def unreached_ns(timing: Timing) -> int | None:
 def code_wait_ns(timing: Timing) -> int | None:
     """Return the time that the code itself waited for results, if it is long enough to be worth a sentence."""
     return _if_worth_naming(timing.code_wait_ns, timing)
+
+
+def notes(timing: Timing) -> tuple[Note, ...]:
+    """Return the notes without those that doubt too small a share of the wall time to change what it tells."""
+    doubts = {"timing.descheduled": "aside_ns", "timing.looked_late": "late_ns"}
+
+    def is_told(each: Note) -> bool:
+        doubted = doubts.get(each.kind)
+        return doubted is None or float(each.facts[doubted]) >= _WORTH_NAMING_SHARE * timing.wall_ns
+
+    return tuple(filter(is_told, timing.notes))
 
 
 def _if_worth_naming(time_ns: int | None, timing: Timing) -> int | None:

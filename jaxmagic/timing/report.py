@@ -144,7 +144,7 @@ def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> 
 
 def about_conditions(timing: Timing) -> list[str]:
     """Word the notes of the record, and what follows from where it was made."""
-    told = list(map(str, timing.notes))
+    told = list(map(str, chosen.notes(timing)))
     if timing.environment.backend in ("gpu", "cuda", "rocm") and any(each.compiled for each in timing.compilations):
         told.append("A first run on a GPU also loads modules and initializes libraries, which counts as host time.")
     if timing.unreached_ns is None and timing.error is None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from jaxmagic.compilation.record.compilation import Cause
+from jaxmagic.records.note import note
 from jaxmagic.timing import analysis as report
 
 
@@ -33,3 +35,11 @@ def test_unreached_work_is_named_only_above_the_noise_of_the_fence(timing: Any) 
     assert report.unreached_ns(timing(unreached_ns=10_000_000, wait_ns=10**9)) is None
     assert report.unreached_ns(timing(unreached_ns=5_000_000)) == 5_000_000
     assert report.unreached_ns(timing(unreached_ns=None)) is None
+
+
+def test_doubts_about_a_small_share_of_the_wall_time_are_not_told(timing: Any) -> None:
+    other = note("timing.deleted")
+    for doubt in (note("timing.descheduled", aside_ns=1_999), note("timing.looked_late", late_ns=1_999)):
+        record = timing(dispatch_ns=50_000, wait_ns=50_000, notes=(doubt, other))
+        assert report.notes(record) == (other,)
+        assert report.notes(replace(record, wait_ns=49_950)) == (doubt, other)
