@@ -73,7 +73,7 @@ def sparse_product(slow: bool) -> Any:
     from jax.experimental import sparse
 
     chance = np.random.default_rng(0)
-    dense = (chance.random((3000, 3000)) < 0.01) * chance.random((3000, 3000))
+    dense = (chance.random((3000, 3000)) < 0.03) * chance.random((3000, 3000))
     matrix = sparse.BCOO.fromdense(jnp.asarray(dense, jnp.float32))
 
     def program(matrix: Any, x: Any) -> Any:

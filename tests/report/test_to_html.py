@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from jaxmagic.compilation.record.compilation import Cause
+from jaxmagic.records.note import note
 from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.session.history import History
@@ -59,7 +60,7 @@ def test_everything_from_the_user_is_escaped(timing: Any, compilation: Any) -> N
         compilation(thread=EVIL),
         error=EVIL,
         code=EVIL,
-        notes=(EVIL,),
+        notes=(note("text", text=EVIL),),
     )
     tags = Tags(to_html(record))
     assert set(tags.tags) <= {"div", "span", "table", "tr", "th", "td", "code", "b", "br"}

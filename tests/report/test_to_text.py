@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jaxmagic.compilation.record.compilation import Cause
+from jaxmagic.records.note import note
 from jaxmagic.report.style import Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
@@ -79,7 +80,7 @@ def test_what_else_is_said(timing: Any, compilation: Any) -> None:
         fetch_ns=2_000_000,
         fetch_bytes=2**20,
         error="ValueError",
-        notes=("A note.",),
+        notes=(note("text", text="A note."),),
     )
     text = " ".join(to_text(record).split())
     assert "9.00 ms of the wait was for discarded results" in text
