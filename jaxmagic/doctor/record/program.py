@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ...memory_use.record.memory_profile import Executable
 from ...records.call_stack import Frame
 from ...xla.hlo import HloModule
+from .constant_work import ConstantWork
 from .partial_sort import PartialSort
 from .placement import Placement
 
@@ -102,6 +103,7 @@ class Program:
         called_at: the user's line whose call ran it first; ``None`` if unknown.
         placements: where the user's larger arrays lay that it took, if it runs on several devices.
         partial_sorts: the sorts of its jaxpr of which it uses few elements.
+        constant_work: the equations of its jaxpr that compute with captured arrays and with no argument.
         products: the matrix products and convolutions of its jaxpr; ``None`` if unknown.
         transformed: the name of the jitted function, or eager operation, whose call was transformed outside of
             ``jit``, as in ``jax.vmap(f)(x)``: the program is the transformed one, and has no function. ``None`` if
@@ -121,6 +123,7 @@ class Program:
     called_at: Frame | None = None
     placements: tuple[Placement, ...] = ()
     partial_sorts: tuple[PartialSort, ...] = ()
+    constant_work: tuple[ConstantWork, ...] = ()
     products: tuple[ProductCount, ...] | None = None
     transformed: str | None = None
 

@@ -79,6 +79,14 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Switch on JAX's persistent cache before the first call: it saves a later session up to "
         f"{units.time(spared_ns)} of XLA's time."
     ),
+    "compile_time_constant": lambda line, source: (
+        f"While it compiles, XLA computes a part of {printable(line)} that needs no argument (constant folding)"
+        f"{f': {printable(source)}' if source else '.'}"
+    ),
+    "compile_time_constant_unknown": lambda: "How much of the time that takes is unknown without --verify.",
+    "compile_time_folded": lambda function: (
+        f"Compute this part once outside of {printable(function)}, and pass the result as an argument."
+    ),
     "compile_time_line": lambda line, source, equations, total: (
         f"{equations:,} of its {total:,} equations come from {printable(line)}"
         f"{f': {printable(source)}' if source else ''}."

@@ -199,8 +199,7 @@ RULE = Rule(
     "call: its program takes no arguments and has no effects or callbacks. Random numbers from a key made inside "
     "are the same, too. It has to be called at least twice per run, its device time beyond the first call has to be "
     f"at least {units.percent(LEAST_SHARE)} of the run, and no program may donate anything, since a donated array "
-    "has to be computed again. How long XLA takes to fold constants is not examined: XLA does not report it, and "
-    "without folding it compiles another program.",
+    "has to be computed again. What XLA computes of constants while it compiles, compile-time reports.",
     source="https://github.com/jax-ml/jax/issues/10615",
     look=look,
     needs=("programs",),

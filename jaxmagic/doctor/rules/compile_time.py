@@ -14,6 +14,7 @@ from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.program import Program
 from .compile_claims import numbers_of
+from .folded import is_folded
 from .rewriting.syntax import file_of, source_of_location, tree_of, with_imports
 from .rule import LEAST_SHARE, Rule, source_at
 
@@ -47,6 +48,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     cacheable = [each for each in long if _is_kept(each, evidence)]
     could_help = evidence.cache_dir is None and bool(cacheable)
     spared_ns = sum(each.compilation_ns for each in cacheable)
+    cache = note("doctor.compile_time_cache", spared_ns=spared_ns) if could_help else None
+    folded = _folded(longest, evidence)
     yield RuleFinding(
         rule=RULE.name,
         found=note(
@@ -59,13 +62,18 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         ),
         line=longest.location,
         source=source_of_location(longest.location, evidence),
-        evidence=(*_lines(longest, evidence), *_about_imports(evidence), *_about_cache(evidence, long)),
+        evidence=(
+            *folded,
+            *_lines(longest, evidence),
+            *_about_imports(evidence),
+            *_about_cache(evidence, long),
+        ),
         cost_ns=float(sum(each.total_ns for each in long)),
         basis="measured",
         per="first run",
         compiles=numbers_of(long, evidence),
-        remedy=note("doctor.compile_time_cache", spared_ns=spared_ns) if could_help else None,
-        code=_switched_on(longest, evidence) if could_help else None,
+        remedy=note("doctor.compile_time_folded", function=longest.function) if folded else cache,
+        code=_switched_on(longest, evidence) if could_help and not folded else None,
     )
 
 
@@ -119,6 +127,21 @@ def _lines(compilation: Compilation, evidence: Evidence) -> Iterator[Note]:
                 )
 
 
+def _folded(compilation: Compilation, evidence: Evidence) -> list[Note]:
+    """Describe the lines that compute with captured arrays only, and that the compiled program has no more."""
+    lines = dict.fromkeys(
+        work.line
+        for program in _programs(compilation, evidence)
+        for work in program.constant_work
+        if program.module is not None and is_folded(work, program.module, evidence.first.environment.backend)
+    )
+    told = [
+        note("doctor.compile_time_constant", line=line.location, source=source_at(line) or "")
+        for line in list(lines)[:_MOST_LINES]
+    ]
+    return [*told, note("doctor.compile_time_constant_unknown")] if told else []
+
+
 def _calls_back(compilation: Compilation, evidence: Evidence) -> bool:
     return any(
         equation.primitive in _CALLBACKS
@@ -164,7 +187,10 @@ RULE = Rule(
     "run: a busy machine may lift a program above a threshold. The cache is advised for programs that it would keep "
     "as it is configured; it keeps none that calls Python. The report names the lines with at least "
     f"{units.percent(_LEAST_SHARE)} of the equations. Time that the findings recompile and "
-    "unrolled-loop would save is in their costs only.",
+    "unrolled-loop would save is in their costs only. If a line computes with at least 1,000 elements of captured "
+    "arrays and with no argument, and the compiled program has no instruction of it, then XLA computed it while "
+    "compiling (constant folding). XLA does not report how long that takes; --verify compiles the function with "
+    "these arrays as arguments.",
     source="https://docs.jax.dev/en/latest/persistent_compilation_cache.html",
     look=look,
 )

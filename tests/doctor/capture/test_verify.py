@@ -32,13 +32,19 @@ MS = 10**6
 
 
 def finding(rule: str, **fields: Any) -> RuleFinding:
-    return RuleFinding(rule=rule, found=note("doctor.cache_off"), remedy=note("doctor.cache_on"), **fields)
+    return RuleFinding(
+        **{"rule": rule, "found": note("doctor.cache_off"), "remedy": note("doctor.cache_on")} | fields
+    )
 
 
 def tried(
     rule: str, source: str, budget_s: float = 4, changed: tuple[str, ...] = (), clock: Any = None, **variables: Any
 ) -> Verified:
-    fields = {name: variables.pop(f"_{name}") for name in ("applies_to", "code", "line") if f"_{name}" in variables}
+    fields = {
+        name: variables.pop(f"_{name}")
+        for name in ("applies_to", "code", "line", "remedy")
+        if f"_{name}" in variables
+    }
     trial = Trial(TriedCode(source, variables), list(changed), 10 * MS, MS, round(budget_s * 1e9))
     given = () if clock is None else (clock,)
     (found,) = verify([finding(rule, **fields)], trial, SILENT, *given)
@@ -258,6 +264,14 @@ class TestMemory:
         assert kinds(found)[:2] == ["constants_passed", "tried_compile_time"]
         assert found.before_ns is not None
         assert kinds(tried("captured-constant", "f(x)", f=jax.jit(lambda x: x + 1), x=x)) == ["not_mechanical"]
+
+    def test_what_xla_folds_is_compiled_with_arguments_instead(self, x: Any) -> None:
+        table = np.linspace(0, 1, 10_000, dtype="f4").reshape(100, 100)
+        f = jax.jit(lambda x: x.sum() + jnp.sort(table, axis=0)[0])
+        remedy = note("doctor.compile_time_folded", function="f")
+        found = tried("compile-time", "f(x)", f=f, x=x, _remedy=remedy)
+        assert kinds(found)[:2] == ["constants_passed", "tried_compile_time"]
+        assert kinds(tried("compile-time", "f(x)", f=f, x=x)) == ["not_tried_cache"]
 
 
 class TestThatDoNotHelp:

@@ -5,13 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
+from jax import lax
 
+from jaxmagic.doctor.capture.compiled.constant_work import constant_work
 from jaxmagic.doctor.record.evidence import Evidence, LoweringImport
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.record.program import EquationCount, Program
 from jaxmagic.doctor.rules.compile_time import RULE
 from jaxmagic.records.call_stack import Frame
+from jaxmagic.xla.lines.callers import with_own_callers
+from jaxmagic.xla.read_hlo import read_module
 
 
 @pytest.fixture
@@ -140,3 +147,48 @@ def test_short_programs_have_no_lines(seen: Any, program: Program) -> None:
 def test_other_long_programs_are_counted_from_the_threshold_on(seen: Any, others: int, words: str) -> None:
     (finding,) = RULE.look(seen((0, 2 * 10**9), *[(0, 10**9)] * others))
     assert str(finding.found).endswith(f"2.00 s of it in XLA{words}")
+
+
+TABLE = np.random.default_rng(0).normal(size=(40, 25)).astype("f4")
+
+
+def with_constant_work(program: Program, function: Any) -> Program:
+    """Give a program the equations and the instructions of a function."""
+    x = jnp.ones(25)
+    compiled = jax.jit(function).lower(x).compile()
+    module = with_own_callers(
+        read_module(compiled.runtime_executable().hlo_modules()[0].as_serialized_hlo_module_proto())
+    )
+    return replace(program, module=module, constant_work=constant_work(jax.make_jaxpr(function)(x)))
+
+
+def test_what_xla_computed_while_compiling_is_named_instead_of_the_cache(seen: Any, program: Program) -> None:
+    folded = with_constant_work(program, lambda x: x + jnp.sort(TABLE, axis=0)[0])
+    (finding,) = RULE.look(seen((0, 2 * 10**9), programs=(folded,)))
+    assert kinds(finding)[:2] == ["compile_time_constant", "compile_time_constant_unknown"]
+    assert finding.evidence[0].facts == {
+        "line": folded.constant_work[0].line.location,
+        "source": "folded = with_constant_work(program, lambda x: x + jnp.sort(TABLE, axis=0)[0])",
+    }
+    assert str(finding.remedy) == "Compute this part once outside of f, and pass the result as an argument."
+    assert finding.code is None
+
+
+def test_what_the_compiled_program_still_computes_was_not_folded(seen: Any, program: Program) -> None:
+    def function(x: Any) -> Any:
+        return x + lax.sort(x * TABLE, dimension=0)[0]
+
+    kept = with_constant_work(program, function)
+    folded = with_constant_work(program, lambda x: x + lax.sort(jnp.asarray(TABLE), dimension=0)[0])
+    (work,) = [each for each in folded.constant_work if each.primitive == "sort"]
+    line = replace(work.line, line=function.__code__.co_firstlineno + 1)
+    for at, told in ((line, False), (replace(line, line=1), True)):
+        changed = replace(kept, constant_work=(replace(work, line=at),))
+        (finding,) = RULE.look(seen((0, 2 * 10**9), programs=(changed,)))
+        assert ("compile_time_constant" in kinds(finding)) == told
+
+
+def test_programs_whose_instructions_are_unknown_may_have_folded_nothing(seen: Any, program: Program) -> None:
+    unread = replace(with_constant_work(program, lambda x: x + jnp.sort(TABLE, axis=0)[0]), module=None)
+    (finding,) = RULE.look(seen((0, 2 * 10**9), programs=(unread,)))
+    assert "compile_time_constant" not in kinds(finding)

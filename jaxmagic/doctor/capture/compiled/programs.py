@@ -22,6 +22,7 @@ from ....xla.read_hlo import read_module
 from ...record.program import CapturedArray, EquationCount, Program
 from ..frames import known
 from ..host_lines import place_of
+from .constant_work import constant_work
 from .partial_sorts import partial_sorts
 from .placements import Passed, described_placements, passed_arrays
 from .products import products_of
@@ -131,6 +132,7 @@ def _described(about: _Seen, executable: Executable, module: HloModule | None, n
         donated=about.donated,
         called_at=known(about.called_at),
         partial_sorts=() if jaxpr is None else partial_sorts(jaxpr),
+        constant_work=() if jaxpr is None else constant_work(jaxpr),
         products=None if jaxpr is None else products_of(jaxpr),
         transformed=None if transformed is None else transformed.function,
     )

@@ -6,14 +6,23 @@ from ....records.note import note
 from ...record.finding import RuleFinding
 from . import input_bound, not_jitted, precision, recompile, same_result, sharding, transfer, transformed_calls
 from .compiled import captured_constant, donation, memory, rematerialise, unrolled_loop
-from .remedy import Builds, Change, NotTried, Remedy, Sizes
+from .remedy import Builds, Change, NotTried, Remedy
 from .tried_code import TriedCode
 
 #: Remedies that compile something before anything is measured, and how long that takes at least, in first runs.
-COMPILING = {"donation": 1, "rematerialise": 1, "captured-constant": 1, "memory": 1, "unrolled-loop": 3}
+COMPILING = {
+    "donation": 1,
+    "rematerialise": 1,
+    "captured-constant": 1,
+    "memory": 1,
+    "unrolled-loop": 3,
+    "compile-time": 1,
+}
 
 
-def _with_cache(finding: RuleFinding, code: TriedCode) -> Sizes:
+def _compiled_sooner(finding: RuleFinding, code: TriedCode) -> Builds:
+    if finding.remedy is not None and finding.remedy.kind == "doctor.compile_time_folded":
+        return captured_constant.propose(finding, code)
     raise NotTried(note("doctor.not_tried_cache"))
 
 
@@ -31,7 +40,7 @@ def _jitted(finding: RuleFinding, code: TriedCode) -> Change:
 
 REMEDIES: dict[str, Remedy] = {
     "recompile": recompile.propose,
-    "compile-time": _with_cache,
+    "compile-time": _compiled_sooner,
     "not-jitted": _jitted,
     "input-bound": input_bound.propose,
     "transfer": transfer.propose,

@@ -10,7 +10,7 @@ from .afresh import compile_afresh
 from .calls import Call, jitted_calls
 
 #: Constants of fewer bytes than this in all are not worth compiling for.
-_LEAST_BYTES = 2**16
+_LEAST_BYTES = 2**12
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Builds:
