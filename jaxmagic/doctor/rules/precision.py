@@ -197,7 +197,9 @@ RULE = Rule(
     f"be at least {units.percent(_LEAST_BY_PRODUCTS)} shorter at the same share of the bfloat16 peak, conversions "
     "included. Their type is TF32 unless a precision is set. It is full float32 if jax_default_matmul_precision "
     "says so, and TF32 is then the faster one. Code that asks for a precision itself is left alone. So are CPUs, "
-    "most of which have no fast bfloat16, and TPUs, where bfloat16 is the default.",
+    "most of which have no fast bfloat16, and TPUs, where bfloat16 is the default. Casts back and forth are not "
+    "examined: as a rule, XLA computes them within the operations beside them, and they have no "
+    "time of their own.",
     source="https://docs.jax.dev/en/latest/201/precision.html",
     look=look,
     needs=("programs", "profile"),
