@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 from ...compilation.record.compilation import Compilation
 from ...timing.record import Timing
+from ..record.evidence import Evidence
+from ..record.program import Program
+from .host.host_time import names_of_program
 
 
 class Group(NamedTuple):
@@ -60,3 +63,11 @@ def grouped(compilations: Sequence[Compilation]) -> list[Group]:
         key = (*function_of(each), each.cause.kind)
         groups.setdefault(key, Group(*key, [])).compilations.append(each)
     return list(groups.values())
+
+
+def programs_of(group: Group, evidence: Evidence) -> list[Program]:
+    """Return the programs of a function that ran in the first run."""
+    programs = [each for each in evidence.programs or () if each.eager == group.eager]
+    if group.location is None:
+        return [each for each in programs if group.function in names_of_program(each)]
+    return [each for each in programs if (each.function, each.location) == group.same_function]
