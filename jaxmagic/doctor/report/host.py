@@ -19,13 +19,48 @@ def _not_jitted(count: int, names: str, kinds: int) -> str:
     return f"{count} operations per run are called one by one, outside of jit: {printable(names)}{more}."
 
 
-def _how_to_jit(way: str, function: str) -> str:
+def _how_to_jit(way: str, function: str, decides: int = 0, reads: int = 0, argument: str = "", **found: str) -> str:
+    sentences = [_way_to_jit(way, function)]
+    if decides:
+        sentences.append("A condition on an array becomes jnp.where or jax.lax.cond there, or stays outside.")
+    if reads:
+        sentences.append("What reads the values of arrays, as float and print do, stays outside.")
+    if "random" in found:
+        sentences.append(
+            f"Under jit, {printable(found['random'])} would draw only once, while JAX traces, and each call would "
+            "get the same numbers: use jax.random with a key as an argument, or pass the numbers."
+        )
+    if "once" in found:
+        sentences.append(
+            f"Under jit, {printable(found['once'])} would run only once, while JAX traces: call it outside, and pass "
+            "its result if it is needed."
+        )
+    if "mask" in found:
+        sentences.append(
+            f"{printable(found['mask'])} fails under jit, because its size depends on values: keep all elements, "
+            "with jnp.where(mask, x, 0) or jnp.sum(x, where=mask); or leave it outside."
+        )
+    if "size" in found:
+        sentences.append(
+            f"{printable(found['size'])} fails under jit without {argument}=, because the size of its result depends "
+            "on values: pass the largest size; or leave it outside."
+        )
+    return " ".join(sentences)
+
+
+def _way_to_jit(way: str, function: str) -> str:
     if way == "function":
         return f"Compile {printable(function)} as one program."
     if way == "loop":
         return (
             f"Put the body of the loop in {printable(function)} into a function under jax.jit; or jit all of it, "
             "with jax.lax.scan or jax.vmap instead of the loop, which would otherwise be unrolled."
+        )
+    if way == "until":
+        return (
+            f"Values of arrays end the loop in {printable(function)}, so jit cannot compile it as it is. Put the "
+            "computation of an iteration into a function under jax.jit and decide outside; or use "
+            "jax.lax.while_loop, and jit all of it."
         )
     if way == "outermost":
         where = f" around {printable(function)}" if function else ""
