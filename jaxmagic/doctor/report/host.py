@@ -19,30 +19,40 @@ def _not_jitted(count: int, names: str, kinds: int) -> str:
     return f"{count} operations per run are called one by one, outside of jit: {printable(names)}{more}."
 
 
-def _how_to_jit(way: str, function: str, decides: int = 0, reads: int = 0, argument: str = "", **found: str) -> str:
+def _how_to_jit(
+    way: str,
+    function: str,
+    decides: int = 0,
+    reads: int = 0,
+    random: str = "",
+    once: str = "",
+    mask: str = "",
+    size: str = "",
+    argument: str = "",
+) -> str:
     sentences = [_way_to_jit(way, function)]
     if decides:
         sentences.append("A condition on an array becomes jnp.where or jax.lax.cond there, or stays outside.")
     if reads:
         sentences.append("What reads the values of arrays, as float and print do, stays outside.")
-    if "random" in found:
+    if random:
         sentences.append(
-            f"Under jit, {printable(found['random'])} would draw only once, while JAX traces, and each call would "
+            f"Under jit, {printable(random)} would draw only once, while JAX traces, and each call would "
             "get the same numbers: use jax.random with a key as an argument, or pass the numbers."
         )
-    if "once" in found:
+    if once:
         sentences.append(
-            f"Under jit, {printable(found['once'])} would run only once, while JAX traces: call it outside, and pass "
+            f"Under jit, {printable(once)} would run only once, while JAX traces: call it outside, and pass "
             "its result if it is needed."
         )
-    if "mask" in found:
+    if mask:
         sentences.append(
-            f"{printable(found['mask'])} fails under jit, because its size depends on values: keep all elements, "
+            f"{printable(mask)} fails under jit, because its size depends on values: keep all elements, "
             "with jnp.where(mask, x, 0) or jnp.sum(x, where=mask); or leave it outside."
         )
-    if "size" in found:
+    if size:
         sentences.append(
-            f"{printable(found['size'])} fails under jit without {argument}=, because the size of its result depends "
+            f"{printable(size)} fails under jit without {argument}=, because the size of its result depends "
             "on values: pass the largest size; or leave it outside."
         )
     return " ".join(sentences)

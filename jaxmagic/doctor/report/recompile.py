@@ -83,6 +83,14 @@ NOTES: dict[str, Callable[..., str]] = {
         "Pad to a few sizes before the call, on the host with NumPy: jnp.pad compiles for each shape as well. Mask "
         "the padding where the result depends on it."
     ),
+    "recompile_forms": lambda argument, forms: (
+        f"The programs have {forms} kinds of operations and shapes. Within a kind, only values of "
+        f"{printable(argument)} differ."
+    ),
+    "recompile_numbers": lambda argument: (
+        f"Only numbers in {printable(argument)} differ, and the programs have the same operations and shapes. If "
+        "no axis depends on these numbers, pass them as arrays and not in a static argument."
+    ),
     "recompile_grows": _grows,
     "recompile_preallocate": _preallocate,
     "recompile_one_size": lambda: (

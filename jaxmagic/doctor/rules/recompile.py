@@ -11,11 +11,19 @@ from ...records.call_stack import Frame
 from ...records.note import Note, note
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
-from ..record.program import Program
 from .compile_claims import numbers_of
 from .growth import Growth, growth
 from .host.syntax import arguments_at, site_of
-from .recompilations import Group, counts, function_of, grouped, median_ns, programs_of
+from .recompilations import (
+    Group,
+    counts,
+    forms_of,
+    function_of,
+    grouped,
+    median_ns,
+    only_numbers_differ,
+    programs_of,
+)
 from .rewriting.bucket_sizes import Buckets, buckets, sizes_along
 from .rewriting.hoisting import Made, find_making
 from .rewriting.syntax import file_of, lines_run, source_of_location
@@ -68,24 +76,14 @@ def _is_avoidable(group: Group, evidence: Evidence) -> bool:
         grows = not group.eager and growth(group, evidence) is not None
         return grows or _buckets(group, evidence) is not None
     if group.kind == "static value":
-        return all(each.cause.remedy for each in group.compilations) and not _differ(group, evidence)
+        several = forms_of(group, evidence) <= 1 or _repeating(group, evidence) >= _SEVERAL
+        return several and all(each.cause.remedy or only_numbers_differ(each.cause) for each in group.compilations)
     return all(each.cause.remedy for each in group.compilations)
 
 
-def _differ(group: Group, evidence: Evidence) -> bool:
-    """Return whether the static value decides on the operations or shapes of the programs, as far as is known."""
-    forms = {
-        _form(each)
-        for each in evidence.programs or ()
-        if not each.eager and each.location == group.location and each.equations is not None
-    }
-    return len(forms) > 1
-
-
-def _form(program: Program) -> tuple[object, ...]:
-    counts = frozenset((each.primitive, each.dtype, each.line, each.count) for each in program.equations or ())
-    shapes = () if program.module is None else tuple(each.shape for each in program.module.outputs)
-    return counts, shapes
+def _repeating(group: Group, evidence: Evidence) -> int:
+    """Return how many programs repeat the operations and shapes of another, as far as is known."""
+    return len(programs_of(group, evidence)) - forms_of(group, evidence)
 
 
 def _buckets(group: Group, evidence: Evidence) -> Buckets | None:
@@ -138,6 +136,9 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
     sizes = _buckets(group, evidence) if is_shape and grows is None else None
     if sizes is not None and not every_run:  # the programs for these sizes compile all the same
         cost_ns *= min((len(sizes.seen) - len(sizes.sizes)) / len(group.compilations), 1)
+    forms = forms_of(group, evidence) if group.kind == "static value" and not every_run else 0
+    if forms > 1:  # a program for each of them compiles all the same
+        cost_ns *= min(_repeating(group, evidence) / len(group.compilations), 1)
     location = group.location if made is None else _location_like(group.location, made, evidence)
     called_at = _called_at(group, evidence) if location is None else None
     return RuleFinding(
@@ -152,9 +153,9 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
         ),
         line=location if called_at is None else called_at.location,
         source=source_of_location(location, evidence) if called_at is None else source_at(called_at),
-        evidence=(*(_changes(group) or _reason(group)), *_about(made, grows, sizes, last.argument)),
+        evidence=(*(_changes(group) or _reason(group)), *_about(made, grows, sizes, last.argument, forms)),
         cost_ns=cost_ns,
-        basis="estimated" if sizes is not None and not every_run else "measured",
+        basis="estimated" if (sizes is not None or forms > 1) and not every_run else "measured",
         per="run" if every_run else "first run",
         compiles=_compiles(group, evidence, every_run=every_run),
         remedy=note("doctor.recompile_one_size")
@@ -207,7 +208,11 @@ def _reason(group: Group) -> tuple[Note, ...]:
     return (note("doctor.recompile_reason", reason=group.compilations[-1].cause.reason),)
 
 
-def _about(made: Made | None, grows: Growth | None, sizes: Buckets | None, argument: str | None) -> Iterator[Note]:
+def _about(
+    made: Made | None, grows: Growth | None, sizes: Buckets | None, argument: str | None, forms: int
+) -> Iterator[Note]:
+    if forms > 1:
+        yield note("doctor.recompile_forms", argument=argument or "", forms=forms)
     if made is not None and made.captured:
         yield note("doctor.recompile_captured", names=", ".join(made.captured))
     if grows is not None:
@@ -234,6 +239,8 @@ def _remedy(group: Group, made: Made | None, grows: Growth | None, sizes: Bucket
         return note("doctor.recompile_pass", names=", ".join(made.captured))
     if made is not None and group.kind == "transformation":
         return note("doctor.recompile_once")
+    if remedy is None and group.kind == "static value" and only_numbers_differ(group.compilations[-1].cause):
+        return note("doctor.recompile_numbers", argument=group.compilations[-1].cause.argument or "")
     return None if remedy is None else note("doctor.recompile_remedy", remedy=remedy)
 
 
@@ -267,8 +274,8 @@ RULE = Rule(
     f"{_LEAST_SINGLE_NS // 10**6} ms is enough. Different shapes count if one axis varies, in one argument or in "
     "several that share its size, and powers of two need at most half as many sizes. They also count if an argument "
     "grows from call to call, because the function returns it longer or the code around the call appends to it. "
-    "Different static values count if the programs have the same operations. Operations outside jit count for shapes "
-    "only. The cause is the one that %jaxtime reports.",
+    "Different static values count if programs have the same operations and shapes. Operations outside "
+    "jit count for shapes only. The cause is the one that %jaxtime reports.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
     look=look,
 )

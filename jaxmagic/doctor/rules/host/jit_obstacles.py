@@ -38,7 +38,7 @@ _GENERATOR = re.compile(r"(^|_)(rng|generator|random_state)$")
 
 #: Functions whose results change from call to call, besides random numbers.
 _CHANGING = re.compile(
-    r"time\.(time|perf_counter|monotonic|process_time)(_ns)?|datetime(\.datetime)?\.(now|utcnow|today)|"
+    r"time\.(time|monotonic|[a-z]+_(counter|time))(_ns)?|datetime(\.datetime)?\.(now|utcnow|today)|"
     r"os\.urandom|uuid\.uuid\d|input"
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .... import units
 from ....records.call_stack import Frame, owner
@@ -17,7 +17,7 @@ from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides, ends_by_value
 from .host_time import LEAST_NS, eager_calls, host_time, matters, names_of_program
 from .inside_function import MOST_INSIDE, InsideFunction, calls_operation, inside_function
-from .jit_obstacles import functions_run, obstacles
+from .jit_obstacles import Obstacle, functions_run, obstacles
 from .syntax import Loop, around, function_around, loop_around, own_nodes
 from .transformed_calls import MANY as MANY_TRANSFORMED
 from .transformed_calls import call_name, made_in_file, transformed_calls
@@ -142,25 +142,36 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     ]
     decided = any(each.line is not None and decides(each.line, each.function) for each in waits)
     loop, found = loop_around(line), obstacles(functions)
-    facts: dict[str, str | int] = {each.kind: each.text for each in reversed(found)}
-    argument = next((each.argument for each in found if each.kind == "size"), None)
-    facts |= {} if argument is None else {"argument": argument}
     if loop is not None and decided and ends_by_value(loop):
-        return _advice("until", function.name, **facts), None
-    if decided:
-        facts["decides"] = 1
-    elif any(each.function.startswith("__") or each.function in _READS for each in waits):
-        facts["reads"] = 1
+        return _advice("until", function.name, found), None
+    reads = any(each.function.startswith("__") or each.function in _READS for each in waits)
+    about = {"decides": int(decided), "reads": int(reads and not decided)}
     if loop is not None and count > _MOST_UNROLLED:
-        return _advice("loop", function.name, **facts), None
+        return _advice("loop", function.name, found, **about), None
     others = {each.path for each in evidence.inputs if each.kind in ("function", "iterator") or each.type == "str"}
-    if waits or facts or not all(computes_only(each) for each, _ in functions) or not takes_arrays(function, others):
-        return _advice("group", function.name, **facts), None
+    plain = all(computes_only(each) for each, _ in functions) and takes_arrays(function, others)
+    if waits or found or not plain:
+        return _advice("group", function.name, found, **about), None
     return _advice("function", function.name), f"{function.name} = jax.jit({function.name})"
 
 
-def _advice(way: str, function: str = "", **facts: str | int) -> Note:
-    return note("doctor.not_jitted_remedy", way=way, function=function, **facts)
+def _advice(
+    way: str, function: str = "", found: Sequence[Obstacle] = (), *, decides: int = 0, reads: int = 0
+) -> Note:
+    first = {each.kind: each for each in reversed(found)}
+    texts = {kind: each.text for kind, each in first.items()}
+    return note(
+        "doctor.not_jitted_remedy",
+        way=way,
+        function=function,
+        decides=decides,
+        reads=reads,
+        random=texts.get("random", ""),
+        once=texts.get("once", ""),
+        mask=texts.get("mask", ""),
+        size=texts.get("size", ""),
+        argument=first["size"].argument if "size" in first else "",
+    )
 
 
 def _remedy_of_transformed(line: Frame | None) -> tuple[Note, str | None]:
