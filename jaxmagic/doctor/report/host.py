@@ -22,6 +22,7 @@ def _not_jitted(count: int, names: str, kinds: int) -> str:
 def _how_to_jit(
     way: str,
     function: str,
+    outer: str = "",
     decides: int = 0,
     reads: int = 0,
     random: str = "",
@@ -30,7 +31,7 @@ def _how_to_jit(
     size: str = "",
     argument: str = "",
 ) -> str:
-    sentences = [_way_to_jit(way, function)]
+    sentences = [_way_to_jit(way, function, outer)]
     if decides:
         sentences.append("A condition on an array becomes jnp.where or jax.lax.cond there, or stays outside.")
     if reads:
@@ -58,9 +59,19 @@ def _how_to_jit(
     return " ".join(sentences)
 
 
-def _way_to_jit(way: str, function: str) -> str:
+def _way_to_jit(way: str, function: str, outer: str) -> str:
     if way == "function":
         return f"Compile {printable(function)} as one program."
+    if way == "outside":
+        return (
+            f"Compile {printable(function)} as one program: define it outside of {printable(outer)}, and jit it "
+            f"once. Jitted inside, it would compile in every call of {printable(outer)}."
+        )
+    if way == "model":
+        return (
+            f"Jit the whole call of the model that {printable(function)} belongs to, once: jax.jit(model.apply) and "
+            "jax.jit(model.init) in flax linen, nnx.jit or eqx.filter_jit around a function that calls it."
+        )
     if way == "loop":
         return (
             f"Put the body of the loop in {printable(function)} into a function under jax.jit; or jit all of it, "
@@ -75,8 +86,8 @@ def _way_to_jit(way: str, function: str) -> str:
     if way == "outermost":
         where = f" around {printable(function)}" if function else ""
         return (
-            f"They come from a function under jax.vmap, jax.grad or the like. Put jax.jit outermost{where}, as in "
-            "jax.jit(jax.vmap(f)), and make this function once."
+            f"Some of them come from a function under jax.vmap, jax.grad or the like. Put jax.jit outermost{where}, "
+            "as in jax.jit(jax.vmap(f)), or jit all that calls it; and make the jitted function once."
         )
     return "Put these operations into a function under jax.jit."
 

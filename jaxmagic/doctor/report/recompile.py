@@ -40,6 +40,18 @@ def _sizes(argument: str, axis: int, seen: int, sizes: str, padding: float) -> s
     )
 
 
+def _by_values(kind: str, text: str, argument: str) -> str:
+    keep = (
+        "Keep all elements and mask them, with jnp.where(mask, x, 0) or jnp.mean(x, where=mask)"
+        if kind == "mask"
+        else f"Pass {printable(argument)}= with the largest size"
+    )
+    return (
+        f"The size of {printable(text)} depends on values, and outside of jit, an operation compiles for each shape. "
+        f"{keep}; or do this with NumPy."
+    )
+
+
 def _grows(argument: str, axis: int, step: int) -> str:
     by = f" by {step}" if step else ""
     return f"{printable(argument)} grows along axis {axis}{by} from call to call, and each size needs a program."
@@ -93,6 +105,7 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "recompile_grows": _grows,
     "recompile_preallocate": _preallocate,
+    "recompile_by_values": _by_values,
     "recompile_one_size": lambda: (
         "Outside of jit, an operation compiles for each shape. Keep one size: make the array once and write to it in "
         "a jitted function, with x.at[i].set(...); or, if only the whole array is needed, collect the parts in a "

@@ -13,6 +13,7 @@ from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from .compile_claims import numbers_of
 from .growth import Growth, growth
+from .host.jit_obstacles import sized_by_values
 from .host.syntax import arguments_at, site_of
 from .recompilations import (
     Group,
@@ -158,12 +159,20 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
         basis="estimated" if (sizes is not None or forms > 1) and not every_run else "measured",
         per="run" if every_run else "first run",
         compiles=_compiles(group, evidence, every_run=every_run),
-        remedy=note("doctor.recompile_one_size")
+        remedy=_remedy_of_eager(called_at)
         if group.eager and group.kind == "shape"
         else _remedy(group, made, grows, sizes),
         code=made.code if made is not None else None if sizes is None else _padding(group, sizes, evidence),
         applies_to=None if made is None else made.maker,
     )
+
+
+def _remedy_of_eager(line: Frame | None) -> Note:
+    """Advise one size for operations outside of jit, as the line that calls them needs it."""
+    obstacle = None if line is None else sized_by_values(line)
+    if obstacle is None:
+        return note("doctor.recompile_one_size")
+    return note("doctor.recompile_by_values", kind=obstacle.kind, text=obstacle.text, argument=obstacle.argument)
 
 
 def _compiles(group: Group, evidence: Evidence, *, every_run: bool) -> tuple[int, ...]:

@@ -50,6 +50,7 @@ class _Unrolled(NamedTuple):
     lines: list[RepeatedLine]
     enclosing: int
     header: int = 0
+    slices: int = 0
 
     @property
     def equations(self) -> int:
@@ -74,8 +75,7 @@ class _Unrolled(NamedTuple):
             return self.header > 0
         indices = [node for each in self.loop.body for node in ast.walk(each) if isinstance(node, ast.Subscript)]
         uses = sum(isinstance(each.ctx, ast.Load) for each in indices)
-        sliced = max((self.counts.get(name, 0) for name in _SLICES), default=0)
-        return 0 < uses * self.rounds <= sliced
+        return 0 < uses * self.rounds <= self.slices
 
     @property
     def rounds(self) -> int:
@@ -185,7 +185,20 @@ def _unrolled(program: Program) -> list[_Unrolled]:
         loop = loops[-1]
         key = line.file, loop.lineno, loop.col_offset
         groups.setdefault(key, _Unrolled(loop, [], len(loops) - 1)).lines.append(repeated)
-    return [each._replace(header=_in_header(each, program)) for each in groups.values()]
+    return [
+        each._replace(header=_in_header(each, program), slices=_slices(each, program)) for each in groups.values()
+    ]
+
+
+def _slices(unrolled: _Unrolled, program: Program) -> int:
+    """Return how many slices the lines of a loop take, of the most frequent kind."""
+    file, loop = unrolled.lines[0].line.file, unrolled.loop
+    counts = dict.fromkeys(_SLICES, 0)
+    for each in program.equations or ():
+        at = each.line
+        if at is not None and at.file == file and loop.lineno <= at.line <= (loop.end_lineno or 0):
+            counts[each.primitive] = counts.get(each.primitive, 0) + each.count
+    return max(counts[name] for name in _SLICES)
 
 
 def _in_header(unrolled: _Unrolled, program: Program) -> int:

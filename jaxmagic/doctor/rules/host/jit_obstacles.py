@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from ....records.call_stack import Frame
 from ...record.evidence import Evidence
 from ..rewriting import syntax
 from ..rewriting.syntax import is_jit, last_name
-from .syntax import Function, assigned, own_nodes
+from .syntax import Function, around, assigned, function_around, own_nodes
 
 #: Functions called by functions are followed down to this depth.
 _DEEPEST = 3
@@ -32,6 +33,9 @@ _DRAWS = frozenset({
     "beta", "binomial", "choice", "exponential", "gamma", "integers", "multivariate_normal", "normal", "permutation",
     "permuted", "poisson", "rand", "randint", "randn", "random", "shuffle", "standard_normal", "uniform",
 })  # fmt: skip
+
+#: Functions and classes that make generators.
+_GENERATORS = frozenset({"Generator", "Random", "RandomState", "SeedSequence", "default_rng"})
 
 #: Names that people give to them.
 _GENERATOR = re.compile(r"(^|_)(rng|generator|random_state)$")
@@ -113,6 +117,16 @@ def obstacles(functions: Sequence[tuple[Function, str]]) -> list[Obstacle]:
     return list(found)
 
 
+def sized_by_values(line: Frame) -> Obstacle | None:
+    """Return the expression in the statement of a line whose size depends on values; ``None`` if there is none."""
+    nodes, function = around(line), function_around(line)
+    if not nodes:
+        return None
+    modules, masks = modules_in(nodes[0]), _masks(function or nodes[0])
+    found = (_obstacle(each, modules, set(), masks) for each in ast.walk(nodes[-1]))
+    return next((each for each in found if each is not None and each.kind in ("mask", "size")), None)
+
+
 def modules_in(tree: ast.AST) -> dict[str, str]:
     """Return what each imported name stands for.
 
@@ -134,16 +148,17 @@ def _imported(alias: ast.alias) -> str:
 
 def _generators(tree: ast.AST) -> set[str]:
     """Return the variables and attributes to which a generator of NumPy or Python is assigned."""
-    made = "default_rng", "RandomState", "Random", "Generator"
     return {
         ast.unparse(target)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and last_name(node.value.func) in made
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and last_name(node.value.func) in _GENERATORS
         for target in node.targets
     }
 
 
-def _masks(function: Function) -> set[str]:
+def _masks(function: ast.AST) -> set[str]:
     """Return the variables to which only comparisons are assigned."""
     assigns = [each for each in own_nodes(function) if isinstance(each, ast.Assign)]
     masks = {name for each in assigns if _is_mask(each.value, set()) for name in assigned(each)}
@@ -207,6 +222,8 @@ def _may_vary(repeats: ast.expr) -> bool:
 def _draws(node: ast.Call, path: str, text: str, generators: set[str], *, known: bool) -> bool:
     """Return whether a call draws random numbers of NumPy or Python."""
     module, _, name = path.rpartition(".")
+    if name in _GENERATORS:
+        return False
     if module in ("numpy.random", "np.random"):
         return True
     if module == "random":

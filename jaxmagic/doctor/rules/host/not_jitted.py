@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -13,12 +14,13 @@ from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rewriting.jittable import computes_only, takes_arrays
+from ..rewriting.syntax import last_name
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides, ends_by_value
 from .host_time import LEAST_NS, eager_calls, host_time, matters, names_of_program
 from .inside_function import MOST_INSIDE, InsideFunction, calls_operation, inside_function
 from .jit_obstacles import Obstacle, functions_run, obstacles
-from .syntax import Loop, around, function_around, loop_around, own_nodes
+from .syntax import Function, Loop, around, function_around, loop_around, own_nodes
 from .transformed_calls import MANY as MANY_TRANSFORMED
 from .transformed_calls import call_name, made_in_file, transformed_calls
 
@@ -142,21 +144,29 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     ]
     decided = any(each.line is not None and decides(each.line, each.function) for each in waits)
     loop, found = loop_around(line), obstacles(functions)
+    if _is_of_model(line):
+        return _advice("model", function.name, found), None
     if loop is not None and decided and ends_by_value(loop):
         return _advice("until", function.name, found), None
     reads = any(each.function.startswith("__") or each.function in _READS for each in waits)
-    about = {"decides": int(decided), "reads": int(reads and not decided)}
+    sized = any(each.kind in ("mask", "size") for each in found)  # these wait as well
+    about = {"decides": int(decided), "reads": int(reads and not decided and not sized)}
     if loop is not None and count > _MOST_UNROLLED:
         return _advice("loop", function.name, found, **about), None
+    outer = [each for each in around(line) if isinstance(each, Function) and each is not function]
     others = {each.path for each in evidence.inputs if each.kind in ("function", "iterator") or each.type == "str"}
     plain = all(computes_only(each) for each, _ in functions) and takes_arrays(function, others)
     if waits or found or not plain:
         return _advice("group", function.name, found, **about), None
+    if outer and not re.search(
+        rf"\b{function.name}\b", evidence.code or ""
+    ):  # made anew in each call of the outer one
+        return _advice("outside", function.name, outer=outer[-1].name), None
     return _advice("function", function.name), f"{function.name} = jax.jit({function.name})"
 
 
 def _advice(
-    way: str, function: str = "", found: Sequence[Obstacle] = (), *, decides: int = 0, reads: int = 0
+    way: str, function: str = "", found: Sequence[Obstacle] = (), *, outer: str = "", decides: int = 0, reads: int = 0
 ) -> Note:
     first = {each.kind: each for each in reversed(found)}
     texts = {kind: each.text for kind, each in first.items()}
@@ -164,6 +174,7 @@ def _advice(
         "doctor.not_jitted_remedy",
         way=way,
         function=function,
+        outer=outer,
         decides=decides,
         reads=reads,
         random=texts.get("random", ""),
@@ -174,11 +185,17 @@ def _advice(
     )
 
 
+def _is_of_model(line: Frame) -> bool:
+    """Return whether a line is in a method of a model of flax or equinox, which is jitted where it is called."""
+    classes = (each for each in around(line) if isinstance(each, ast.ClassDef))
+    return any(last_name(base) == "Module" for each in classes for base in each.bases)
+
+
 def _remedy_of_transformed(line: Frame | None) -> tuple[Note, str | None]:
     """Jit what ``jax.vmap`` returns: the function inside would be transformed anew in each call, though jitted."""
     function = None if line is None else function_around(line)
     made = [] if line is None or function is None else [*made_in_file(line, function.name)]
-    advice = _advice("outermost", "" if function is None else function.name)
+    advice = _advice("outermost", function.name if made and function is not None else "")
     if len(made) != 1:
         return advice, None
     (target, call) = made[0]

@@ -154,8 +154,8 @@ def _over_arrays(parts: _Parts, counter: Counter, *, arrays: bool) -> str | None
     used = loaded(parts.loop.body) | stored(parts.loop.body)
     if used & set(names.values()):
         return None
-    part = _part(parts.loop)
-    sources = [f"{each}{part}" if arrays else _stacked(f"{each}{part}") for each in names]
+    taken = [f"{each}{_part(parts.loop, each)}" for each in names]
+    sources = taken if arrays else [*map(_stacked, taken)]
     target: ast.expr = ast.parse(_together(list(names.values()))[0], mode="eval").body
     replaced = _Items(counter.name, names)
     body = [replaced.visit(ast.parse(ast.unparse(each)).body[0]) for each in parts.loop.body]
@@ -183,10 +183,12 @@ def _bounds(loop: ast.For) -> str:
     return ", ".join(map(ast.unparse, loop.iter.args))
 
 
-def _part(loop: ast.For) -> str:
+def _part(loop: ast.For, array: str) -> str:
     """Return the part of an array that ``range`` indexes; empty for all of it."""
     assert isinstance(loop.iter, ast.Call)
     bounds = [ast.unparse(each) for each in loop.iter.args]
+    if bounds in ([f"len({array})"], [f"{array}.shape[0]"]):
+        return ""
     return f"[{':'.join(bounds)}]" if len(bounds) > 1 else f"[:{bounds[0]}]"
 
 

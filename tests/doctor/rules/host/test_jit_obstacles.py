@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, HostWait
-from jaxmagic.doctor.rules.host.jit_obstacles import functions_run, modules_in, obstacles
+from jaxmagic.doctor.rules.host.jit_obstacles import functions_run, modules_in, obstacles, sized_by_values
 from jaxmagic.doctor.rules.host.not_jitted import _remedy
 from jaxmagic.records.call_stack import Frame
 
@@ -87,6 +87,7 @@ def test_what_jit_would_run_once_or_cannot_compile(
         ("return time.sleep", ""),
         ("return self.normal(x), x.sum()", ""),
         ("draw = lambda: np.random.normal(); return x", ""),  # may never be called
+        ("rng = np.random.default_rng(0); return x", ""),  # draws nothing
     ],
 )
 def test_what_works_under_jit_is_left_alone(tmp_path: Path, body: str, head: str) -> None:
@@ -200,3 +201,42 @@ def test_reading_values_stays_outside(tmp_path: Path, evidence: Evidence, count:
     advice, code = advised(tmp_path, evidence, RECORD, count=count)
     assert "What reads the values of arrays, as float and print do, stays outside." in advice
     assert code is None
+
+
+def test_a_function_made_in_another_one_is_to_be_defined_outside(tmp_path: Path, evidence: Evidence) -> None:
+    source = "def sample():\n    def logp(x):\n        return -x * x # here\n    return logp(1.0)\n"
+    advice, code = advised(tmp_path, replace(evidence, code="sample()"), source)
+    assert advice.startswith("Compile logp as one program: define it outside of sample, and jit it once.")
+    assert code is None
+    direct, code = advised(tmp_path, replace(evidence, code="logp(x)"), source)
+    assert (direct, code) == ("Compile logp as one program.", "logp = jax.jit(logp)")
+
+
+def test_a_model_is_jitted_where_it_is_called(tmp_path: Path, evidence: Evidence) -> None:
+    source = (
+        "class Net(nn.Module):\n    def __call__(self, x):\n        for _ in range(3):\n"
+        "            x = nn.Dense(3)(x) # here\n        return x\n"
+    )
+    advice, code = advised(tmp_path, evidence, source, count=500)
+    assert advice.startswith("Jit the whole call of the model that __call__ belongs to, once: jax.jit(model.apply)")
+    assert code is None
+
+
+def test_a_mask_that_waits_is_no_reading_of_values(tmp_path: Path, evidence: Evidence) -> None:
+    advice, _ = advised(tmp_path, evidence, "def f(x):\n    return x[x > 0].mean() # here, waits # waits\n")
+    assert "float and print" not in advice
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("c = jnp.stack([pts[a == k].mean(0) for k in range(4)])", "pts[a == k]"),
+        ("c = jnp.unique(labels)", "jnp.unique"),
+        ("c = jnp.concatenate([c, x])", None),
+    ],
+)
+def test_a_line_whose_sizes_depend_on_values(tmp_path: Path, line: str, found: str | None) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(f"def f(pts, a):\n    {line}\n")
+    obstacle = sized_by_values(Frame(function="f", file=str(file), line=2))
+    assert (None if obstacle is None else obstacle.text) == found
