@@ -40,11 +40,11 @@ def _sizes(argument: str, axis: int, seen: int, sizes: str, padding: float) -> s
     )
 
 
-def _by_values(kind: str, text: str, argument: str) -> str:
+def _by_values(text: str, argument: str) -> str:
     keep = (
-        "Keep all elements and mask them, with jnp.where(mask, x, 0) or jnp.mean(x, where=mask)"
-        if kind == "mask"
-        else f"Pass {printable(argument)}= with the largest size"
+        f"Pass {printable(argument)}= with the largest size"
+        if argument
+        else "Keep all elements and mask them, with jnp.where(mask, x, 0) or jnp.mean(x, where=mask)"
     )
     return (
         f"The size of {printable(text)} depends on values, and outside of jit, an operation compiles for each shape. "

@@ -172,7 +172,7 @@ def _remedy_of_eager(line: Frame | None) -> Note:
     obstacle = None if line is None else sized_by_values(line)
     if obstacle is None:
         return note("doctor.recompile_one_size")
-    return note("doctor.recompile_by_values", kind=obstacle.kind, text=obstacle.text, argument=obstacle.argument)
+    return note("doctor.recompile_by_values", text=obstacle.text, argument=obstacle.argument)
 
 
 def _compiles(group: Group, evidence: Evidence, *, every_run: bool) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from .... import units
 from ....records.call_stack import Frame, owner
@@ -150,17 +151,16 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
         return _advice("until", function.name, found), None
     reads = any(each.function.startswith("__") or each.function in _READS for each in waits)
     sized = any(each.kind in ("mask", "size") for each in found)  # these wait as well
-    about = {"decides": int(decided), "reads": int(reads and not decided and not sized)}
+    advise = partial(_advice, decides=int(decided), reads=int(reads and not decided and not sized))
     if loop is not None and count > _MOST_UNROLLED:
-        return _advice("loop", function.name, found, **about), None
+        return advise("loop", function.name, found), None
     outer = [each for each in around(line) if isinstance(each, Function) and each is not function]
     others = {each.path for each in evidence.inputs if each.kind in ("function", "iterator") or each.type == "str"}
     plain = all(computes_only(each) for each, _ in functions) and takes_arrays(function, others)
     if waits or found or not plain:
-        return _advice("group", function.name, found, **about), None
-    if outer and not re.search(
-        rf"\b{function.name}\b", evidence.code or ""
-    ):  # made anew in each call of the outer one
+        return advise("group", function.name, found), None
+    runs_outer = not re.search(rf"\b{function.name}\b", evidence.code or "")  # else the code calls it directly
+    if outer and runs_outer:
         return _advice("outside", function.name, outer=outer[-1].name), None
     return _advice("function", function.name), f"{function.name} = jax.jit({function.name})"
 
@@ -211,7 +211,8 @@ RULE = Rule(
     "with the device's work cost nothing. If the function to jit has less than "
     f"{units.percent(MOST_INSIDE)} of the samples in which operations may have been called, it has this share of the "
     "cost, and no more than the time in which it ran. With too few samples, the cost is that of all operations, and "
-    "the report says so. Calls of "
+    "the report says so. The function and those that it calls by name are read for what jit would run only once, as "
+    "NumPy's random numbers, and for what it cannot compile, as x[x > 0]. Calls of "
     "jax.vmap(f), jax.grad(f) and the like outside jit, where f is jitted, count from "
     f"{MANY_TRANSFORMED} per run on: each of them transforms f again.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html",

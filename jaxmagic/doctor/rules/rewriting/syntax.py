@@ -97,7 +97,7 @@ def loops_around(tree: ast.AST, line: int, function: str = "") -> list[Loop]:
     for node in around(tree, line):
         if isinstance(node, ast.Lambda):
             found = found if function not in ("", "<lambda>") else []
-        elif isinstance(node, Function) and _in_body(node.body, line):
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _in_body(node.body, line):
             found.clear()
         elif (isinstance(node, (ast.For, ast.While)) and _in_body(node.body, line)) or isinstance(
             node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
