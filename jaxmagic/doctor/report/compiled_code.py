@@ -20,14 +20,23 @@ def _unrolled_compile(time_ns: int, programs: int) -> str:
     return f"Tracing and compiling took {units.time(time_ns)} in the first run{several}."
 
 
-def _unrolled_remedy(loop: str) -> str:
-    what = (
-        "Use jax.lax.fori_loop, which compiles the body once"
-        if loop == "fori_loop"
-        else "Use jax.lax.scan over stacked arrays, such as the parameters of equal layers (in flax nn.scan, in "
-        "equinox layers made by eqx.filter_vmap), which compiles the body once"
-    )
-    return f"{what}. Time a run as well: XLA no longer fuses across iterations; scan(..., unroll=n) is in between."
+def _unrolled_remedy(loop: str, over: str = "", collected: str = "") -> str:
+    if loop == "vmap":
+        return (
+            "No iteration needs the result of another. Use jax.vmap over stacked inputs, which computes all of them "
+            "at once, or jax.lax.map, which compiles the body once and needs less memory."
+        )
+    if loop == "fori_loop":
+        how = "Use jax.lax.fori_loop, which compiles the body once"
+    elif over or collected:
+        how = f"Use jax.lax.scan{f' over {printable(over)}' if over else ''}, which compiles the body once"
+        how += f" and returns the values appended to {printable(collected)} as arrays" if collected else ""
+    else:
+        how = (
+            "Use jax.lax.scan over stacked arrays, such as the parameters of equal layers (in flax nn.scan, in "
+            "equinox layers made by eqx.filter_vmap), which compiles the body once"
+        )
+    return f"{how}. Time a run as well: XLA no longer fuses across iterations; scan(..., unroll=n) is in between."
 
 
 def _captured(function: str, size_bytes: int, constants: int, programs: int) -> str:

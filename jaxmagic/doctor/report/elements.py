@@ -50,12 +50,12 @@ def _reordered_argument(arguments: str, function: str) -> str:
 
 
 def _scatter_remedy(backend: str) -> str:
-    fewer = "Write fewer and larger pieces: whole rows, or all updates of a loop at once."
+    fewer = "If they can be fewer and larger, write them so: whole rows, or all updates of a loop at once."
     if backend == "cpu":
         return fewer
     return (
         f"{fewer} If the indices are sorted, or none occurs twice, promise it, which JAX does not check: "
-        "x.at[i].add(y, indices_are_sorted=True, unique_indices=True)."
+        "x.at[i].add(y, indices_are_sorted=True) or unique_indices=True, which jax.ops.segment_sum takes as well."
     )
 
 

@@ -19,19 +19,75 @@ def _not_jitted(count: int, names: str, kinds: int) -> str:
     return f"{count} operations per run are called one by one, outside of jit: {printable(names)}{more}."
 
 
-def _how_to_jit(way: str, function: str) -> str:
+def _how_to_jit(
+    way: str,
+    function: str,
+    outer: str = "",
+    decides: int = 0,
+    reads: int = 0,
+    random: str = "",
+    once: str = "",
+    mask: str = "",
+    size: str = "",
+    argument: str = "",
+) -> str:
+    sentences = [_way_to_jit(way, function, outer)]
+    if decides:
+        sentences.append("A condition on an array becomes jnp.where or jax.lax.cond there, or stays outside.")
+    if reads:
+        sentences.append("What reads the values of arrays, as float and print do, stays outside.")
+    if random:
+        sentences.append(
+            f"Under jit, {printable(random)} would draw only once, while JAX traces, and each call would "
+            "get the same numbers: use jax.random with a key as an argument, or pass the numbers."
+        )
+    if once:
+        sentences.append(
+            f"Under jit, {printable(once)} would run only once, while JAX traces: call it outside, and pass "
+            "its result if it is needed."
+        )
+    if mask:
+        sentences.append(
+            f"{printable(mask)} fails under jit, because its size depends on values: keep all elements, "
+            "with jnp.where(mask, x, 0) or jnp.sum(x, where=mask); or leave it outside."
+        )
+    if size:
+        sentences.append(
+            f"{printable(size)} fails under jit without {argument}=, because the size of its result depends "
+            "on values: pass the largest size; or leave it outside."
+        )
+    return " ".join(sentences)
+
+
+def _way_to_jit(way: str, function: str, outer: str) -> str:
     if way == "function":
         return f"Compile {printable(function)} as one program."
+    if way == "outside":
+        return (
+            f"Compile {printable(function)} as one program: define it outside of {printable(outer)}, and jit it "
+            f"once. Jitted inside, it would compile in every call of {printable(outer)}."
+        )
+    if way == "model":
+        return (
+            f"Jit the whole call of the model that {printable(function)} belongs to, once: jax.jit(model.apply) and "
+            "jax.jit(model.init) in flax linen, nnx.jit or eqx.filter_jit around a function that calls it."
+        )
     if way == "loop":
         return (
             f"Put the body of the loop in {printable(function)} into a function under jax.jit; or jit all of it, "
             "with jax.lax.scan or jax.vmap instead of the loop, which would otherwise be unrolled."
         )
+    if way == "until":
+        return (
+            f"Values of arrays end the loop in {printable(function)}, so jit cannot compile it as it is. Put the "
+            "computation of an iteration into a function under jax.jit and decide outside; or use "
+            "jax.lax.while_loop, and jit all of it."
+        )
     if way == "outermost":
         where = f" around {printable(function)}" if function else ""
         return (
-            f"They come from a function under jax.vmap, jax.grad or the like. Put jax.jit outermost{where}, as in "
-            "jax.jit(jax.vmap(f)), and make this function once."
+            f"Some of them come from a function under jax.vmap, jax.grad or the like. Put jax.jit outermost{where}, "
+            "as in jax.jit(jax.vmap(f)), or jit all that calls it; and make the jitted function once."
         )
     return "Put these operations into a function under jax.jit."
 

@@ -40,6 +40,32 @@ def _sizes(argument: str, axis: int, seen: int, sizes: str, padding: float) -> s
     )
 
 
+def _by_values(text: str, argument: str) -> str:
+    keep = (
+        f"Pass {printable(argument)}= with the largest size"
+        if argument
+        else "Keep all elements and mask them, with jnp.where(mask, x, 0) or jnp.mean(x, where=mask)"
+    )
+    return (
+        f"The size of {printable(text)} depends on values, and outside of jit, an operation compiles for each shape. "
+        f"{keep}; or do this with NumPy."
+    )
+
+
+def _grows(argument: str, axis: int, step: int) -> str:
+    by = f" by {step}" if step else ""
+    return f"{printable(argument)} grows along axis {axis}{by} from call to call, and each size needs a program."
+
+
+def _preallocate(argument: str, function: str) -> str:
+    where = f"In {printable(function)}, write" if function else "Write"
+    return (
+        f"Make {printable(argument)} once, at the largest size that it will need, and pass how much of it is filled, "
+        f"as an array. {where} new entries with jax.lax.dynamic_update_slice or .at[n].set(...), and mask the rest "
+        "where the result depends on it."
+    )
+
+
 def _compile_time(function: str, programs: int, time_ns: int, stage: str, stage_ns: int) -> str:
     each = " each" if programs > 2 else ""
     others = f", and {units.count(programs - 1, 'other program')} at least 1 s{each}" if programs > 1 else ""
@@ -69,10 +95,21 @@ NOTES: dict[str, Callable[..., str]] = {
         "Pad to a few sizes before the call, on the host with NumPy: jnp.pad compiles for each shape as well. Mask "
         "the padding where the result depends on it."
     ),
+    "recompile_forms": lambda argument, forms: (
+        f"The programs have {forms} kinds of operations and shapes. Within a kind, only values of "
+        f"{printable(argument)} differ."
+    ),
+    "recompile_numbers": lambda argument: (
+        f"Only numbers in {printable(argument)} differ, and the programs have the same operations and shapes. If "
+        "no axis depends on these numbers, pass them as arrays and not in a static argument."
+    ),
+    "recompile_grows": _grows,
+    "recompile_preallocate": _preallocate,
+    "recompile_by_values": _by_values,
     "recompile_one_size": lambda: (
         "Outside of jit, an operation compiles for each shape. Keep one size: make the array once and write to it in "
-        "a jitted function, with x.at[i].set(...); or collect the parts in a list, and join them once after the "
-        "loop; or prepare the data with NumPy."
+        "a jitted function, with x.at[i].set(...); or, if only the whole array is needed, collect the parts in a "
+        "list and join them once after the loop; or prepare the data with NumPy."
     ),
     "compile_time": _compile_time,
     "compile_time_cache": lambda spared_ns: (

@@ -64,7 +64,11 @@ NOTES: dict[str, Callable[..., str]] = {
     "outputs_vary": lambda: "The outputs vary from run to run without the remedy, so they cannot be compared.",
     "outputs_problem": lambda leaf, problem: f"{printable(leaf[:1].upper() + leaf[1:])}: {printable(problem)}.",
     "outputs_error": _error,
-    "jitted": lambda name: f"Tried with {printable(name)} jitted, which called it once more to trace it.",
+    "jitted": lambda name: f"Tried with {printable(name)} jitted, which called it twice more to trace it.",
+    "jit_freezes": lambda name: _not(
+        f"{printable(name)} traced twice gives two programs, because it uses random numbers, the time or something "
+        "else that changes from call to call; under jit it would always use the first"
+    ),
     "jitted_transformed": lambda name: (
         f"Tried with the transformed {printable(name)} jitted, and made once for each set of options."
     ),

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...compilation.record.compilation import Compilation
+from ...compilation.record.compilation import Cause, Compilation
 from ...timing.record import Timing
+from ..record.evidence import Evidence
+from ..record.program import Program
+from .host.host_time import names_of_program
+
+#: The shape of an array with axes; scalars come and go as XLA folds constants.
+_ARRAY = re.compile(r"\w+\[[\d,]+\]")
 
 
 class Group(NamedTuple):
@@ -60,3 +68,41 @@ def grouped(compilations: Sequence[Compilation]) -> list[Group]:
         key = (*function_of(each), each.cause.kind)
         groups.setdefault(key, Group(*key, [])).compilations.append(each)
     return list(groups.values())
+
+
+def programs_of(group: Group, evidence: Evidence) -> list[Program]:
+    """Return the programs of a function that ran in the first run."""
+    programs = [each for each in evidence.programs or () if each.eager == group.eager]
+    if group.location is None:
+        return [each for each in programs if group.function in names_of_program(each)]
+    return [each for each in programs if (each.function, each.location) == group.same_function]
+
+
+def forms_of(group: Group, evidence: Evidence) -> int:
+    """Return how many kinds of programs a function has that differ in operations or shapes, as far as is known."""
+    return len({_form(each) for each in programs_of(group, evidence) if each.equations is not None})
+
+
+def _form(program: Program) -> tuple[object, ...]:
+    counts = frozenset((each.primitive, each.dtype, each.line, each.count) for each in program.equations or ())
+    module = program.module
+    outputs = () if module is None else tuple(each.shape for each in module.outputs)
+    inside = () if module is None else module.instructions.values()
+    return counts, outputs, frozenset(each.shape for each in inside if _ARRAY.fullmatch(each.shape))
+
+
+def only_numbers_differ(cause: Cause) -> bool:
+    """Return whether two static values are alike but for numbers in them, such as ``(1, 0.5)`` and ``(2, 0.5)``."""
+    try:
+        return _skeleton(ast.literal_eval(cause.now or "")) == _skeleton(ast.literal_eval(cause.before or ""))
+    except (SyntaxError, ValueError):
+        return False
+
+
+def _skeleton(value: object) -> object:
+    """Return a value with its numbers replaced by their types."""
+    if isinstance(value, tuple | list):
+        return type(value), tuple(map(_skeleton, value))
+    if isinstance(value, dict):
+        return tuple((key, _skeleton(each)) for key, each in value.items())
+    return type(value) if isinstance(value, int | float | complex) and not isinstance(value, bool) else value

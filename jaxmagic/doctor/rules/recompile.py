@@ -11,11 +11,20 @@ from ...records.call_stack import Frame
 from ...records.note import Note, note
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
-from ..record.program import Program
 from .compile_claims import numbers_of
-from .host.host_time import names_of_program
+from .growth import Growth, growth
+from .host.jit_obstacles import sized_by_values
 from .host.syntax import arguments_at, site_of
-from .recompilations import Group, counts, function_of, grouped, median_ns
+from .recompilations import (
+    Group,
+    counts,
+    forms_of,
+    function_of,
+    grouped,
+    median_ns,
+    only_numbers_differ,
+    programs_of,
+)
 from .rewriting.bucket_sizes import Buckets, buckets, sizes_along
 from .rewriting.hoisting import Made, find_making
 from .rewriting.syntax import file_of, lines_run, source_of_location
@@ -65,26 +74,17 @@ def _is_avoidable(group: Group, evidence: Evidence) -> bool:
     if group.eager and group.kind != "shape":
         return False
     if group.kind == "shape":
-        return _buckets(group, evidence) is not None
+        grows = not group.eager and growth(group, evidence) is not None
+        return grows or _buckets(group, evidence) is not None
     if group.kind == "static value":
-        return all(each.cause.remedy for each in group.compilations) and not _differ(group, evidence)
+        several = forms_of(group, evidence) <= 1 or _repeating(group, evidence) >= _SEVERAL
+        return several and all(each.cause.remedy or only_numbers_differ(each.cause) for each in group.compilations)
     return all(each.cause.remedy for each in group.compilations)
 
 
-def _differ(group: Group, evidence: Evidence) -> bool:
-    """Return whether the static value decides on the operations or shapes of the programs, as far as is known."""
-    forms = {
-        _form(each)
-        for each in evidence.programs or ()
-        if not each.eager and each.location == group.location and each.equations is not None
-    }
-    return len(forms) > 1
-
-
-def _form(program: Program) -> tuple[object, ...]:
-    counts = frozenset((each.primitive, each.dtype, each.line, each.count) for each in program.equations or ())
-    shapes = () if program.module is None else tuple(each.shape for each in program.module.outputs)
-    return counts, shapes
+def _repeating(group: Group, evidence: Evidence) -> int:
+    """Return how many programs repeat the operations and shapes of another, as far as is known."""
+    return len(programs_of(group, evidence)) - forms_of(group, evidence)
 
 
 def _buckets(group: Group, evidence: Evidence) -> Buckets | None:
@@ -106,7 +106,7 @@ def _padded(group: Group, sizes: Buckets, evidence: Evidence) -> dict[str, Bucke
     """
     name = group.compilations[-1].cause.argument or ""
     shapes: dict[str, list[str]] = {}
-    for program in _programs(group, evidence):
+    for program in programs_of(group, evidence):
         for each in () if program.module is None else program.module.inputs:
             shapes.setdefault(each.name, []).append(each.shape)
     varying = {each: types for each, types in shapes.items() if len(set(types)) > 1}
@@ -122,17 +122,9 @@ def _padded(group: Group, sizes: Buckets, evidence: Evidence) -> dict[str, Bucke
     return dict(sorted(found.items(), key=lambda each: list(shapes).index(each[0])))
 
 
-def _programs(group: Group, evidence: Evidence) -> list[Program]:
-    """Return the programs of a function that ran in the first run."""
-    programs = [each for each in evidence.programs or () if each.eager == group.eager]
-    if group.location is None:
-        return [each for each in programs if group.function in names_of_program(each)]
-    return [each for each in programs if (each.function, each.location) == group.same_function]
-
-
 def _called_at(group: Group, evidence: Evidence) -> Frame | None:
     """Return the only line of the user's that runs the programs of a function; ``None`` if that is not known."""
-    lines = {each.called_at for each in _programs(group, evidence)}
+    lines = {each.called_at for each in programs_of(group, evidence)}
     return lines.pop() if len(lines) == 1 else None
 
 
@@ -140,9 +132,14 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
     last = group.compilations[-1].cause
     anew = group.kind == "new function" or (group.kind == "transformation" and every_run)
     made = _made(group, evidence) if anew else None
-    sizes = _buckets(group, evidence) if group.kind == "shape" and not group.eager else None
+    is_shape = group.kind == "shape" and not group.eager
+    grows = growth(group, evidence) if is_shape else None
+    sizes = _buckets(group, evidence) if is_shape and grows is None else None
     if sizes is not None and not every_run:  # the programs for these sizes compile all the same
         cost_ns *= min((len(sizes.seen) - len(sizes.sizes)) / len(group.compilations), 1)
+    forms = forms_of(group, evidence) if group.kind == "static value" and not every_run else 0
+    if forms > 1:  # a program for each of them compiles all the same
+        cost_ns *= min(_repeating(group, evidence) / len(group.compilations), 1)
     location = group.location if made is None else _location_like(group.location, made, evidence)
     called_at = _called_at(group, evidence) if location is None else None
     return RuleFinding(
@@ -157,17 +154,25 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
         ),
         line=location if called_at is None else called_at.location,
         source=source_of_location(location, evidence) if called_at is None else source_at(called_at),
-        evidence=(*(_changes(group) or _reason(group)), *_about(made, sizes, last.argument)),
+        evidence=(*(_changes(group) or _reason(group)), *_about(made, grows, sizes, last.argument, forms)),
         cost_ns=cost_ns,
-        basis="estimated" if sizes is not None and not every_run else "measured",
+        basis="estimated" if (sizes is not None or forms > 1) and not every_run else "measured",
         per="run" if every_run else "first run",
         compiles=_compiles(group, evidence, every_run=every_run),
-        remedy=note("doctor.recompile_one_size")
+        remedy=_remedy_of_eager(called_at)
         if group.eager and group.kind == "shape"
-        else _remedy(group.kind, last.remedy, made, sizes),
+        else _remedy(group, made, grows, sizes),
         code=made.code if made is not None else None if sizes is None else _padding(group, sizes, evidence),
         applies_to=None if made is None else made.maker,
     )
+
+
+def _remedy_of_eager(line: Frame | None) -> Note:
+    """Advise one size for operations outside of jit, as the line that calls them needs it."""
+    obstacle = None if line is None else sized_by_values(line)
+    if obstacle is None:
+        return note("doctor.recompile_one_size")
+    return note("doctor.recompile_by_values", text=obstacle.text, argument=obstacle.argument)
 
 
 def _compiles(group: Group, evidence: Evidence, *, every_run: bool) -> tuple[int, ...]:
@@ -212,9 +217,15 @@ def _reason(group: Group) -> tuple[Note, ...]:
     return (note("doctor.recompile_reason", reason=group.compilations[-1].cause.reason),)
 
 
-def _about(made: Made | None, sizes: Buckets | None, argument: str | None) -> Iterator[Note]:
+def _about(
+    made: Made | None, grows: Growth | None, sizes: Buckets | None, argument: str | None, forms: int
+) -> Iterator[Note]:
+    if forms > 1:
+        yield note("doctor.recompile_forms", argument=argument or "", forms=forms)
     if made is not None and made.captured:
         yield note("doctor.recompile_captured", names=", ".join(made.captured))
+    if grows is not None:
+        yield note("doctor.recompile_grows", argument=grows.argument, axis=grows.axis, step=grows.step)
     if sizes is not None:
         yield note(
             "doctor.recompile_sizes",
@@ -226,20 +237,26 @@ def _about(made: Made | None, sizes: Buckets | None, argument: str | None) -> It
         )
 
 
-def _remedy(kind: str, remedy: str | None, made: Made | None, sizes: Buckets | None) -> Note | None:
+def _remedy(group: Group, made: Made | None, grows: Growth | None, sizes: Buckets | None) -> Note | None:
+    remedy = group.compilations[-1].cause.remedy
+    if grows is not None:
+        inside = group.function if grows.returned else ""
+        return note("doctor.recompile_preallocate", argument=grows.argument, function=inside)
     if sizes is not None:
         return note("doctor.recompile_pad")
     if made is not None and made.captured and made.passable and remedy is not None:
         return note("doctor.recompile_pass", names=", ".join(made.captured))
-    if made is not None and kind == "transformation":
+    if made is not None and group.kind == "transformation":
         return note("doctor.recompile_once")
+    if remedy is None and group.kind == "static value" and only_numbers_differ(group.compilations[-1].cause):
+        return note("doctor.recompile_numbers", argument=group.compilations[-1].cause.argument or "")
     return None if remedy is None else note("doctor.recompile_remedy", remedy=remedy)
 
 
 def _padding(group: Group, sizes: Buckets, evidence: Evidence) -> str | None:
     """Return code that pads what the call passes; by the names of the parameters if that is not known."""
     padded = _padded(group, sizes, evidence)
-    programs = _programs(group, evidence)
+    programs = programs_of(group, evidence)
     site = site_of(group.function, programs, evidence)
     passed = {} if site is None else arguments_at(site, group.function, programs[0].arguments)
     names = {each: value.id if isinstance(value := passed.get(each), ast.Name) else each for each in padded}
@@ -264,9 +281,10 @@ RULE = Rule(
     "run, not counting its first call, for a reason that can be avoided, if that takes at least "
     f"{_LEAST_FIRST_RUN_NS // 10**6} ms; for a weak type or a placement, a single compilation of at least "
     f"{_LEAST_SINGLE_NS // 10**6} ms is enough. Different shapes count if one axis varies, in one argument or in "
-    "several that share its size, and powers of two need at most half as many sizes. Different static values count "
-    "if the programs have the same operations. Operations outside jit count for shapes only. The cause is the one "
-    "that %jaxtime reports.",
+    "several that share its size, and powers of two need at most half as many sizes. They also count if an argument "
+    "grows from call to call, because the function returns it longer or the code around the call appends to it. "
+    "Different static values count if programs have the same operations and shapes. Operations outside "
+    "jit count for shapes only. The cause is the one that %jaxtime reports.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
     look=look,
 )

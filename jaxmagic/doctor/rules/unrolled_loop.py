@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -9,12 +10,13 @@ from typing import NamedTuple
 from ... import units
 from ...compilation.record.compilation import Compilation
 from ...records.call_stack import is_users
-from ...records.note import note
+from ...records.note import Note, note
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.program import Program, RepeatedLine
 from .compile_claims import numbers_of
-from .rewriting.loop_code import is_range, is_sequential, loop_code, trip_count
+from .rewriting.loop_code import loop_code
+from .rewriting.loop_facts import counter_of, is_sequential, lists_appended, makes_array, trip_count, way_of
 from .rewriting.syntax import Loop, function_around, loops_around, tree_of, with_imports
 from .rule import Rule, source_at
 
@@ -34,16 +36,21 @@ _SHORT_NS = 200_000_000
 _LEAST_NS = 300_000_000
 
 
+#: What JAX makes of ``xs[i]``.
+_SLICES = "slice", "dynamic_slice", "gather"
+
 #: Characters that XLA replaces in the names of programs.
 _NOT_IN_NAMES = re.compile(r"\W")
 
 
 class _Unrolled(NamedTuple):
-    """A loop, with its lines that were traced to many equations."""
+    """A loop, with its lines that were traced to many equations, and the number of equations that make its items."""
 
     loop: Loop
     lines: list[RepeatedLine]
     enclosing: int
+    header: int = 0
+    slices: int = 0
 
     @property
     def equations(self) -> int:
@@ -57,6 +64,18 @@ class _Unrolled(NamedTuple):
             for primitive, count in line.primitives:
                 counts[primitive] = counts.get(primitive, 0) + count
         return dict(sorted(counts.items(), key=lambda each: -each[1]))
+
+    @property
+    def takes_slices(self) -> bool:
+        """Whether each iteration takes as many slices of arrays as the loop has items, so that these are no lists."""
+        if not isinstance(self.loop, ast.For):
+            return False
+        counter = counter_of(self.loop)
+        if counter is None:
+            return self.header > 0
+        indices = [node for each in self.loop.body for node in ast.walk(each) if isinstance(node, ast.Subscript)]
+        uses = sum(isinstance(each.ctx, ast.Load) for each in indices)
+        return 0 < uses * self.rounds <= self.slices
 
     @property
     def rounds(self) -> int:
@@ -97,7 +116,7 @@ def _compilations(program: Program, evidence: Evidence) -> list[Compilation]:
 def _look_at(program: Program, compilations: list[Compilation], evidence: Evidence) -> Iterator[RuleFinding]:
     time_ns = sum(max(each.total_ns - _SHORT_NS, 0) for each in compilations)
     total = sum(each.count for each in program.equations or ())
-    found = [each for each in _unrolled(program) if each.equations >= _LEAST_SHARE * total and _is_alike(each)]
+    found = [each for each in _unrolled(program) if _is_most(each, total) and _is_alike(each)]
     found = [each for each in found if each.rounds >= _LEAST_ROUNDS]
     if not found:
         return
@@ -110,7 +129,8 @@ def _look_at(program: Program, compilations: list[Compilation], evidence: Eviden
     alone = len(found) == 1 and not unrolled.enclosing
     tree = tree_of(line.file)
     function = None if tree is None else function_around(tree, unrolled.loop.lineno)
-    code = loop_code(unrolled.loop, function) if alone else None
+    arrays = unrolled.takes_slices
+    code = loop_code(unrolled.loop, function, arrays=arrays) if alone else None
     counts = unrolled.counts
     names = list(counts)[:3]
     yield RuleFinding(
@@ -135,14 +155,22 @@ def _look_at(program: Program, compilations: list[Compilation], evidence: Eviden
         basis="estimated" if alone else None,
         per="first run",
         compiles=numbers_of(compilations, evidence),
-        remedy=note("doctor.unrolled_remedy", loop="fori_loop" if _counts(unrolled.loop) else "scan"),
+        remedy=_remedy(unrolled.loop, arrays=arrays),
         code=None if code is None else with_imports(code, tree),
     )
 
 
-def _counts(loop: Loop) -> bool:
-    source = getattr(loop, "iter", None)
-    return source is None or is_range(source)
+def _remedy(loop: Loop, *, arrays: bool) -> Note:
+    way = way_of(loop)
+    counter = counter_of(loop) if isinstance(loop, ast.For) else None
+    indexed = () if counter is None else counter.indexed
+    if way == "scan" and indexed and not arrays and not lists_appended(loop):
+        way = "layers"
+    over = indexed if arrays else ()
+    if isinstance(loop, ast.For) and counter is None and (arrays or makes_array(loop.iter)):
+        over = (ast.unparse(loop.iter),) if isinstance(loop.iter, ast.Name) or makes_array(loop.iter) else ()
+    collected = ", ".join(lists_appended(loop))
+    return note("doctor.unrolled_remedy", loop=way, over=", ".join(over), collected=collected)
 
 
 def _unrolled(program: Program) -> list[_Unrolled]:
@@ -151,13 +179,40 @@ def _unrolled(program: Program) -> list[_Unrolled]:
     for repeated in program.repeated_lines or ():
         line = repeated.line
         tree = tree_of(line.file) if is_users(line) else None
-        loops = [] if tree is None else loops_around(tree, line.line)
+        loops = [] if tree is None else loops_around(tree, line.line, line.function)
         if not loops or not is_sequential(loops[-1]):
             continue
         loop = loops[-1]
         key = line.file, loop.lineno, loop.col_offset
         groups.setdefault(key, _Unrolled(loop, [], len(loops) - 1)).lines.append(repeated)
-    return list(groups.values())
+    return [
+        each._replace(header=_in_header(each, program), slices=_slices(each, program)) for each in groups.values()
+    ]
+
+
+def _slices(unrolled: _Unrolled, program: Program) -> int:
+    """Return how many slices the lines of a loop take, of the most frequent kind."""
+    file, loop = unrolled.lines[0].line.file, unrolled.loop
+    counts = dict.fromkeys(_SLICES, 0)
+    for each in program.equations or ():
+        at = each.line
+        if at is not None and at.file == file and loop.lineno <= at.line <= (loop.end_lineno or 0):
+            counts[each.primitive] = counts.get(each.primitive, 0) + each.count
+    return max(counts[name] for name in _SLICES)
+
+
+def _in_header(unrolled: _Unrolled, program: Program) -> int:
+    """Return how many equations take the items of a loop apart: those of its first line, if its body is below it."""
+    file, line = unrolled.lines[0].line.file, unrolled.loop.lineno
+    if any(each.line.line == line for each in unrolled.lines):
+        return 0
+    lines = ((each.line, each.count) for each in program.equations or ())
+    return sum(count for at, count in lines if at is not None and (at.file, at.line) == (file, line))
+
+
+def _is_most(unrolled: _Unrolled, total: int) -> bool:
+    """Return whether most equations come from a loop; those that take its items apart count for neither side."""
+    return unrolled.equations >= _LEAST_SHARE * max(total - unrolled.header, 1)
 
 
 def _is_alike(unrolled: _Unrolled) -> bool:

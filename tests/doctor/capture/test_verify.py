@@ -21,6 +21,7 @@ import pytest
 
 import jaxmagic
 from jaxmagic.doctor.capture.remedies.effects import Effects
+from jaxmagic.doctor.capture.remedies.not_jitted import Jitted
 from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
 from jaxmagic.doctor.capture.verify import Trial, verify
 from jaxmagic.doctor.record.finding import RuleFinding, Verified
@@ -300,6 +301,24 @@ class TestThatDoNotHelp:
         found = tried("precision", "y = x * 2", x=x, _code='jax.config.update("jax_enable_x64", False)')
         assert kinds(found)[0] == "precision_set"
         assert jax.config.jax_enable_x64 == before
+
+    @pytest.mark.parametrize("drawn", [lambda: np.random.normal(), lambda: np.random.normal(size=4)])
+    def test_a_function_that_jit_would_freeze(self, drawn: Any) -> None:
+        def noisy(x: Any) -> Any:
+            return x + drawn()
+
+        assert kinds(tried("not-jitted", "noisy(x)", noisy=noisy, x=jnp.ones(4))) == ["jit_freezes", "tried_runs"]
+
+    def test_constants_and_functions_of_jax_are_no_reason_not_to_jit(self) -> None:
+        table = np.arange(4.0)
+
+        def steady(x: Any) -> Any:
+            key = jax.random.key(0)
+            return jax.nn.relu(x * table) + jax.random.normal(key, x.shape)
+
+        steadied = Jitted(steady)
+        np.testing.assert_allclose(steadied.call(jnp.ones(4)), steady(jnp.ones(4)), rtol=1e-5)
+        assert steadied.called
 
     def test_a_function_that_cannot_be_jitted(self, x: Any) -> None:
         found = tried("not-jitted", "branches(x)", branches=lambda x: x + 1 if x.sum() > 0 else x, x=x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -16,8 +17,10 @@ import jaxmagic
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules import recompile
 from jaxmagic.doctor.rules.recompile import RULE
 from jaxmagic.doctor.rules.rewriting.bucket_sizes import buckets
+from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.note import note
 
 X = np.linspace(0, 1, 10_000, dtype=np.float32).reshape(100, 100)
@@ -292,7 +295,9 @@ def test_lengths_that_vary_are_padded_to_powers_of_two() -> None:
     assert [each.function for each in watch.timing.compilations] == ["total", "total"]
 
 
-def test_an_array_that_grows_outside_of_jit_compiles_for_each_size() -> None:
+def test_an_array_that_grows_outside_of_jit_compiles_for_each_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recompile, "_LEAST_FIRST_RUN_NS", 1)
+
     def grow(x: Any) -> Any:
         rows = jnp.zeros((0, 37))
         for _ in range(12):
@@ -305,6 +310,20 @@ def test_an_array_that_grows_outside_of_jit_compiles_for_each_size() -> None:
     assert finding.per == "first run"
     assert finding.remedy == note("doctor.recompile_one_size")
     assert finding.code is None
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("y = x[x > bound].mean()", "The size of x[x > bound] depends on values"),
+        ("y = jnp.unique(x)", "Pass size= with the largest size"),
+        ("y = jnp.concatenate([y, x])", "Keep one size: make the array once"),
+    ],
+)
+def test_sizes_outside_of_jit_are_kept_as_the_line_needs_it(tmp_path: Path, line: str, words: str) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(f"{line}\n")
+    assert words in str(recompile._remedy_of_eager(Frame(function="<module>", file=str(file), line=1)))
 
 
 def test_an_operation_outside_of_jit_on_a_few_shapes_is_by_design() -> None:

@@ -162,8 +162,79 @@ def test_code_to_paste_is_none_where_it_would_overwrite_a_variable() -> None:
 
 
 @pytest.mark.usefixtures("whatever_it_takes")
-def test_a_loop_that_uses_its_index_has_no_code_to_paste() -> None:
-    assert the_one(jax.jit(with_index), X).code is None
+def test_a_loop_that_computes_with_its_index_becomes_a_fori_loop() -> None:
+    code = pasted(the_one(jax.jit(with_index), X).code, x=X)
+    np.testing.assert_allclose(code["x"], jax.jit(with_index)(X), rtol=1e-4)
+
+
+def indexed(x: Any, ws: Any) -> Any:
+    out = []
+    for i in range(40):
+        x = jnp.tanh(x + ws[i])
+        out.append(x)
+    return jnp.stack(out)
+
+
+def over_rows(x: Any, rows: Any) -> Any:
+    out = []
+    for row in rows:
+        x = jnp.tanh(x + row)
+        out.append(x)
+    return jnp.stack(out)
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+@pytest.mark.parametrize(("function", "name"), [(indexed, "ws"), (over_rows, "rows")])
+def test_a_loop_over_an_array_that_collects_becomes_a_scan_over_it(function: Any, name: str) -> None:
+    ws = jnp.stack(WS)[:, 0]
+    finding = the_one(jax.jit(function), X[0], ws)
+    assert finding.remedy is not None
+    assert finding.remedy.facts == {"loop": "scan", "over": name, "collected": "out"}
+    assert "jnp.stack" not in (finding.code or "")
+    code = pasted(finding.code, x=X[0], **{name: ws})
+    np.testing.assert_allclose(code["out"], function(X[0], ws), rtol=1e-5)
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+def test_a_list_that_is_indexed_is_stacked() -> None:
+    ws = [w[0] for w in WS]
+    finding = the_one(jax.jit(indexed), X[0], ws)
+    assert finding.remedy is not None
+    assert finding.remedy.facts["over"] == ""
+    code = pasted(finding.code, x=X[0], ws=ws)
+    np.testing.assert_allclose(code["out"], indexed(X[0], ws), rtol=1e-5)
+
+
+def descend(x: Any) -> Any:
+    for _ in range(30):
+        g = jax.grad(lambda p: jnp.sum(jnp.sin(p) ** 2))(x)
+        x = x - 0.1 * g
+    return x
+
+
+def scaled(x: Any) -> Any:
+    for _ in range(30):
+        step = lambda y: jnp.sin(y) * 2  # noqa: E731
+        x = step(x)
+    return x
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+@pytest.mark.parametrize("function", [descend, scaled])
+def test_a_loop_that_makes_a_function_in_each_iteration_is_found(function: Any) -> None:
+    finding = the_one(jax.jit(function), X)
+    code = pasted(finding.code, x=X)
+    np.testing.assert_allclose(code["x"], jax.jit(function)(X), rtol=1e-4)
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+def test_iterations_that_need_no_other_are_mapped() -> None:
+    def mapped(xs: Any) -> Any:
+        return [jnp.sin(xs[i]) * jnp.cos(xs[i]) for i in range(30)]
+
+    finding = the_one(jax.jit(mapped), X)
+    assert finding.code is None
+    assert str(finding.remedy).startswith("No iteration needs the result of another. Use jax.vmap")
 
 
 @pytest.mark.usefixtures("whatever_it_takes")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,9 @@ from ...record.finding import RuleFinding
 from .remedy import Change, NotTried, calls_in_advice, first_arguments, names_given
 from .tried_code import TriedCode
 from .user_functions import is_users_function, lines_of, seen_by
+
+#: Where an object is in memory, as the text of a program has it for functions.
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 _NUMBERS = bool, int, float, complex
 
@@ -84,15 +89,32 @@ class Jitted:
         for is_traced in (_is_arrays_or_numbers, _is_arrays):
             numbers = [number for number, each in enumerate(args) if not is_traced(each)]
             names = [name for name, each in kwargs.items() if not is_traced(each)]
-            jitted = jax.jit(self.function, static_argnums=numbers, static_argnames=names)
+            jit = partial(jax.jit, static_argnums=numbers, static_argnames=names)
             try:
-                jitted.trace(*args, **kwargs)
+                traced = [jit(partial(self.function)).trace(*args, **kwargs).jaxpr for _ in range(2)]
             except Exception as error:
                 problem = problem or error
             else:
-                return jitted
+                if not _alike(*traced):
+                    raise NotTried(note("doctor.jit_freezes", name=self.function.__name__))
+                return jit(self.function)
         assert problem is not None
         raise NotTried(note("doctor.cannot_be_jitted", name=self.function.__name__, error=briefly(problem)))
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Return whether two traces of a function have the same operations and constants."""
+    texts = [_ADDRESS.sub("", str(each.jaxpr)) for each in (one, other)]
+    pairs = zip(one.consts, other.consts, strict=False)
+    return texts[0] == texts[1] and all(_equal(*pair) for pair in pairs)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Return whether two constants are equal; ``True`` if they cannot be compared, as keys of ``jax.random``."""
+    try:
+        return np.array_equal(np.asarray(one), np.asarray(other), equal_nan=True)
+    except TypeError:
+        return True
 
 
 def _is_arrays_or_numbers(value: Any) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from .... import units
 from ....records.call_stack import Frame, owner
@@ -12,9 +14,13 @@ from ....records.note import Note, note
 from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
+from ..rewriting.jittable import computes_only, takes_arrays
+from ..rewriting.syntax import last_name
 from ..rule import LEAST_IDLE, Rule, source_at
+from .decisions import decides, ends_by_value
 from .host_time import LEAST_NS, eager_calls, host_time, matters, names_of_program
 from .inside_function import MOST_INSIDE, InsideFunction, calls_operation, inside_function
+from .jit_obstacles import Obstacle, functions_run, obstacles
 from .syntax import Function, Loop, around, function_around, loop_around, own_nodes
 from .transformed_calls import MANY as MANY_TRANSFORMED
 from .transformed_calls import call_name, made_in_file, transformed_calls
@@ -27,6 +33,9 @@ _MOST_UNROLLED = 200
 
 #: Fewer samples of the host's line are chance.
 _LEAST_SAMPLES = 3
+
+#: Methods and functions that read values, besides those of Python that have underscores.
+_READS = "device_get", "item", "tolist"
 
 #: The most names of operations that are listed.
 _MOST_NAMES = 4
@@ -46,12 +55,12 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     often = sorted(calls, key=lambda each: -each.count)
     line = _line(often, evidence)
     transforms = any(each.eager and each.transformed for each in evidence.programs or ())
-    way, code = _remedy_of_transformed(line) if transforms else _remedy(line, count, evidence)
+    remedy, code = _remedy_of_transformed(line) if transforms else _remedy(line, count, evidence)
     advised = None if line is None else function_around(line)
     inside = None if line is None or advised is None else inside_function(advised, line.file, evidence)
     reached_ns = cost_ns if inside is None else min(cost_ns * inside.share, inside.most_ns)
     if not matters(reached_ns, evidence):  # this function has too few of them to be the one to jit
-        reached_ns, way, code = cost_ns, "group", None
+        reached_ns, remedy, code = cost_ns, _advice("group"), None
     yield RuleFinding(
         rule=RULE.name,
         found=note(
@@ -65,7 +74,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         evidence=tuple(_elsewhere(inside, _function(line))) if advised is not None else (),
         cost_ns=reached_ns,
         basis="estimated",
-        remedy=note("doctor.not_jitted_remedy", way=way, function=_function(line)),
+        remedy=remedy,
         code=code,
         applies_to=_function(line) or None if transforms else None,
     )
@@ -124,57 +133,73 @@ def _has_loop(node: ast.AST) -> bool:
     return any(isinstance(each, Loop | ast.comprehension) for each in (node, *own_nodes(node)))
 
 
-def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[str, str | None]:
+def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, str | None]:
+    """Return what to do, and code if jit can compile the function around a line as it is."""
     function = None if line is None else function_around(line)
     if line is None or function is None:
-        return "group", None
-    if loop_around(line) is not None and count > _MOST_UNROLLED:
-        return "loop", None
-    waits = any(
-        each.line is not None and (each.line.function, each.line.file) == (line.function, line.file)
-        for each in evidence.waits or ()
+        return _advice("group"), None
+    functions = functions_run(function, line.file, evidence)
+    own = {(each.name, file) for each, file in functions}
+    waits = [
+        each for each in evidence.waits or () if each.line is not None and (each.line.function, each.line.file) in own
+    ]
+    decided = any(each.line is not None and decides(each.line, each.function) for each in waits)
+    loop, found = loop_around(line), obstacles(functions)
+    if _is_of_model(line):
+        return _advice("model", function.name, found), None
+    if loop is not None and decided and ends_by_value(loop):
+        return _advice("until", function.name, found), None
+    reads = any(each.function.startswith("__") or each.function in _READS for each in waits)
+    sized = any(each.kind in ("mask", "size") for each in found)  # these wait as well
+    advise = partial(_advice, decides=int(decided), reads=int(reads and not decided and not sized))
+    if loop is not None and count > _MOST_UNROLLED:
+        return advise("loop", function.name, found), None
+    outer = [each for each in around(line) if isinstance(each, Function) and each is not function]
+    others = {each.path for each in evidence.inputs if each.kind in ("function", "iterator") or each.type == "str"}
+    plain = all(computes_only(each) for each, _ in functions) and takes_arrays(function, others)
+    if waits or found or not plain:
+        return advise("group", function.name, found), None
+    runs_outer = not re.search(rf"\b{function.name}\b", evidence.code or "")  # else the code calls it directly
+    if outer and runs_outer:
+        return _advice("outside", function.name, outer=outer[-1].name), None
+    return _advice("function", function.name), f"{function.name} = jax.jit({function.name})"
+
+
+def _advice(
+    way: str, function: str = "", found: Sequence[Obstacle] = (), *, outer: str = "", decides: int = 0, reads: int = 0
+) -> Note:
+    first = {each.kind: each for each in reversed(found)}
+    texts = {kind: each.text for kind, each in first.items()}
+    return note(
+        "doctor.not_jitted_remedy",
+        way=way,
+        function=function,
+        outer=outer,
+        decides=decides,
+        reads=reads,
+        random=texts.get("random", ""),
+        once=texts.get("once", ""),
+        mask=texts.get("mask", ""),
+        size=texts.get("size", ""),
+        argument=first["size"].argument if "size" in first else "",
     )
-    if waits or not _is_plain(function):
-        return "group", None
-    return "function", f"{function.name} = jax.jit({function.name})"
 
 
-def _remedy_of_transformed(line: Frame | None) -> tuple[str, str | None]:
+def _is_of_model(line: Frame) -> bool:
+    """Return whether a line is in a method of a model of flax or equinox, which is jitted where it is called."""
+    classes = (each for each in around(line) if isinstance(each, ast.ClassDef))
+    return any(last_name(base) == "Module" for each in classes for base in each.bases)
+
+
+def _remedy_of_transformed(line: Frame | None) -> tuple[Note, str | None]:
     """Jit what ``jax.vmap`` returns: the function inside would be transformed anew in each call, though jitted."""
     function = None if line is None else function_around(line)
     made = [] if line is None or function is None else [*made_in_file(line, function.name)]
+    advice = _advice("outermost", function.name if made and function is not None else "")
     if len(made) != 1:
-        return "outermost", None
+        return advice, None
     (target, call) = made[0]
-    return "outermost", f"{target or call_name(call)} = jax.jit({ast.unparse(call)})"
-
-
-def _is_plain(function: Function) -> bool:
-    """Return whether a function seems to do nothing but compute, so that jit can trace it."""
-    parameters = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
-    if function.decorator_list or "self" in parameters or isinstance(function, ast.AsyncFunctionDef):
-        return False
-    for each in ast.walk(function):
-        if isinstance(
-            each, ast.If | ast.IfExp | ast.While | ast.Try | ast.With | ast.Yield | ast.Global | ast.Assert
-        ):
-            return False
-        if isinstance(each, ast.Nonlocal | ast.Await | ast.Raise | ast.Delete):
-            return False
-        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):  # called for its effect
-            return False
-        if isinstance(each, ast.Subscript | ast.Attribute) and not isinstance(each.ctx, ast.Load):
-            return False
-        if isinstance(each, ast.Call):
-            called = ast.unparse(each.func)
-            if called.split(".")[0] in ("np", "numpy", "print", "float", "int", "bool", "len", "open"):
-                return False
-            names = {part.id for part in ast.walk(each) if isinstance(part, ast.Name)}
-            if called == "range" and names & parameters:
-                return False
-            if called.endswith((".item", ".tolist")):
-                return False
-    return True
+    return advice, f"{target or call_name(call)} = jax.jit({ast.unparse(call)})"
 
 
 RULE = Rule(
@@ -186,7 +211,8 @@ RULE = Rule(
     "with the device's work cost nothing. If the function to jit has less than "
     f"{units.percent(MOST_INSIDE)} of the samples in which operations may have been called, it has this share of the "
     "cost, and no more than the time in which it ran. With too few samples, the cost is that of all operations, and "
-    "the report says so. Calls of "
+    "the report says so. The function and those that it calls by name are read for what jit would run only once, as "
+    "NumPy's random numbers, and for what it cannot compile, as x[x > 0]. Calls of "
     "jax.vmap(f), jax.grad(f) and the like outside jit, where f is jitted, count from "
     f"{MANY_TRANSFORMED} per run on: each of them transforms f again.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 _SHAPE = re.compile(r"\[([\d,]*)\]")
@@ -40,18 +40,33 @@ def buckets(types: Iterable[str]) -> Buckets | None:
     >>> buckets(["f32[17,8]", "f32[23,8]", "f32[31,8]", "f32[44,8]"])
     Buckets(axis=0, rank=2, seen=(17, 23, 31, 44), sizes=(32, 64))
     """
-    shapes = {tuple(map(int, found[1].split(","))) for each in types if (found := _SHAPE.search(each)) and found[1]}
-    if len({len(each) for each in shapes}) != 1:
+    shapes = set(shapes_of(types))
+    axis = varying_axis(shapes)
+    if axis is None:
         return None
-    columns = list(zip(*shapes, strict=True))
-    varying = [axis for axis, column in enumerate(columns) if len(set(column)) > 1]
-    if len(varying) != 1:
-        return None
-    seen = tuple(sorted(set(columns[varying[0]])))
+    seen = tuple(sorted({each[axis] for each in shapes}))
     sizes = tuple(sorted({1 << max(each - 1, 0).bit_length() for each in seen if each}))
     if 0 in seen or 2 * len(sizes) > len(seen):
         return None
-    return Buckets(varying[0], len(columns), seen, sizes)
+    return Buckets(axis, len(next(iter(shapes))), seen, sizes)
+
+
+def shapes_of(types: Iterable[str]) -> list[tuple[int, ...]]:
+    """Return the sizes of all axes of each type that has any.
+
+    >>> shapes_of(["f32[17,8]", "f32[]"])
+    [(17, 8)]
+    """
+    found = (_SHAPE.search(each) for each in types)
+    return [tuple(map(int, each[1].split(","))) for each in found if each is not None and each[1]]
+
+
+def varying_axis(shapes: Collection[tuple[int, ...]]) -> int | None:
+    """Return the one axis along which shapes vary; ``None`` if none or several do."""
+    if len({len(each) for each in shapes}) != 1:
+        return None
+    varying = [axis for axis, sizes in enumerate(zip(*shapes, strict=True)) if len(set(sizes)) > 1]
+    return varying[0] if len(varying) == 1 else None
 
 
 def sizes_along(types: Iterable[str], axis: int) -> list[str]:

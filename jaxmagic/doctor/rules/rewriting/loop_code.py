@@ -3,105 +3,105 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from .syntax import Loop, loaded, stored
+from .loop_facts import Appended, Counter, appended, assigns, carried, counter_of, is_range, makes_array, reads
+from .syntax import Loop, last_name, loaded, stored
 
 #: The names that the code to paste assigns. There is no code if the function has variables with these names.
 _OURS = {"body", "carry", "item"}
 
+#: Statements that define or assign names, and do nothing else.
+_PLAIN = ast.Assign | ast.AugAssign | ast.FunctionDef
 
-def trip_count(loop: Loop) -> int | None:
-    """Return how often a loop runs, if its syntax tells.
 
-    >>> trip_count(ast.parse("for i in range(2, 10): x = f(x)").body[0])
-    8
+class _Parts(NamedTuple):
+    """A loop that can be rewritten.
+
+    Attributes:
+        loop: the loop.
+        carry: what is carried from iteration to iteration.
+        collected: what each iteration appends to lists.
+        counter: how the body uses the counter of ``range``; ``None`` if the loop is over something else.
+        begun: the lists that have elements before the loop.
     """
-    source = _iterated(loop)
-    if isinstance(source, (ast.Tuple, ast.List)) and not any(isinstance(each, ast.Starred) for each in source.elts):
-        return len(source.elts)
-    if source is None or not is_range(source) or not isinstance(source, ast.Call):
-        return None
-    try:
-        return len(range(*(ast.literal_eval(each) for each in source.args)))
-    except (ValueError, TypeError):
-        return None
+
+    loop: ast.For
+    carry: list[str]
+    collected: list[Appended]
+    counter: Counter | None
+    begun: tuple[str, ...]
 
 
-def _iterated(loop: Loop) -> ast.expr | None:
-    if isinstance(loop, ast.While):
-        return None
-    return loop.iter if isinstance(loop, ast.For) else loop.generators[0].iter
-
-
-def is_range(node: ast.expr | None) -> bool:
-    """Return whether an expression is a call of ``range``."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
-
-
-def is_sequential(loop: Loop) -> bool:
-    """Return whether a loop of JAX could replace a loop: it counts, or each round needs the result of the one before.
-
-    A loop that does the same to each of some arrays, such as the leaves of a pytree, is neither.
-    """
-    if is_range(_iterated(loop)) or isinstance(loop, ast.While):
-        return True
-    return isinstance(loop, ast.For) and bool(carried(loop))
-
-
-def carried(loop: ast.For) -> list[str]:
-    r"""Return the names that each round reads before it assigns them, in the order of assignment.
-
-    >>> carried(ast.parse("for w in ws:\n    h = x @ w\n    x = tanh(h)").body[0])
-    ['x']
-    """
-    assigned = stored([loop.target])
-    before: set[str] = set()
-    for statement in loop.body:
-        value = getattr(statement, "value", None)
-        before |= loaded([statement if value is None else value]) - assigned
-        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-            before |= {statement.target.id} - assigned
-        assigned |= stored([statement])
-    names = [
-        node.id
-        for statement in loop.body
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-    ]
-    return [name for name in dict.fromkeys(names) if name in before]
-
-
-def loop_code(loop: Loop, function: ast.AST | None) -> str | None:
+def loop_code(loop: Loop, function: ast.AST | None, *, arrays: bool = False) -> str | None:
     """Return a loop of JAX that does the same; ``None`` where that is not mechanical.
 
     Args:
         loop: the loop.
         function: the function around it.
+        arrays: whether it is known that the loop takes its items from arrays, and not from lists.
     """
+    parts = _parts(loop, function)
+    if parts is None:
+        return None
+    counter = parts.counter
+    if counter is None:
+        return _scan(parts, _items(parts.loop.iter, arrays=arrays))
+    if counter.indexed:
+        return _over_arrays(parts, counter, arrays=arrays)
+    if not counter.traceable or (counter.indexes and not arrays):
+        return None
+    if parts.collected:
+        return _scan(parts, "" if not counter.name else f"jnp.arange({_bounds(parts.loop)})")
+    return _fori_loop(parts, counter.name or "_")
+
+
+def _parts(loop: Loop, function: ast.AST | None) -> _Parts | None:
     if not isinstance(loop, ast.For) or function is None or loop.orelse or not all(map(_is_plain, loop.body)):
         return None
-    carry, targets = carried(loop), stored([loop.target])
-    after = loaded(
-        node
-        for node in ast.walk(function)
-        if isinstance(node, ast.stmt) and node.lineno > (loop.end_lineno or 0) and node is not function
-    )
-    local = (stored(loop.body) | targets) - set(carry)
-    if not carry or local & after or _OURS & (loaded([function]) | stored([function])):
+    carry, targets, collected = carried(loop), assigns([loop.target]), appended(loop)
+    if not carry or collected is None:
         return None
-    if is_range(loop.iter):
-        return None if targets & loaded(loop.body) else _fori_loop(loop, carry)
-    return _scan(loop, carry) if _is_of_arrays(loop) else None
+    ours = _OURS | {f"{each.name}{end}" for each in collected for end in ("_item", "_rest")}
+    if ours & (loaded([function]) | stored([function])):
+        return None
+    statements = [node for node in ast.walk(function) if isinstance(node, ast.stmt) and node is not function]
+    after = loaded(node for node in statements if node.lineno > (loop.end_lineno or 0))
+    if ((assigns(loop.body) | targets) - set(carry)) & after:
+        return None
+    begins = {each.name: _begin(each.name, loop, statements) for each in collected}
+    counter = counter_of(loop)
+    if None in begins.values() or (is_range(loop.iter) and counter is None) or not _is_of_arrays(loop):
+        return None
+    begun = tuple(name for name, elements in begins.items() if elements)
+    return _Parts(loop, carry, collected, counter, begun)
+
+
+def _begin(name: str, loop: ast.For, statements: Sequence[ast.stmt]) -> list[ast.expr] | None:
+    """Return the elements of a list before a loop, if one statement makes it and nothing else touches it."""
+    before = [each for each in statements if each.lineno < loop.lineno and name in reads(each) | assigns([each])]
+    match before:
+        case [ast.Assign(targets=[ast.Name()], value=ast.List(elts=elements))]:
+            return None if any(isinstance(each, ast.Starred | ast.Constant) for each in elements) else elements
+    return None
 
 
 def _is_plain(statement: ast.stmt) -> bool:
-    """Return whether a statement only assigns names."""
-    if isinstance(statement, ast.AugAssign):
-        return isinstance(statement.target, ast.Name)
-    if not isinstance(statement, ast.Assign):
+    """Return whether a statement only assigns names, defines a function, or appends to a list."""
+    stops = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr, ast.Nonlocal, ast.Global)
+    if any(isinstance(each, stops) for each in ast.walk(statement)):
         return False
-    stops = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
-    return all(map(_is_names, statement.targets)) and not any(isinstance(each, stops) for each in ast.walk(statement))
+    match statement:
+        case ast.AugAssign(target=target):
+            return isinstance(target, ast.Name)
+        case ast.Assign(targets=targets):
+            return all(map(_is_names, targets))
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(), attr="append"), args=[_], keywords=[])):
+            return True
+        case ast.FunctionDef():
+            return True
+    return False
 
 
 def _is_names(target: ast.expr) -> bool:
@@ -109,59 +109,158 @@ def _is_names(target: ast.expr) -> bool:
 
 
 def _is_of_arrays(loop: ast.For) -> bool:
-    """Return whether a loop is over variables, and its elements are neither called nor asked for attributes."""
+    """Return whether a loop counts, or is over variables of which its body only computes with the elements."""
     source = loop.iter
-    zipped = isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "zip"
-    if zipped and isinstance(source, ast.Call):
-        if source.keywords or not all(isinstance(each, ast.Name) for each in source.args):
+    if is_range(source):
+        return True
+    if isinstance(source, ast.Call):
+        zipped = last_name(source.func) == "zip" and isinstance(source.func, ast.Name)
+        if not makes_array(source) and not zipped:
+            return False
+        if zipped and (source.keywords or not all(isinstance(each, ast.Name) for each in source.args)):
             return False
     elif not isinstance(source, ast.Name):
         return False
-    targets = stored([loop.target])
+    targets = assigns([loop.target])
     for statement in loop.body:
         for node in ast.walk(statement):
-            base = (
-                node.func if isinstance(node, ast.Call) else node.value if isinstance(node, ast.Attribute) else None
-            )
-            if isinstance(base, ast.Name) and base.id in targets:
-                return False
+            match node:
+                case ast.Call(func=ast.Name(id=name)) | ast.Attribute(value=ast.Name(id=name)) if name in targets:
+                    return False
+                case ast.Subscript(slice=index) if reads(index) & targets:  # keys of a dictionary
+                    return False
+                case ast.IfExp(test=test) if reads(test) & targets:
+                    return False
+                case ast.JoinedStr() if reads(node) & targets:
+                    return False
     return _is_names(loop.target)
 
 
-def _fori_loop(loop: ast.For, carry: list[str]) -> str:
+def _items(source: ast.expr, *, arrays: bool) -> str:
+    """Return what a scan is over: an array as it is, and anything else stacked."""
+    text = ast.unparse(source)
+    if makes_array(source):
+        return text
+    return text if arrays and isinstance(source, ast.Name) else _stacked(text)
+
+
+def _stacked(text: str) -> str:
+    return f"jax.tree.map(lambda *each: jnp.stack(each), *{text})"
+
+
+def _over_arrays(parts: _Parts, counter: Counter, *, arrays: bool) -> str | None:
+    """Scan over arrays themselves where the loop uses its counter only to index them."""
+    names = {each: f"{each.replace('.', '_')}_{counter.name}" for each in counter.indexed}
+    used = loaded(parts.loop.body) | stored(parts.loop.body)
+    if used & set(names.values()):
+        return None
+    taken = [f"{each}{_part(parts.loop, each)}" for each in names]
+    sources = taken if arrays else [*map(_stacked, taken)]
+    target: ast.expr = ast.parse(_together(list(names.values()))[0], mode="eval").body
+    replaced = _Items(counter.name, names)
+    body = [replaced.visit(ast.parse(ast.unparse(each)).body[0]) for each in parts.loop.body]
+    collected = [Appended(each.name, each.place, body[each.place].value.args[0]) for each in parts.collected]
+    loop = ast.For(target=target, iter=parts.loop.iter, body=body, orelse=[])
+    return _scan(parts._replace(loop=loop, collected=collected), _together(sources)[0])
+
+
+class _Items(ast.NodeTransformer):
+    """Replaces ``xs[i]`` by the name of an item."""
+
+    def __init__(self, counter: str, names: dict[str, str]) -> None:
+        self._counter = counter
+        self._names = names
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """Replace an index that is the counter alone."""
+        if isinstance(node.slice, ast.Name) and node.slice.id == self._counter:
+            return ast.Name(self._names[ast.unparse(node.value)], ast.Load())
+        return self.generic_visit(node)
+
+
+def _bounds(loop: ast.For) -> str:
+    assert isinstance(loop.iter, ast.Call)
+    return ", ".join(map(ast.unparse, loop.iter.args))
+
+
+def _part(loop: ast.For, array: str) -> str:
+    """Return the part of an array that ``range`` indexes; empty for all of it."""
+    assert isinstance(loop.iter, ast.Call)
+    bounds = [ast.unparse(each) for each in loop.iter.args]
+    if bounds in ([f"len({array})"], [f"{array}.shape[0]"]):
+        return ""
+    return f"[{':'.join(bounds)}]" if len(bounds) > 1 else f"[:{bounds[0]}]"
+
+
+def _times(loop: ast.For) -> str:
+    assert isinstance(loop.iter, ast.Call)
+    return _bounds(loop) if len(loop.iter.args) == 1 else f"len({ast.unparse(loop.iter)})"
+
+
+def _fori_loop(parts: _Parts, counter: str) -> str | None:
+    loop, carry = parts.loop, parts.carry
     assert isinstance(loop.iter, ast.Call)
     bounds = [ast.unparse(each) for each in loop.iter.args]
     if len(bounds) == 1:
         bounds.insert(0, "0")
     if len(bounds) > 2:
+        if counter != "_":
+            return None
         bounds = ["0", f"len({ast.unparse(loop.iter)})"]
     (names, unpack) = _together(carry)
     statement = loop.body[0]
     if len(loop.body) == 1 and len(carry) == 1 and isinstance(statement, ast.Assign):
-        step = f"lambda _, {names}: {ast.unparse(statement.value)}"
+        step = f"lambda {counter}, {names}: {ast.unparse(statement.value)}"
         if isinstance(statement.targets[0], ast.Name):
             return f"{names} = jax.lax.fori_loop({', '.join(bounds)}, {step}, {names})"
-    body = [f"    {line}" for each in loop.body for line in ast.unparse(each).splitlines()]
-    head = ["def body(_, carry):", f"    {unpack} = carry"] if len(carry) > 1 else [f"def body(_, {names}):"]
+    head = [f"def body({counter}, carry):", f"    {unpack} = carry"]
+    if len(carry) == 1:
+        head = [f"def body({counter}, {names}):"]
     call = f"{unpack} = jax.lax.fori_loop({', '.join(bounds)}, body, {names})"
-    return "\n".join([*head, *body, f"    return {unpack}", "", call])
+    return "\n".join([*head, *_indented(loop.body), f"    return {unpack}", "", call])
 
 
-def _scan(loop: ast.For, carry: list[str]) -> str:
-    (names, unpack) = _together(carry)
-    first = "carry" if len(carry) > 1 else names
-    item = loop.target.id if isinstance(loop.target, ast.Name) else "item"
+def _scan(parts: _Parts, items: str) -> str:
+    loop, collected = parts.loop, parts.collected
+    (names, unpack) = _together(parts.carry)
+    first = "carry" if len(parts.carry) > 1 else names
+    item = "_" if not items else loop.target.id if isinstance(loop.target, ast.Name) else "item"
     head = [f"def body({first}, {item}):"]
-    if len(carry) > 1:
+    if len(parts.carry) > 1:
         head.append(f"    {unpack} = carry")
     if not isinstance(loop.target, ast.Name):
         head.append(f"    {ast.unparse(loop.target)} = item")
-    body = [f"    {line}" for each in loop.body for line in ast.unparse(each).splitlines()]
-    stacked = f"jax.tree.map(lambda *each: jnp.stack(each), *{ast.unparse(loop.iter)})"
-    return "\n".join(
-        [*head, *body, f"    return {names}, None", "", f"{names}, _ = jax.lax.scan(body, {names}, {stacked})"]
-    )
+    body, returned = _with_outputs(loop.body, collected)
+    outputs = [f"{each.name}_rest" if each.name in parts.begun else each.name for each in collected]
+    stacked = _together(outputs)[0] if outputs else "_"
+    over = items or f"length={_times(loop)}"
+    call = f"{names}, {stacked} = jax.lax.scan(body, {names}, {over})"
+    joined = [f"{name} = jnp.concatenate([jnp.stack({name}), {name}_rest])" for name in parts.begun]
+    return "\n".join([*head, *_indented(body), f"    return {names}, {returned}", "", call, *joined])
 
 
-def _together(carry: list[str]) -> tuple[str, str]:
-    return (carry[0], carry[0]) if len(carry) == 1 else (f"({', '.join(carry)})", ", ".join(carry))
+def _with_outputs(statements: Sequence[ast.stmt], collected: Sequence[Appended]) -> tuple[list[ast.stmt], str]:
+    """Return a body without the lists, and what it returns for them."""
+    body: list[ast.stmt] = []
+    returned: list[str] = []
+    appends = {each.place: each for each in collected}
+    for place, statement in enumerate(statements):
+        append = appends.get(place)
+        if append is None:
+            body.append(statement)
+            continue
+        if reads(append.value) & assigns(statements[place + 1 :]):
+            name = f"{append.name}_item"
+            body += ast.parse(f"{name} = {ast.unparse(append.value)}").body
+            returned.append(name)
+        else:
+            returned.append(ast.unparse(append.value))
+    return body, _together(returned)[0] if returned else "None"
+
+
+def _indented(statements: Sequence[ast.stmt]) -> list[str]:
+    return [f"    {line}" for each in statements for line in ast.unparse(each).splitlines()]
+
+
+def _together(names: list[str]) -> tuple[str, str]:
+    return (names[0], names[0]) if len(names) == 1 else (f"({', '.join(names)})", ", ".join(names))

@@ -85,11 +85,19 @@ def around(tree: ast.AST, line: int) -> list[ast.AST]:
     return [node for *_, node in sorted(found, key=lambda each: each[:2])]
 
 
-def loops_around(tree: ast.AST, line: int) -> list[Loop]:
-    """Return the loops whose bodies run a line in the same function, outermost first."""
+def loops_around(tree: ast.AST, line: int, function: str = "") -> list[Loop]:
+    """Return the loops whose bodies run a line in the same function, outermost first.
+
+    Args:
+        tree: the syntax tree.
+        line: the line.
+        function: the name of the function that runs it. A line may have a lambda in it that another function makes.
+    """
     found: list[Loop] = []
     for node in around(tree, line):
-        if isinstance(node, Function) and (isinstance(node, ast.Lambda) or _in_body(node.body, line)):
+        if isinstance(node, ast.Lambda):
+            found = found if function not in ("", "<lambda>") else []
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _in_body(node.body, line):
             found.clear()
         elif (isinstance(node, (ast.For, ast.While)) and _in_body(node.body, line)) or isinstance(
             node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

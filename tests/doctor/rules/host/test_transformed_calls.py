@@ -102,7 +102,7 @@ def test_operations_inside_vmap_are_to_be_jitted_outside_of_it() -> None:
     (found,) = found_in(run, X, verify=True, budget_s=20)
     assert found.found.facts["count"] == 200
     assert found.remedy is not None
-    assert found.remedy.facts == {"way": "outermost", "function": "plain"}
+    assert (found.remedy.facts["way"], found.remedy.facts["function"]) == ("outermost", "plain")
     assert found.verified is not None
     assert found.verified.outputs_agree
     assert found.verified.survives

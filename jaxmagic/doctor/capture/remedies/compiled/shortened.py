@@ -115,7 +115,7 @@ def find_loop(function: Any, line: str | None) -> FoundLoop | None:
         if line not in lines_of(inner):
             continue
         tree, number = tree_of(code.co_filename), int((line or "").rpartition(":")[2])
-        loops = [] if tree is None else loops_around(tree, number)
+        loops = [] if tree is None else loops_around(tree, number, code.co_name)
         definition = None if tree is None or not loops else function_around(tree, loops[-1].lineno)
         if not isinstance(definition, ast.FunctionDef) or definition.name != code.co_name:
             continue

@@ -1,0 +1,242 @@
+"""What jit would run once, or cannot compile, is named in the advice to jit; JAX's own ways are not."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, HostWait
+from jaxmagic.doctor.rules.host.jit_obstacles import functions_run, modules_in, obstacles, sized_by_values
+from jaxmagic.doctor.rules.host.not_jitted import _remedy
+from jaxmagic.records.call_stack import Frame
+
+
+@pytest.fixture
+def evidence(timing: Any) -> Evidence:
+    return Evidence(code="f(x)", first=timing(), observed=timing())
+
+
+def found_in(path: Path, body: str, head: str = "", parameters: str = "x") -> list[tuple[str, str]]:
+    """Return the obstacles in a function with this body."""
+    file = path / "program.py"
+    file.write_text(f"{head}\ndef f({parameters}):\n    {body}\n")
+    tree = ast.parse(file.read_text())
+    function = tree.body[-1]
+    assert isinstance(function, ast.FunctionDef)
+    return [(each.kind, each.text) for each in obstacles([(function, str(file))])]
+
+
+@pytest.mark.parametrize(
+    ("body", "head", "found"),
+    [
+        ("return x + np.random.normal(size=3)", "import numpy as np", [("random", "np.random.normal")]),
+        ("return x + np.random.normal(size=3)", "", [("random", "np.random.normal")]),  # imported in another cell
+        ("return x * random.random()", "import random", [("random", "random.random")]),
+        ("return x * random.uniform(0, 1)", "", [("random", "random.uniform")]),
+        ("return x * uniform(a, b)", "from random import uniform", [("random", "uniform")]),
+        ("return x + rng.normal(size=3)", "", [("random", "rng.normal")]),
+        ("return x + draws.normal(size=3)", "draws = np.random.default_rng(0)", [("random", "draws.normal")]),
+        ("return x + self.rng.normal(size=3)", "", [("random", "self.rng.normal")]),
+        ("return x * time.time()", "", [("once", "time.time")]),
+        ("return x * now()", "from time import perf_counter as now", [("once", "now")]),
+        ("return x * float(input('scale? '))", "", [("once", "input")]),
+        ("return datetime.now(), x", "from datetime import datetime", [("once", "datetime.now")]),
+        ("return x[x > 0].mean()", "", [("mask", "x[x > 0]")]),
+        ("return x[~(x < 0)]", "", [("mask", "x[~(x < 0)]")]),
+        ("return x[(x > 0) & (x < 1)]", "", [("mask", "x[(x > 0) & (x < 1)]")]),
+        ("return x[jnp.isnan(x)]", "", [("mask", "x[jnp.isnan(x)]")]),
+        ("mask = x > 0; return x[mask, 0]", "", [("mask", "x[mask, 0]")]),
+        ("return x.at[x > 0].set(0.0)", "", [("mask", "x.at[x > 0]")]),
+        ("return jnp.nonzero(x)", "", [("size", "jnp.nonzero")]),
+        ("return x.nonzero()", "", [("size", "x.nonzero")]),
+        ("return jnp.unique(x, return_counts=True)", "", [("size", "jnp.unique")]),
+        ("return jnp.where(x > 0)", "", [("size", "jnp.where")]),
+        ("return unique(x)", "from jax.numpy import unique", [("size", "unique")]),
+        ("return jnp.bincount(x)", "", [("size", "jnp.bincount")]),
+        ("return jnp.repeat(x, counts)", "", [("size", "jnp.repeat")]),
+    ],
+)
+def test_what_jit_would_run_once_or_cannot_compile(
+    tmp_path: Path, body: str, head: str, found: list[tuple[str, str]]
+) -> None:
+    assert found_in(tmp_path, body, head) == found
+
+
+@pytest.mark.parametrize(
+    ("body", "head"),
+    [
+        ("return x + random.normal(key, x.shape)", "from jax import random"),
+        ("return x + random.normal(key, x.shape)", ""),
+        ("return x + random.uniform(key, x.shape)", ""),
+        ("return x + random.choice(key, x)", ""),
+        ("return x + jax.random.uniform(key)", "import jax"),
+        ("return x + jr.uniform(key)", "import jax.random as jr"),
+        ("return x + normal(key)", "from jax.random import normal"),
+        ("rng, key = jax.random.split(rng); return x", ""),
+        ("return x.at[i].set(0.0)", ""),
+        ("return x[i], x[1:], x[..., None]", ""),
+        ("mask = x > 0; mask = jnp.argmax(mask); return x[mask]", ""),
+        ("return jnp.nonzero(x, size=3), jnp.unique(x, size=3), jnp.where(x > 0, x, 0)", ""),
+        ("return jnp.where(x > 0, size=3), jnp.bincount(x, length=3)", ""),
+        ("return jnp.repeat(x, 3), jnp.repeat(x, counts, total_repeat_length=9)", ""),
+        ("return np.unique(names)", ""),
+        ("return time.sleep", ""),
+        ("return self.normal(x), x.sum()", ""),
+        ("draw = lambda: np.random.normal(); return x", ""),  # may never be called
+        ("rng = np.random.default_rng(0); return x", ""),  # draws nothing
+    ],
+)
+def test_what_works_under_jit_is_left_alone(tmp_path: Path, body: str, head: str) -> None:
+    assert found_in(tmp_path, body, head) == []
+
+
+def test_imports_tell_the_modules() -> None:
+    tree = ast.parse("import numpy as np, jax.numpy\nfrom jax import random as r\nfrom time import time")
+    assert modules_in(tree) == {"np": "numpy", "jax": "jax", "r": "jax.random", "time": "time.time"}
+
+
+def test_functions_that_are_called_by_name_are_read_as_well(tmp_path: Path, evidence: Evidence) -> None:
+    file, other = tmp_path / "program.py", tmp_path / "other.py"
+    other.write_text("def away(x):\n    return x[x > 0]\n")
+    file.write_text(
+        "def noise(x):\n    return x + np.random.normal()\n"
+        "@jax.jit\ndef jitted(x):\n    return x\n"
+        "def f(x):\n    return away(jitted(noise(x)))\n"
+    )
+    function = ast.parse(file.read_text()).body[-1]
+    assert isinstance(function, ast.FunctionDef)
+    share = FunctionShare(function=Frame(function="away", file=str(other), line=1), called="", samples=1, time_ns=1)
+    functions = functions_run(function, str(file), replace(evidence, functions=(share,)))
+    assert [each.name for each, _ in functions] == ["f", "away", "noise"]
+    assert [each.kind for each in obstacles(functions)] == ["mask", "random"]
+
+
+def advised(
+    path: Path, evidence: Evidence, source: str, marked: str = "# here", count: int = 100, wait: str = "__float__"
+) -> tuple[str, str | None]:
+    """Return the advice for a line with a mark; the line with "# waits" waited."""
+    file = path / "program.py"
+    file.write_text(source)
+    lines = source.splitlines()
+    name = lines[0].removeprefix("def ").partition("(")[0]
+    frame = Frame(function=name, file=str(file), line=next(n for n, line in enumerate(lines, 1) if marked in line))
+    waits = [
+        HostWait(line=replace(frame, line=number), function=wait, library=None, count=9, wait_ns=1)
+        for number, line in enumerate(lines, 1)
+        if "# waits" in line
+    ]
+    advice, code = _remedy(frame, count, replace(evidence, waits=tuple(waits)))
+    return str(advice), code
+
+
+def test_a_function_that_only_computes_is_to_be_jitted(tmp_path: Path, evidence: Evidence) -> None:
+    source = "def f(x):\n    return jnp.sin(x) # here\n"
+    assert advised(tmp_path, evidence, source) == ("Compile f as one program.", "f = jax.jit(f)")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("return x + np.random.normal()", "np.random.normal would draw only once"),
+        ("return x * time.time()", "time.time would run only once"),
+        ("return x[x > 0].mean()", "x[x > 0] fails under jit"),
+        ("return jnp.nonzero(x)", "jnp.nonzero fails under jit without size="),
+        ("return jnp.bincount(x)", "jnp.bincount fails under jit without length="),
+    ],
+)
+def test_obstacles_are_named_and_no_code_is_offered(
+    tmp_path: Path, evidence: Evidence, line: str, words: str
+) -> None:
+    advice, code = advised(tmp_path, evidence, f"def f(x):\n    {line} # here\n")
+    assert advice.startswith("Put these operations into a function under jax.jit.")
+    assert words in advice
+    assert code is None
+
+
+WHILE = "def solve(x):\n    err = 1.0\n    while float(err) > 1e-6: # waits\n        x, err = step(x) # here\n"
+BREAK = (
+    "def solve(x):\n    for _ in range(1000):\n        x, err = step(x) # here\n"
+    "        if err < 1e-6: # waits\n            break\n"
+)
+LATER = (
+    "def solve(x):\n    for _ in range(1000):\n        x, err = step(x) # here\n"
+    "        size = float(err) # waits\n        if size < 1e-6:\n            return x\n"
+)
+
+
+@pytest.mark.parametrize(("source", "wait"), [(WHILE, "__float__"), (BREAK, "__bool__"), (LATER, "__float__")])
+@pytest.mark.parametrize("count", [50, 5000])
+def test_a_loop_that_values_end_is_no_scan(
+    tmp_path: Path, evidence: Evidence, source: str, wait: str, count: int
+) -> None:
+    advice, code = advised(tmp_path, evidence, source, count=count, wait=wait)
+    assert advice.startswith("Values of arrays end the loop in solve, so jit cannot compile it as it is.")
+    assert "jax.lax.while_loop" in advice
+    assert "scan" not in advice
+    assert code is None
+
+
+CHOICE = (
+    "def sample(x):\n    i = 0\n    while i < 1000:\n        y, odds = propose(x) # here\n"
+    "        if odds > 0.5: # waits\n            x = y\n        i += 1\n"
+)
+RECORD = (
+    "def train(x):\n    for _ in range(1000):\n        x = step(x) # here\n        losses.append(float(x)) # waits\n"
+)
+
+
+def test_a_choice_between_arrays_is_a_where(tmp_path: Path, evidence: Evidence) -> None:
+    advice, code = advised(tmp_path, evidence, CHOICE, count=5000, wait="__bool__")
+    assert advice.startswith("Put the body of the loop in sample into a function under jax.jit")
+    assert "A condition on an array becomes jnp.where or jax.lax.cond there" in advice
+    assert code is None
+
+
+@pytest.mark.parametrize("count", [50, 5000])
+def test_reading_values_stays_outside(tmp_path: Path, evidence: Evidence, count: int) -> None:
+    advice, code = advised(tmp_path, evidence, RECORD, count=count)
+    assert "What reads the values of arrays, as float and print do, stays outside." in advice
+    assert code is None
+
+
+def test_a_function_made_in_another_one_is_to_be_defined_outside(tmp_path: Path, evidence: Evidence) -> None:
+    source = "def sample():\n    def logp(x):\n        return -x * x # here\n    return logp(1.0)\n"
+    advice, code = advised(tmp_path, replace(evidence, code="sample()"), source)
+    assert advice.startswith("Compile logp as one program: define it outside of sample, and jit it once.")
+    assert code is None
+    direct, code = advised(tmp_path, replace(evidence, code="logp(x)"), source)
+    assert (direct, code) == ("Compile logp as one program.", "logp = jax.jit(logp)")
+
+
+def test_a_model_is_jitted_where_it_is_called(tmp_path: Path, evidence: Evidence) -> None:
+    source = (
+        "class Net(nn.Module):\n    def __call__(self, x):\n        for _ in range(3):\n"
+        "            x = nn.Dense(3)(x) # here\n        return x\n"
+    )
+    advice, code = advised(tmp_path, evidence, source, count=500)
+    assert advice.startswith("Jit the whole call of the model that __call__ belongs to, once: jax.jit(model.apply)")
+    assert code is None
+
+
+def test_a_mask_that_waits_is_no_reading_of_values(tmp_path: Path, evidence: Evidence) -> None:
+    advice, _ = advised(tmp_path, evidence, "def f(x):\n    return x[x > 0].mean() # here, waits # waits\n")
+    assert "float and print" not in advice
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("c = jnp.stack([pts[a == k].mean(0) for k in range(4)])", "pts[a == k]"),
+        ("c = jnp.unique(labels)", "jnp.unique"),
+        ("c = jnp.concatenate([c, x])", None),
+    ],
+)
+def test_a_line_whose_sizes_depend_on_values(tmp_path: Path, line: str, found: str | None) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(f"def f(pts, a):\n    {line}\n")
+    obstacle = sized_by_values(Frame(function="f", file=str(file), line=2))
+    assert (None if obstacle is None else obstacle.text) == found

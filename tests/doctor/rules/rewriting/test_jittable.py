@@ -1,0 +1,99 @@
+"""Code to jit a function is offered only if jit can trace it as it is."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from jaxmagic.doctor.rules.rewriting.jittable import computes_only, takes_arrays
+
+
+def function_of(body: str, parameters: str = "x, n") -> ast.FunctionDef:
+    function = ast.parse(f"def f({parameters}):\n    {body}\n").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    return function
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return jnp.zeros(n) + x",
+        "return jnp.zeros((n, 3)) + x",
+        "return jnp.arange(n) + x",
+        "return x.reshape(n, -1)",
+        "return x.reshape((n, -1))",
+        "return jnp.reshape(x, (n, -1))",
+        "return jax.nn.one_hot(x, n)",
+        "return jax.nn.one_hot(x, num_classes=n)",
+        "return jnp.sum(x, axis=n)",
+        "return x[:n]",
+        "return x[:, n:]",
+        "return jax.random.normal(x, (n,))",
+        "return jax.random.normal(x, shape=(n,))",
+        "return jax.lax.scan(step, x, length=n)",
+        "return [x for _ in range(n)]",
+        "return n(x)",
+        "return n.apply(x)",
+        "return jax.lax.top_k(x, n)",
+    ],
+)
+def test_an_argument_that_must_be_static(body: str) -> None:
+    assert not takes_arrays(function_of(body), set())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return x * n",
+        "return jnp.zeros(x.shape) + n",
+        "return jnp.zeros((x.shape[0], len(n)))",
+        "return x[n]",
+        "return x[:x.shape[0] // 2] + n",
+        "return jnp.full(x.shape, n)",
+        "return x.sum() + n.T.mean()",
+        "return x['w'] @ n",
+        "return x.at[n].set(1.0)",
+        "return jnp.roll(x, n)",
+        "return jnp.tile(n, 3) + x",
+        "return model.apply(x, n)",
+    ],
+)
+def test_arguments_that_jit_traces(body: str) -> None:
+    assert takes_arrays(function_of(body), set())
+
+
+def test_variables_that_are_known_to_be_something_else() -> None:
+    function = function_of("return x * n")
+    assert takes_arrays(function, {"other"})
+    assert not takes_arrays(function, {"n"})
+
+
+def test_methods_and_decorated_functions_are_left_alone() -> None:
+    assert not takes_arrays(function_of("return x", "self, x"), set())
+    decorated = ast.parse("@cache\ndef f(x):\n    return x\n").body[0]
+    assert isinstance(decorated, ast.FunctionDef)
+    assert not takes_arrays(decorated, set())
+    assert not computes_only(decorated)
+
+
+@pytest.mark.parametrize(
+    ("body", "computes"),
+    [
+        ("return jnp.sin(x) + g(n)", True),
+        ("return x if n else -x", False),
+        ("print(x)", False),
+        ("return np.sin(x)", False),
+        ("return float(x)", False),
+        ("return x.item()", False),
+        ("x[0] = n", False),
+    ],
+)
+def test_what_does_more_than_compute(body: str, computes: bool) -> None:
+    assert computes_only(function_of(body)) is computes
+
+
+def test_derivatives_of_ones_own_are_traced() -> None:
+    own = ast.parse("@jax.custom_vjp\ndef f(x):\n    return x\n").body[0]
+    assert isinstance(own, ast.FunctionDef)
+    assert computes_only(own)

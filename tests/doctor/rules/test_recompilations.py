@@ -1,0 +1,118 @@
+"""Static values that only numbers tell apart need no program each; those that decide on operations or shapes do."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxmagic
+from jaxmagic.compilation.record.compilation import Cause
+from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules import recompile
+from jaxmagic.doctor.rules.recompilations import only_numbers_differ
+
+X = np.linspace(0, 1, 60, dtype=np.float32)
+
+
+@pytest.fixture(autouse=True)
+def whatever_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let short compilations count as well, so that nothing here depends on the clock."""
+    monkeypatch.setattr(recompile, "_LEAST_FIRST_RUN_NS", 1)
+
+
+def found(function: Any, calls: list[tuple[Any, ...]]) -> list[RuleFinding]:
+    """Return what is found for calls of a function whose second and third argument are static."""
+    names = function.__code__.co_varnames[1 : function.__code__.co_argcount]
+    jitted = partial(jax.jit, static_argnames=names)(function)
+    return list(jaxmagic.diagnose(lambda: [jitted(X, *each) for each in calls], only=["recompile"]).findings)
+
+
+def scale(x: Any, step: Any) -> Any:
+    return jnp.sin(x) * step
+
+
+def scale_or_not(x: Any, step: Any, train: bool) -> Any:
+    if train:
+        return jnp.sin(x) * step
+    return jnp.cos(x) + step
+
+
+def affine(x: Any, config: Any) -> Any:
+    return x * config[0] + config[1]
+
+
+def prefix(x: Any, length: int) -> Any:
+    return jnp.sin(x[:length]).sum()
+
+
+def best(x: Any, count: int) -> Any:
+    return jax.lax.top_k(x, count)[0].sum()
+
+
+def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
+    return jnp.sin(x).reshape(shape)
+
+
+def repeated(x: Any, times: int) -> Any:
+    for _ in range(times):
+        x = jnp.sin(x)
+    return x
+
+
+def chosen(x: Any, train: bool) -> Any:
+    return jnp.sin(x) if train else jnp.cos(x)
+
+
+def test_a_number_that_is_static_is_to_be_an_array() -> None:
+    (finding,) = found(scale, [(step,) for step in range(6)])
+    assert finding.basis == "measured"
+    assert "pass it as an array of one dtype" in str(finding.remedy)
+
+
+def test_numbers_in_a_static_tuple_are_to_be_arrays() -> None:
+    (finding,) = found(affine, [((step, 0.5),) for step in range(6)])
+    assert str(finding.remedy).startswith("Only numbers in config differ")
+
+
+def test_programs_that_repeat_the_operations_of_another_are_found_beside_other_ones() -> None:
+    (finding,) = found(scale_or_not, [(step, step % 2 == 0) for step in range(8)])
+    assert finding.evidence[-1].facts == {"argument": "step", "forms": 2}
+    assert finding.basis == "estimated"
+    assert len(finding.compiles) == 7
+    assert "Within a kind, only values of step differ." in str(finding.evidence[-1])
+
+
+@pytest.mark.parametrize(
+    ("function", "values"),
+    [
+        (prefix, range(2, 9)),
+        (best, range(1, 8)),
+        (reshaped, [(60,), (30, 2), (2, 30), (3, 20), (20, 3), (4, 15)]),
+        (repeated, range(1, 8)),
+        (chosen, [True, False, True]),
+    ],
+)
+def test_values_that_decide_on_operations_or_shapes_are_by_design(function: Any, values: Any) -> None:
+    assert found(function, [(each,) for each in values]) == []
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "alike"),
+    [
+        ("(1, 0.5)", "(2, 0.5)", True),
+        ("{'a': 1}", "{'a': 2}", True),
+        ("(1, 2)", "(1, 2, 3)", False),
+        ("(1, 'a')", "(1, 'b')", False),
+        ("(1, True)", "(1, False)", False),
+        ("(1, 2)", "(1, 2.0)", False),
+        ("'relu'", "'gelu'", False),
+        ("Config(n=1)", "Config(n=2)", False),
+    ],
+)
+def test_values_that_differ_in_numbers_alone(now: str, before: str, alike: bool) -> None:
+    assert only_numbers_differ(Cause(kind="static value", reason="", now=now, before=before)) is alike
