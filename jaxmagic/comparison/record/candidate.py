@@ -121,21 +121,19 @@ class Candidate:
 
     @property
     def throughput(self) -> float | None:
-        """Work per second, with each call waited for; ``None`` if the work is unknown.
-
-        It uses the mean time of a call. With skewed noise the median is shorter, and would promise too much.
-        """
+        """Work per second at the median time of a call that is waited for; ``None`` if the work is unknown."""
         if self.work is None or self.work.amount is None:
             return None
-        calls_ns = self.latency.calls_ns
-        return self.work.amount / max(sum(calls_ns) / len(calls_ns), 1e-9) * 1e9
+        from ...statistics.medians import median
+
+        return self.work.amount / max(median(self.latency.calls_ns), 1e-9) * 1e9
 
     @property
     def throughput_interval(self) -> tuple[float, float] | None:
         """The 95 % confidence interval of the throughput; ``None`` for fewer than six samples."""
-        from ...statistics.medians import mean_interval
+        from ...statistics.medians import median_interval
 
-        mean_ns = mean_interval(self.latency.calls_ns)
-        if mean_ns is None or mean_ns.low <= 0 or self.work is None or self.work.amount is None:
+        time_ns = median_interval(self.latency.calls_ns)
+        if time_ns is None or time_ns.low <= 0 or self.work is None or self.work.amount is None:
             return None
-        return self.work.amount / mean_ns.high * 1e9, self.work.amount / mean_ns.low * 1e9
+        return self.work.amount / time_ns.high * 1e9, self.work.amount / time_ns.low * 1e9
