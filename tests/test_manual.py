@@ -143,3 +143,22 @@ def test_the_readme_has_to_name_magics_and_only_options_that_exist(
         "does not name %jaxmem",
         "names the option --maps, which no magic has",
     ]
+
+
+def test_a_live_view_becomes_what_it_shows_below_the_names_of_its_controls(extensions: None) -> None:
+    from still_views import still_view
+
+    def model(children: tuple[str, ...] = (), **state: Any) -> dict[str, Any]:
+        return {"state": {"children": [f"IPY_MODEL_{each}" for each in children], **state}}
+
+    shown = [{"data": {"text/html": "<b>picture</b>", "text/plain": "a view"}}]
+    models = {
+        "view": model(("row", "out")),
+        "row": model(("show", "unit")),
+        "show": {"state": {"description": "Show"}},
+        "unit": {"state": {"description": "Unit"}},
+        "out": model(outputs=shown),
+        "closed": model(description="A progress bar"),
+    }
+    assert still_view(models, "view") == "<p>In a notebook, this view has controls: Show, Unit.</p><b>picture</b>"
+    assert still_view(models, "closed") == still_view(models, "lost") == ""
