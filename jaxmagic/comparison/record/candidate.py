@@ -14,6 +14,9 @@ from ...timing.record import Timing
 #: How outputs were compared.
 CheckKind = Literal["allclose", "equal", "none"]
 
+#: How outputs are to be compared: in one of these ways, or with a given ``rtol``, or ``(rtol, atol)``.
+CheckBy = CheckKind | float | tuple[float, float]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
@@ -24,9 +27,12 @@ class Check:
         passed: whether the outputs agree.
         leaf: the path of the pytree leaf with the largest error or with the problem; ``None`` if there is no leaf.
         problem: why the outputs differ, if it is not a numerical error: a different structure, shape or dtype.
-        largest_error: the largest absolute difference in that leaf.
-        rtol: the relative tolerance, given by the coarser of both types.
+        largest_error: the largest absolute difference in that leaf; if a given tolerance is exceeded, the largest of
+            the elements beyond it.
+        rtol: the relative tolerance. Unless it was given, it follows from the coarser of both types.
         atol: the absolute tolerance in that leaf.
+        given: whether `rtol` and `atol` were given. Then each element may differ by ``atol + rtol * |reference|``, as
+            in ``numpy.testing.assert_allclose``; otherwise by `atol`.
         dtype: the dtype of that leaf; ``None`` if it was not read.
         like_dtype: the dtype of the same leaf in the output that it was compared with.
         like: the label of the candidate whose output it was compared with; ``None`` for the baseline.
@@ -42,6 +48,7 @@ class Check:
     dtype: str | None = None
     like_dtype: str | None = None
     like: str | None = None
+    given: bool = False
 
 
 #: The unit of work: the user's own items, bytes, or floating-point operations.
