@@ -75,7 +75,8 @@ def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind, given: t
     magnitude = np.where(np.isfinite(other_wide), np.abs(other_wide), 0.0)
     if given is None:
         rtol = max(_tolerance(one.dtype), _tolerance(other.dtype)) if kind == "allclose" else _EXACT
-        allowed = atol = rtol * float(np.max(magnitude, initial=0.0))
+        atol = rtol * float(np.max(magnitude, initial=0.0))
+        allowed = np.full_like(magnitude, atol)
     else:
         rtol, atol = given
         allowed = atol + rtol * magnitude

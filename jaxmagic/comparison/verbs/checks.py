@@ -21,9 +21,10 @@ def check_of(check: CheckBy) -> CheckKind | tuple[float, float]:
     """Return how to compare outputs: the kind, or ``rtol`` and ``atol``, which is 0 if it is not given."""
     if isinstance(check, str) and check in get_args(CheckKind):
         return check
-    numbers = check if isinstance(check, tuple) else (check, 0.0)
-    if len(numbers) == 2 and all(isinstance(each, Real) and 0 <= float(each) < inf for each in numbers):
-        return float(numbers[0]), float(numbers[1])
+    numbers: tuple[object, ...] = check if isinstance(check, tuple) else (check, 0.0)
+    match [float(each) for each in numbers if isinstance(each, Real) and 0 <= float(each) < inf]:
+        case [rtol, atol] if len(numbers) == 2:
+            return rtol, atol
     raise ValueError(
         f"check: expected one of {', '.join(get_args(CheckKind))}, or a tolerance such as 1e-3 or "
         f"(rtol, atol) = (1e-3, 1e-6), got {check!r}"
