@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from release_check import link_problems, version_problems
+from package_check import AT_THE_TOP, content_problems, link_problems
+from release_check import version_problems
 
 import jaxmagic
 
@@ -57,6 +60,33 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
         "page.md: there is no heading other.md#no-title",
         "page.md: there is no nothing.md",
     ]
+
+
+def test_what_an_archive_lacks_or_holds_besides_is_named(tmp_path: Path) -> None:
+    dist = tmp_path / "dist"
+    names = ["jaxmagic/a.py", "jaxmagic/py.typed", "tests/t.py", "docs/d.md", "notebooks/data/x.pb", *AT_THE_TOP]
+    for each in [*names, "jaxmagic/__pycache__/a.pyc", "dist/old"]:
+        (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / each).write_text("", "utf-8")
+    (tmp_path / "docs/data").symlink_to("../notebooks/data")
+
+    def problems(*, lost: str = "", more: str = "") -> list[str]:
+        with zipfile.ZipFile(dist / "p-1.whl", "w") as wheel:
+            for each in {*names[:2], "p-1.dist-info/METADATA", more} - {lost, ""}:
+                wheel.writestr(each, "")
+        with tarfile.open(dist / "p-1.tar.gz", "w:gz") as sdist:
+            for each in {*names, "docs/data/x.pb", "PKG-INFO"} - {lost}:
+                sdist.add(tmp_path / "dist/old", f"p-1/{each}")
+        return content_problems(tmp_path, dist)
+
+    assert problems() == []
+    assert problems(lost="jaxmagic/py.typed") == [
+        "p-1.whl lacks jaxmagic/py.typed",
+        "p-1.tar.gz lacks jaxmagic/py.typed",
+    ]
+    assert problems(lost="notebooks/data/x.pb") == ["p-1.tar.gz lacks notebooks/data/x.pb"]
+    assert problems(lost="LICENSE") == ["p-1.tar.gz lacks LICENSE"]
+    assert problems(more="tests/t.py") == ["p-1.whl holds tests/t.py, which is not a source file"]
 
 
 def release(folder: Path, version: str, entry: str, cited: str) -> list[str]:
