@@ -12,12 +12,14 @@ import ast
 import difflib
 import functools
 import re
+from collections.abc import Mapping
 
 from IPython.core.error import UsageError
 
 from .values import CHECKS
 
 _LONG = re.compile(r"(--[A-Za-z][\w-]*)(=.*)?$", re.S)
+_LATE = re.compile(r"\s(--[A-Za-z][\w-]*)(?=[\s=]|$)")
 _TWO_WORDS = re.compile(r"\s*([^\s'\"]+\s+\S+)")
 _VALUE = re.compile(r"""\s*("[^"]*"|'[^']*'|\S+)""")
 _QUOTED = re.compile(r"""("[^"]*"|'[^']*')(?=\s|$)""")
@@ -34,7 +36,7 @@ def split(text: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
     """Split `text` into its leading options, as words, and the unchanged rest.
 
     Raises:
-        UsageError: a word looks like a long option, but there is no such option.
+        UsageError: a word looks like a long option, but there is no such option; or an option follows the code.
     """
     known: dict[str, argparse.Action] = parser._option_string_actions
     words: list[str] = []
@@ -53,8 +55,20 @@ def split(text: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
         else:
             end = None
         if end is None:
+            _refuse_late(text[start:], known)
             return words, text[start:]
         at = end
+
+
+def _refuse_late(code: str, known: Mapping[str, argparse.Action]) -> None:
+    """Raise a `UsageError` if a long option follows the code, where Python may read a difference."""
+    for found in _LATE.finditer(code):
+        before = code[: found.start()]
+        if found[1] in known and before.strip() and _is_code(before) and not _is_code(f"{before} )"):  # a comment
+            raise UsageError(
+                f"{found[1]}: options come before the code. Write {code[found.start() :].strip()} {before.strip()}. "
+                "If it is code, write -- before all of it."
+            )
 
 
 def asks_for_help(text: str, parser: argparse.ArgumentParser) -> bool:
