@@ -62,22 +62,23 @@ types: $(VENV)/.installed-dev ## Check types
 contracts: $(VENV)/.installed-dev ## Check who imports whom
 	$(BIN)/lint-imports
 
-.PHONY: wheel
-wheel: $(VENV)/.installed-dev ## Build the wheel and try it in an environment that has only JAX
-	rm -rf dist build/wheel
+.PHONY: package-check
+package-check: $(VENV)/.installed-dev ## Build wheel and sdist, and check what they hold, the README and the links
+	rm -rf dist
 	$(BIN)/pyproject-build --outdir dist .
+	$(BIN)/python tests/package_check.py
+
+.PHONY: wheel
+wheel: package-check ## Try the wheel in an environment that has only JAX
+	rm -rf build/wheel
 	$(BIN)/python -m venv build/wheel
 	build/wheel/bin/pip install --quiet --disable-pip-version-check jax==0.7.2 jaxlib==0.7.2
 	build/wheel/bin/pip install --quiet --disable-pip-version-check dist/*.whl
 	build/wheel/bin/python -I tests/smoke_wheel.py dist/*.whl
 
 .PHONY: release-check
-release-check: $(VENV)/.installed-dev ## Check what a release needs: versions, links, README, wheel and sdist on each Python
-	rm -rf dist build/release
-	$(BIN)/pyproject-build --outdir dist .
-	$(BIN)/python -m venv build/release
-	build/release/bin/pip install --quiet --disable-pip-version-check 'readme-renderer[md]'
-	build/release/bin/python tests/release_check.py $(or $(PYTHONS),python3.11 python3.12 python3.13)
+release-check: package-check ## Check what a release needs besides: versions, wheel and sdist on each Python
+	$(BIN)/python tests/release_check.py $(or $(PYTHONS),python3.11 python3.12 python3.13)
 
 .PHONY: docs
 docs: $(VENV)/.installed-docs ## Build the manual into build/docs

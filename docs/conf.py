@@ -26,6 +26,7 @@ extensions = [
     "searched",
     "cleared",
     "notebook_links",
+    "still_views",
     "accessible",
 ]
 exclude_patterns = ["_ext", "images", "jupyter_execute", "recordings", "tables"]

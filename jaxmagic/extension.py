@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets import TraitError
 from traitlets.config import Config
@@ -19,6 +21,7 @@ from .magics.once import DisplayOnce, OnceRewriter, forget_shown
 from .magics.rewrite import BlockRewriter
 from .magics.text_transforms import cell_in_sight, cell_to_marker, line_in_sight
 from .records.cell_names import add_naming, remove_naming
+from .runtime.tracebacks import keep_before, last_shown
 from .terminal import print_line
 
 _NAME = "JaxMagics"
@@ -101,6 +104,7 @@ class Hooks:
         self._cells = Cells(shell)
         self._completion = Completion(shell, Parsers())
         self._hint = partial(_hint, shell)
+        self._last_shown = LastShown()
 
     def attach(self) -> None:
         """Add the hooks after the existing ones."""
@@ -109,8 +113,8 @@ class Hooks:
         self._shell.ast_transformers += [self._rewriter, self._once]
         self._display.attach()
         self._completion.attach()
-        for callback in (*_AFTER_CELLS, self._hint):
-            self._shell.events.register("post_run_cell", callback)
+        for event, callback in self._callbacks():
+            self._shell.events.register(event, callback)
         add_naming(self._cells)
 
     def detach(self) -> None:
@@ -126,9 +130,31 @@ class Hooks:
         self._display.detach()
         self._completion.detach()
         remove_naming(self._cells)
-        for callback in (*_AFTER_CELLS, self._hint):
+        for event, callback in self._callbacks():
             with suppress(ValueError):  # already removed by other code
-                self._shell.events.unregister("post_run_cell", callback)
+                self._shell.events.unregister(event, callback)
+
+    def _callbacks(self) -> list[tuple[str, Callable[..., None]]]:
+        after = (*_AFTER_CELLS, self._hint, self._last_shown.after)
+        return [("pre_run_cell", self._last_shown.before), *(("post_run_cell", each) for each in after)]
+
+
+class LastShown:
+    """Lets errors about usage that IPython raises, as for a misspelt magic, keep the error that was shown before."""
+
+    def __init__(self) -> None:
+        self._error: BaseException | None = None
+
+    def before(self, *_: object) -> None:
+        """Note the last error before a cell runs."""
+        self._error = last_shown()
+
+    def after(self, result: Any = None) -> None:
+        """Give it to the error of the cell, and forget it."""
+        error, self._error = self._error, None
+        usage = getattr(result, "error_in_exec", None)
+        if isinstance(usage, UsageError):
+            keep_before(usage, error)
 
 
 def _forget_left(*_: object) -> None:

@@ -17,7 +17,7 @@ from .benchmarking.record.benchmark import Benchmark
 from .benchmarking.report.versus import about_basis, verdict
 from .benchmarking.verbs.benchmark import benchmark
 from .benchmarking.verbs.earlier import compare_records
-from .comparison.record.candidate import CheckKind
+from .comparison.record.candidate import CheckBy
 from .comparison.verbs.compare import compare
 from .doctor.rules.all import RULES
 from .doctor.verbs.diagnose import diagnose
@@ -114,7 +114,7 @@ def assert_faster(
     than: Callable[..., Any],
     *args: Any,
     at_least: float = 1.0,
-    check: CheckKind = "allclose",
+    check: CheckBy = "allclose",
     budget_s: float = 2.0,
     **kwargs: Any,
 ) -> None:
@@ -128,7 +128,7 @@ def assert_faster(
         than: the function to compare with.
         args: positional arguments of both.
         at_least: how many times as fast `fn` should be.
-        check: how to compare the outputs; ``"none"`` to skip that.
+        check: how to compare the outputs, as in :func:`~jaxmagic.compare`; ``"none"`` to skip that.
         budget_s: how long to measure both together, in seconds.
         kwargs: keyword arguments of both.
 

@@ -1,7 +1,7 @@
-"""What a release needs, checked before it is made: ``make release-check``.
+"""What holds only at a release, checked before it is made: ``make release-check``.
 
-Run from the root of the repository, with ``dist`` holding one wheel and one sdist, and with an interpreter that has
-``readme_renderer``: ``python tests/release_check.py python3.11 python3.12 python3.13``.
+Run from the root of the repository, with ``dist`` holding one wheel and one sdist:
+``python tests/release_check.py python3.11 python3.12 python3.13``. `package_check` has what holds at any time.
 """
 
 from __future__ import annotations
@@ -11,35 +11,25 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+
+from package_check import run
 
 ROOT = Path(__file__).parent.parent
 
 #: As `smoke_wheel.py` expects it: the oldest JAX that is supported, which runs on all three Pythons.
 _JAX = "jax==0.7.2", "jaxlib==0.7.2"
 
-#: Pages whose links are checked; notebooks are links themselves.
-_PAGES = "*.md", "docs/*.md", "docs/*/*.md"
-
 
 def main(pythons: list[str]) -> int:
     """Run all checks; print every problem."""
     checks: dict[str, Callable[[], list[str]]] = {
-        "version, changelog and citation agree": lambda: version_problems(ROOT),
-        "links lead somewhere": lambda: link_problems(ROOT),
-        "README renders": readme_problems,
+        "version, changelog and citation agree": lambda: version_problems(ROOT)
     }
     for python in pythons:
         checks[f"wheel and sdist work on {python}"] = lambda python=python: package_problems(python)  # type: ignore[misc]
-    bad = 0
-    for name, check in checks.items():
-        problems = check()
-        print("ok   " if not problems else "WRONG", name, flush=True)
-        for each in problems:
-            print(f"      {each}")
-        bad += len(problems)
-    return min(bad, 1)
+    return run(checks)
 
 
 def version_problems(root: Path) -> list[str]:
@@ -55,40 +45,6 @@ def version_problems(root: Path) -> list[str]:
     if cited != version:
         problems.append(f"jaxmagic/version.py has {version}, CITATION.cff has {cited}")
     return problems
-
-
-def link_problems(root: Path) -> list[str]:
-    """Look for links from pages to files that do not exist, or to headings that those do not have."""
-    pages = sorted({path for pattern in _PAGES for path in root.glob(pattern)})
-    return [f"{page.relative_to(root)}: {problem}" for page in pages for problem in _dead_links(page)]
-
-
-def _dead_links(page: Path) -> Iterator[str]:
-    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.M | re.S)
-    for target in re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'(?:src|srcset)="([^"]+)"', text):
-        if re.match(r"[a-z]+:", target):
-            continue
-        name, _, heading = target.partition("#")
-        path = page if not name else page.parent / name
-        if not path.exists():
-            yield f"there is no {target}"
-        elif heading and heading not in _headings(path):
-            yield f"there is no heading {target}"
-
-
-def _headings(path: Path) -> set[str]:
-    """The anchors that GitHub and MyST give to headings."""
-    text = re.sub(r"^```.*?^```$", "", path.read_text("utf-8"), flags=re.M | re.S)
-    titles = re.findall(r"^#+ (.*)$", text, re.M)
-    return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
-
-
-def readme_problems() -> list[str]:
-    """Render the README as PyPI does."""
-    from readme_renderer import markdown
-
-    html = markdown.render((ROOT / "README.md").read_text("utf-8"))
-    return [] if html and "<h1" in html else ["readme_renderer cannot render README.md"]
 
 
 def package_problems(python: str) -> list[str]:

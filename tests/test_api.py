@@ -95,12 +95,32 @@ def test_a_budget_too_small_is_told_in_the_words_of_the_api() -> None:
         ({1: abs, 2: abs}, {}, ValueError, "labels: expected text, got 1"),
         ({" ": abs, "b": abs}, {}, ValueError, "labels: expected text, got ' '"),
         ({"a": abs, "b": 3}, {}, TypeError, "b: expected a function, got int"),
-        ({"a": abs, "b": abs}, {"check": "close"}, ValueError, "check: expected one of allclose, equal, none"),
+        ({"a": abs, "b": abs}, {"check": "close"}, ValueError, "check: expected one of allclose, .*, got 'close'"),
+        ({"a": abs, "b": abs}, {"check": -1.0}, ValueError, "or a tolerance such as 1e-3 or .*, got -1.0"),
+        ({"a": abs, "b": abs}, {"check": (1e-3,)}, ValueError, r"check: expected .*, got \(0.001,\)"),
+        ({"a": abs, "b": abs}, {"check": (1e-3, "1")}, ValueError, r"check: expected .*, got \(0.001, '1'\)"),
+        ({"a": lambda x: x, "b": abs}, {"atol": 1e-3}, TypeError, r"takes no keyword atol. .* check=\(rtol, atol\)"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(candidates: Any, more: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         jaxmagic.compare(candidates, 1, **more)
+
+
+def test_a_tolerance_of_outputs_is_one_number_or_two() -> None:
+    functions = {"one": lambda x: x, "two": lambda x: x * 1.002}
+    found = [jaxmagic.compare(functions, 1.0, check=each, budget_s=0.05) for each in (1e-2, (1e-2, 0.0), (0, 1e-2))]
+    assert [each.candidate("two").check.passed for each in found] == [True] * 3
+    assert [(each.candidate("two").check.rtol, each.candidate("two").check.atol) for each in found] == [
+        (0.01, 0.0),
+        (0.01, 0.0),
+        (0.0, 0.01),
+    ]
+    message = r"the largest error is 0.002, rtol=0.001 and atol=0 are allowed. Nothing was timed"
+    with pytest.raises(jaxmagic.OutputsDiffer, match=message):
+        jaxmagic.compare(functions, 1.0, check=1e-3, strict=True)
+    swept = jaxmagic.sweep(functions, lambda n: (float(n),), n=[1, 2], check=1e-2, budget_s=0.05)
+    assert all(each.comparison.candidate("two").check.given for each in swept.points if each.comparison)
 
 
 def test_a_record_is_compared_with_one_other(benchmark: Any) -> None:

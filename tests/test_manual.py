@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from release_check import link_problems, version_problems
+from package_check import AT_THE_TOP, content_problems, link_problems
+from release_check import version_problems
 
 import jaxmagic
 
@@ -57,6 +60,33 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
         "page.md: there is no heading other.md#no-title",
         "page.md: there is no nothing.md",
     ]
+
+
+def test_what_an_archive_lacks_or_holds_besides_is_named(tmp_path: Path) -> None:
+    dist = tmp_path / "dist"
+    names = ["jaxmagic/a.py", "jaxmagic/py.typed", "tests/t.py", "docs/d.md", "notebooks/data/x.pb", *AT_THE_TOP]
+    for each in [*names, "jaxmagic/__pycache__/a.pyc", "dist/old"]:
+        (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / each).write_text("", "utf-8")
+    (tmp_path / "docs/data").symlink_to("../notebooks/data")
+
+    def problems(*, lost: str = "", more: str = "") -> list[str]:
+        with zipfile.ZipFile(dist / "p-1.whl", "w") as wheel:
+            for each in {*names[:2], "p-1.dist-info/METADATA", more} - {lost, ""}:
+                wheel.writestr(each, "")
+        with tarfile.open(dist / "p-1.tar.gz", "w:gz") as sdist:
+            for each in {*names, "docs/data/x.pb", "PKG-INFO"} - {lost}:
+                sdist.add(tmp_path / "dist/old", f"p-1/{each}")
+        return content_problems(tmp_path, dist)
+
+    assert problems() == []
+    assert problems(lost="jaxmagic/py.typed") == [
+        "p-1.whl lacks jaxmagic/py.typed",
+        "p-1.tar.gz lacks jaxmagic/py.typed",
+    ]
+    assert problems(lost="notebooks/data/x.pb") == ["p-1.tar.gz lacks notebooks/data/x.pb"]
+    assert problems(lost="LICENSE") == ["p-1.tar.gz lacks LICENSE"]
+    assert problems(more="tests/t.py") == ["p-1.whl holds tests/t.py, which is not a source file"]
 
 
 def release(folder: Path, version: str, entry: str, cited: str) -> list[str]:
@@ -143,3 +173,22 @@ def test_the_readme_has_to_name_magics_and_only_options_that_exist(
         "does not name %jaxmem",
         "names the option --maps, which no magic has",
     ]
+
+
+def test_a_live_view_becomes_what_it_shows_below_the_names_of_its_controls(extensions: None) -> None:
+    from still_views import still_view
+
+    def model(children: tuple[str, ...] = (), **state: Any) -> dict[str, Any]:
+        return {"state": {"children": [f"IPY_MODEL_{each}" for each in children], **state}}
+
+    shown = [{"data": {"text/html": "<b>picture</b>", "text/plain": "a view"}}]
+    models = {
+        "view": model(("row", "out")),
+        "row": model(("show", "unit")),
+        "show": {"state": {"description": "Show"}},
+        "unit": {"state": {"description": "Unit"}},
+        "out": model(outputs=shown),
+        "closed": model(description="A progress bar"),
+    }
+    assert still_view(models, "view") == "<p>In a notebook, this view has controls: Show, Unit.</p><b>picture</b>"
+    assert still_view(models, "closed") == still_view(models, "lost") == ""

@@ -22,9 +22,16 @@ import jaxmagic
         ("%jaxtimeit --save", "--save: expected a file. Write for example --save run.json"),
         (
             "%%jaxcompare --check\na: 1\nb: 1",
-            "--check: expected allclose, equal or none. Write for example --check allclose",
+            "--check: expected allclose, equal, none, or a tolerance RTOL or RTOL,ATOL. Write",
         ),
-        ("%%jaxcompare --check no\na: 1\nb: 1", "--check: expected allclose, equal or none, got 'no'"),
+        (
+            "%%jaxcompare --check no\na: 1\nb: 1",
+            "--check: expected allclose, equal, none, or a tolerance RTOL or RTOL,ATOL, got 'no'",
+        ),
+        (
+            "%%jaxcompare --atol 1e-3\na: 1\nb: 1",
+            "there is no option --atol. Write --check RTOL or --check RTOL,ATOL.",
+        ),
         (
             "%%jaxcompare --sweep n=1:10\na: n\nb: n",
             "--sweep n=1:10: expected Python, got 1:10. Write --sweep 'n=range(1, 10)'",

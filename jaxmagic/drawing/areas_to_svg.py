@@ -32,7 +32,7 @@ def draw_boxes(chart: Boxes) -> Drawing:
     legend(plot.drawing, [(name, hue(number), False) for number, name in enumerate(chart.kinds)], legend_left)
     draw_mark(plot, chart.mark, top - 4)
     if chart.note:
-        plot.drawing.words(WIDTH - 20, bottom - 6, chart.note, anchor="end")
+        plot.drawing.words(WIDTH - 20, bottom - 6, chart.note, anchor="end", data={"note": 1})
     return plot.drawing
 
 

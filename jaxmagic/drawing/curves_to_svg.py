@@ -37,7 +37,7 @@ def draw_curves(chart: Curves) -> Drawing:
     if len(names) > 1:
         legend(plot.drawing, entries, legend_left)
     if chart.note:
-        plot.drawing.words(WIDTH - 20, bottom - 6, chart.note, anchor="end")
+        plot.drawing.words(WIDTH - 20, bottom - 6, chart.note, anchor="end", data={"note": 1})
     return plot.drawing
 
 

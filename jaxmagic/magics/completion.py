@@ -76,8 +76,8 @@ def _open_option(words: Sequence[str], parser: argparse.ArgumentParser) -> argpa
 
 
 def _values(action: argparse.Action, token: str, magic: Any, cell: str) -> list[str]:
-    if action.choices is not None:
-        return [str(each) for each in action.choices]
+    if action.metavar == "CHECK":
+        return list(options.CHECKS)
     if action.metavar in ("FILE", "DIR"):
         return _files(token, folders_only=action.metavar == "DIR")
     labels_of = getattr(magic, "labels_of", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from html import escape
 
@@ -16,8 +17,9 @@ CELL = "padding-right:9px;text-align:left"
 NUMBER = "padding-right:9px;text-align:right"
 CODE = "font-family:monospace"
 
-#: A dotted name that is longer may be wrapped after a dot.
+#: A longer name may be wrapped, after a dot or an underscore if it is in a column of code, so that a table is narrow.
 _LONG_NAME = 30
+_LONG_CODE = 11
 
 
 def line(sentence: str, style: str = "") -> str:
@@ -70,7 +72,9 @@ def in_its_width(wide: str, label: str) -> str:
 def _cell(text: str, style: str, font: str) -> str:
     whole = ";white-space:nowrap" if len(text) <= 11 or style == NUMBER else ""  # keeps a number with its unit
     escaped = safe(text)
-    if len(text) > _LONG_NAME and " " not in text:
+    if font and len(text) > _LONG_CODE:
+        escaped = re.sub(r"([._])(?=[^\W\d])", r"\1<wbr>", escaped)
+    elif len(text) > _LONG_NAME and " " not in text:
         escaped = escaped.replace(".", ".<wbr>")
     return f'<td style="{style}{whole}{font}">{escaped}</td>'
 

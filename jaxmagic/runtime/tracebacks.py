@@ -70,9 +70,13 @@ def last_shown() -> BaseException | None:
 
 def keep_last_shown(usage: BaseException) -> None:
     """Let an error about usage keep the last error shown, which IPython forgets for it."""
-    before = last_shown()
+    keep_before(usage, last_shown())
+
+
+def keep_before(usage: BaseException, before: BaseException | None) -> None:
+    """Let an error about usage keep the error that was shown before it, unless it keeps one already."""
     if before is not usage:
-        usage.__dict__[_BEFORE] = before
+        usage.__dict__.setdefault(_BEFORE, before)
 
 
 def without_ours(error: BaseException) -> TracebackType | None:

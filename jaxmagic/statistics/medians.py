@@ -23,9 +23,6 @@ FEWEST_FOR_CORRELATION = 100
 #: With a correlation time above this, fewer than half of the samples are effectively independent.
 _CORRELATED = 2.0
 
-#: With fewer samples the median has no interval either.
-_FEWEST_FOR_A_MEAN = 6
-
 
 def stopping_checkpoints(first: int = FEWEST_FOR_CORRELATION, growth: float = 1.5) -> Iterator[int]:
     """Yield the numbers of samples at which to check whether the interval is narrow enough: 100, 150, 225, ….
@@ -108,29 +105,6 @@ def between(samples: Sequence[float] | NDArray[np.float64], rank: int, confidenc
         high=float(ordered[-rank]),
         confidence=confidence,
     )
-
-
-def mean_interval(samples: Sequence[float], confidence: float = CONFIDENCE) -> Estimate | None:
-    """Return the mean with Student's t interval for the effective number of independent samples.
-
-    Rates are based on the mean, because the number of calls per second depends on their mean, not their median.
-
-    Returns:
-        ``None`` for fewer than six samples.
-
-    >>> estimate = mean_interval([9, 11] * 10)
-    >>> estimate.value, estimate.low < 10 < estimate.high
-    (10.0, True)
-    """
-    from scipy.special import stdtrit
-
-    values = np.asarray(samples, dtype=float)
-    if len(values) < _FEWEST_FOR_A_MEAN:
-        return None
-    worth = max(len(values) / correlation_time(samples), 2.0)
-    reach = float(stdtrit(worth - 1, (1 + confidence) / 2) * np.std(values, ddof=1) / worth**0.5)
-    middle = float(np.mean(values))
-    return Estimate(value=middle, low=middle - reach, high=middle + reach, confidence=confidence)
 
 
 def correlation_time(samples: Sequence[float]) -> float:

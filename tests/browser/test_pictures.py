@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from fabricate.comparison import grid_of
+from fabricate.profiling import fabricated, operation
 
 from jaxmagic.charts.areas import Cell, Flame
 from jaxmagic.charts.chart_of import chart_of
@@ -320,6 +321,36 @@ def test_the_label_of_a_point_at_the_left_stays_beside_the_ticks(show: Any, scri
         (label,) = [each for each in ET.fromstring(svg).iter() if "data-lift" in each.attrib]
         axes = json.loads(ET.fromstring(svg).attrib["data-axes"])
         assert float(label.attrib["x"]) - float(label.attrib["data-half"]) >= axes["x"]["start"] - 1
+
+
+@pytest.mark.parametrize("width", [360, 620, 1600])
+def test_a_note_is_read_whole_at_any_width_and_keeps_off_the_ticks(show: Any, width: int) -> None:
+    axis = Scale(label="FLOPs per byte", quantity="number", low=1.0, high=100.0, log=True)
+    rate = Scale(label="FLOP/s", quantity="flops", low=1e9, high=1e13, log=True)
+    note = "above the roof: data were in a cache, or the peak rate is too low"
+    chart = Curves(title="roofline", x=axis, y=rate, series=(Series(name="f", x=(2.0,), y=(1e10,)),), note=note)
+    page = show(chart_to_html(chart), width=width).page
+    (written,) = page.locator("text[data-note]").all()
+    lines = written.locator("tspan").all_text_contents()
+    assert " ".join(lines) == note
+    assert (len(lines) > 1) == (width == 360)
+    start = json.loads(page.locator("svg").get_attribute("data-axes"))["x"]["start"]
+    assert written.evaluate("n => n.getBBox().x") >= start - 1
+
+
+@pytest.mark.parametrize("width", [360, 620, 800, 1600])
+def test_the_table_of_operations_begins_with_what_is_read_first(show: Any, width: int) -> None:
+    names = ("wrapped_broadcast.17", "transpose_copy_fusion.3", "dot_general.7")
+    times = tuple(operation(name, 10**7, source="train_steps.py:1234", category="fusion") for name in names)
+    html = to_html(replace(fabricated(), operation_times=times))
+    page = show(f'<div style="font:13px system-ui">{html}</div>', width=width).page
+    table = page.locator("table", has_text="operation").last
+    heads = table.locator("th").all_text_contents()
+    assert heads[:4] == ["operation", "share", "time", "line"]
+    room = table.locator("xpath=..").bounding_box()
+    line = table.locator("th", has_text="line").bounding_box()
+    assert line["x"] + line["width"] <= room["x"] + room["width"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def timeline(*lanes: Lane) -> Lanes:

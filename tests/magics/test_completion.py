@@ -55,6 +55,7 @@ def test_values_are_completed(session: Any, tmp_path: Path, monkeypatch: pytest.
         "%jaxtimeit --against=runs/",
     ]
     assert completed(session, "%jaxprof --logdir ru") == ["%jaxprof --logdir runs/"]
+    assert completed(session, "%%jaxcompare --check 1") == []
     assert completed(session, "%%jaxcompare --check a") == ["%%jaxcompare --check allclose"]
 
 

@@ -164,3 +164,36 @@ def test_a_number_without_a_unit_is_no_duration(text: str) -> None:
 
 def test_a_variable_has_the_name_that_python_gives_it() -> None:
     assert options.variable("\N{MICRO SIGN}") == "\N{GREEK SMALL LETTER MU}"
+
+
+@pytest.mark.parametrize(
+    ("line", "write"),
+    [
+        ("f(x) --budget 1s", "--budget 1s f(x)"),
+        ("f(x) --budget=1s", "--budget=1s f(x)"),
+        ("-n 3 y = f(x)  --device --rtol 1%", "--device --rtol 1% y = f(x)"),
+        ("f('a --device') --device", "--device f('a --device')"),
+    ],
+)
+def test_an_option_after_the_code_is_no_code(line: str, write: str) -> None:
+    with pytest.raises(UsageError, match="options come before the code") as caught:
+        options.split(line, declared("jaxtimeit").parser)
+    assert f"Write {write}. If it is code, write -- before all of it." in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "f('a --device b')",
+        "f(x)  # not --device",
+        "-- f(x) --device",
+        "x --other",
+        "x--device",
+        "f(x) - -device",
+        "f(",
+        "",
+    ],
+)
+def test_what_may_be_code_stays_code(line: str) -> None:
+    words, code = options.split(line, declared("jaxtimeit").parser)
+    assert (words, code) == ([], line.removeprefix("-- "))

@@ -35,6 +35,9 @@ def shown(session: Any) -> Iterator[Any]:
         ["%jaxdoctor --only nothing 1 + 1"],
         ["%%jaxcompare\n1 + 1"],
         ["%jaxdoctor --bogus", "%jaxtimeit", "%jaxdoctor --only nothing 1 + 1"],
+        ["%jaxdoctr"],
+        ["%%jaxcompar\n1 + 1"],
+        ["%jaxdoctr", "%jaxtimeit", "%jaxprf f(x)"],
     ],
 )
 def test_the_error_before_is_explained(shown: Any, usage: list[str]) -> None:
@@ -67,6 +70,15 @@ def test_without_an_error_before_there_is_nothing_to_explain(shown: Any) -> None
     for _ in range(2):
         error = shown.run("%jaxdoctor", fails=UsageError)
         assert "There is no error to explain" in str(error)
+
+
+def test_an_array_of_a_failed_call_is_named_after_a_mistake_of_usage(shown: Any) -> None:
+    shown.run("import jax.numpy as jnp\ndef failing():\n    big = jnp.ones((7, 11))\n    return big @ big")
+    shown.run("failing()", fails=TypeError)
+    shown.run("%jaxmem", fails=UsageError)
+    live = shown.run("%jaxmem --before -o")
+    (array,) = [each for each in live.arrays if each.shape == "f32[7,11]"]
+    assert any("last traceback" in each for each in array.names)
 
 
 def test_nothing_is_kept_once_the_error_is_forgotten(shown: Any) -> None:

@@ -11,19 +11,23 @@ from ..record.candidate import Check, CheckKind
 _EXACT = 0.0
 
 
-def check_output(value: Any, reference: Any, kind: CheckKind) -> Check:
+def check_output(value: Any, reference: Any, check: CheckKind | tuple[float, float]) -> Check:
     """Compare two pytrees of arrays and numbers.
 
     With ``allclose`` a leaf passes if no error exceeds the tolerance: the square root of the coarser type's machine
     epsilon, times the largest magnitude in that leaf of the reference. (About this precision remains if an algorithm
-    sums in a different order.) With ``equal``, the structure, the types and every bit have to be the same.
+    sums in a different order.) With ``equal``, the structure, the types and every bit have to be the same. With given
+    tolerances, an element may differ by ``atol + rtol * |reference|``.
 
     Args:
         value: the candidate's output.
         reference: the baseline's output.
-        kind: how to compare.
+        check: how to compare: a kind, or ``rtol`` and ``atol``.
     """
     import jax
+
+    kind: CheckKind = check if isinstance(check, str) else "allclose"
+    given = None if isinstance(check, str) else check
 
     try:
         ours, our_tree = jax.tree_util.tree_flatten_with_path(value)
@@ -34,7 +38,7 @@ def check_output(value: Any, reference: Any, kind: CheckKind) -> Check:
         return Check(kind=kind, passed=False, problem=f"different structure: {our_tree}, not {their_tree}"[:300])
     worst = Check(kind=kind, passed=True)
     for (path, one), (_, other) in zip(ours, theirs, strict=True):
-        leaf = _check_leaf(one, other, jax.tree_util.keystr(path) or "the output", kind)
+        leaf = _check_leaf(one, other, jax.tree_util.keystr(path) or "the output", kind, given)
         if (not leaf.passed and worst.passed) or (
             leaf.passed == worst.passed and (leaf.largest_error or 0) >= (worst.largest_error or 0)
         ):
@@ -44,7 +48,7 @@ def check_output(value: Any, reference: Any, kind: CheckKind) -> Check:
     return worst
 
 
-def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind) -> Check:
+def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind, given: tuple[float, float] | None) -> Check:
     import jax
     import numpy as np
 
@@ -68,22 +72,29 @@ def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind) -> Check
     with np.errstate(invalid="ignore", over="ignore"):
         error_at = np.where(both_nan | (one_wide == other_wide), 0.0, np.abs(one_wide - other_wide))
     largest = float(np.max(error_at)) if error_at.size else 0.0
-    rtol = max(_tolerance(one.dtype), _tolerance(other.dtype)) if kind == "allclose" else _EXACT
-    finite = np.abs(other_wide[np.isfinite(other_wide)])
-    atol = rtol * float(np.max(finite)) if finite.size else 0.0
+    magnitude = np.where(np.isfinite(other_wide), np.abs(other_wide), 0.0)
+    if given is None:
+        rtol = max(_tolerance(one.dtype), _tolerance(other.dtype)) if kind == "allclose" else _EXACT
+        atol = rtol * float(np.max(magnitude, initial=0.0))
+        allowed = np.full_like(magnitude, atol)
+    else:
+        rtol, atol = given
+        allowed = atol + rtol * magnitude
+    beyond = error_at > allowed
     if not np.isfinite(largest):
         return Check(kind=kind, passed=False, leaf=path, problem="NaN or infinite where the other is not")
     if kind == "equal" and largest == 0 and one.tobytes() != other.tobytes():
         return Check(kind=kind, passed=False, leaf=path, problem="equal values, different bits, such as 0.0 and -0.0")
     return Check(
         kind=kind,
-        passed=largest <= atol,
+        passed=not beyond.any(),
         leaf=path,
-        largest_error=largest,
+        largest_error=float(np.max(error_at[beyond])) if beyond.any() else largest,
         rtol=rtol,
         atol=atol,
         dtype=one.dtype.name,
         like_dtype=other.dtype.name,
+        given=given is not None,
     )
 
 

@@ -51,7 +51,7 @@ def take_comparison(
     plan: Plan,
     *,
     baseline: str,
-    check: CheckKind = "allclose",
+    check: CheckKind | tuple[float, float] = "allclose",
     strict: bool = False,
     profiled: bool = False,
     code: str | None = None,
@@ -69,7 +69,7 @@ def take_comparison(
         entries: the candidates, by their labels.
         plan: how long to measure; its budget is for all candidates together.
         baseline: the label of the candidate that the others are compared with.
-        check: how to compare the outputs with the baseline's.
+        check: how to compare the outputs with the baseline's: a kind, or ``rtol`` and ``atol``.
         strict: whether to raise if outputs differ.
         profiled: whether to profile some more calls of each candidate after all times have been taken.
         code: the source of all candidates, for the record.
@@ -242,18 +242,21 @@ def _take_profiles(contestants: Contestants, progress: Progress, beyond: _Beyond
             beyond.profiles[label] = profile_of(entry.runner, entry.code)
 
 
-def _check_outputs(contestants: Contestants, kind: CheckKind, strict: bool) -> dict[str, Check]:
-    if kind == "none":
+def _check_outputs(
+    contestants: Contestants, check: CheckKind | tuple[float, float], strict: bool
+) -> dict[str, Check]:
+    if check == "none":
         return {}
     checks = {}
     for label, entry in contestants.items():
         like = entry.like or contestants.baseline
         if label == like or like not in contestants:
             continue
-        found = replace(check_output(entry.runner.value, contestants[like].runner.value, kind), like=like)
+        found = replace(check_output(entry.runner.value, contestants[like].runner.value, check), like=like)
         checks[label] = found
         if strict and not found.passed:
-            what = found.problem or f"the largest error is {found.largest_error:.3g}, {found.atol:.3g} is allowed"
+            given = f"rtol={found.rtol:g} and atol={found.atol:g} are" if found.given else f"{found.atol:.3g} is"
+            what = found.problem or f"the largest error is {found.largest_error:.3g}, {given} allowed"
             where = f" at {found.leaf}" if found.leaf else ""
             raise OutputsDiffer(
                 f"{label} does not compute what {like} does{where}: {what}. "

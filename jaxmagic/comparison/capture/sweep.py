@@ -47,7 +47,7 @@ def take_sweep(
     plan: Plan,
     *,
     baseline: str,
-    check: CheckKind = "allclose",
+    check: CheckKind | tuple[float, float] = "allclose",
     strict: bool = False,
     profiled: bool = False,
     code: str | None = None,
@@ -63,7 +63,7 @@ def take_sweep(
         plan: how precisely to measure. Its budget is divided among all points, and excludes first calls and their
             compilations: all points are measured.
         baseline: the label of the candidate that the others are compared with.
-        check: how to compare the outputs with the baseline's.
+        check: how to compare the outputs with the baseline's: a kind, or ``rtol`` and ``atol``.
         strict: whether to raise if outputs differ.
         profiled: whether to profile some more calls of each candidate.
         code: the source, for the record.

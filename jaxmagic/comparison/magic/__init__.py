@@ -19,9 +19,11 @@ from .run import run_compare
 @argument("--baseline", metavar="LABEL", help="The candidate to compare with; the first one by default.")
 @argument(
     "--check",
-    choices=("allclose", "equal", "none"),
+    metavar="CHECK",
+    type=options.check,
     default="allclose",
-    help="How to compare the outputs with the baseline's; allclose by default, with a tolerance that the types give.",
+    help="Compare outputs with the baseline's: allclose (the default), with a tolerance that the types give; RTOL or "
+    "RTOL,ATOL, as numpy.testing.assert_allclose; equal, in every bit; or none.",
 )
 @argument("--strict", action="store_true", help="If outputs differ, raise AssertionError and time nothing.")
 @argument(

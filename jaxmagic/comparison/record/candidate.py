@@ -14,6 +14,9 @@ from ...timing.record import Timing
 #: How outputs were compared.
 CheckKind = Literal["allclose", "equal", "none"]
 
+#: How outputs are to be compared: in one of these ways, or with a given ``rtol``, or ``(rtol, atol)``.
+CheckBy = CheckKind | float | tuple[float, float]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
@@ -24,9 +27,12 @@ class Check:
         passed: whether the outputs agree.
         leaf: the path of the pytree leaf with the largest error or with the problem; ``None`` if there is no leaf.
         problem: why the outputs differ, if it is not a numerical error: a different structure, shape or dtype.
-        largest_error: the largest absolute difference in that leaf.
-        rtol: the relative tolerance, given by the coarser of both types.
+        largest_error: the largest absolute difference in that leaf; if a given tolerance is exceeded, the largest of
+            the elements beyond it.
+        rtol: the relative tolerance. Unless it was given, it follows from the coarser of both types.
         atol: the absolute tolerance in that leaf.
+        given: whether `rtol` and `atol` were given. Then each element may differ by ``atol + rtol * |reference|``, as
+            in ``numpy.testing.assert_allclose``; otherwise by `atol`.
         dtype: the dtype of that leaf; ``None`` if it was not read.
         like_dtype: the dtype of the same leaf in the output that it was compared with.
         like: the label of the candidate whose output it was compared with; ``None`` for the baseline.
@@ -42,6 +48,7 @@ class Check:
     dtype: str | None = None
     like_dtype: str | None = None
     like: str | None = None
+    given: bool = False
 
 
 #: The unit of work: the user's own items, bytes, or floating-point operations.
@@ -121,21 +128,19 @@ class Candidate:
 
     @property
     def throughput(self) -> float | None:
-        """Work per second, with each call waited for; ``None`` if the work is unknown.
-
-        It uses the mean time of a call. With skewed noise the median is shorter, and would promise too much.
-        """
+        """Work per second at the median time of a call that is waited for; ``None`` if the work is unknown."""
         if self.work is None or self.work.amount is None:
             return None
-        calls_ns = self.latency.calls_ns
-        return self.work.amount / max(sum(calls_ns) / len(calls_ns), 1e-9) * 1e9
+        from ...statistics.medians import median
+
+        return self.work.amount / max(median(self.latency.calls_ns), 1e-9) * 1e9
 
     @property
     def throughput_interval(self) -> tuple[float, float] | None:
         """The 95 % confidence interval of the throughput; ``None`` for fewer than six samples."""
-        from ...statistics.medians import mean_interval
+        from ...statistics.medians import median_interval
 
-        mean_ns = mean_interval(self.latency.calls_ns)
-        if mean_ns is None or mean_ns.low <= 0 or self.work is None or self.work.amount is None:
+        time_ns = median_interval(self.latency.calls_ns)
+        if time_ns is None or time_ns.low <= 0 or self.work is None or self.work.amount is None:
             return None
-        return self.work.amount / mean_ns.high * 1e9, self.work.amount / mean_ns.low * 1e9
+        return self.work.amount / time_ns.high * 1e9, self.work.amount / time_ns.low * 1e9

@@ -258,10 +258,9 @@ def about_outputs(comparison: Comparison) -> list[str]:
     ]
     if not worst.largest_error:
         return ["All outputs are equal except for their types:" if others else "All outputs are equal.", *others]
-    error, allowed = units.number_short(worst.largest_error), units.number_short(worst.atol)
-    where = f"{label}, at {worst.leaf}"
+    error, where = units.number_short(worst.largest_error), f"{label}, at {worst.leaf}"
     return [
-        f"All outputs agree: the largest error is {error} ({where}), with {allowed} allowed{_in(worst)}.",
+        f"All outputs agree: the largest error is {error} ({where}), with {_allowed(worst)}.",
         *others,
     ]
 
@@ -270,14 +269,15 @@ def _mismatch(label: str, like: str, check: Check) -> str:
     where = f" at {check.leaf}" if check.leaf else ""
     if check.problem is not None:
         return f"{label} does not compute what {like} does{where}: {check.problem}."
-    error, allowed = units.number_short(check.largest_error or 0.0), units.number_short(check.atol)
-    return (
-        f"{label} does not compute what {like} does{where}: off by up to {error}, {allowed} is allowed{_in(check)}."
-    )
+    error = units.number_short(check.largest_error or 0.0)
+    return f"{label} does not compute what {like} does{where}: off by up to {error}, with {_allowed(check)}."
 
 
-def _in(check: Check) -> str:
-    """Name the types of the outputs, because the tolerance depends on them."""
+def _allowed(check: Check) -> str:
+    """Return the tolerance: as it was given, or with the types of the outputs on which it depends."""
+    if check.given:
+        return f"rtol={check.rtol:g} and atol={check.atol:g} allowed"
+    allowed = f"{units.number_short(check.atol)} allowed"
     if check.dtype is None:
-        return ""
-    return f" in {check.dtype}" + (f" against {check.like_dtype}" if check.like_dtype != check.dtype else "")
+        return allowed
+    return f"{allowed} in {check.dtype}" + (f" against {check.like_dtype}" if check.like_dtype != check.dtype else "")

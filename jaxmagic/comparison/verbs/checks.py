@@ -6,19 +6,33 @@ import difflib
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
+from numbers import Real
 from typing import Any, TypeVar, get_args
 
 from ...errors import message_of
 from ...terminal import printable
-from ..record.candidate import CheckKind
+from ..record.candidate import CheckBy, CheckKind
 
 _Record = TypeVar("_Record")
 
 
-def labels_of(candidates: Mapping[str, Any], check: str) -> list[str]:
-    """Return the labels of the candidates, after checking them and `check`."""
-    if check not in get_args(CheckKind):
-        raise ValueError(f"check: expected one of {', '.join(get_args(CheckKind))}, got {check!r}")
+def check_of(check: CheckBy) -> CheckKind | tuple[float, float]:
+    """Return how to compare outputs: the kind, or ``rtol`` and ``atol``, which is 0 if it is not given."""
+    if isinstance(check, str) and check in get_args(CheckKind):
+        return check
+    numbers: tuple[object, ...] = check if isinstance(check, tuple) else (check, 0.0)
+    match [float(each) for each in numbers if isinstance(each, Real) and 0 <= float(each) < inf]:
+        case [rtol, atol] if len(numbers) == 2:
+            return rtol, atol
+    raise ValueError(
+        f"check: expected one of {', '.join(get_args(CheckKind))}, or a tolerance such as 1e-3 or "
+        f"(rtol, atol) = (1e-3, 1e-6), got {check!r}"
+    )
+
+
+def labels_of(candidates: Mapping[str, Any]) -> list[str]:
+    """Return the labels of the candidates, after checking them."""
     for label, fn in candidates.items():
         if not isinstance(label, str) or not label.strip():
             raise ValueError(f"labels: expected text, got {label!r}. Write for example {{'f': f}}")
@@ -81,8 +95,14 @@ def _may_take(function: Callable[..., Any], keyword: str) -> bool:
     return keyword in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
 
 
+#: Other names for a tolerance of outputs; ``rtol`` is an option that says when to stop.
+_TOLERANCES = ("atol", "tol", "tolerance")
+
+
 def meant_option(keyword: str, options: Sequence[str]) -> str:
     """Say which option of a verb a keyword may have been meant for, and where the others go."""
+    if keyword in _TOLERANCES:
+        return "The tolerance of outputs is check=1e-3, or check=(rtol, atol)."
     close = difflib.get_close_matches(keyword, options, 1)
     meant = f"Did you mean {close[0]}? " if close else ""
     return f"{meant}Keywords that are not options are passed to the functions."

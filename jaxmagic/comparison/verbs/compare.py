@@ -15,10 +15,10 @@ from ...runtime.given import nanoseconds, share
 from ...runtime.jax_version import require_jax
 from ...runtime.tracebacks import of_the_user
 from ...session.verbs import keep, take_and_keep
-from ..record.candidate import CheckKind
+from ..record.candidate import CheckBy
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
-from .checks import explaining_keywords, known_baseline, labels_of, meant_option, values_of
+from .checks import check_of, explaining_keywords, known_baseline, labels_of, meant_option, values_of
 
 if TYPE_CHECKING:
     from ..capture.contestants import Entry
@@ -39,7 +39,7 @@ def compare(
     /,
     *args: Any,
     baseline: str | None = None,
-    check: CheckKind = "allclose",
+    check: CheckBy = "allclose",
     strict: bool = False,
     rtol: float = 0.01,
     budget_s: float | None = None,
@@ -54,7 +54,7 @@ def compare(
     /,
     *args: Any,
     baseline: str | None = None,
-    check: CheckKind = "allclose",
+    check: CheckBy = "allclose",
     strict: bool = False,
     rtol: float = 0.01,
     budget_s: float | None = None,
@@ -78,7 +78,8 @@ def compare(
         candidates: the functions, by their labels.
         args: their positional arguments.
         baseline: the label of the candidate that the others are compared with; the first one if left out.
-        check: how to compare the outputs with the baseline's: ``"allclose"``, ``"equal"`` or ``"none"``.
+        check: how to compare the outputs with the baseline's: ``"allclose"``, with a tolerance that their types give;
+            ``1e-3`` or ``(rtol, atol)``, as in ``numpy.testing.assert_allclose``; ``"equal"``; or ``"none"``.
         strict: raise instead of timing functions that compute something else.
         rtol: stop when the intervals of all ratios are within this share of them on either side.
         budget_s: or stop after this many seconds, excluding first calls; one per candidate if left out. The rounds
@@ -138,7 +139,8 @@ def compare(
             f"compare(): expected functions by their labels, or two records, got {type(candidates).__name__}. "
             'Write for example compare({"f": f, "g": g}, x).'
         )
-    moded = in_modes(labels_of(candidates, check), modes, baseline)
+    check_by = check_of(check)
+    moded = in_modes(labels_of(candidates), modes, baseline)
     if len(moded) < 2:
         raise ValueError(f"expected at least two candidates, got {len(moded)}")
     chosen = known_baseline([each.label for each in moded], baseline)
@@ -154,7 +156,7 @@ def compare(
                 entries,
                 plan,
                 baseline=chosen,
-                check=check,
+                check=check_by,
                 strict=strict,
                 profiled=profile,
                 progress=progress,
@@ -177,7 +179,7 @@ def sweep(
     *,
     fresh: bool = False,
     baseline: str | None = None,
-    check: CheckKind = "allclose",
+    check: CheckBy = "allclose",
     strict: bool = False,
     rtol: float = 0.01,
     budget_s: float | None = None,
@@ -197,7 +199,7 @@ def sweep(
         fresh: make the arguments before every sample, outside the timed region, instead of once per point; for
             functions that donate their arguments.
         baseline: the label of the candidate that the others are compared with; the first one if left out.
-        check: how to compare the outputs with the baseline's: ``"allclose"``, ``"equal"`` or ``"none"``.
+        check: how to compare the outputs with the baseline's, as in :func:`compare`.
         strict: raise instead of timing functions that compute something else.
         rtol: a point is done when the intervals of all ratios are within this share of them on either side.
         budget_s: or when its share of these seconds is spent; half a second per candidate and point if left out.
@@ -239,7 +241,8 @@ def sweep(
     if callable(candidates):
         candidates = {name_of(candidates): candidates}
     functions = candidates
-    moded = in_modes(labels_of(functions, check), modes, baseline)
+    check_by = check_of(check)
+    moded = in_modes(labels_of(functions), modes, baseline)
     labels = [each.label for each in moded]
     chosen = known_baseline(labels, baseline)
     values = {name: values_of(name, each) for name, each in variables.items()}
@@ -265,7 +268,7 @@ def sweep(
             prepare,
             plan,
             baseline=chosen,
-            check=check,
+            check=check_by,
             strict=strict,
             profiled=profile,
             shown=shown_progress,

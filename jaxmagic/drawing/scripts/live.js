@@ -18,6 +18,11 @@ const upgrade = root => {
     made.style.cssText = css;
     return made;
   };
+  const draw = (to, tag, given) => {
+    const made = to.appendChild(document.createElementNS(svg.namespaceURI, tag));
+    set(made, given);
+    return made;
+  };
   const values = (n, k) => (n.dataset[k] || '').split(' ').filter(Boolean).map(Number);
   const axes = JSON.parse(svg.dataset.axes);
   const at = (k, v) => {
@@ -77,8 +82,7 @@ const upgrade = root => {
       labels.forEach((them, i) => {
         const text = them.find(each => width(each) <= room) || cut(them.at(-1), room);
         if (!text || bottom - top < 16 * (i + 1)) return;
-        const made = n.appendChild(document.createElementNS(svg.namespaceURI, 'text'));
-        set(made, {x: left + 4, y: top + 13 + 14 * i, fill: '#111', 'data-ink': 1});
+        const made = draw(n, 'text', {x: left + 4, y: top + 13 + 14 * i, fill: '#111', 'data-ink': 1});
         made.textContent = text;
       });
     }
@@ -132,6 +136,18 @@ const upgrade = root => {
         const hidden = place - half < last + 6;
         n.style.display = hidden ? 'none' : '';
         if (!hidden) last = place + half;
+      } else if (n.dataset.note) {
+        // A note grows upwards.
+        const lines = [''];
+        for (const word of text.split(' ')) {
+          const longer = `${lines.at(-1)} ${word}`.trim();
+          if (width(longer) > place - start - 8) lines.push(word); else lines.splice(-1, 1, longer);
+        }
+        n.textContent = '';
+        lines.forEach((line, i) => {
+          const made = draw(n, 'tspan', {x: place, dy: 13 * (i ? 1 : 1 - lines.length)});
+          made.textContent = line;
+        });
       } else {
         const room = anchor === 'end' ? place - beside : wide - place, {whole} = n.dataset;
         n.textContent = whole && width(whole) <= room ? whole : cut(text, room);

@@ -5,6 +5,8 @@ from .leading import only_comment as only_comment
 from .leading import parse as parse
 from .leading import read as read
 from .leading import split as split
+from .values import CHECKS as CHECKS
+from .values import check as check
 from .values import duration_ns as duration_ns
 from .values import file as file
 from .values import modes as modes

@@ -12,14 +12,21 @@ import ast
 import difflib
 import functools
 import re
+from collections.abc import Mapping
 
 from IPython.core.error import UsageError
 
+from .values import CHECKS
+
 _LONG = re.compile(r"(--[A-Za-z][\w-]*)(=.*)?$", re.S)
+_LATE = re.compile(r"\s(--[A-Za-z][\w-]*)(?=[\s=]|$)")
 _TWO_WORDS = re.compile(r"\s*([^\s'\"]+\s+\S+)")
 _VALUE = re.compile(r"""\s*("[^"]*"|'[^']*'|\S+)""")
 _QUOTED = re.compile(r"""("[^"]*"|'[^']*')(?=\s|$)""")
 _WORD = re.compile(r"""\s*("[^"]*"|'[^']*'|[^\s'"]+)(?=\s|$)""")
+
+#: Other names for a tolerance of outputs; ``--rtol`` says when to stop.
+_TOLERANCES = ("--atol", "--tol", "--tolerance")
 
 #: Suffixes of heap profile files, as pprof and JAX's documentation use them.
 _PPROF_ENDINGS = (".pb.gz", ".pprof", ".prof")
@@ -29,7 +36,7 @@ def split(text: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
     """Split `text` into its leading options, as words, and the unchanged rest.
 
     Raises:
-        UsageError: a word looks like a long option, but there is no such option.
+        UsageError: a word looks like a long option, but there is no such option; or an option follows the code.
     """
     known: dict[str, argparse.Action] = parser._option_string_actions
     words: list[str] = []
@@ -48,8 +55,20 @@ def split(text: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
         else:
             end = None
         if end is None:
+            _refuse_late(text[start:], known)
             return words, text[start:]
         at = end
+
+
+def _refuse_late(code: str, known: Mapping[str, argparse.Action]) -> None:
+    """Raise a `UsageError` if a long option follows the code, where Python may read a difference."""
+    for found in _LATE.finditer(code):
+        before = code[: found.start()]
+        if found[1] in known and before.strip() and _is_code(before) and not _is_code(f"{before} )"):  # a comment
+            raise UsageError(
+                f"{found[1]}: options come before the code. Write {code[found.start() :].strip()} {before.strip()}. "
+                "If it is code, write -- before all of it."
+            )
 
 
 def asks_for_help(text: str, parser: argparse.ArgumentParser) -> bool:
@@ -91,6 +110,7 @@ _EXPECTED = {
     "SIZE": ("a size with a unit", "16GiB"),
     "SHARE": ("a fraction", "1%"),
     "CODE": ("code in quotes", "'y = x + 1'"),
+    "CHECK": (f"{', '.join(CHECKS)}, or a tolerance RTOL or RTOL,ATOL", "1e-3"),
     "LABEL": ("the label of a candidate", "jit"),
     "NAME=VALUES": ("a variable with its values", "n=64,256"),
     "WORK": ("items=N, bytes=N or flops", "flops"),
@@ -108,22 +128,9 @@ def _in_our_words(message: str, parser: argparse.ArgumentParser) -> str:
     option, what = found[1], found[2]
     action = parser._option_string_actions.get(option.partition("/")[0])
     if action is not None and what == "expected one argument":
-        if action.choices is not None:
-            return f"{option}: expected {_listed(action)}. Write for example {option} {next(iter(action.choices))}"
         expected, example = _EXPECTED.get(str(action.metavar), ("a positive integer", "3"))
         return f"{option}: expected {expected}. Write for example {option} {example}"
-    if (
-        action is not None
-        and action.choices is not None
-        and (got := re.match(r"invalid choice: (.*) \(choose", what))
-    ):
-        return f"{option}: expected {_listed(action)}, got {got[1]}"
     return f"{option}: {what}"
-
-
-def _listed(action: argparse.Action) -> str:
-    *others, last = map(str, action.choices or ())
-    return f"{', '.join(others)} or {last}"
 
 
 @functools.lru_cache(maxsize=32)
@@ -138,6 +145,8 @@ def _long_option(text: str, start: int, word: str, known: dict[str, argparse.Act
         return None  # --(x), --x[0]: two minus signs
     name, value = found[1], found[2]
     if name not in known:
+        if name in _TOLERANCES and "--check" in known:
+            raise UsageError(f"there is no option {name}. Write --check RTOL or --check RTOL,ATOL.")
         close = difflib.get_close_matches(name, [each for each in known if each.startswith("--")], 1)
         does = re.split(r"[.:;](?: |$)", str(known[close[0]].help).replace("%%", "%"))[0] if close else ""
         advice = f"Did you mean {close[0]}? ({does}.)" if close else f"Options: {', '.join(sorted(known))}."

@@ -76,6 +76,30 @@ def work(text: str) -> tuple[str, str]:
     raise argparse.ArgumentTypeError(f"expected items=N, bytes=N or flops, got {text!r}; for example items=len(x)")
 
 
+#: The ways of comparing outputs that have a name.
+CHECKS = ("allclose", "equal", "none")
+
+
+def check(text: str) -> str | tuple[float, float]:
+    """Parse an option that says how to compare outputs: a name, or ``rtol`` and ``atol``.
+
+    >>> check("equal"), check("1e-3"), check("1e-3, 1e-6")
+    ('equal', (0.001, 0.0), (0.001, 1e-06))
+    """
+    if text in CHECKS:
+        return text
+    rtol, _, atol = text.partition(",")
+    try:
+        tolerance = float(rtol), float(atol or 0)
+    except ValueError:
+        tolerance = -1.0, -1.0
+    if not all(0 <= each < float("inf") for each in tolerance) or text.rstrip().endswith(","):
+        raise argparse.ArgumentTypeError(
+            f"expected {', '.join(CHECKS)}, or a tolerance RTOL or RTOL,ATOL, got {text!r}; for example 1e-3"
+        )
+    return tolerance
+
+
 def share(text: str) -> float:
     """Parse an option that is a fraction, as a number or in per cent.
 

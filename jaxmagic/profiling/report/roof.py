@@ -135,29 +135,30 @@ def operation_table(
     any_async = any(each.asynchronous for each in totals)
     where = ("line", "inside") if any_inside else ("line",)
     spans = ("span",) if any_async else ()
+    # The first columns are seen where a page is narrow.
     heads = (
         "operation",
-        "category",
-        "exposed" if any_async else "time",
         "share",
+        "exposed" if any_async else "time",
+        *where,
         "count",
         "mean",
         *spans,
         *rates,
-        *where,
+        "category",
     )
     rows = [
         (
             each.name,
-            each.category,
-            units.time(each.time_ns / parts(profile)),
             units.share(each.time_ns, max(profile.device_ns, 1)),
+            units.time(each.time_ns / parts(profile)),
+            short(each.source),
+            *((last_names(each.inside or "") if narrow else each.inside or "",) if any_inside else ()),
             _runs_of(group, counts, profile),
             "" if each.asynchronous else units.time(each.mean_ns),
             *((units.time(each.mean_ns) if each.asynchronous else "",) if any_async else ()),
             *(_rate(place(each, peaks))[narrow:] if peaks else ()),
-            short(each.source),
-            *((last_names(each.inside or "") if narrow else each.inside or "",) if any_inside else ()),
+            each.category,
         )
         for group, each in zip(groups, totals, strict=True)
     ]

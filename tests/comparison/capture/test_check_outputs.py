@@ -105,3 +105,31 @@ def test_what_cannot_be_compared_does_not_pass() -> None:
     deleted.delete()
     found = check_output(deleted, np.ones(3), "allclose")
     assert (found.passed, found.problem) == (False, "cannot be read (RuntimeError)")
+
+
+@pytest.mark.parametrize(
+    ("value", "reference", "given", "passes"),
+    [
+        ([1.0005, 1e-9], [1.0, 0.0], (1e-3, 0.0), False),  # an element near zero has no relative error
+        ([1.0005, 1e-9], [1.0, 0.0], (1e-3, 1e-8), True),
+        ([1.002, 100.0], [1.0, 100.0], (1e-3, 0.0), False),  # each element, not the largest alone
+        ([1.002, 100.0], [1.0, 100.0], (0.0, 0.003), True),
+        ([np.inf, np.nan], [np.inf, np.nan], (1e-3, 0.0), True),
+        ([np.inf], [-np.inf], (1e-3, 0.0), False),
+        ([3, 4], [3, 5], (0.25, 0.0), True),
+        ([3, 4], [3, 5], (0.0, 0.0), False),
+        ([1.0], [1.0], (0.0, 0.0), True),
+        ([], [], (1e-3, 0.0), True),
+    ],
+)
+def test_a_given_tolerance_is_that_of_numpy(value: Any, reference: Any, given: Any, passes: bool) -> None:
+    one, other = np.asarray(value), np.asarray(reference)
+    found = check_output(one, other, given)
+    assert found.passed == passes == np.allclose(one, other, rtol=given[0], atol=given[1], equal_nan=True)
+    assert found.problem is not None or (found.given, found.rtol, found.atol) == (True, *given)
+
+
+def test_the_error_that_is_named_is_beyond_the_given_tolerance() -> None:
+    value, reference = np.array([1001.0, 0.5]), np.array([1000.0, 0.0])
+    assert check_output(value, reference, (0.01, 0.0)).largest_error == 0.5
+    assert check_output(value, reference, (0.01, 1.0)).largest_error == 1.0

@@ -131,7 +131,11 @@ def test_an_error_points_at_the_users_line_and_names_the_candidate(session: Any)
         ("", "n=10: 1\ntwo: 2", "If 'n=10' is a label, put it in double quotes: \"n=10\": 1"),
         ("--baseline three", "one: 1\ntwo: 2", "--baseline: expected one of the labels one, two, got 'three'"),
         ("f(x)", "one: 1\ntwo: 2", "expected only options"),
-        ("--check maybe", "one: 1\ntwo: 2", "^--check: expected allclose, equal or none, got 'maybe'$"),
+        (
+            "--check maybe",
+            "one: 1\ntwo: 2",
+            "^--check: expected allclose, .*, got 'maybe'; for example 1e-3$",
+        ),
         ("", "one: await f()\ntwo: 2", "await cannot be repeated"),
     ],
 )
@@ -191,6 +195,27 @@ def test_nothing_of_ours_is_left_in_the_session(session: Any, session_state: Any
     jaxmagic.history().clear()
     assert {name for name in set(session.shell.user_ns) - names if not name.startswith("_")} == set()
     assert session_state() == before
+
+
+@pytest.mark.parametrize(("given", "sentence"), [
+    ("1e-3", "with rtol=0.001 and atol=0 allowed"),
+    ("1e-3,1e-6", "with rtol=0.001 and atol=1e-06 allowed"),
+    ("'1e-3, 1e-6'", "with rtol=0.001 and atol=1e-06 allowed"),
+    ("1e-3, 1e-6", "with rtol=0.001 and atol=1e-06 allowed"),
+])  # fmt: skip
+def test_a_given_tolerance_is_named_in_the_report(session: Any, given: str, sentence: str) -> None:
+    record = session.run(f"%%jaxcompare -o -r 4 --check {given}\none: x\ntwo: x * 1.0005")
+    assert record.candidate("two").check.passed
+    assert sentence in " ".join(session.report.split())
+    record = session.run(f"%%jaxcompare -o -r 4 --check {given}\none: x\ntwo: x * 1.002")
+    assert not record.candidate("two").check.passed
+    assert sentence in " ".join(session.report.split())
+
+
+@pytest.mark.parametrize("wrong", ["-1", "nan", "inf", "1e-3,", "1e-3,-1", ",1e-3", "1,2,3", "5%"])
+def test_what_is_no_tolerance_is_refused(session: Any, wrong: str) -> None:
+    error = session.run(f"%%jaxcompare --check={wrong}\none: 1\ntwo: 2", fails=UsageError)
+    assert f"or a tolerance RTOL or RTOL,ATOL, got '{wrong}'; for example 1e-3" in str(error)
 
 
 def test_it_is_listed_with_its_options() -> None:

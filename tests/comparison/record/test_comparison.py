@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from jaxmagic.benchmarking.record.samples import Trial
+from jaxmagic.comparison.record.candidate import Work
 from jaxmagic.comparison.record.comparison import Comparison
 
 
@@ -49,3 +50,17 @@ def test_labels_differ(comparison: Comparison) -> None:
     one = comparison.candidates[0]
     with pytest.raises(ValueError, match="labels: expected distinct labels"):
         replace(comparison, candidates=(one, one))
+
+
+def test_the_throughput_is_work_per_median_call_and_outliers_do_not_move_it(comparison: Comparison) -> None:
+    calls_ns = (99, 102, 98, 101, 97, 103, 99, 102, 98, 10**6)
+    one = replace(
+        comparison.candidates[0],
+        latency=Trial(samples_ns=calls_ns, evaluations=1),
+        work=Work(kind="items", amount=50.0),
+    )
+    assert one.throughput == pytest.approx(50 / 100e-9)
+    low, high = one.throughput_interval or (0, 0)
+    assert 50 / 103e-9 <= low < one.throughput < high <= 50 / 97e-9
+    unknown = replace(one, work=Work(kind="flops", amount=None))
+    assert (unknown.throughput, unknown.throughput_interval) == (None, None)

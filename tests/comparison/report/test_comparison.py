@@ -86,7 +86,7 @@ def test_what_computes_something_else_is_never_the_fastest(comparison: Compariso
     for text in (" ".join(to_text(found).split()), to_html(found)):
         assert "Nothing to compare: no output matches the baseline" in text
         assert "with a different output" in text
-        assert "off by up to 0.5, 0.0003 is allowed" in text
+        assert "off by up to 0.5, with 0.0003 allowed" in text
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_what_computes_something_else_is_never_the_fastest(comparison: Compariso
         ),
         (
             replace(LOW, passed=False, largest_error=0.1, dtype="float32"),
-            "off by up to 0.1, 0.09 is allowed in float32.",
+            "off by up to 0.1, with 0.09 allowed in float32.",
         ),
         (Check(kind="allclose", passed=True, leaf="x", largest_error=0.0, atol=1.0), "All outputs are equal."),
         (

@@ -139,7 +139,7 @@ def test_counts_are_whole_numbers_of_all_devices_and_of_each_where_they_differ(p
 def test_what_goes_on_beside_operations_has_its_span_in_a_column_of_its_own(profile: Profile) -> None:
     beside = replace(operation("async copy.4", MS), asynchronous=True, total_ns=600 * MS, count=2, category="copy")
     text = squeezed(replace(profile, operation_times=(operation("dot.1", 20 * MS), beside)))
-    assert "operation category exposed share count mean span" in text
+    assert "operation share exposed line count mean span category" in text
     assert "300 ms" in next(line for line in text.splitlines() if line.startswith("async copy.4"))
     assert "span" not in squeezed(profile)
 
