@@ -83,9 +83,9 @@ def _leak(name: str, type: str, function: str, location: str, transform: str) ->
     value = f"{quoted(name)} ({type})" if name else f"A value of type {type}" if type else "A value"
     verb = "were" if ", " in name else "was"
     if not function:
-        return (
-            f"{value} {verb} used after the function that traced it had ended. It is unknown which function that was."
-        )
+        computed = f", computed at {location}," if location else ""
+        unknown = "" if location else " It is unknown which function that was."
+        return f"{value}{computed} {verb} used after the function that traced it had ended.{unknown}"
     return (
         f"{value} {verb} traced by {quoted(function)} ({location}, for {transform}) and used after that "
         "tracing had ended."

@@ -21,8 +21,9 @@ def explain_leak(failure: Failure) -> RuleFinding:
     names = [each.name for each in failure.values if traced is None or _made_by(failure, each.name)]
     function = "" if traced is None else traced.function
     evidence: list[Note] = []
-    if failure.detail is not None:
-        evidence.append(note("doctor.error_created", location=place_known_as(failure.detail) or ""))
+    computed = None if failure.detail is None else place_known_as(failure.detail)
+    if failure.detail is not None and function:
+        evidence.append(note("doctor.error_created", location=computed or ""))
     likely = [each for each in failure.escapes if each.name and any(_begins(name, each.name) for name in names)]
     if likely:
         evidence += [note("doctor.error_escaped", location=each.location, code=each.text) for each in likely[:3]]
@@ -43,7 +44,7 @@ def explain_leak(failure: Failure) -> RuleFinding:
             name=", ".join(names[:_MOST]),
             type=failure.type or "",
             function=function,
-            location="" if traced is None else place(traced),
+            location=(computed or "") if traced is None else place(traced),
             transform="" if traced is None else traced.transform,
         ),
         line=failure.line,

@@ -23,8 +23,8 @@ from ...record.failure import Failure, Handed, Traced, Value
 from .buffers import Donors, deleted_in, donors_of, largest_alive
 from .calls import called_name, jit_call, value_of
 from .escapes import escapes_of
-from .held import arrays_in
 from .holder import holder_of
+from .leaked import Around, calls_around, has_leaked, leaked_in, tracers_in, used
 from .modules import module_names
 from .operands import home_of, index_parts, is_outer, is_percent, names_in, operands_of, passed_arrays
 from .out_of_memory import Limits, look_at_memory
@@ -152,9 +152,12 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         facts = replace(facts, kind="format")
     if facts.traced is None and facts.kind in ("mask", "shape", "number", "format"):
         facts = replace(facts, traced=_common(_meant(facts, place, last.frame)))
-    if facts.kind in OF_TRACED and facts.traced is not None and not _is_running(facts.traced, entries):
+    around = calls_around([each.frame for each in entries])
+    if facts.kind in OF_TRACED and has_leaked(facts.traced, place, last.frame, around):
         facts = replace(facts, kind="leak", detail=None)
-    values = tuple(_values(place.whole, last.frame, depth=3 if facts.kind == "leak" else 0))
+    if facts.kind == "leak":
+        facts = _of_leak(facts, used(place), last.frame, around)
+    values = tuple(_values(place.whole, last.frame, around if facts.kind == "leak" else None))
     begun = _beginning(facts.traced, users)
     call = None
     if facts.kind in ("static", "not array"):
@@ -190,11 +193,17 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
     )
 
 
-def _is_running(traced: Traced, entries: Sequence[Entry]) -> bool:
-    """Return whether a function is among the calls of a traceback; if not, its value has left it."""
-    known = (traced.function, traced.file, traced.line)
-    codes = (each.frame.f_code for each in entries)
-    return any((code.co_name, code.co_filename, code.co_firstlineno) == known for code in codes)
+def _of_leak(facts: Failure, node: ast.AST | None, frame: FrameType, around: Around) -> Failure:
+    """Add what the traced values in the failing expression tell of the function that made them."""
+    values = tuple(_values(node, frame, around))
+    types = {each.type for each in values}
+    said = (messages.detail("leak", origin_of(each) or "") for _, each in leaked_in(node, frame, around))
+    return replace(
+        facts,
+        traced=facts.traced or _common(values),
+        type=facts.type or (next(iter(types)) if len(types) == 1 else None),
+        detail=facts.detail or next(filter(None, said), None),
+    )
 
 
 def _meant(facts: Failure, place: Place, frame: FrameType) -> tuple[Value, ...]:
@@ -250,22 +259,16 @@ def _is_vmapped(value: object) -> bool:
     return kinds is not None and kinds[0].startswith(("Batch", "Vmap"))
 
 
-def _values(node: ast.AST | None, frame: FrameType, depth: int = 0) -> Iterator[Value]:
-    """Iterate over the names and attributes in an expression that hold traced values, or containers of them."""
-    seen: set[str] = set()
-    for each in ast.walk(node) if node is not None else ():
-        if not isinstance(each, ast.Name | ast.Attribute | ast.Subscript):
-            continue
-        for text, value in arrays_in(ast.unparse(each), value_of(each, frame), is_tracer, depth):
-            if text in seen or len(seen) >= MOST_VALUES:
-                continue
-            seen.add(text)
-            said = origin_of(value)
-            yield Value(
-                name=text,
-                type=messages.short_type(type_of(value) or "unknown"),
-                origin=None if not said else messages.traced(said),
-            )
+def _values(node: ast.AST | None, frame: FrameType, leaked: Around | None = None) -> Iterator[Value]:
+    """Iterate over the names and attributes in an expression that hold traced values, or those that have leaked."""
+    found = dict(tracers_in(node, frame) if leaked is None else leaked_in(node, frame, leaked))
+    for text, value in itertools.islice(found.items(), MOST_VALUES):
+        said = origin_of(value)
+        yield Value(
+            name=text,
+            type=messages.short_type(type_of(value) or "unknown"),
+            origin=None if not said else messages.traced(said),
+        )
 
 
 def _handed(users: Sequence[Entry], begun: int | None) -> Iterator[Handed]:
