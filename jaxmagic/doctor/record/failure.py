@@ -57,6 +57,18 @@ Kind = Literal[
     "nondiff",  # a traced value was passed to an argument in nondiff_argnums
 ]
 
+#: What a traced condition decides that no function of JAX can decide, since JAX traces both branches.
+Decision = Literal[
+    "recursion",  # whether a function that is running is called again
+    "raise",  # whether an error is raised
+    "break",  # whether a loop of Python ends
+    "continue",  # whether the rest of a step of such a loop is skipped
+    "return",  # whether a function returns within such a loop
+    "print",  # whether a line is printed
+    "container",  # which elements a list, a set or a dictionary has, or a generator yields
+    "value",  # whether a result is a text or None
+]
+
 #: What holds the array into which the failing line assigns.
 Holder = Literal[
     "open",  # a variable, a list, a dictionary, or an attribute that can be assigned
@@ -260,6 +272,7 @@ class Failure:
         operands: the operands or arguments of the failing expression.
         outer: whether the failing line assigns into a variable that its function does not have.
         holder: what holds the array into which the failing line assigns; ``None`` if it is unknown.
+        decides: what the failing condition decides that no function of JAX can; ``None`` if it can, or is unknown.
     """
 
     kind: Kind
@@ -293,6 +306,7 @@ class Failure:
     operands: tuple[Operand, ...] = ()
     outer: bool = False
     holder: Holder | None = None
+    decides: Decision | None = None
 
     @property
     def line(self) -> str | None:

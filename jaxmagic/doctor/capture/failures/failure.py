@@ -22,6 +22,7 @@ from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
 from ...record.failure import Failure, Handed, Traced, Value
 from .buffers import Donors, deleted_in, donors_of, largest_alive
 from .calls import called_name, jit_call, value_of
+from .decided import code_of, decision_of
 from .escapes import escapes_of
 from .holder import holder_of
 from .leaked import Around, calls_around, has_leaked, leaked_in, tracers_in, used
@@ -166,6 +167,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         caller = users[begun - 1]
         call = jit_call(caller.place, caller.frame, caller.where, users[begun].frame.f_code)
     lines = text_of(last.where.file)
+    running = [each.frame.f_code for each in users]
     deleted = deleted_in(place, last.frame) if facts.kind == "deleted" else ()
     donors = donors_of(deleted, last.frame, last.where, place) if deleted else Donors()
     alive = largest_alive(last.frame.f_globals) if facts.kind == "memory" else ()
@@ -187,6 +189,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         detail=", ".join(deleted) or _named(facts, place, last.frame),
         donated_by=donors.calls,
         donated_before=donors.before,
+        decides=decision_of(place, last.frame, running) if facts.kind == "bool" else None,
         names=module_names(last.frame),
         alive=tuple(name for name, _ in alive),
         alive_bytes=tuple(size for _, size in alive),
@@ -280,7 +283,7 @@ def _handed(users: Sequence[Entry], begun: int | None) -> Iterator[Handed]:
         if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
             return
         code = inner.frame.f_code
-        if value_code(value_of(node.func, outer.frame)) is not code:
+        if code_of(value_of(node.func, outer.frame)) is not code:
             return
         given = dict(zip(code.co_varnames[: code.co_argcount], node.args, strict=False))
         given |= {each.arg: each.value for each in node.keywords if each.arg}
@@ -290,14 +293,3 @@ def _handed(users: Sequence[Entry], begun: int | None) -> Iterator[Handed]:
                     text = ast.unparse(passed)
                     yield Handed(parameter=parameter, text=text, location=outer.where.location, origin=value.origin)
                     break
-
-
-def value_code(function: object) -> object:
-    """Return the code of a function, or of the function that was jitted; ``None`` if it has none."""
-    from ....runtime.around import attribute
-
-    for each in (attribute(function, "__wrapped__"), function):
-        code = getattr(each, "__code__", None) if type(each).__name__ == "function" else None
-        if code is not None:
-            return code
-    return None
