@@ -235,6 +235,9 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         f"Use what {quoted(called) or 'the donating call'} returned in place of {quoted(name) or 'the array'}, "
         f"or pass it a copy{copied and f', {quoted(copied)}'}, or do not donate this argument."
     ),
+    "write_later_deleted": lambda name, copied="": (
+        f"Delete {quoted(name) or 'the array'} after its last use, or keep a copy{copied and f', {quoted(copied)}'}."
+    ),
     "write_in_domain": lambda domain, jnp: (
         (
             f"The operation needs {'a value that is ' if not domain.startswith('a ') else ''}{domain}. "

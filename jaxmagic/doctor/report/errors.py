@@ -191,9 +191,15 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_escape_unknown": lambda: (
         "Where it escaped is unknown. jax.checking_leaks() raises an error at the end of the function that leaks."
     ),
-    "error_donor": lambda call: f"Probably donated by {printable(call)}.",
-    "error_donor_before": lambda call: (
-        f"Probably donated by {printable(call)} itself, when this line ran before with the same array."
+    "error_donor": lambda call, several=False: (
+        f"{'It may have been' if several else 'Probably'} donated by {printable(call)}."
+    ),
+    "error_deleter": lambda call, several=False: (
+        f"{'It may have been' if several else 'Probably'} deleted by {printable(call)}."
+    ),
+    "error_donor_before": lambda call, same_line=True: (
+        f"Probably donated by {printable(call)}"
+        f"{' itself, when this line ran before with the same array' if same_line else ', in an earlier round'}."
     ),
     "error_donor_unknown": lambda: (
         "Which call donated or deleted it is unknown: none was found that the code of this line can see."

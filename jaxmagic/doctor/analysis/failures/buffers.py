@@ -68,10 +68,11 @@ def _begins(name: str, container: str) -> bool:
 
 def explain_deleted(failure: Failure) -> RuleFinding:
     """Explain the use of an array that was donated or deleted."""
+    several = len(failure.donated_by) > 1
     evidence = [
-        note("doctor.error_donor_before", call=call)
+        note("doctor.error_donor_before", call=call, same_line=call.endswith(f" ({failure.line})"))
         if failure.donated_before
-        else note("doctor.error_donor", call=call)
+        else note("doctor.error_deleter" if _is_deletion(call) else "doctor.error_donor", call=call, several=several)
         for call in failure.donated_by
     ]
     if not evidence:
@@ -86,8 +87,15 @@ def explain_deleted(failure: Failure) -> RuleFinding:
         line=failure.line,
         source=failure.source,
         evidence=(*evidence, *evidence_of(failure)),
-        remedy=note("doctor.write_reassigned", name=name, called=called, copied=copied if name else ""),
+        remedy=note("doctor.write_later_deleted", name=name, copied=copied if name else "")
+        if failure.donated_by and all(map(_is_deletion, failure.donated_by))
+        else note("doctor.write_reassigned", name=name, called=called, copied=copied if name else ""),
     )
+
+
+def _is_deletion(call: str) -> bool:
+    """Return whether a call, with its line behind it, is ``x.delete()``."""
+    return call.rpartition(" (")[0].endswith(".delete()")
 
 
 def _deleted(failure: Failure) -> list[str]:
@@ -98,7 +106,7 @@ def _deleted(failure: Failure) -> list[str]:
 def _donated(failure: Failure) -> tuple[str, str]:
     """Return what was passed to the donating call, and this call; the array itself if the call is unknown."""
     names = _deleted(failure)
-    for each in failure.donated_by:
+    for each in failure.donated_by if len(failure.donated_by) == 1 else ():
         text = each.rpartition(" (")[0]
         node = ast.parse(text, mode="eval").body
         if isinstance(node, ast.Call):
