@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets import TraitError
 from traitlets.config import Config
@@ -19,6 +20,7 @@ from .magics.once import DisplayOnce, OnceRewriter, forget_shown
 from .magics.rewrite import BlockRewriter
 from .magics.text_transforms import cell_in_sight, cell_to_marker, line_in_sight
 from .records.cell_names import add_naming, remove_naming
+from .runtime.tracebacks import keep_last_shown, last_shown
 from .terminal import print_line
 
 _NAME = "JaxMagics"
@@ -101,6 +103,7 @@ class Hooks:
         self._cells = Cells(shell)
         self._completion = Completion(shell, Parsers())
         self._hint = partial(_hint, shell)
+        self._shown = ShownBefore()
 
     def attach(self) -> None:
         """Add the hooks after the existing ones."""
@@ -111,6 +114,7 @@ class Hooks:
         self._completion.attach()
         for callback in (*_AFTER_CELLS, self._hint):
             self._shell.events.register("post_run_cell", callback)
+        self._shown.attach(self._shell)
         add_naming(self._cells)
 
     def detach(self) -> None:
@@ -125,10 +129,40 @@ class Hooks:
             hooks[:] = [each for each in hooks if each is not ours]
         self._display.detach()
         self._completion.detach()
+        self._shown.detach(self._shell)
         remove_naming(self._cells)
         for callback in (*_AFTER_CELLS, self._hint):
             with suppress(ValueError):  # already removed by other code
                 self._shell.events.unregister("post_run_cell", callback)
+
+
+class ShownBefore:
+    """Lets an error that ran nothing, such as a mistyped magic, keep the error that was shown before its cell."""
+
+    def __init__(self) -> None:
+        self._before: BaseException | None = None
+
+    def attach(self, shell: InteractiveShell) -> None:
+        """Register the callbacks."""
+        shell.events.register("pre_run_cell", self._begin)
+        shell.events.register("post_run_cell", self._end)
+
+    def detach(self, shell: InteractiveShell) -> None:
+        """Unregister the callbacks."""
+        for event, callback in (("pre_run_cell", self._begin), ("post_run_cell", self._end)):
+            with suppress(ValueError):  # already removed by other code
+                shell.events.unregister(event, callback)
+
+    def _begin(self, *_: object) -> None:
+        self._before = last_shown()
+
+    def _end(self, result: Any = None, *_: object) -> None:
+        before, self._before = self._before, None
+        refused = getattr(result, "error_before_exec", None)
+        raised = getattr(result, "error_in_exec", None)
+        usage = refused if isinstance(refused, SyntaxError) else raised if isinstance(raised, UsageError) else None
+        if usage is not None:
+            keep_last_shown(usage, before)
 
 
 def _forget_left(*_: object) -> None:

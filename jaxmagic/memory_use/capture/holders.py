@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from ...records.attribute_names import Step
 from ...runtime.around import attributes, of_type
 from ...runtime.clock import Clock, now_ns
+from ...runtime.tracebacks import last_shown
 from .imported import dict_of, imported, is_module
 from .object_graph import LOADED_WITH, PLAIN, Part, Reader, reader_of
 
@@ -201,8 +202,10 @@ def _roots(namespace: dict[str, Any], modules: Iterable[str] | None) -> Iterator
             yield ("name", name), value
     if modules is None:
         return
-    for last in ("last_exc", "last_value", "last_traceback"):
-        yield ("name", "last traceback"), getattr(sys, last, None)
+    lasts = [getattr(sys, last, None) for last in ("last_exc", "last_value", "last_traceback")]
+    shown = last_shown()
+    for last in lasts if any(each is shown for each in lasts) else [shown]:  # an error about usage keeps another one
+        yield ("name", "last traceback"), last
     yield from _of_shell(names)
     for name in modules:
         module = sys.modules.get(name)

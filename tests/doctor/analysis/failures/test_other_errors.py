@@ -355,7 +355,8 @@ def test_a_call_on_the_same_line_donated_before_only_if_it_comes_later(line: str
 def test_who_deleted_an_array_may_be_unknown() -> None:
     cell = Cell("""
         x = jnp.ones(3)
-        x.delete()
+        y = x
+        y.delete()
         print(x)  # here
     """)
     assert cell.finding.line == cell.here
