@@ -54,6 +54,8 @@ Kind = Literal[
     "vmap rank",  # an argument lacks the axis that is mapped
     "vmap axes",  # in_axes or out_axes do not fit the arguments or the result
     "jit option",  # static_argnums or static_argnames name no argument
+    "devices",  # a mesh has another size than there are devices
+    "mesh axes",  # a mesh has another number of names than axes
     "nondiff",  # a traced value was passed to an argument in nondiff_argnums
 ]
 

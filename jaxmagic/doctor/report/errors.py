@@ -9,6 +9,7 @@ from .error_remedies import REMEDY_NOTES
 from .out_of_memory import MEMORY_NOTES
 from .quoted import quoted
 from .wrong_arguments.calls import CALL_NOTES
+from .wrong_arguments.meshes import MESH_NOTES
 from .wrong_arguments.shapes import SHAPE_NOTES
 
 #: How each use of a condition is worded.
@@ -212,4 +213,5 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     **MEMORY_NOTES,
     **SHAPE_NOTES,
     **CALL_NOTES,
+    **MESH_NOTES,
 }

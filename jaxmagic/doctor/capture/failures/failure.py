@@ -27,7 +27,16 @@ from .escapes import escapes_of
 from .holder import holder_of
 from .leaked import Around, calls_around, has_leaked, leaked_in, tracers_in, used
 from .modules import module_names
-from .operands import home_of, index_parts, is_outer, is_percent, names_in, operands_of, passed_arrays
+from .operands import (
+    default_devices,
+    home_of,
+    index_parts,
+    is_outer,
+    is_percent,
+    names_in,
+    operands_of,
+    passed_arrays,
+)
 from .out_of_memory import Limits, look_at_memory
 from .recognize import Recognized, is_jax_file, recognize
 from .statement import Place, place_of
@@ -130,6 +139,9 @@ def _with_operands(facts: Failure, last: Entry, called: FrameType | None) -> Fai
         return replace(facts, operands=index_parts(place, frame), outer=outer, holder=holder)
     if facts.kind == "format":
         return replace(facts, operands=names_in(place.statement, frame))
+    if facts.kind == "devices":
+        platform, number = default_devices()
+        facts = replace(facts, said=(*facts.said, ("platform", platform), ("present", str(number))))
     if facts.library is not None:
         return replace(facts, operands=() if called is None else passed_arrays(called))
     return replace(facts, operands=operands_of(place, frame, called))

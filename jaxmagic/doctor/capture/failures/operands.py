@@ -88,6 +88,13 @@ def index_parts(place: Place, frame: FrameType) -> tuple[Operand, ...]:
     return (_operand(ast.unparse(owner), owner, value_of(owner, frame), frame), *names)
 
 
+def default_devices() -> tuple[str, int]:
+    """Return the platform of JAX's devices, such as ``"cpu"``, and their number."""
+    import jax
+
+    return str(jax.default_backend()), len(jax.devices())
+
+
 def is_percent(node: ast.AST | None) -> bool:
     """Return whether an expression formats values with a string and ``%``."""
     return (
