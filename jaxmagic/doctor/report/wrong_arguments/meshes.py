@@ -21,7 +21,8 @@ MESH_NOTES: dict[str, Callable[..., str]] = {
     "write_virtual_devices": lambda given, needed: (
         f"JAX runs on the CPU here. Make a mesh whose sizes multiply to {given}; or, to try the code out, let the "
         f"CPU count as {needed} devices, which share its cores. That works in a new process only, before JAX "
-        f"computes anything. The environment variable XLA_FLAGS=--xla_force_host_platform_device_count={needed} does the same."
+        "computes anything. The environment variable "
+        f"XLA_FLAGS=--xla_force_host_platform_device_count={needed} does the same."
     ),
     "error_mesh_axes": lambda axes, names: (
         f"The array of devices has {axes} {'axis' if axes == 1 else 'axes'}, but the mesh gets "

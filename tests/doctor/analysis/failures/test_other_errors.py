@@ -487,6 +487,12 @@ def test_pytrees_that_differ(line: str, first: str, other: str) -> None:
     assert any(each in cell.said for each in other.split("|"))
 
 
+def test_the_place_at_which_pytrees_differ_is_in_the_users_tree() -> None:
+    said = Cell("jax.tree.map(lambda a, b: a, {'p': {'a': 1}}, {'p': {'b': 1}})").said
+    assert "differ at ['p']: one has" in said or "differ: one has" in said
+    assert "tree_map" not in said
+
+
 def test_out_of_memory_lists_what_is_alive() -> None:
     cell = Cell("""
         activations = jnp.ones((4000, 4000))  # larger than what other tests hold
