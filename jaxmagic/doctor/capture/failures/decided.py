@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 
 from ....runtime.around import attribute, is_exactly
 from ...record.failure import Decision
@@ -62,9 +62,19 @@ def _of_branches(
     branches: Iterable[ast.stmt], values: Sequence[ast.expr | None], frame: FrameType, running: Sequence[CodeType]
 ) -> Decision | None:
     calls = (each.func for each in _walk(branches, ()) if isinstance(each, ast.Call))
-    if any(code_of(value_of(each, frame)) in running for each in calls):
+    if any(_calls_again(value_of(each, frame), running) for each in calls):
         return "recursion"
     return "value" if any(_is_no_number(each) for each in values) else None
+
+
+def _calls_again(function: object, running: Sequence[CodeType]) -> bool:
+    """Return whether a function is running already, or names one that is."""
+    code = code_of(function)
+    if code in running or not is_exactly(code, CodeType):
+        return code in running
+    inner = attribute(function, "__wrapped__") or function
+    names = getattr(inner, "__globals__", None) if is_exactly(inner, FunctionType) else None
+    return is_exactly(names, dict) and any(code_of(names.get(each)) in running for each in code.co_names)
 
 
 def code_of(function: object) -> object:

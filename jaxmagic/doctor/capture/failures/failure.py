@@ -38,7 +38,7 @@ from .operands import (
     passed_arrays,
 )
 from .out_of_memory import Limits, look_at_memory
-from .recognize import Recognized, is_jax_file, recognize
+from .recognize import Recognized, recognize
 from .statement import Place, place_of
 
 
@@ -128,7 +128,7 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
 def _first_of_jax(entries: Sequence[Entry], last: Entry) -> FrameType | None:
     """Return the frame of JAX's function that the failing line called, directly or through a library."""
     beyond = entries[[each is last for each in entries].index(True) + 1 :]
-    return next((each.frame for each in beyond if is_jax_file(each.where.file)), None)
+    return next((each.frame for each in beyond if messages.is_jax_file(each.where.file)), None)
 
 
 def _with_operands(facts: Failure, last: Entry, called: FrameType | None) -> Failure:
@@ -153,7 +153,7 @@ def _library(entries: Sequence[Entry], last: Entry) -> Frame | None:
     The libraries that JAX itself calls are its own affair.
     """
     beyond = entries[[each is last for each in entries].index(True) + 1 :]
-    theirs = [*itertools.takewhile(lambda each: not is_jax_file(each.where.file), beyond)]
+    theirs = [*itertools.takewhile(lambda each: not messages.is_jax_file(each.where.file), beyond)]
     return theirs[-1].where if theirs else None
 
 

@@ -61,6 +61,19 @@ def test_what_the_condition_decides(kind: str | None, body: str) -> None:
     )
 
 
+def test_functions_that_call_each_other() -> None:
+    cell = Cell("""
+        def even(n):
+            if n == 0:  # here
+                return True
+            return odd(n - 1)
+        def odd(n):
+            return False if n == 0 else even(n - 1)
+        jax.jit(even)(4)
+    """)
+    assert cell.failure.decides == "recursion"
+
+
 def test_recursion_on_a_python_number_gets_a_static_argument_that_works() -> None:
     cell = Cell("""
         @jax.jit
