@@ -68,13 +68,7 @@ def _begins(name: str, container: str) -> bool:
 
 def explain_deleted(failure: Failure) -> RuleFinding:
     """Explain the use of an array that was donated or deleted."""
-    several = len(failure.donated_by) > 1
-    evidence = [
-        note("doctor.error_donor_before", call=call, same_line=call.endswith(f" ({failure.line})"))
-        if failure.donated_before
-        else note("doctor.error_deleter" if _is_deletion(call) else "doctor.error_donor", call=call, several=several)
-        for call in failure.donated_by
-    ]
+    evidence = [_suspect(failure, call) for call in failure.donated_by]
     if not evidence:
         evidence = [note("doctor.error_donor_unknown")]
     name, called = _donated(failure)
@@ -91,6 +85,16 @@ def explain_deleted(failure: Failure) -> RuleFinding:
         if failure.donated_by and all(map(_is_deletion, failure.donated_by))
         else note("doctor.write_reassigned", name=name, called=called, copied=copied if name else ""),
     )
+
+
+def _suspect(failure: Failure, call: str) -> Note:
+    """Return a note on a call that may have deleted the array."""
+    several = len(failure.donated_by) > 1
+    if failure.donated_before:
+        return note("doctor.error_donor_before", call=call, same_line=call.endswith(f" ({failure.line})"))
+    if _is_deletion(call):
+        return note("doctor.error_deleter", call=call, several=several)
+    return note("doctor.error_donor", call=call, several=several)
 
 
 def _is_deletion(call: str) -> bool:

@@ -98,8 +98,8 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         )
         return remedy, static_decorator(failure, static.name)
     if failure.decides is not None:
-        facts = {"jax": spelled(failure, "jax"), "jnp": jnp, "lax": lax}
-        return note("doctor.write_decided", decides=failure.decides, **facts), None
+        jax = spelled(failure, "jax")
+        return note("doctor.write_decided", decides=failure.decides, jax=jax, jnp=jnp, lax=lax), None
     code = None if failing is None else rewritten(failure, failing)
     gradient = code is None or may_diverge(code)
     python = None if failing is None else _python_operand(failure, failing)
@@ -113,8 +113,10 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         return note("doctor.write_assert"), None
     default = None if failing is None else _default(failure, failing)
     if default is not None:
-        facts = {"operator": use, "first": default[0], "other": default[1], "jnp": jnp}
-        return note("doctor.write_default", **facts, gradient=any(map(may_diverge, default))), None
+        first, other = default
+        gradient = may_diverge(first) or may_diverge(other)
+        remedy = note("doctor.write_default", operator=use, first=first, other=other, jnp=jnp, gradient=gradient)
+        return remedy, None
     if use in ("and", "or", "not", "chain"):
         name = {"or": "logical_or", "not": "logical_not"}.get(use, "logical_and")
         return note("doctor.write_logical", function=f"{jnp}.{name}", operator="" if use == "chain" else use), code

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FrameType, FunctionType
+from typing import Any
 
 from ....runtime.around import attribute, is_exactly
 from ...record.failure import Decision
@@ -70,14 +71,13 @@ def _of_branches(
 def _calls_again(function: object, running: Sequence[CodeType]) -> bool:
     """Return whether a function is running already, or names one that is."""
     code = code_of(function)
-    if code in running or not is_exactly(code, CodeType):
-        return code in running
     inner = attribute(function, "__wrapped__") or function
-    names = getattr(inner, "__globals__", None) if is_exactly(inner, FunctionType) else None
-    return is_exactly(names, dict) and any(code_of(names.get(each)) in running for each in code.co_names)
+    if code in running or not isinstance(code, CodeType) or not isinstance(inner, FunctionType):
+        return code in running
+    return any(code_of(inner.__globals__.get(each)) in running for each in code.co_names)
 
 
-def code_of(function: object) -> object:
+def code_of(function: Any) -> Any:
     """Return the code of a function, or of the function that was jitted; ``None`` if it has none."""
     for each in (attribute(function, "__wrapped__"), function):
         code = getattr(each, "__code__", None) if type(each).__name__ == "function" else None

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import jax
 import pytest
 from failing_cells import Cell
+
+
+@pytest.fixture(autouse=True, params=["tracebackhide", "quiet_remove_frames"])
+def _filtering(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What JAX does with its own frames: IPython has them hidden, scripts removed."""
+    before = jax.config.jax_traceback_filtering
+    jax.config.update("jax_traceback_filtering", request.param)
+    yield
+    jax.config.update("jax_traceback_filtering", before)
+
 
 #: Functions that keep a traced value, and how each is traced.
 KEEPING = """

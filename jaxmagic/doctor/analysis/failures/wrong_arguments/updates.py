@@ -49,8 +49,8 @@ def explain_update(failure: Failure) -> Explained:
         )
     if operator is not None and _is_cut_off(failure, failing, target):
         code = None if index is None else _written(failing, target, array, index, "set", cut_off=True)
-        facts = {"array": ast.unparse(array), "type": _type(failure, target), "method": method}
-        return Explained(found, note("doctor.write_at_cut_off", **facts), code)
+        text, kind = ast.unparse(array), _type(failure, target)
+        return Explained(found, note("doctor.write_at_cut_off", array=text, type=kind, method=method), code)
     remedy = note(
         "doctor.write_at",
         array=ast.unparse(array),
