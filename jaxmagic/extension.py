@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -21,7 +20,7 @@ from .magics.once import DisplayOnce, OnceRewriter, forget_shown
 from .magics.rewrite import BlockRewriter
 from .magics.text_transforms import cell_in_sight, cell_to_marker, line_in_sight
 from .records.cell_names import add_naming, remove_naming
-from .runtime.tracebacks import keep_before, last_shown
+from .runtime.tracebacks import keep_last_shown, last_shown
 from .terminal import print_line
 
 _NAME = "JaxMagics"
@@ -104,7 +103,7 @@ class Hooks:
         self._cells = Cells(shell)
         self._completion = Completion(shell, Parsers())
         self._hint = partial(_hint, shell)
-        self._last_shown = LastShown()
+        self._shown = ShownBefore()
 
     def attach(self) -> None:
         """Add the hooks after the existing ones."""
@@ -113,8 +112,9 @@ class Hooks:
         self._shell.ast_transformers += [self._rewriter, self._once]
         self._display.attach()
         self._completion.attach()
-        for event, callback in self._callbacks():
-            self._shell.events.register(event, callback)
+        for callback in (*_AFTER_CELLS, self._hint):
+            self._shell.events.register("post_run_cell", callback)
+        self._shown.attach(self._shell)
         add_naming(self._cells)
 
     def detach(self) -> None:
@@ -129,32 +129,40 @@ class Hooks:
             hooks[:] = [each for each in hooks if each is not ours]
         self._display.detach()
         self._completion.detach()
+        self._shown.detach(self._shell)
         remove_naming(self._cells)
-        for event, callback in self._callbacks():
+        for callback in (*_AFTER_CELLS, self._hint):
             with suppress(ValueError):  # already removed by other code
-                self._shell.events.unregister(event, callback)
-
-    def _callbacks(self) -> list[tuple[str, Callable[..., None]]]:
-        after = (*_AFTER_CELLS, self._hint, self._last_shown.after)
-        return [("pre_run_cell", self._last_shown.before), *(("post_run_cell", each) for each in after)]
+                self._shell.events.unregister("post_run_cell", callback)
 
 
-class LastShown:
-    """Lets errors about usage that IPython raises, as for a misspelt magic, keep the error that was shown before."""
+class ShownBefore:
+    """Lets an error that ran nothing, such as a mistyped magic, keep the error that was shown before its cell."""
 
     def __init__(self) -> None:
-        self._error: BaseException | None = None
+        self._before: BaseException | None = None
 
-    def before(self, *_: object) -> None:
-        """Note the last error before a cell runs."""
-        self._error = last_shown()
+    def attach(self, shell: InteractiveShell) -> None:
+        """Register the callbacks."""
+        shell.events.register("pre_run_cell", self._begin)
+        shell.events.register("post_run_cell", self._end)
 
-    def after(self, result: Any = None) -> None:
-        """Give it to the error of the cell, and forget it."""
-        error, self._error = self._error, None
-        usage = getattr(result, "error_in_exec", None)
-        if isinstance(usage, UsageError):
-            keep_before(usage, error)
+    def detach(self, shell: InteractiveShell) -> None:
+        """Unregister the callbacks."""
+        for event, callback in (("pre_run_cell", self._begin), ("post_run_cell", self._end)):
+            with suppress(ValueError):  # already removed by other code
+                shell.events.unregister(event, callback)
+
+    def _begin(self, *_: object) -> None:
+        self._before = last_shown()
+
+    def _end(self, result: Any = None, *_: object) -> None:
+        before, self._before = self._before, None
+        refused = getattr(result, "error_before_exec", None)
+        raised = getattr(result, "error_in_exec", None)
+        usage = refused if isinstance(refused, SyntaxError) else raised if isinstance(raised, UsageError) else None
+        if usage is not None:
+            keep_last_shown(usage, before)
 
 
 def _forget_left(*_: object) -> None:

@@ -68,15 +68,16 @@ def last_shown() -> BaseException | None:
     return before
 
 
-def keep_last_shown(usage: BaseException) -> None:
-    """Let an error about usage keep the last error shown, which IPython forgets for it."""
-    keep_before(usage, last_shown())
+def keep_last_shown(usage: BaseException, before: BaseException | None = None) -> None:
+    """Let an error about usage keep the error shown before it, which IPython forgets for it.
 
-
-def keep_before(usage: BaseException, before: BaseException | None) -> None:
-    """Let an error about usage keep the error that was shown before it, unless it keeps one already."""
-    if before is not usage:
-        usage.__dict__.setdefault(_BEFORE, before)
+    Args:
+        usage: the error about usage.
+        before: the error before it; the last one that was shown if left out.
+    """
+    before = before or last_shown()
+    if before is not usage and _BEFORE not in usage.__dict__:
+        usage.__dict__[_BEFORE] = before
 
 
 def without_ours(error: BaseException) -> TracebackType | None:

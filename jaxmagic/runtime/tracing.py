@@ -10,7 +10,7 @@ import functools
 import inspect
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -88,6 +88,41 @@ def origin_of(tracer: Any) -> str | None:
         return str(tracer._origin_msg())
     except Exception:
         return None
+
+
+def is_traced_in(tracer: Any, frames: Sequence[FrameType]) -> bool | None:
+    """Return whether the trace of a traced value was going on in some calls; ``None`` if this JAX does not show it.
+
+    Args:
+        tracer: the traced value; ``None`` to ask for any trace.
+        frames: the calls, JAX's among them, which may have ended with an exception.
+    """
+    try:
+        trace = None if tracer is None else tracer._trace
+        return any(trace in (None, each) for each in _running_traces(frames)) if _shows_traces() else None
+    except Exception:
+        return None
+
+
+def _running_traces(frames: Sequence[FrameType]) -> Iterator[object]:
+    """Iterate over the traces that are going on in some calls: JAX's calls keep them in variables."""
+    from jax._src.core import EvalTrace, Trace
+
+    for frame in frames:
+        if "/jax/_src/" in frame.f_code.co_filename.replace("\\", "/"):
+            for value in list(frame.f_locals.values()):
+                if is_a(value, Trace) and not is_a(value, EvalTrace):
+                    yield value
+
+
+@functools.cache
+def _shows_traces() -> bool:
+    """Return whether the trace of a function is found around it on this JAX."""
+    import jax
+
+    found: list[object] = []
+    jax.make_jaxpr(lambda: found.extend(_running_traces([each[0] for each in inspect.stack(0)])))()
+    return bool(found)
 
 
 def traces_around(tracer: Any) -> tuple[str, ...] | None:

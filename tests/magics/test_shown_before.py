@@ -34,6 +34,10 @@ def shown(session: Any) -> Iterator[Any]:
         ["%jaxtimeit"],
         ["%jaxdoctor --only nothing 1 + 1"],
         ["%%jaxcompare\n1 + 1"],
+        ["%jaxdoctr"],
+        ["%%jaxdoctr\n1 + 1"],
+        ["%timeitt 1"],
+        ["%jaxdoctr", "%jaxdoctor --bogus", "%jaxdoctr"],
         ["%jaxdoctor --bogus", "%jaxtimeit", "%jaxdoctor --only nothing 1 + 1"],
         ["%jaxdoctr"],
         ["%%jaxcompar\n1 + 1"],
@@ -50,6 +54,20 @@ def test_the_error_before_is_explained(shown: Any, usage: list[str]) -> None:
     shown.run("%jaxdoctor")
     assert "float" in shown.report
     assert "UsageError" not in shown.report
+
+
+def test_a_cell_that_python_cannot_parse_ran_nothing_either(shown: Any) -> None:
+    shown.shell.showsyntaxerror = lambda *args, **kwargs: shown.shell._get_exc_info()
+    error = shown.run(FAILING, fails=Exception)
+    shown.run("1 +", fails=SyntaxError)
+    assert isinstance(sys.last_value, SyntaxError)
+    assert last_shown() is error
+
+
+def test_a_syntax_error_of_running_code_is_the_last_one(shown: Any) -> None:
+    shown.run(FAILING, fails=Exception)
+    error = shown.run("compile('1 +', 'a', 'exec')", fails=SyntaxError)
+    assert last_shown() is error
 
 
 def test_another_error_in_between_is_the_last_one(shown: Any) -> None:

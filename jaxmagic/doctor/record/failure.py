@@ -54,7 +54,21 @@ Kind = Literal[
     "vmap rank",  # an argument lacks the axis that is mapped
     "vmap axes",  # in_axes or out_axes do not fit the arguments or the result
     "jit option",  # static_argnums or static_argnames name no argument
+    "devices",  # a mesh has another size than there are devices
+    "mesh axes",  # a mesh has another number of names than axes
     "nondiff",  # a traced value was passed to an argument in nondiff_argnums
+]
+
+#: What a traced condition decides that no function of JAX can decide, since JAX traces both branches.
+Decision = Literal[
+    "recursion",  # whether a function that is running is called again
+    "raise",  # whether an error is raised
+    "break",  # whether a loop of Python ends
+    "continue",  # whether the rest of a step of such a loop is skipped
+    "return",  # whether a function returns within such a loop
+    "print",  # whether a line is printed
+    "container",  # which elements a list, a set or a dictionary has, or a generator yields
+    "value",  # whether a result is a text or None
 ]
 
 #: What holds the array into which the failing line assigns.
@@ -260,6 +274,7 @@ class Failure:
         operands: the operands or arguments of the failing expression.
         outer: whether the failing line assigns into a variable that its function does not have.
         holder: what holds the array into which the failing line assigns; ``None`` if it is unknown.
+        decides: what the failing condition decides that no function of JAX can; ``None`` if it can, or is unknown.
     """
 
     kind: Kind
@@ -293,6 +308,7 @@ class Failure:
     operands: tuple[Operand, ...] = ()
     outer: bool = False
     holder: Holder | None = None
+    decides: Decision | None = None
 
     @property
     def line(self) -> str | None:

@@ -7,11 +7,52 @@ from collections.abc import Callable
 from .quoted import quoted
 
 
-def _write_selection(jnp: str, lax: str) -> str:
+def _gradient(jnp: str, gradient: bool) -> str:
+    """Word when ``where()`` spoils a gradient."""
+    if not gradient:
+        return ""
+    return (
+        " Under jax.grad, a NaN or infinity in the one that where() does not choose, or in its derivative, can make "
+        f"the gradient NaN: then replace its inputs as well, as in {jnp}.sqrt({jnp}.where(x > 0, x, 1))."
+    )
+
+
+def _write_selection(jnp: str, lax: str, gradient: bool = False) -> str:
     return (
         f"Choose between two results with {jnp}.where(condition, a, b), which computes both, or with "
         f"{lax}.cond(condition, f, g, x), which runs one of two functions."
+        f"{_gradient(jnp, gradient)}"
     )
+
+
+def _write_decided(decides: str, jax: str, jnp: str, lax: str) -> str:
+    """Word the advice for a condition that decides what JAX cannot choose."""
+    loop = (
+        "JAX traces every step of a Python loop, so a traced condition cannot end it. Use "
+        f"{lax}.while_loop(condition, body, state), through which jax.grad does not work; or run a known number of "
+        "steps, and keep each value once the loop is over: done = done | (condition), then "
+        f"x = {jnp}.where(done, x, new_x)."
+    )
+    ways = {
+        "recursion": "JAX traces both results, so with where() or cond() the function would call itself without end, "
+        f"unless a condition on Python values ends it. Write a loop, {lax}.while_loop(condition, body, state), or "
+        "make the condition one on Python values, such as static arguments.",
+        "raise": "Whether Python raises cannot depend on a traced value. Use "
+        "jax.experimental.checkify.check(condition, message), which fails if the condition is false, and "
+        "checkify.checkify(f); or test the value outside of the traced function.",
+        "break": loop,
+        "return": loop,
+        "continue": "JAX traces every step of a Python loop, so a traced condition cannot skip the rest of one. "
+        "Compute the step in any case, and keep each value where it is to be skipped: "
+        f"x = {jnp}.where(condition, x, new_x).{_gradient(jnp, True)}",
+        "print": f'Print when the compiled function runs: {lax}.cond(condition, lambda: {jax}.debug.print("…"), '
+        "lambda: None).",
+        "container": "Which elements a Python container has, or a generator yields, cannot depend on a traced value. "
+        f"Keep an array of full size with a mask, or choose between values with {jnp}.where(condition, a, b).",
+        "value": "JAX chooses between arrays and numbers, not between texts or None. Return the condition, or a "
+        "number that stands for each case, and choose the text or None outside of the traced function.",
+    }
+    return ways[decides]
 
 
 def _write_logical(function: str, operator: str) -> str:
@@ -19,13 +60,14 @@ def _write_logical(function: str, operator: str) -> str:
     return f"Write {what}. Where the result decides what is computed, use where(), cond() or while_loop() as well."
 
 
-def _write_default(operator: str, first: str, other: str, jnp: str) -> str:
+def _write_default(operator: str, first: str, other: str, jnp: str, gradient: bool = False) -> str:
     first, other = quoted(first), quoted(other)
     default = f" To replace None, write {other} if {first} is None else {first}." if operator == "or" else ""
     chosen = f"{first}, {other}" if operator == "or" else f"{other}, {first}"
     return (
         f"The operator {operator} returns one of its operands, by the value of the first.{default} "
         f"{jnp}.where({first} != 0, {chosen}) chooses for each element."
+        f"{_gradient(jnp, gradient)}"
     )
 
 
@@ -63,6 +105,7 @@ def _write_branch_dtype(expected: str, got: str, dtype: str = "", jnp: str = "jn
 
 REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_selection": _write_selection,
+    "write_decided": _write_decided,
     "write_while": lambda lax: (
         f"Use {lax}.while_loop(condition, body, state): both functions take the state, and body returns the next "
         "one. jax.grad does not work through it."
@@ -72,9 +115,10 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         "function. An assertion on a shape or a dtype works as it is."
     ),
     "write_logical": _write_logical,
-    "write_nested": lambda python, jnp, lax: (
+    "write_nested": lambda python, jnp, lax, gradient=False: (
         f"Test {quoted(python)} with a Python if around the rest: {jnp}.logical_and() and {jnp}.logical_or() compute "
         f"both operands, and Python can skip one. Within it, use {jnp}.where() or {lax}.cond() for the traced part."
+        + _gradient(jnp, gradient)
     ),
     "write_default": _write_default,
     "write_extreme": lambda function, replacement, whole: (
@@ -86,17 +130,18 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         "generator and no list."
     ),
     "write_membership": lambda jnp: f"Use {jnp}.isin(x, {jnp}.array([…])) in place of x in […].",
-    "write_mask": lambda jnp: (
+    "write_mask": lambda jnp, gradient=False: (
         f"Keep the size: {jnp}.where(mask, x, 0) replaces what is left out, {jnp}.sum(x, where=mask) "
         f"reduces the rest, {jnp}.where(mask, y, x) is x.at[mask].set(y), and {jnp}.nonzero(mask, size=n) returns n "
-        "indices, padded."
+        "indices, padded." + _gradient(jnp, gradient)
     ),
-    "write_kept_condition": lambda jnp, lax: (
+    "write_kept_condition": lambda jnp, lax, gradient=False: (
         f"Keep the array, and use it in {jnp}.where(condition, a, b) or {lax}.cond(condition, f, g, x)."
+        + _gradient(jnp, gradient)
     ),
-    "write_no_condition": lambda jnp, lax: (
+    "write_no_condition": lambda jnp, lax, gradient=False: (
         f"Keep it an array: {jnp}.where chooses between results, {lax}.cond between functions, and "
-        f"{lax}.while_loop repeats a function."
+        f"{lax}.while_loop repeats a function." + _gradient(jnp, gradient)
     ),
     "write_library": lambda function: (
         f"{quoted(function)} needs numbers, not traced values. Call it outside of the traced "
@@ -189,6 +234,9 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_reassigned": lambda name, called="", copied="": (
         f"Use what {quoted(called) or 'the donating call'} returned in place of {quoted(name) or 'the array'}, "
         f"or pass it a copy{copied and f', {quoted(copied)}'}, or do not donate this argument."
+    ),
+    "write_later_deleted": lambda name, copied="": (
+        f"Delete {quoted(name) or 'the array'} after its last use, or keep a copy{copied and f', {quoted(copied)}'}."
     ),
     "write_in_domain": lambda domain, jnp: (
         (

@@ -9,6 +9,7 @@ from .error_remedies import REMEDY_NOTES
 from .out_of_memory import MEMORY_NOTES
 from .quoted import quoted
 from .wrong_arguments.calls import CALL_NOTES
+from .wrong_arguments.meshes import MESH_NOTES
 from .wrong_arguments.shapes import SHAPE_NOTES
 
 #: How each use of a condition is worded.
@@ -83,9 +84,9 @@ def _leak(name: str, type: str, function: str, location: str, transform: str) ->
     value = f"{quoted(name)} ({type})" if name else f"A value of type {type}" if type else "A value"
     verb = "were" if ", " in name else "was"
     if not function:
-        return (
-            f"{value} {verb} used after the function that traced it had ended. It is unknown which function that was."
-        )
+        computed = f", computed at {location}," if location else ""
+        unknown = "" if location else " It is unknown which function that was."
+        return f"{value}{computed} {verb} used after the function that traced it had ended.{unknown}"
     return (
         f"{value} {verb} traced by {quoted(function)} ({location}, for {transform}) and used after that "
         "tracing had ended."
@@ -191,9 +192,15 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_escape_unknown": lambda: (
         "Where it escaped is unknown. jax.checking_leaks() raises an error at the end of the function that leaks."
     ),
-    "error_donor": lambda call: f"Probably donated by {printable(call)}.",
-    "error_donor_before": lambda call: (
-        f"Probably donated by {printable(call)} itself, when this line ran before with the same array."
+    "error_donor": lambda call, several=False: (
+        f"{'It may have been' if several else 'Probably'} donated by {printable(call)}."
+    ),
+    "error_deleter": lambda call, several=False: (
+        f"{'It may have been' if several else 'Probably'} deleted by {printable(call)}."
+    ),
+    "error_donor_before": lambda call, same_line=True: (
+        f"Probably donated by {printable(call)}"
+        f"{' itself, when this line ran before with the same array' if same_line else ', in an earlier round'}."
     ),
     "error_donor_unknown": lambda: (
         "Which call donated or deleted it is unknown: none was found that the code of this line can see."
@@ -206,4 +213,5 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     **MEMORY_NOTES,
     **SHAPE_NOTES,
     **CALL_NOTES,
+    **MESH_NOTES,
 }

@@ -202,9 +202,10 @@ def _roots(namespace: dict[str, Any], modules: Iterable[str] | None) -> Iterator
             yield ("name", name), value
     if modules is None:
         return
-    for last in ("last_exc", "last_value", "last_traceback"):
-        yield ("name", "last traceback"), getattr(sys, last, None)
-    yield ("name", "last traceback"), last_shown()  # an error about usage has taken its place
+    lasts = [getattr(sys, last, None) for last in ("last_exc", "last_value", "last_traceback")]
+    shown = last_shown()
+    for last in lasts if any(each is shown for each in lasts) else [shown]:  # an error about usage keeps another one
+        yield ("name", "last traceback"), last
     yield from _of_shell(names)
     for name in modules:
         module = sys.modules.get(name)

@@ -9,7 +9,8 @@ import pytest
 from failing_cells import Cell, sentence
 
 import jaxmagic
-from jaxmagic.doctor.capture.failures.recognize import innermost, is_jax_file
+from jaxmagic.doctor.analysis.failures.messages import is_jax_file
+from jaxmagic.doctor.capture.failures.recognize import innermost
 
 CELL = """
     @jax.jit

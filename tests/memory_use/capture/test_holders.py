@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import pytest
 
 from jaxmagic.memory_use.capture.holders import find_holders
+from jaxmagic.runtime.tracebacks import keep_last_shown
 
 
 class Model:
@@ -181,6 +182,20 @@ def test_a_leak_in_a_cache_is_found(a: Any) -> None:
 def test_a_leak_in_the_last_traceback_is_found(a: Any, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     error = failed(a)
     monkeypatch.setattr(sys, where, error.__traceback__ if "trace" in where else error, raising=False)
+    assert names(a, {}) == [
+        "last traceback: frame g, variable h['x']",
+        "last traceback: frame failed, variable value",
+    ]
+
+
+def test_a_leak_in_the_traceback_before_an_error_about_usage_is_found(
+    a: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = SyntaxError()
+    keep_last_shown(usage, failed(a))
+    monkeypatch.setattr(sys, "last_value", usage, raising=False)
+    monkeypatch.delattr(sys, "last_exc", raising=False)
+    monkeypatch.delattr(sys, "last_traceback", raising=False)
     assert names(a, {}) == [
         "last traceback: frame g, variable h['x']",
         "last traceback: frame failed, variable value",

@@ -21,8 +21,9 @@ def explain_leak(failure: Failure) -> RuleFinding:
     names = [each.name for each in failure.values if traced is None or _made_by(failure, each.name)]
     function = "" if traced is None else traced.function
     evidence: list[Note] = []
-    if failure.detail is not None:
-        evidence.append(note("doctor.error_created", location=place_known_as(failure.detail) or ""))
+    computed = None if failure.detail is None else place_known_as(failure.detail)
+    if failure.detail is not None and function:
+        evidence.append(note("doctor.error_created", location=computed or ""))
     likely = [each for each in failure.escapes if each.name and any(_begins(name, each.name) for name in names)]
     if likely:
         evidence += [note("doctor.error_escaped", location=each.location, code=each.text) for each in likely[:3]]
@@ -43,7 +44,7 @@ def explain_leak(failure: Failure) -> RuleFinding:
             name=", ".join(names[:_MOST]),
             type=failure.type or "",
             function=function,
-            location="" if traced is None else place(traced),
+            location=(computed or "") if traced is None else place(traced),
             transform="" if traced is None else traced.transform,
         ),
         line=failure.line,
@@ -67,12 +68,7 @@ def _begins(name: str, container: str) -> bool:
 
 def explain_deleted(failure: Failure) -> RuleFinding:
     """Explain the use of an array that was donated or deleted."""
-    evidence = [
-        note("doctor.error_donor_before", call=call)
-        if failure.donated_before
-        else note("doctor.error_donor", call=call)
-        for call in failure.donated_by
-    ]
+    evidence = [_suspect(failure, call) for call in failure.donated_by]
     if not evidence:
         evidence = [note("doctor.error_donor_unknown")]
     name, called = _donated(failure)
@@ -85,8 +81,25 @@ def explain_deleted(failure: Failure) -> RuleFinding:
         line=failure.line,
         source=failure.source,
         evidence=(*evidence, *evidence_of(failure)),
-        remedy=note("doctor.write_reassigned", name=name, called=called, copied=copied if name else ""),
+        remedy=note("doctor.write_later_deleted", name=name, copied=copied if name else "")
+        if failure.donated_by and all(map(_is_deletion, failure.donated_by))
+        else note("doctor.write_reassigned", name=name, called=called, copied=copied if name else ""),
     )
+
+
+def _suspect(failure: Failure, call: str) -> Note:
+    """Return a note on a call that may have deleted the array."""
+    several = len(failure.donated_by) > 1
+    if failure.donated_before:
+        return note("doctor.error_donor_before", call=call, same_line=call.endswith(f" ({failure.line})"))
+    if _is_deletion(call):
+        return note("doctor.error_deleter", call=call, several=several)
+    return note("doctor.error_donor", call=call, several=several)
+
+
+def _is_deletion(call: str) -> bool:
+    """Return whether a call, with its line behind it, is ``x.delete()``."""
+    return call.rpartition(" (")[0].endswith(".delete()")
 
 
 def _deleted(failure: Failure) -> list[str]:
@@ -97,7 +110,7 @@ def _deleted(failure: Failure) -> list[str]:
 def _donated(failure: Failure) -> tuple[str, str]:
     """Return what was passed to the donating call, and this call; the array itself if the call is unknown."""
     names = _deleted(failure)
-    for each in failure.donated_by:
+    for each in failure.donated_by if len(failure.donated_by) == 1 else ():
         text = each.rpartition(" (")[0]
         node = ast.parse(text, mode="eval").body
         if isinstance(node, ast.Call):

@@ -9,7 +9,7 @@ from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import MOST_VALUES, Expression, expression_of, spelled, value_named
 from .origin import evidence_of
-from .selection import may_be_traced, rewritten
+from .selection import may_be_traced, may_diverge, rewritten
 from .static_argument import static_argument, static_decorator
 
 #: Statements and expressions with a condition.
@@ -92,19 +92,31 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     if static is not None and static.type in ("bool", "str"):
         remedy = note("doctor.write_static", argument=static.name, type=static.type, function=_function(failure))
         return remedy, static_decorator(failure, static.name)
+    if failure.decides == "recursion" and static is not None and static.certain == "yes":
+        remedy = note(
+            "doctor.write_static", argument=static.name, type=static.type or "", function=_function(failure)
+        )
+        return remedy, static_decorator(failure, static.name)
+    if failure.decides is not None:
+        jax = spelled(failure, "jax")
+        return note("doctor.write_decided", decides=failure.decides, jax=jax, jnp=jnp, lax=lax), None
     code = None if failing is None else rewritten(failure, failing)
+    gradient = code is None or may_diverge(code)
     python = None if failing is None else _python_operand(failure, failing)
     if python is not None:
-        return note("doctor.write_nested", python=python, jnp=jnp, lax=lax), None
+        return note("doctor.write_nested", python=python, jnp=jnp, lax=lax, gradient=True), None
     if use in ("if", "if … else", "match"):
-        return note("doctor.write_selection", jnp=jnp, lax=lax), code
+        return note("doctor.write_selection", jnp=jnp, lax=lax, gradient=gradient), code
     if use == "while":
         return note("doctor.write_while", lax=lax), code
     if use == "assert":
         return note("doctor.write_assert"), None
     default = None if failing is None else _default(failure, failing)
     if default is not None:
-        return note("doctor.write_default", operator=use, first=default[0], other=default[1], jnp=jnp), None
+        first, other = default
+        gradient = may_diverge(first) or may_diverge(other)
+        remedy = note("doctor.write_default", operator=use, first=first, other=other, jnp=jnp, gradient=gradient)
+        return remedy, None
     if use in ("and", "or", "not", "chain"):
         name = {"or": "logical_or", "not": "logical_not"}.get(use, "logical_and")
         return note("doctor.write_logical", function=f"{jnp}.{name}", operator="" if use == "chain" else use), code
@@ -117,10 +129,10 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     if use == "in":
         return note("doctor.write_membership", jnp=jnp), None
     if use == "comprehension":
-        return note("doctor.write_mask", jnp=jnp), None
+        return note("doctor.write_mask", jnp=jnp, gradient=True), None
     if use == "bool":
-        return note("doctor.write_kept_condition", jnp=jnp, lax=lax), None
-    return note("doctor.write_no_condition", jnp=jnp, lax=lax), None
+        return note("doctor.write_kept_condition", jnp=jnp, lax=lax, gradient=True), None
+    return note("doctor.write_no_condition", jnp=jnp, lax=lax, gradient=True), None
 
 
 def _default(failure: Failure, failing: Expression) -> tuple[str, str] | None:

@@ -67,7 +67,7 @@ def _trees(text: str) -> tuple[Difference, ...]:
         match = re.search(pattern, text, re.M)
         if match is not None:
             sides = [_plain(each) for each in match.groups()]
-            path = "" if at is None else at[1]
+            path = "" if at is None else at[1].strip().removesuffix(":").removeprefix("tree_map tree")
             expected, got = first.format(*sides), other.format(*sides)
             return (Difference(path=path, expected=expected, got=got, aspect="structure"),)
     arity = re.search(r"^(\w+) arity mismatch: (\d+) != (\d+);", text, re.M)

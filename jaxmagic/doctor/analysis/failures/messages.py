@@ -60,6 +60,12 @@ def kind_of(types: list[str], text: str) -> Kind | None:
     return next(known, None)
 
 
+def is_jax_file(file: str) -> bool:
+    """Return whether a file is part of JAX."""
+    path = file.replace("\\", "/")
+    return "/jax/_src/" in path or "/jaxlib/" in path or "/site-packages/jax/" in path
+
+
 def short_type(text: str) -> str:
     """Write a type as JAX does in short.
 
@@ -95,7 +101,7 @@ def traced(text: str) -> Traced | None:
     words = re.search(r"while tracing the function (.+) at (.+):(\d+) for ([\w /]+?)\. ", f"{text} ")
     if words is None:  # a leak says it in other words
         words = re.search(r"when the value leaked was (.+) at (.+):(\d+) traced for ([\w /]+?)\.\s", text)
-    if words is None:
+    if words is None or is_jax_file(words[2]):
         return None
     depends = re.search(r"depends on the values? of the arguments? (.+)\.$", text, re.M)
     return Traced(
@@ -133,7 +139,7 @@ def detail(kind: Kind, text: str) -> str | None:
         "static": r"object of type <class '([\w.]+)'>",
         "carry": r"^(\w+) body function",
         "branches": r"^(\w+) branch",
-        "leak": r"created on line ([^\n]*:\d+):\d+ \(",
+        "leak": r"created on line[:\s]+([^\n]*:\d+):\d+ \(",
     }
     match = re.search(patterns[kind], text[:LONGEST], re.M) if kind in patterns else None
     return None if match is None else next(filter(None, match.groups()), None)

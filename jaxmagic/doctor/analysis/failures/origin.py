@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....records.call_stack import Frame
+from ....records.call_stack import Frame, is_users
 from ....records.cell_names import known_as
 from ....records.note import Note, note
 from ...record.failure import Failure, Traced
@@ -40,6 +40,8 @@ def _origin(failure: Failure) -> list[Note]:
         if failure.vmapped:
             return [note("doctor.error_vmapped")]
         return []
+    if not is_users(Frame(function=traced.function, file=traced.file, line=traced.line)):
+        return []  # a library's function, whose arguments have names that the user did not write
     notes = []
     facts = {"function": traced.function, "location": place(traced), "transform": traced.transform}
     if traced.arguments:

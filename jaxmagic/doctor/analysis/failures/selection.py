@@ -15,6 +15,9 @@ from .expression import MOST_VALUES, Expression, call, spelled, value_named, wit
 #: Functions of ``jax.numpy`` that keep the shape of their argument.
 _ELEMENTWISE = "abs", "sin", "cos", "tan", "exp", "tanh", "square", "negative", "sign"
 
+#: Those of them that are finite for finite numbers, with finite derivatives, and functions of conditions.
+_FINITE = "abs", "sin", "cos", "tanh", "square", "negative", "sign", "logical_not", "logical_and", "logical_or"
+
 #: Operators that are computed for each element.
 _COMPARED = ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq
 
@@ -47,6 +50,33 @@ def rewritten(failure: Failure, failing: Expression) -> str | None:
         name = {"max": "maximum", "min": "minimum"}[failing.called]
         code = failing.with_node(call(f"{spelled(failure, 'jax.numpy')}.{name}", *node.args))
     return None if code is None else with_imports(failure, code, "jax.numpy")
+
+
+def may_diverge(code: str) -> bool:
+    """Return whether what ``where()`` chooses from in some code, or the code itself without one, may be infinite.
+
+    Sums and products of finite numbers are finite, except for overflows, and so are their derivatives.
+
+    >>> may_diverge("y = jnp.where(x > 0, 2 * x, -x)"), may_diverge("y = jnp.where(x > 0, 1 / x, x)")
+    (False, True)
+    """
+    tree = ast.parse(code)
+    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
+    chosen: list[ast.AST] = [part for each in calls if _name_of(each) == "where" for part in each.args[1:]]
+    return any(_diverges(part) for each in chosen or [tree] for part in ast.walk(each))
+
+
+def _diverges(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return _name_of(node) not in _FINITE
+    if not isinstance(node, ast.BinOp) or isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
+        return False
+    number = node.right.value if isinstance(node.right, ast.Constant) else 0
+    return not isinstance(number, int | float) or number < 1
+
+
+def _name_of(node: ast.Call) -> str:
+    return ast.unparse(node.func).rpartition(".")[2]
 
 
 def _tests(failing: Expression) -> list[ast.expr]:

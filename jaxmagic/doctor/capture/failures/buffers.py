@@ -19,6 +19,12 @@ from .statement import Place, definition
 #: The names of the code of comprehensions.
 _COMPREHENSIONS = "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"
 
+#: Parts of a statement of which at most one runs.
+_EXCLUSIVE: dict[type[ast.AST], tuple[set[str], ...]] = {
+    ast.If: ({"body", "orelse"},),
+    ast.Try: ({"handlers", "orelse"},),
+}
+
 #: At most this many arrays are listed.
 _MOST = 5
 
@@ -51,7 +57,7 @@ def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame, place: P
 
     Only calls of functions that the failing line sees under the same name are found. Without an earlier one, also
     earlier in the failing line, it is this line, which has run before: in a loop, in another call of its function, or
-    in the same cell.
+    in the same cell; or a later line of the same loop.
     """
     code = frame.f_code
     found = []
@@ -66,15 +72,84 @@ def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame, place: P
         elif code.co_name != "<module>":
             tree = definition(tree, code.co_name, code.co_firstlineno) if file == where.file else None
         for node in _same_scope(tree):
-            if not isinstance(node, ast.Call) or not _donates(node, deleted, frame):
+            if not isinstance(node, ast.Call) or not (_donates(node, deleted, frame) or _deletes(node, deleted)):
+                continue
+            if file == where.file and tree is not None and _is_ruled_out(node, place, tree, deleted):
                 continue
             text = f"{ast.unparse(node)} ({known_as(file)}:{node.lineno})"
             earlier = node.lineno < where.line or (node.lineno == where.line and was_evaluated(node, place))
             if file != where.file or earlier:
                 found.append(text)
-            elif node.lineno == where.line:
+            elif node.lineno == where.line or (tree is not None and _in_one_loop(node, place, tree)):
                 again.append(text)
     return Donors(tuple(dict.fromkeys(found or again))[:_MOST], not found and bool(again))
+
+
+def _is_ruled_out(call: ast.Call, place: Place, tree: ast.AST, deleted: tuple[str, ...]) -> bool:
+    """Return whether an earlier call has surely not deleted the arrays that a failing statement uses.
+
+    It is in a branch that did not run, or the variables have got other arrays since.
+    """
+    there, here = _path(tree, call), _path(tree, place.statement)
+    if any(isinstance(node, ast.If) and node.test is not None and _is_never(node, part) for node, part in there):
+        return True
+    if not here:
+        return False
+    for (node, part), (other, other_part) in zip(there, here, strict=False):
+        if isinstance(node, ast.For | ast.While | ast.AsyncFor):  # a branch of an earlier round may have run
+            return False
+        if node is not other:
+            break
+        if part != other_part and {part, other_part} in _EXCLUSIVE.get(type(node), ()):
+            return True
+    roots = {name.partition(".")[0].partition("[")[0] for name in deleted}
+    before = (call.end_lineno or 0, call.end_col_offset or 0)
+    return any(
+        isinstance(each, ast.Assign | ast.AnnAssign)
+        and before <= (each.end_lineno or 0, each.end_col_offset or 0)
+        and (each.end_lineno or 0) < (place.statement.lineno if place.statement is not None else 0)
+        and roots <= {part.id for target in _targets(each) for part in ast.walk(target) if isinstance(part, ast.Name)}
+        for node, part in here
+        for each in getattr(node, part, [])
+        if isinstance(getattr(node, part, None), list)
+    )
+
+
+def _in_one_loop(call: ast.Call, place: Place, tree: ast.AST) -> bool:
+    """Return whether a call and the failing statement are in the same loop."""
+    pairs = zip(_path(tree, call), _path(tree, place.statement), strict=False)
+    return any(
+        node is other and isinstance(node, ast.For | ast.While | ast.AsyncFor) for (node, _), (other, _) in pairs
+    )
+
+
+def _targets(statement: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
+    """Return the variables that an assignment binds: not those whose element or attribute it sets."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return [each for each in targets if isinstance(each, ast.Name | ast.Tuple | ast.List)]
+
+
+def _is_never(node: ast.If, part: str) -> bool:
+    """Return whether a branch never runs, by a constant condition."""
+    return isinstance(node.test, ast.Constant) and part == ("orelse" if node.test.value else "body")
+
+
+def _path(tree: ast.AST, inner: ast.AST | None) -> list[tuple[ast.AST, str]]:
+    """Return the nodes around a node, the outermost first, with the name of the field that it is in."""
+    for name, value in ast.iter_fields(tree):
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, ast.AST) and inner is not None:
+                if _is_same(each, inner):
+                    return [(tree, name)]
+                path = _path(each, inner)
+                if path:
+                    return [(tree, name), *path]
+    return []
+
+
+def _is_same(node: ast.AST, other: ast.AST) -> bool:
+    """Return whether nodes of two trees of one file are the same."""
+    return hasattr(node, "lineno") and _span(node) == _span(other)
 
 
 def was_evaluated(call: ast.Call, place: Place) -> bool:
@@ -144,6 +219,14 @@ def _donates(node: ast.Call, deleted: tuple[str, ...], frame: FrameType) -> bool
     given = [ast.unparse(each) for number, each in enumerate(node.args) if number in numbers]
     given += [ast.unparse(each.value) for each in node.keywords if each.arg in names]
     return any(name == each or name.startswith((f"{each}[", f"{each}.")) for name in deleted for each in given)
+
+
+def _deletes(node: ast.Call, deleted: tuple[str, ...]) -> bool:
+    """Return whether a call is ``x.delete()`` of one of the arrays."""
+    function = node.func
+    return (
+        isinstance(function, ast.Attribute) and function.attr == "delete" and ast.unparse(function.value) in deleted
+    )
 
 
 def largest_alive(namespace: dict[str, Any]) -> tuple[tuple[str, int], ...]:

@@ -53,8 +53,11 @@ def value_of(node: ast.AST, frame: FrameType) -> Any:
         if found is None and is_a(owner, type):
             found = member(owner, node.attr)
         return MISSING if found is None else found
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-        owner, key = value_of(node.value, frame), node.slice.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        number = value_of(node.operand, frame)
+        return -number if is_exactly(number, int, float) else MISSING
+    if isinstance(node, ast.Subscript):
+        owner, key = value_of(node.value, frame), value_of(node.slice, frame)
         if is_exactly(owner, list, tuple, dict) and is_exactly(key, int, str):
             try:
                 return owner[key]

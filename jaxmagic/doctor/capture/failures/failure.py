@@ -22,13 +22,23 @@ from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
 from ...record.failure import Failure, Handed, Traced, Value
 from .buffers import Donors, deleted_in, donors_of, largest_alive
 from .calls import called_name, jit_call, value_of
+from .decided import code_of, decision_of
 from .escapes import escapes_of
-from .held import arrays_in
 from .holder import holder_of
+from .leaked import Around, calls_around, has_leaked, leaked_in, tracers_in, used
 from .modules import module_names
-from .operands import home_of, index_parts, is_outer, is_percent, names_in, operands_of, passed_arrays
+from .operands import (
+    default_devices,
+    home_of,
+    index_parts,
+    is_outer,
+    is_percent,
+    names_in,
+    operands_of,
+    passed_arrays,
+)
 from .out_of_memory import Limits, look_at_memory
-from .recognize import Recognized, is_jax_file, recognize
+from .recognize import Recognized, recognize
 from .statement import Place, place_of
 
 
@@ -118,7 +128,7 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
 def _first_of_jax(entries: Sequence[Entry], last: Entry) -> FrameType | None:
     """Return the frame of JAX's function that the failing line called, directly or through a library."""
     beyond = entries[[each is last for each in entries].index(True) + 1 :]
-    return next((each.frame for each in beyond if is_jax_file(each.where.file)), None)
+    return next((each.frame for each in beyond if messages.is_jax_file(each.where.file)), None)
 
 
 def _with_operands(facts: Failure, last: Entry, called: FrameType | None) -> Failure:
@@ -129,6 +139,9 @@ def _with_operands(facts: Failure, last: Entry, called: FrameType | None) -> Fai
         return replace(facts, operands=index_parts(place, frame), outer=outer, holder=holder)
     if facts.kind == "format":
         return replace(facts, operands=names_in(place.statement, frame))
+    if facts.kind == "devices":
+        platform, number = default_devices()
+        facts = replace(facts, said=(*facts.said, ("platform", platform), ("present", str(number))))
     if facts.library is not None:
         return replace(facts, operands=() if called is None else passed_arrays(called))
     return replace(facts, operands=operands_of(place, frame, called))
@@ -140,7 +153,7 @@ def _library(entries: Sequence[Entry], last: Entry) -> Frame | None:
     The libraries that JAX itself calls are its own affair.
     """
     beyond = entries[[each is last for each in entries].index(True) + 1 :]
-    theirs = [*itertools.takewhile(lambda each: not is_jax_file(each.where.file), beyond)]
+    theirs = [*itertools.takewhile(lambda each: not messages.is_jax_file(each.where.file), beyond)]
     return theirs[-1].where if theirs else None
 
 
@@ -152,9 +165,12 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         facts = replace(facts, kind="format")
     if facts.traced is None and facts.kind in ("mask", "shape", "number", "format"):
         facts = replace(facts, traced=_common(_meant(facts, place, last.frame)))
-    if facts.kind in OF_TRACED and facts.traced is not None and not _is_running(facts.traced, entries):
+    around = calls_around([each.frame for each in entries])
+    if facts.kind in OF_TRACED and has_leaked(facts.traced, place, last.frame, around):
         facts = replace(facts, kind="leak", detail=None)
-    values = tuple(_values(place.whole, last.frame, depth=3 if facts.kind == "leak" else 0))
+    if facts.kind == "leak":
+        facts = _of_leak(facts, used(place), last.frame, around)
+    values = tuple(_values(place.whole, last.frame, around if facts.kind == "leak" else None))
     begun = _beginning(facts.traced, users)
     call = None
     if facts.kind in ("static", "not array"):
@@ -163,6 +179,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         caller = users[begun - 1]
         call = jit_call(caller.place, caller.frame, caller.where, users[begun].frame.f_code)
     lines = text_of(last.where.file)
+    running = [each.frame.f_code for each in users]
     deleted = deleted_in(place, last.frame) if facts.kind == "deleted" else ()
     donors = donors_of(deleted, last.frame, last.where, place) if deleted else Donors()
     alive = largest_alive(last.frame.f_globals) if facts.kind == "memory" else ()
@@ -184,17 +201,24 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         detail=", ".join(deleted) or _named(facts, place, last.frame),
         donated_by=donors.calls,
         donated_before=donors.before,
+        decides=decision_of(place, last.frame, running) if facts.kind == "bool" else None,
         names=module_names(last.frame),
         alive=tuple(name for name, _ in alive),
         alive_bytes=tuple(size for _, size in alive),
     )
 
 
-def _is_running(traced: Traced, entries: Sequence[Entry]) -> bool:
-    """Return whether a function is among the calls of a traceback; if not, its value has left it."""
-    known = (traced.function, traced.file, traced.line)
-    codes = (each.frame.f_code for each in entries)
-    return any((code.co_name, code.co_filename, code.co_firstlineno) == known for code in codes)
+def _of_leak(facts: Failure, node: ast.AST | None, frame: FrameType, around: Around) -> Failure:
+    """Add what the traced values in the failing expression tell of the function that made them."""
+    values = tuple(_values(node, frame, around))
+    types = {each.type for each in values}
+    said = (messages.detail("leak", origin_of(each) or "") for _, each in leaked_in(node, frame, around))
+    return replace(
+        facts,
+        traced=facts.traced or _common(values),
+        type=facts.type or (next(iter(types)) if len(types) == 1 else None),
+        detail=facts.detail or next(filter(None, said), None),
+    )
 
 
 def _meant(facts: Failure, place: Place, frame: FrameType) -> tuple[Value, ...]:
@@ -250,22 +274,16 @@ def _is_vmapped(value: object) -> bool:
     return kinds is not None and kinds[0].startswith(("Batch", "Vmap"))
 
 
-def _values(node: ast.AST | None, frame: FrameType, depth: int = 0) -> Iterator[Value]:
-    """Iterate over the names and attributes in an expression that hold traced values, or containers of them."""
-    seen: set[str] = set()
-    for each in ast.walk(node) if node is not None else ():
-        if not isinstance(each, ast.Name | ast.Attribute | ast.Subscript):
-            continue
-        for text, value in arrays_in(ast.unparse(each), value_of(each, frame), is_tracer, depth):
-            if text in seen or len(seen) >= MOST_VALUES:
-                continue
-            seen.add(text)
-            said = origin_of(value)
-            yield Value(
-                name=text,
-                type=messages.short_type(type_of(value) or "unknown"),
-                origin=None if not said else messages.traced(said),
-            )
+def _values(node: ast.AST | None, frame: FrameType, leaked: Around | None = None) -> Iterator[Value]:
+    """Iterate over the names and attributes in an expression that hold traced values, or those that have leaked."""
+    found = dict(tracers_in(node, frame) if leaked is None else leaked_in(node, frame, leaked))
+    for text, value in itertools.islice(found.items(), MOST_VALUES):
+        said = origin_of(value)
+        yield Value(
+            name=text,
+            type=messages.short_type(type_of(value) or "unknown"),
+            origin=None if not said else messages.traced(said),
+        )
 
 
 def _handed(users: Sequence[Entry], begun: int | None) -> Iterator[Handed]:
@@ -277,7 +295,7 @@ def _handed(users: Sequence[Entry], begun: int | None) -> Iterator[Handed]:
         if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
             return
         code = inner.frame.f_code
-        if value_code(value_of(node.func, outer.frame)) is not code:
+        if code_of(value_of(node.func, outer.frame)) is not code:
             return
         given = dict(zip(code.co_varnames[: code.co_argcount], node.args, strict=False))
         given |= {each.arg: each.value for each in node.keywords if each.arg}
@@ -287,14 +305,3 @@ def _handed(users: Sequence[Entry], begun: int | None) -> Iterator[Handed]:
                     text = ast.unparse(passed)
                     yield Handed(parameter=parameter, text=text, location=outer.where.location, origin=value.origin)
                     break
-
-
-def value_code(function: object) -> object:
-    """Return the code of a function, or of the function that was jitted; ``None`` if it has none."""
-    from ....runtime.around import attribute
-
-    for each in (attribute(function, "__wrapped__"), function):
-        code = getattr(each, "__code__", None) if type(each).__name__ == "function" else None
-        if code is not None:
-            return code
-    return None

@@ -78,12 +78,21 @@ def names_in(node: ast.AST | None, frame: FrameType) -> tuple[Operand, ...]:
 
 
 def index_parts(place: Place, frame: FrameType) -> tuple[Operand, ...]:
-    """Return what an assigned element is an element of, and the names in its index."""
+    """Return what an assigned element is an element of, and the names in its index and in what changes it."""
     if not isinstance(place.node, ast.Subscript):
         return ()
     array = place.node.value
     owner = array.value if isinstance(array, ast.Subscript) else array
-    return (_operand(ast.unparse(owner), owner, value_of(owner, frame), frame), *names_in(place.node.slice, frame))
+    changing = place.statement.value if isinstance(place.statement, ast.AugAssign) else None
+    names = (*names_in(place.node.slice, frame), *names_in(changing, frame))
+    return (_operand(ast.unparse(owner), owner, value_of(owner, frame), frame), *names)
+
+
+def default_devices() -> tuple[str, int]:
+    """Return the platform of JAX's devices, such as ``"cpu"``, and their number."""
+    import jax
+
+    return str(jax.default_backend()), len(jax.devices())
 
 
 def is_percent(node: ast.AST | None) -> bool:

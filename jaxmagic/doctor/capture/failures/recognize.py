@@ -11,7 +11,7 @@ from ....errors import message_of
 from ....runtime.around import of_type
 from ....runtime.jax_errors import met_a_deleted_array, ran_out_of_memory
 from ....runtime.tracing import tracer_names
-from ...analysis.failures.messages import LONGEST, kind_of
+from ...analysis.failures.messages import LONGEST, is_jax_file, kind_of
 from ...analysis.failures.wrong_arguments.patterns import read
 from ...record.failure import Kind
 from .statement import operation
@@ -92,12 +92,6 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
 
 def _is_jax_module(name: object) -> bool:
     return type(name) is str and name.partition(".")[0] in ("jax", "jaxlib")
-
-
-def is_jax_file(file: str) -> bool:
-    """Return whether a file is part of JAX."""
-    path = file.replace("\\", "/")
-    return "/jax/_src/" in path or "/jaxlib/" in path or "/site-packages/jax/" in path
 
 
 def innermost(traceback: TracebackType) -> TracebackType:

@@ -50,6 +50,15 @@ def _write_at_divided(array: str, type: str) -> str:
     )
 
 
+def _write_at_cut_off(array: str, type: str, method: str) -> str:
+    array = quoted(array)
+    return (
+        f"Make a new array, and convert the result to its type, {quoted(type)}: the fraction is cut off, as in NumPy "
+        f"for one element. {array}.at[…].{method}(…) alone warns that it will be an error. To keep fractions, begin "
+        f"with floats: {array} = {array}.astype(float)."
+    )
+
+
 def _format(value: str, type: str) -> str:
     what = f"{quoted(value)} ({type}) is traced" if value else "A value is traced"
     return f"{what}, so it has no value yet that could be formatted."
@@ -129,6 +138,7 @@ CALL_NOTES: dict[str, Callable[..., str]] = {
     "write_at": _write_at,
     "write_at_new": _write_at_new,
     "write_at_divided": _write_at_divided,
+    "write_at_cut_off": _write_at_cut_off,
     "write_at_outside": lambda array, root: (
         f"{quoted(root)} is not a local variable of this function. Return the new array, "
         f"{quoted(array)}.at[…].set(…), and assign it where {quoted(root)} is made."

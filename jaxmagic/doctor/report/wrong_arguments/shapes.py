@@ -35,12 +35,16 @@ def _no_axis(operand: str, number: int) -> str:
 
 def _einsum(label: str, places: str) -> str:
     where = f": {printable(places)}" if places else ""
-    return f"The label {quoted(label)} of einsum stands for axes of different sizes{where}."
+    if label == "...":
+        return "The axes that an ellipsis (...) of einsum stands for have different sizes."
+    which = f"The label {quoted(label)}" if label else "A label"
+    return f"{which} of einsum stands for axes of different sizes{where}."
 
 
 def _einsum_axes(subscript: str, labels: int, operand: str, axes: int) -> str:
     got = f"{printable(operand)} has {axes} {_axes(axes)}" if operand else "its operand has another number of axes"
-    return f"The subscript {quoted(subscript)} has {labels} {'label' if labels == 1 else 'labels'}, but {got}."
+    which = f"The subscript {quoted(subscript)}" if subscript else "A subscript of einsum"
+    return f"{which} has {labels} {'label' if labels == 1 else 'labels'}, but {got}."
 
 
 def _axes(count: int) -> str:
@@ -62,7 +66,12 @@ def _value(text: str, shape: str) -> str:
     return f"{printable(text)} {shape}" if text else f"An array of shape {shape}"
 
 
-def _joined(operands: str, axis: int, other: int, sizes: str) -> str:
+def _joined(operands: str, axis: int, other: int, sizes: str, function: str = "") -> str:
+    if function:
+        who = printable(operands) or "The arrays"
+        differ = f"axis {other} has sizes {sizes}, and must have the same size in all of them"
+        why = differ if operands else "their shapes differ in another axis than the joined one"
+        return f"{who} do not fit in {quoted(function)}: {why}."
     return (
         f"{printable(operands)} cannot be concatenated along axis {axis}: axis {other} has sizes {sizes}, and must "
         "have the same size in all of them."

@@ -355,7 +355,8 @@ def test_a_call_on_the_same_line_donated_before_only_if_it_comes_later(line: str
 def test_who_deleted_an_array_may_be_unknown() -> None:
     cell = Cell("""
         x = jnp.ones(3)
-        x.delete()
+        y = x
+        y.delete()
         print(x)  # here
     """)
     assert cell.finding.line == cell.here
@@ -484,6 +485,12 @@ def test_pytrees_that_differ(line: str, first: str, other: str) -> None:
     assert cell.finding.line == cell.here
     assert first in cell.said
     assert any(each in cell.said for each in other.split("|"))
+
+
+def test_the_place_at_which_pytrees_differ_is_in_the_users_tree() -> None:
+    said = Cell("jax.tree.map(lambda a, b: a, {'p': {'a': 1}}, {'p': {'b': 1}})").said
+    assert "differ at ['p']: one has" in said or "differ: one has" in said
+    assert "tree_map" not in said
 
 
 def test_out_of_memory_lists_what_is_alive() -> None:

@@ -158,6 +158,20 @@ def test_inside_of_a_flax_linen_module() -> None:
     eval(cell.fallback, cell.names)
 
 
+def test_arguments_of_a_librarys_function_are_not_named() -> None:
+    pytest.importorskip("equinox")
+    cell = Cell("""
+        import equinox
+        @equinox.filter_jit
+        def step(x):
+            return float(x)  # here
+        step(jnp.ones(()))
+    """)
+    assert cell.finding.line == cell.here
+    assert "dynamic" not in cell.said
+    assert "/equinox/" not in cell.said
+
+
 def test_inside_of_a_flax_nnx_module() -> None:
     pytest.importorskip("flax")
     cell = Cell("""

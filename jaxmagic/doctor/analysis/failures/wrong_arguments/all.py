@@ -25,6 +25,7 @@ from .derivatives import explain_aux, explain_grad_argument, explain_grad_input,
 from .explained import Explained
 from .formats import explain_format
 from .mapped import explain_vmap_axes, explain_vmap_rank, explain_vmap_sizes
+from .meshes import explain_devices, explain_mesh_axes
 from .non_arrays import explain_not_array, explain_result
 from .options import explain_jit_option, explain_nondiff, explain_size
 from .products import explain_batch, explain_einsum, explain_einsum_axes, explain_no_axis, explain_product
@@ -62,5 +63,7 @@ WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
     "vmap rank": explain_vmap_rank,
     "vmap axes": explain_vmap_axes,
     "jit option": explain_jit_option,
+    "devices": explain_devices,
+    "mesh axes": explain_mesh_axes,
     "nondiff": explain_nondiff,
 }

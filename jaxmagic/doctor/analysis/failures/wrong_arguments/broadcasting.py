@@ -23,6 +23,12 @@ from .operands import (
     written,
 )
 
+#: Functions that join arrays along the axis that they are given.
+_WITH_AXIS = "concatenate", "concat", "append"
+
+#: Functions that stack the arrays in a list.
+_OF_LISTS = "array", "asarray"
+
 
 def explain_broadcast(failure: Failure) -> Explained:
     """Explain operands that do not broadcast to each other."""
@@ -105,7 +111,10 @@ def explain_broadcast_to(failure: Failure) -> Explained:
 
 
 def explain_joined(failure: Failure) -> Explained:
-    """Explain arrays that do not fit in ``concatenate()``."""
+    """Explain arrays that do not fit in ``concatenate()``, or in a function that calls it."""
+    called = _called(failure)
+    if called.rpartition(".")[2] in _OF_LISTS:  # each array has got an axis of its own before
+        return _stacked(failure, [])
     shapes = shapes_in(fact(failure, "shapes"))
     texts = with_shapes(failure, shapes) or []
     axis = fact(failure, "axis")
@@ -116,24 +125,40 @@ def explain_joined(failure: Failure) -> Explained:
     others = [
         each for each in range(len(shapes[0])) if each != int(axis) and len({shape[each] for shape in shapes}) > 1
     ]
+    has_axis = not called or (called.rpartition(".")[2] in _WITH_AXIS and not called.startswith(("lax.", "jax.lax.")))
     found = note(
         "doctor.error_joined",
-        operands=listed(texts, shapes),
+        operands=listed(texts, shapes) if texts or has_axis else "",
         axis=int(axis),
         other=others[0],
         sizes=" and ".join(map(str, dict.fromkeys(shape[others[0]] for shape in shapes))),
+        function="" if has_axis else shortened(called),
     )
     along = [
         each
         for each in range(len(shapes[0]))
         if len({shape[:each] + shape[each + 1 :] for shape in shapes}) == 1 and each != int(axis)
     ]
-    return Explained(found, note("doctor.write_joined", fits=str(along[0]) if len(along) == 1 else ""))
+    fits = str(along[0]) if len(along) == 1 and called and has_axis else ""
+    return Explained(found, note("doctor.write_joined", fits=fits))
+
+
+def _called(failure: Failure) -> str:
+    """Return the function of JAX that the failing line calls; ``""`` if a library calls it, or if it is no call."""
+    failing = expression_of(failure)
+    if failing is None or failure.library is not None:
+        return ""
+    if isinstance(failing.node, ast.Subscript):  # jnp.r_[a, b]
+        return ast.unparse(failing.node.value)
+    return failing.called or ""
 
 
 def explain_stacked(failure: Failure) -> Explained:
     """Explain arrays that do not fit in ``stack()``."""
-    shapes = shapes_in(fact(failure, "shapes"))
+    return _stacked(failure, shapes_in(fact(failure, "shapes")))
+
+
+def _stacked(failure: Failure, shapes: list[Shape]) -> Explained:
     arrays = arrays_of(failure)
     if not shapes and arrays and all(each.shape is not None for each in arrays):
         shapes = [each.shape or () for each in arrays]

@@ -133,6 +133,12 @@ _PATTERNS: tuple[tuple[str, Kind, str], ...] = (
         r"positional"),
     ("ValueError", "jit option",
         r"Jitted function has invalid argnames \{(?P<names>.+)\} in (?P<option>\w+_argnames)"),
+    ("ValueError", "devices",
+        r"Number of devices (?P<given>\d+) must (?:be >=|equal) the product of mesh_shape "
+        rf"(?P<shape>{_SHAPE})"),
+    ("ValueError", "mesh axes",
+        r"Mesh requires the ndim of its first argument .* but got devices\.ndim == (?P<axes>\d+) and "
+        r"len\(axis_names\) == (?P<names>\d+)"),
     ("UnexpectedTracerError", "nondiff",
         r"Found a JAX Tracer object passed as an argument to a (?P<rule>custom_\w+) function in a position "
         r"indicated by nondiff_argnums"),

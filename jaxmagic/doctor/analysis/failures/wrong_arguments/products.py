@@ -144,31 +144,39 @@ def explain_no_axis(failure: Failure) -> Explained:
 
 
 def explain_einsum(failure: Failure) -> Explained:
-    """Explain a label that stands for axes of different sizes."""
-    label = fact(failure, "label")
+    """Explain a label that stands for axes of different sizes.
+
+    JAX names axes of an ellipsis, and those of interleaved lists of labels, by labels of its own.
+    """
+    label, remedy = fact(failure, "label"), note("doctor.write_einsum")
+    subscripts = _subscripts(failure)
+    if subscripts is None or label not in subscripts:
+        own = "..." if subscripts is not None and "..." in subscripts else ""
+        return Explained(note("doctor.error_einsum", label=own, places=""), remedy)
     places = [
         (operand, axis, (operand.shape or ())[axis])
         for subscript, operand in _labelled(failure)
-        for axis, each in enumerate(subscript)
+        for axis, each in subscript.items()
         if each == label
     ]
     sizes = {size for _, _, size in places}
     if len(sizes) < 2:
-        return Explained(note("doctor.error_einsum", label=label, places=""), note("doctor.write_einsum"))
+        return Explained(note("doctor.error_einsum", label=label, places=""), remedy)
     said = ", ".join(f"{shortened(each.text)} axis {axis}: {size}" for each, axis, size in places)
-    return Explained(note("doctor.error_einsum", label=label, places=said), note("doctor.write_einsum"))
+    return Explained(note("doctor.error_einsum", label=label, places=said), remedy)
 
 
 def explain_einsum_axes(failure: Failure) -> Explained:
     """Explain a subscript with another number of labels than its operand has axes."""
     subscript, number = fact(failure, "subscript"), int(fact(failure, "number"))
-    operands = _operands(failure)
+    operands, subscripts = _operands(failure), _subscripts(failure)
+    written_out = subscripts is not None and subscript in subscripts.partition("->")[0].split(",")
     operand = operands[number] if number < len(operands) else None
     known = operand is not None and operand.shape is not None and len(operand.shape) != len(subscript)
     return Explained(
         note(
             "doctor.error_einsum_axes",
-            subscript=subscript,
+            subscript=subscript if written_out else "",
             labels=len(subscript),
             operand=listed([operand.text], [operand.shape or ()]) if known and operand is not None else "",
             axes=len(operand.shape or ()) if known and operand is not None else -1,
@@ -177,21 +185,30 @@ def explain_einsum_axes(failure: Failure) -> Explained:
     )
 
 
+def _subscripts(failure: Failure) -> str | None:
+    """Return the subscripts as the user wrote them, without blanks; ``None`` if they are unknown, or lists."""
+    positional = [each for each in failure.operands if each.keyword is None]
+    string = positional[0].string if positional else None
+    return None if string is None else string.replace(" ", "")
+
+
 def _operands(failure: Failure) -> list[Operand]:
     """Return the arrays that ``einsum("ij,jk", a, b)`` multiplies."""
     positional = [each for each in failure.operands if each.keyword is None]
-    return positional[1:] if positional and positional[0].string is not None else []
+    return positional[1:] if _subscripts(failure) is not None else []
 
 
-def _labelled(failure: Failure) -> list[tuple[str, Operand]]:
-    """Return the subscript of each operand; none if they are not all known, or if there is an ellipsis."""
-    operands = _operands(failure)
-    if not operands:
+def _labelled(failure: Failure) -> list[tuple[dict[int, str], Operand]]:
+    """Return the label of each axis of each operand, without those of an ellipsis; none if they are not all known."""
+    operands, found = _operands(failure), []
+    subscripts = (_subscripts(failure) or "").partition("->")[0].split(",")
+    if len(subscripts) != len(operands):
         return []
-    subscripts = (failure.operands[0].string or "").replace(" ", "").partition("->")[0].split(",")
-    if len(subscripts) != len(operands) or any(
-        each.shape is None or len(each.shape) != len(subscript)
-        for subscript, each in zip(subscripts, operands, strict=True)
-    ):
-        return []
-    return list(zip(subscripts, operands, strict=True))
+    for subscript, operand in zip(subscripts, operands, strict=True):
+        first, ellipsis, last = subscript.partition("...")
+        rank = None if operand.shape is None else len(operand.shape)
+        if rank is None or len(first + last) > rank or (not ellipsis and len(first) != rank):
+            return []
+        labels = dict(enumerate(first)) | {rank - len(last) + place: each for place, each in enumerate(last)}
+        found.append((labels, operand))
+    return found

@@ -47,6 +47,10 @@ def explain_update(failure: Failure) -> Explained:
         return Explained(
             found, note("doctor.write_at_divided", array=ast.unparse(array), type=_type(failure, target))
         )
+    if operator is not None and _is_cut_off(failure, failing, target):
+        code = None if index is None else _written(failing, target, array, index, "set", cut_off=True)
+        text, kind = ast.unparse(array), _type(failure, target)
+        return Explained(found, note("doctor.write_at_cut_off", array=text, type=kind, method=method), code)
     remedy = note(
         "doctor.write_at",
         array=ast.unparse(array),
@@ -78,6 +82,25 @@ def _holds_floats(failure: Failure, target: ast.Subscript) -> bool:
     return _type(failure, target).startswith(("f", "bf", "c"))
 
 
+def _is_cut_off(failure: Failure, failing: Expression, target: ast.Subscript) -> bool:
+    """Return whether an array is known to hold integers, and what changes it is known to be no integer."""
+    value = failing.statement.value if isinstance(failing.statement, ast.AugAssign) else None
+    integers = _type(failure, target).startswith(("i", "u", "bool"))
+    return integers and value is not None and _is_float(value, failure.operands)
+
+
+def _is_float(node: ast.expr, operands: tuple[Operand, ...]) -> bool:
+    """Return whether arithmetic surely makes a float."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, ast.Div) or _is_float(node.left, operands) or _is_float(node.right, operands)
+    if isinstance(node, ast.UnaryOp):
+        return _is_float(node.operand, operands)
+    if isinstance(node, ast.Constant):
+        return type(node.value) is float
+    types = [each.type or "" for each in operands if each.text == ast.unparse(node)]
+    return isinstance(node, ast.Name) and any(each.startswith(("f", "bf")) for each in types)
+
+
 def _replaced(failure: Failure, target: ast.Subscript) -> tuple[ast.expr | None, ast.expr | None]:
     """Return the array that has to be replaced, and the index of the element in it; ``None`` if unknown.
 
@@ -98,18 +121,26 @@ def _replaced(failure: Failure, target: ast.Subscript) -> tuple[ast.expr | None,
     return array.value, ast.Tuple(elts=[array.slice, *rest], ctx=ast.Load())
 
 
-def _written(failing: Expression, target: ast.Subscript, array: ast.expr, index: ast.expr, method: str) -> str | None:
-    """Return ``x = x.at[0].set(1)`` for ``x[0] = 1``; ``None`` if the statement assigns to something else as well."""
+def _written(
+    failing: Expression, target: ast.Subscript, array: ast.expr, index: ast.expr, method: str, cut_off: bool = False
+) -> str | None:
+    """Return ``x = x.at[0].set(1)`` for ``x[0] = 1``; ``None`` if the statement assigns to something else as well.
+
+    With `cut_off`, the new element is converted to the type of the array.
+    """
     statement = failing.statement
     value: ast.expr
     if isinstance(statement, ast.Assign) and statement.targets == [target]:
         value = statement.value
     elif isinstance(statement, ast.AugAssign) and statement.target is target:
         value = statement.value
-        if type(statement.op) not in _METHODS:
+        if type(statement.op) not in _METHODS or cut_off:
             if any(isinstance(each, ast.Call) for each in ast.walk(target)):
                 return None
             value = ast.BinOp(left=target, op=statement.op, right=value)
+        if cut_off:
+            dtype = ast.Attribute(value=array, attr="dtype", ctx=ast.Load())
+            value = ast.Call(ast.Attribute(value=value, attr="astype", ctx=ast.Load()), args=[dtype], keywords=[])
     else:
         return None
     if not _root(array) or any(

@@ -251,3 +251,51 @@ def test_the_shapes_in_the_tests_are_those_of_numpy() -> None:
     with pytest.raises(ValueError, match="mismatch"):
         np.ones((3, 4)) @ np.ones((5, 4))
     assert jax.eval_shape(jnp.matmul, np.ones((3, 4)), np.ones((5, 4)).T).shape == (3, 5)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            'jnp.einsum("...ij,...jk->...ik", a, b)',
+            "The label j of einsum stands for axes of different sizes: a axis 2",
+        ),
+        ('jnp.einsum("... i j, ... j k", a, b)', "a axis 2: 4, b axis 1: 5."),
+        ('jnp.einsum("...i,...i", a, a[1:, :2])', "The axes that an ellipsis (...) of einsum stands for"),
+        ("jnp.einsum(a, [0, 1, 2], b, [0, 2, 3], [1, 3])", "A label of einsum stands for axes of different sizes."),
+        ("jnp.einsum(a, [0, 1], b, [0, 2, 3], [1, 3])", "A subscript of einsum has 2 labels"),
+        ('(lambda *s: jnp.einsum(*s, a, b))("hij,hjk")', "A label of einsum stands for axes of different sizes."),
+    ],
+)
+def test_labels_of_einsum_are_named_only_if_the_user_wrote_them(call: str, said: str) -> None:
+    cell = Cell(f"a, b = jnp.ones((2, 3, 4)), jnp.ones((2, 5, 6))\n{call}  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(said) or said in cell.said.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("jnp.vstack([a, b])", "a (2, 3) and b (3, 4) do not fit in jnp.vstack: axis 1 has sizes 3 and 4"),
+        ("jnp.hstack([a, b])", "a (2, 3) and b (3, 4) do not fit in jnp.hstack: axis 0 has sizes 2 and 3"),
+        ("jnp.column_stack([a, b])", "do not fit in jnp.column_stack"),
+        ("jnp.dstack([a, b])", "The arrays do not fit in jnp.dstack: their shapes differ in another axis"),
+        ("jnp.block([[a, b]])", "The arrays do not fit in jnp.block: their shapes differ in another axis"),
+        ("jnp.r_[a, b]", "The arrays do not fit in jnp.r_: their shapes differ in another axis"),
+        ("jnp.array([a, b])", "a (2, 3) and b (3, 4) cannot be stacked: they must have the same shape."),
+    ],
+)
+def test_functions_without_an_axis_get_no_advice_about_it(call: str, said: str) -> None:
+    cell = Cell(f"a, b = jnp.ones((2, 3)), jnp.ones((3, 4))\n{call}  # here")
+    assert cell.finding.line == cell.here
+    assert said in cell.said
+    assert "along axis" not in cell.said.lower()
+
+
+def test_only_the_users_own_call_gets_advice_about_its_axis() -> None:
+    advice = "Along axis=1 they fit in shape."
+    arrays = "a, b = jnp.ones((2, 3)), jnp.ones((2, 4))\n"
+    assert advice in Cell(f"{arrays}jnp.concatenate([a, b])").said
+    assert advice in Cell(f"{arrays}jnp.append(a, b, axis=0)").said
+    assert advice not in Cell(f"{arrays}lax.concatenate([a, b], 0)").said
+    assert advice not in Cell(f"{arrays}jnp.vstack([a, b])").said

@@ -35,6 +35,33 @@ def test_an_element_is_assigned_as_in_numpy(line: str, code: str) -> None:
     np.testing.assert_allclose(cell.rewritten(code).names["x"], expected["x"])
 
 
+@pytest.mark.filterwarnings("error::FutureWarning")
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("x[1] *= 0.5", "x = x.at[1].set((x[1] * 0.5).astype(x.dtype))"),
+        ("x[1] += -1.5", "x = x.at[1].set((x[1] + -1.5).astype(x.dtype))"),
+        ("x[i] -= 2 * y", "x = x.at[i].set((x[i] - 2 * y).astype(x.dtype))"),
+        ("x[1] *= 3 / 2", "x = x.at[1].set((x[1] * (3 / 2)).astype(x.dtype))"),
+        ("x[0] **= 1.5", "x = x.at[0].set((x[0] ** 1.5).astype(x.dtype))"),
+        ("x[1] //= 2.5", "x = x.at[1].set((x[1] // 2.5).astype(x.dtype))"),
+        ("x[1] *= 2", "x = x.at[1].multiply(2)"),
+        ("x[1] //= 2", "x = x.at[1].set(x[1] // 2)"),
+        ("x[1] **= 2", "x = x.at[1].power(2)"),
+        ("x[i] += i", "x = x.at[i].add(i)"),
+    ],
+)
+def test_integers_stay_integers_as_in_numpy(line: str, code: str) -> None:
+    cell = Cell(f"i, y = 1, 0.4\nx = jnp.array([5, -7, 9])\n{line}  # here")
+    assert cell.finding.code == code
+    assert ("the fraction is cut off" in cell.said) == ("astype" in code)
+    expected = {"i": 1, "y": 0.4, "x": np.array([5, -7, 9])}
+    exec(line, expected)
+    got = np.asarray(cell.rewritten(code).names["x"])
+    assert got.dtype.kind == "i"
+    np.testing.assert_array_equal(got, expected["x"])
+
+
 @pytest.mark.parametrize("transform", ["f(jnp.ones(3))", "jax.jit(f)(jnp.ones(3))", "jax.vmap(f)(jnp.ones((2, 3)))"])
 def test_in_a_function_the_new_array_has_to_be_returned(transform: str) -> None:
     cell = Cell(f"def f(x):\n    x[0] = 2  # here\n    return x\nresult = {transform}")

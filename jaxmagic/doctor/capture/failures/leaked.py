@@ -1,0 +1,96 @@
+"""Finds traced values in the failing code, and decides whether they are used after their function was traced."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from types import FrameType
+from typing import Any, NamedTuple
+
+from ....runtime.tracing import is_traced_in, is_tracer
+from ...record.failure import Traced
+from .calls import value_of
+from .held import arrays_in
+from .statement import Place
+
+#: Containers in the failing expression are searched down to this depth.
+_DEPTH = 3
+
+
+def tracers_in(node: ast.AST | None, frame: FrameType, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Iterate over the traced values in the variables, attributes and elements of an expression, with their names.
+
+    Args:
+        node: the expression.
+        frame: the frame in which it was evaluated.
+        depth: how deep containers are searched.
+    """
+    if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+        found = list(arrays_in(ast.unparse(node), value_of(node, frame), is_tracer, depth))
+        yield from found
+        if found:  # what it is an element or an attribute of holds others as well
+            node = node.slice if isinstance(node, ast.Subscript) else None
+    for each in ast.iter_child_nodes(node) if node is not None else ():
+        yield from tracers_in(each, frame, depth)
+
+
+class Around(NamedTuple):
+    """The calls around the failing expression.
+
+    Attributes:
+        frames: the calls, with those that JAX has removed from the traceback.
+        complete: whether none is missing; those around a generator and in other threads cannot be found.
+    """
+
+    frames: list[FrameType]
+    complete: bool
+
+    def is_over(self, tracer: Any) -> bool:
+        """Return whether the trace of a value had surely ended; of any value, nothing is traced, for ``None``."""
+        return self.complete and is_traced_in(tracer, self.frames) is False
+
+
+def calls_around(traceback: Sequence[FrameType]) -> Around:
+    """Return the calls around the innermost frame of a traceback."""
+    frames: dict[int, FrameType] = {}
+    complete = True
+    for number, outer in enumerate(traceback):
+        here: FrameType | None = outer
+        while here is not None and id(here) not in frames:
+            frames[id(here)] = here
+            here = here.f_back
+        complete = complete and (here is not None or number == 0)
+    return Around(list(frames.values()), complete)
+
+
+def leaked_in(node: ast.AST | None, frame: FrameType, around: Around) -> list[tuple[str, Any]]:
+    """Return the traced values in an expression and its containers whose trace had ended; all of them if none has."""
+    found = list(tracers_in(node, frame, _DEPTH))
+    return [each for each in found if around.is_over(each[1])] or found
+
+
+def used(place: Place) -> ast.AST | None:
+    """Return the failing expression; the statement if it is unknown, or in a text, where Python 3.11 misplaces it."""
+    return place.statement if place.operation.startswith("FORMAT") else place.node or place.statement
+
+
+def has_leaked(traced: Traced | None, place: Place, frame: FrameType, around: Around) -> bool:
+    """Return whether the failing expression uses a value whose trace had ended; false if that is uncertain.
+
+    Args:
+        traced: the function that made the value, if JAX says it.
+        place: where the code stopped.
+        frame: the innermost frame of the user's code.
+        around: the calls around it.
+    """
+    node = used(place)
+    found = list(tracers_in(node, frame)) or list(tracers_in(node, frame, _DEPTH))
+    if found:
+        return all(around.is_over(value) for _, value in found)
+    if not around.is_over(None):
+        return False
+    if traced is None:  # an operation of Python on a value; a call may have traced something of its own
+        return place.operation.startswith("FORMAT") or isinstance(node, ast.BinOp)
+    known = (traced.function, traced.file, traced.line)
+    codes = (each.f_code for each in around.frames)
+    return all((each.co_name, each.co_filename, each.co_firstlineno) != known for each in codes)
