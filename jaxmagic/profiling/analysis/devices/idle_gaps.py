@@ -122,8 +122,5 @@ def _of(segments: Segments, chosen: Ints) -> Segments:
 
 
 def _union(parts: Sequence[Segments]) -> Segments:
-    if not parts:
-        nothing = np.zeros(0, np.int64)
-        return Segments(nothing, nothing, nothing)
     every = joined(parts)
     return union_of(every.start, every.end)
