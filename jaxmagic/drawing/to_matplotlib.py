@@ -21,6 +21,7 @@ from ..charts.areas import Boxes, Flame, Treemap
 from ..charts.curves import Curves
 from ..charts.lane_thinning import lane_runs
 from ..charts.lanes import Lanes
+from ..charts.scale import Scale
 from ..charts.spec import Bars, Chart, Forest, Multiples
 from ..terminal import printable
 from .colours import GREY, INK, hue, hue_of_part
@@ -79,11 +80,17 @@ def _draw(chart: object, into: Figure) -> None:
     raise TypeError(f"figure(): expected a chart, got {type(chart).__name__}")
 
 
+def _axes(into: Figure, height: float, x: Scale) -> Axes:
+    """Return the axes of a figure of this height in inches."""
+    into.set_size_inches(_WIDTH, height)
+    axes = into.add_subplot()
+    set_scale(axes.xaxis, x)
+    return axes
+
+
 @_draw.register
 def _(chart: Boxes, into: Figure) -> None:
-    into.set_size_inches(_WIDTH, 3.6)
-    axes = into.add_subplot()
-    set_scale(axes.xaxis, chart.x)
+    axes = _axes(into, 3.6, chart.x)
     set_scale(axes.yaxis, chart.y)
     for box in chart.boxes:
         (left, right), (low, high) = box.x, box.y
@@ -164,9 +171,7 @@ def _curves(chart: Curves, axes: Axes) -> list[Line2D | Patch]:
 
 @_draw.register
 def _(chart: Forest, into: Figure) -> None:
-    into.set_size_inches(_WIDTH, 0.9 + 0.32 * len(chart.rows))
-    axes = into.add_subplot()
-    set_scale(axes.xaxis, chart.x)
+    axes = _axes(into, 0.9 + 0.32 * len(chart.rows), chart.x)
     if chart.noise is not None:
         noise = axes.axvspan(*chart.noise, color=GREY, alpha=0.3, linewidth=0, label=label(chart.noise_label, 60))
         draw_legend(into, [noise])
@@ -186,9 +191,7 @@ def _(chart: Forest, into: Figure) -> None:
 
 @_draw.register
 def _(chart: Bars, into: Figure) -> None:
-    into.set_size_inches(_WIDTH, 1.1 + 0.32 * len(chart.bars))
-    axes = into.add_subplot()
-    set_scale(axes.xaxis, chart.x)
+    axes = _axes(into, 1.1 + 0.32 * len(chart.bars), chart.x)
     for line, bar in enumerate(chart.bars):
         before = 0.0
         for name, size in bar.parts:
@@ -203,9 +206,7 @@ def _(chart: Bars, into: Figure) -> None:
 
 @_draw.register
 def _(chart: Flame, into: Figure) -> None:
-    into.set_size_inches(_WIDTH, 1.2 + 0.22 * chart.levels)
-    axes = into.add_subplot()
-    set_scale(axes.xaxis, chart.x)
+    axes = _axes(into, 1.2 + 0.22 * chart.levels, chart.x)
     for cell in chart.cells:
         left, size = cell.x[0], cell.x[1] - cell.x[0]
         colour = hue(cell.kind)
@@ -229,9 +230,7 @@ def _(chart: Flame, into: Figure) -> None:
 @_draw.register
 def _(chart: Lanes, into: Figure) -> None:
     lanes = first_lanes(chart)
-    into.set_size_inches(_WIDTH, 1.2 + 0.14 * sum(each.rows + 0.4 for each in lanes))
-    axes = into.add_subplot()
-    set_scale(axes.xaxis, chart.x)
+    axes = _axes(into, 1.2 + 0.14 * sum(each.rows + 0.4 for each in lanes), chart.x)
     at, places = 0.0, []
     for lane in lanes:
         places.append(at + 0.5)

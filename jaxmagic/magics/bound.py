@@ -8,7 +8,6 @@ f(x)')``: the magic returns its record, and the cell itself binds it.
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from IPython.core.error import UsageError
 
@@ -35,12 +34,6 @@ class _Binder(ast.NodeTransformer):
     def __init__(self, parsers: Parsers) -> None:
         self._parsers = parsers
 
-    def visit_Expr(self, node: ast.Expr) -> Any:
-        return self._bound(node)
-
-    def visit_Assign(self, node: ast.Assign) -> Any:
-        return self._bound(node)
-
     def _bound(self, node: ast.stmt) -> ast.stmt | list[ast.stmt]:
         call = line_call(node, self._parsers)
         option = None if call is None else _name_of(call, self._parsers)
@@ -55,6 +48,8 @@ class _Binder(ast.NodeTransformer):
         if call.targets:  # without -o the magic returns nothing
             statements.append(ast.Assign(call.targets, ast.Constant(None)))
         return [ast.copy_location(each, node) for each in statements]
+
+    visit_Expr = visit_Assign = _bound
 
 
 def _name_of(call: LineCall, parsers: Parsers) -> tuple[str, bool] | None:

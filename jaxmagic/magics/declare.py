@@ -92,46 +92,35 @@ def of_all(method: Any) -> Any:
 
 def of_all_that_repeat(method: Any) -> Any:
     """Give a magic the options of all magics that measure repeatedly."""
-    for option in reversed(_REPEATED):
-        method = option(method)
-    return method
+    return functools.reduce(lambda magic, option: option(magic), reversed(_REPEATED), method)
 
 
 def of_all_that_run_once(method: Any) -> Any:
     """Give a magic the options of all magics that run their code once."""
-    for option in reversed(_ONCE):
-        method = option(method)
-    return method
+    return functools.reduce(lambda magic, option: option(magic), reversed(_ONCE), method)
+
+
+def _set(name: str, value: Any) -> Callable[[Any], Any]:
+    def decorated(method: Any) -> Any:
+        setattr(method, name, value)
+        return method
+
+    return decorated
 
 
 def recorded_by(make: Callable[..., Any]) -> Callable[[Any], Any]:
     """Set the function that makes the recorder of a block, from the shell, the options, and whether it is shown."""
-
-    def named(method: Any) -> Any:
-        method.recorder = make
-        return method
-
-    return named
+    return _set("recorder", make)
 
 
 def read_with(as_python: Callable[[str], str]) -> Callable[[Any], Any]:
     """Set the function that makes Python of the cell of a magic; it raises UsageError if it has better words."""
-
-    def named(method: Any) -> Any:
-        method.as_python = as_python
-        return method
-
-    return named
+    return _set("as_python", as_python)
 
 
 def labelled_by(labels_of: Callable[[str], list[str]]) -> Callable[[Any], Any]:
     """Set the function that finds the labels in the cell of a magic, to complete them."""
-
-    def named(method: Any) -> Any:
-        method.labels_of = labels_of
-        return method
-
-    return named
+    return _set("labels_of", labels_of)
 
 
 def declared(name: str) -> Any:

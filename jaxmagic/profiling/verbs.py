@@ -87,8 +87,7 @@ def profile(
             f"profile(): expected a function and its arguments, got {type(fn).__name__}, which cannot be called. "
             "Write profile(f, x), not profile(f(x))."
         )
-    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-        raise ValueError(f"n: expected an integer of at least 1, got {n!r}")
+    whole("n", n)
     if most_s is not None and not (isinstance(most_s, int | float) and most_s > 0):
         raise ValueError(f"most_s: expected seconds above 0 or None, got {most_s!r}")
     if most_events is not None:

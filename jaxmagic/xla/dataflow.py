@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .hlo import HloInstruction, HloModule
+from .costs.operand_utilization import instructions_of
+from .hlo import HloModule
 
 #: The deepest nesting of fusions that is followed; malformed modules may contain cycles.
 _DEEPEST = 5
@@ -44,8 +45,8 @@ class Dataflow:
         if instruction is None or depth > _DEEPEST:
             return []
         if instruction.opcode == "fusion":
-            inside = self._fused(instruction)
-            taken = {operand for each in inside for operand in self._module.instructions[each].operand_ids}
+            inside = instructions_of(self._module, instruction)
+            taken = {operand for each in inside.values() for operand in each.operand_ids}
             return [each for each in inside if each not in taken] or list(instruction.operand_ids)
         if instruction.opcode == "parameter":
             fusion = self._fusion(number)
@@ -81,10 +82,6 @@ class Dataflow:
         caller = self.caller(number)
         return caller if caller is not None and self._module.instructions[caller].opcode == "fusion" else None
 
-    def _fused(self, fusion: HloInstruction) -> list[int]:
-        called = fusion.called_computation_ids
-        return [number for computation in called for number in self._module.computations.get(computation, ())]
-
     def _users_inside(self, user: int, number: int) -> list[int]:
         """Return the instructions inside a fusion that use one of its operands."""
         fusion = self._module.instructions[user]
@@ -93,8 +90,7 @@ class Dataflow:
         positions = {position for position, operand in enumerate(fusion.operand_ids) if operand == number}
         return [
             inner_user
-            for inner in self._fused(fusion)
-            if self._module.instructions[inner].opcode == "parameter"
-            and self._module.instructions[inner].parameter_number in positions
+            for inner, part in instructions_of(self._module, fusion).items()
+            if part.opcode == "parameter" and part.parameter_number in positions
             for inner_user in self._users.get(inner, ())
         ]

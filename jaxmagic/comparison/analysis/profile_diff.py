@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
+from ...profiling.analysis.operations import parts
 from ...profiling.analysis.source_lines import line_times
-from ...profiling.record.profile import Code, Profile
+from ...profiling.record.profile import Profile
 from ...records.paths import short_source
 from ..record.comparison import Comparison
 
@@ -76,11 +77,15 @@ def profiled(comparison: Comparison) -> list[tuple[str, Profile]]:
 
 def call_ns(profile: Profile) -> float:
     """Return the mean device time per call and device."""
-    return profile.device_ns / _parts(profile)
+    return profile.device_ns / parts(profile)
 
 
 def _lines(profile: Profile) -> Mapping[str, float]:
-    texts = {place: text for code in profile.codes for place, text in _texts(code)}
+    texts = {
+        (code.file, number): line.strip()
+        for code in profile.codes
+        for number, line in enumerate(code.lines, code.first)
+    }
     rows = (
         (
             _NOWHERE
@@ -91,10 +96,6 @@ def _lines(profile: Profile) -> Mapping[str, float]:
         for each in line_times(profile)
     )
     return _summed(rows, profile)
-
-
-def _texts(code: Code) -> Iterable[tuple[tuple[str, int], str]]:
-    return (((code.file, number), line.strip()) for number, line in enumerate(code.lines, code.first))
 
 
 def _operations(profile: Profile) -> Mapping[str, float]:
@@ -114,12 +115,8 @@ def _unnumbered(name: str) -> str:
 def _summed(rows: Iterable[tuple[str, int]], profile: Profile) -> Mapping[str, float]:
     times: dict[str, float] = {}
     for name, time_ns in rows:
-        times[name] = times.get(name, 0.0) + time_ns / _parts(profile)
+        times[name] = times.get(name, 0.0) + time_ns / parts(profile)
     return times
-
-
-def _parts(profile: Profile) -> int:
-    return (profile.runs or 1) * max(len(profile.device_uses), 1)
 
 
 _TIMES: Mapping[By, Callable[[Profile], Mapping[str, float]]] = {"line": _lines, "operation": _operations}

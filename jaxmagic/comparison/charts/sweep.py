@@ -24,7 +24,9 @@ def sweep_chart(record: Sweep) -> Curves | Multiples | None:
     variable = curves[0].variable
     measured = sorted({at for each in curves for at in each.positions})
     places = {at: variable.numbers[at] if variable.numbers else float(n) for n, at in enumerate(measured)}
-    by_panel = {others: [each for each in curves if each.others == others] for others in _in_order(curves)}
+    by_panel: dict[str, list[Curve]] = {}
+    for each in curves:
+        by_panel.setdefault(each.others, []).append(each)
     series = {others: _series(drawn, places) for others, drawn in by_panel.items()}
     points = [each for drawn in series.values() for each in drawn]
     heights = [y for each in points for y in (*each.y, *(each.low or ()), *(each.high or ())) if y is not None]
@@ -45,11 +47,6 @@ def sweep_chart(record: Sweep) -> Curves | Multiples | None:
         for others, drawn in series.items()
     ]
     return panels[0] if len(panels) == 1 else Multiples(title=_TITLE, panels=tuple(panels))
-
-
-def _in_order(curves: Sequence[Curve]) -> list[str]:
-    """Return the values of the other variables, as the curves come."""
-    return list(dict.fromkeys(each.others for each in curves))
 
 
 def _series(curves: Sequence[Curve], places: Mapping[int, float]) -> tuple[Series, ...]:

@@ -98,7 +98,8 @@ def about_growth(sweep: Sweep) -> list[str]:
         if is_known(curve.growth):
             sentences.append(_growth(curve, curve.growth))
         elif is_bounded(curve.growth):
-            bounded.append(_between(curve, curve.growth))
+            name, exponent = curve.variable.name, curve.growth.exponent
+            bounded.append(f"{curve.name} between {name}^{exponent.low:.1f} and {name}^{exponent.high:.1f}")
         else:
             unknown.setdefault(len(curve.positions), []).append(curve.name)
     if bounded:
@@ -106,11 +107,6 @@ def about_growth(sweep: Sweep) -> list[str]:
     for count, names in unknown.items():
         sentences.append(f"Growth cannot be estimated from {units.count(count, 'point')}: {'; '.join(names)}.")
     return sentences
-
-
-def _between(curve: Curve, growth: Growth) -> str:
-    name = curve.variable.name
-    return f"{curve.name} between {name}^{growth.exponent.low:.1f} and {name}^{growth.exponent.high:.1f}"
 
 
 def _growth(curve: Curve, growth: Growth) -> str:

@@ -160,4 +160,13 @@ def overlap(one: Segments, other: Segments, *, inside: bool) -> Segments:
 
 def joined(parts: Sequence[Segments]) -> Segments:
     """Concatenate segments."""
-    return Segments(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    return Segments(*columns_of(parts, 3))
+
+
+def columns_of(rows: Sequence[Sequence[Ints]], count: int) -> list[Ints]:
+    """Concatenate the columns of tables that have `count` columns each; of no tables, the columns are empty.
+
+    >>> columns_of([(np.array([1, 2]), np.array([3, 4])), (np.array([5]), np.array([6]))], 2)
+    [array([1, 2, 5]), array([3, 4, 6])]
+    """
+    return [np.concatenate([np.zeros(0, np.int64), *(row[at] for row in rows)]) for at in range(count)]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...records.note import note
 from ...xla.hlo import HloModule
 from ..record.recording import EventMetadata, ProgramKey, Trace, TraceLine
-from .attribution import Ints
+from .attribution import Ints, columns_of
 from .classify_ops import is_ours
 from .op_users import dependents
 
@@ -143,10 +143,7 @@ def _events(tracks: Sequence[TraceLine], threads: dict[str, int], devices: Seque
         )
         for each in tracks
     ]
-    return _Events(*(np.concatenate(each) for each in zip(*columns, strict=True))) if columns else _NONE
-
-
-_NONE = _Events(*(np.zeros(0, np.int64) for _ in _Events._fields))
+    return _Events(*columns_of(columns, len(_Events._fields)))
 
 
 def _chosen(track: TraceLine, mask: NDArray[np.bool_]) -> TraceLine:

@@ -8,10 +8,15 @@ from dataclasses import replace
 from functools import reduce
 from typing import NamedTuple
 
-from ..record.profile import OperationTime
+from ..record.profile import OperationTime, Profile
 
 #: The parts of an instruction's name by which XLA keeps it apart from others of its kind.
 _NUMBER = re.compile(r"\.(\d+|clone)(?=\.|$)")
+
+
+def parts(profile: Profile) -> int:
+    """Return the number of runs times devices, which times are divided by: reports show means per run and device."""
+    return (profile.runs or 1) * max(len(profile.device_uses), 1)
 
 
 class OperationGroup(NamedTuple):

@@ -69,11 +69,9 @@ def fastest_product(operations: Iterable[OperationTime]) -> float:
 
 
 def placed(profile: Profile) -> Iterator[Placed]:
-    """Yield the operations with known FLOPs and bytes accessed, the one with most time first."""
+    """Return the operations with known FLOPs and bytes accessed, the one with most time first."""
     peaks = peaks_of(profile)
-    for each in over_devices(profile.operation_times) if peaks is not None else ():
-        if (on_roofline := place(each, peaks)) is not None:
-            yield on_roofline
+    return filter(None, (place(each, peaks) for each in over_devices(profile.operation_times)))
 
 
 def place(operation: OperationTime, peaks: Peaks | None) -> Placed | None:
@@ -100,11 +98,9 @@ def place(operation: OperationTime, peaks: Peaks | None) -> Placed | None:
 
 
 def placed_by_line(profile: Profile) -> Iterator[Placed]:
-    """Yield the groups of operations with known FLOPs and bytes accessed, the one with most time first."""
+    """Return the groups of operations with known FLOPs and bytes accessed, the one with most time first."""
     peaks = peaks_of(profile)
-    for each in by_line(profile.operation_times) if peaks is not None else ():
-        if (on_roofline := place(each.total, peaks)) is not None:
-            yield on_roofline
+    return filter(None, (place(each.total, peaks) for each in by_line(profile.operation_times)))
 
 
 def without_rate(profile: Profile) -> list[OperationTime]:

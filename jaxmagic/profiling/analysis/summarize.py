@@ -15,7 +15,7 @@ from ..record.profile import DeviceUse, OperationTime, PlaceTime
 from ..record.recording import Interpreted, StatValue, Trace, TraceLine
 from ..record.steps import StepTimes
 from ..record.timeline import ProfileTimeline
-from .attribution import ASYNC, CALLBACK, COLLECTIVE, COMPUTE, COPY, Segments, union_of
+from .attribution import ASYNC, CALLBACK, COLLECTIVE, COMPUTE, COPY, union_of
 from .data_sheets import data_sheet_of, peak_of
 from .devices.activity import DeviceWork, OpClassifier
 from .devices.allocators import allocator_uses
@@ -67,7 +67,7 @@ def summarize(recording: Interpreted, windows: Sequence[Window] | None = None) -
     classifier = OpClassifier(recording)
     uses, operations, kernels, places, waits = [], [], [], SourceTotals(), []
     collectives, programs, executions = Collectives(), Programs(recording), Executions(recording)
-    host, when = host_stretches(recording), _stretches(windows)
+    host, when = host_stretches(recording), union_of(*np.array(windows, np.int64).reshape(-1, 2).T)
     for device, tracks in sorted(by_device.items()):
         work = DeviceWork(tracks, windows, classifier)
         if not work.count.any():  # nothing, or only programs of ours
@@ -121,11 +121,6 @@ def _barriers(recording: Trace, device: str, windows: Sequence[Window]) -> int:
             start, end, _ = within(track.start_ps[chosen], track.end_ps[chosen], windows)
             total += int((end - start).sum())
     return total
-
-
-def _stretches(windows: Sequence[Window]) -> Segments:
-    start, end = np.array(windows, np.int64).reshape(-1, 2).T
-    return union_of(start, end)
 
 
 def _use(device: str, work: DeviceWork, recorded_ps: int, stats: Mapping[str, StatValue], waits: Gaps) -> DeviceUse:

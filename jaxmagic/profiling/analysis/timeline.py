@@ -94,7 +94,7 @@ def make_timeline(
         tracks += [labels.track(each) for each in kept if each.device == device and len(each.keys)]
     tracks += [labels.track(each) for each in kept if each.device is None and len(each.keys)]
     left_out = len(lengths) - sum(len(each.keys) for each in kept)
-    gaps_left_out = sum(max(0, _count(each) - _MOST_GAPS) for each in gaps)
+    gaps_left_out = sum(max(0, sum(len(part.start) for part in each.by_cause.values()) - _MOST_GAPS) for each in gaps)
     return ProfileTimeline(
         end_ns=_ns(end - start),
         labels=tuple(labels.labels),
@@ -104,10 +104,6 @@ def make_timeline(
         gaps_left_out=gaps_left_out,
         threads_left_out=dropped,
     )
-
-
-def _count(gaps: Gaps) -> int:
-    return sum(len(each.start) for each in gaps.by_cause.values())
 
 
 def _longer(row: _Row, shortest: int, spare: int) -> _Row:

@@ -9,6 +9,7 @@ from ...charts.areas import Cell, Flame
 from ...charts.scale import Scale
 from ...records.call_stack import is_users
 from ...records.paths import short_source
+from ..analysis.operations import parts
 from ..analysis.scope_tree import NOWHERE, By, Node, scope_steps, tree, walk
 from ..record.profile import Profile
 from .scope_names import Known, has_names, jitted, known, spoken
@@ -38,15 +39,15 @@ def profile_flame(profile: Profile, by: By | None = None) -> Flame | None:
     root = tree(profile, by)
     if not root.time_ns:
         return None
-    parts = (profile.runs or 1) * max(len(profile.device_uses), 1)
+    count = parts(profile)
     cells = sorted(
-        _cells(root, parts, known(profile.place_times)), key=lambda each: (each.x[0] - each.x[1], each.level)
+        _cells(root, count, known(profile.place_times)), key=lambda each: (each.x[0] - each.x[1], each.level)
     )
     shown = [each for each in cells if each.level < _MOST_LEVELS][:_MOST_CELLS]
     left_out = sum(1 for _ in walk(root)) + 1 - len(shown)
     return Flame(
         title=f"device time by {'scope' if by == 'scope' else 'call stack'}",
-        x=Scale(label="device time", quantity="time", low=0.0, high=root.time_ns / parts),
+        x=Scale(label="device time", quantity="time", low=0.0, high=root.time_ns / count),
         cells=tuple(shown),
         kinds=KINDS,
         note=f"{units.count(left_out, 'smaller or deeper part')} not drawn" if left_out else "",
@@ -59,15 +60,15 @@ def _more_telling(profile: Profile) -> By:
     return "stack" if has_calls and not has_names(steps) else "scope"
 
 
-def _cells(root: Node, parts: int, known: Known) -> Iterator[Cell]:
+def _cells(root: Node, count: int, known: Known) -> Iterator[Cell]:
     waiting: list[tuple[int, Node]] = [(0, root)]
     while waiting:
         left, node = waiting.pop()
         yield Cell(
-            x=(left / parts, (left + node.time_ns) / parts),
+            x=(left / count, (left + node.time_ns) / count),
             level=node.depth,
             name=spoken(node.step.name, known.has_backward),
-            lines=tuple(_lines(node, root.time_ns, parts, known)),
+            lines=tuple(_lines(node, root.time_ns, count, known)),
             place=short_source(node.step.place) if node.step.place else "",
             kind=_kind(node, known),
         )
@@ -88,11 +89,11 @@ def _kind(node: Node, known: Known) -> int:
     return KINDS.index("scope" if node.children or "(" in name else "operation")
 
 
-def _lines(node: Node, total_ns: int, parts: int, known: Known) -> Iterator[str]:
+def _lines(node: Node, total_ns: int, count: int, known: Known) -> Iterator[str]:
     name = spoken(node.step.name, known.has_backward)
     yield f"{name}  {node.step.place}".rstrip()
-    yield f"{units.time(node.time_ns / parts)}, {units.share(node.time_ns, total_ns)} of all"
+    yield f"{units.time(node.time_ns / count)}, {units.share(node.time_ns, total_ns)} of all"
     if node.children and node.self_ns:
-        yield f"{units.time(node.self_ns / parts)} self time"
+        yield f"{units.time(node.self_ns / count)} self time"
     if name != node.step.name:
         yield f"in JAX: {node.step.name}"

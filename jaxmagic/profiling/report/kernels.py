@@ -7,9 +7,10 @@ from statistics import mean
 
 from ... import units
 from ..analysis.devices.command_buffers import sanitized
+from ..analysis.operations import parts
 from ..record.kernels import KernelTime
 from ..record.profile import Profile
-from .lines import parts, whole
+from .lines import whole
 
 #: Columns that a narrow table leaves out.
 _WIDE = ("min", "max", "grid", "block")

@@ -9,7 +9,7 @@ from ...records.call_stack import is_users
 from ...records.paths import short_source
 from ...report.inside_words import inside_shares
 from ...xla.lines.labels import BACKWARD
-from ..analysis.operations import kind_of, named
+from ..analysis.operations import kind_of, named, parts
 from ..analysis.source_lines import LineTime, Listing
 from ..record.profile import Profile
 
@@ -35,11 +35,6 @@ def line_cells(line: LineTime, profile: Profile) -> tuple[str, str, str, str]:
         units.time(line.total_ns / runs) if more else "",
         whole(line.count, profile.runs or 1) if own else "",
     )
-
-
-def parts(profile: Profile) -> int:
-    """Return the number of runs times devices, which times are divided by: reports show means per run and device."""
-    return (profile.runs or 1) * max(len(profile.device_uses), 1)
 
 
 def operations_of(line: LineTime, most: int = 3) -> str:

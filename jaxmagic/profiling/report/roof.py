@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from ... import units
 from ...report.inside_words import last_names
-from ..analysis.operations import OperationGroup, counts_by_device, identity
+from ..analysis.operations import OperationGroup, counts_by_device, identity, parts
 from ..analysis.roofline import Peaks, Placed, peaks_of, place, placed, without_rate
 from ..record.profile import Profile
-from .lines import parts, short, whole
+from .lines import short, whole
 
 #: The executions of each operation per device, by its identity.
 CountsByDevice = Mapping[tuple[object, ...], Mapping[str, int]]

@@ -91,7 +91,7 @@ def about_bound(profile: Profile) -> list[str]:
             f"host callbacks take {callbacks} of the run; other operations of {device} take {share}, and it is idle "
             f"for {idle}."
         )
-    return [f"Host-bound: {sentence}" if bound.limit == "host" else _capital(sentence)]
+    return [f"Host-bound: {sentence}" if bound.limit == "host" else f"{sentence[0].upper()}{sentence[1:]}"]
 
 
 def _idle_causes(bound: Bound, runs: int) -> str:
@@ -103,10 +103,6 @@ def _idle_causes(bound: Bound, runs: int) -> str:
         if time_ns
     ]
     return f" ({', '.join(causes)})" if causes else ""
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 def about_profiler(profile: Profile) -> list[str]:

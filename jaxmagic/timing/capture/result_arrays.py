@@ -100,7 +100,7 @@ class Search:
 
 def find_arrays(result: Any) -> Found:
     """Find the JAX arrays in `result`, as :class:`Search` does."""
-    if _is_plain(type(result)):
+    if id(type(result)) in _PLAIN:
         return Found([], [])
     if is_array(result) and not result.is_deleted():
         return Found([result], [])  # quickly, because the clock is running
@@ -129,10 +129,6 @@ def _kind_of(kind: type) -> _Kind:
     if inherits(kind, jax.Array):
         return "array"
     return "nothing" if issubclass(kind, _CODE) else "parts"
-
-
-def _is_plain(kind: type) -> bool:
-    return id(kind) in _PLAIN
 
 
 def _parts(node: Any) -> list[Iterator[Any]]:

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from ....xla.hlo import HloModule
-from ...record.recording import EventMetadata, Trace
+from ...record.recording import EventMetadata, ProgramKey, Trace
 
 
 def in_command_buffer(kind: EventMetadata) -> bool:
@@ -46,32 +46,28 @@ def with_ops_of_graphs(recording: Trace) -> Trace:
     The kernels between two kernels with known ops belong to the custom calls between these ops in the schedule. All
     of them belong to the same call if there is only one, and one to each if there are as many calls as kernels.
     """
-    graphs = {number for number, kind in enumerate(recording.kinds) if in_command_buffer(kind)}
+    graphs: dict[ProgramKey, list[int]] = {}
+    for number, kind in enumerate(recording.kinds):
+        if in_command_buffer(kind) and kind.program is not None and kind.program in recording.modules:
+            graphs.setdefault(kind.program, []).append(number)
     if not graphs:
         return recording
     kinds, known = list(recording.kinds), dict[tuple[int, str], int]()
     tracks = []
     for track in recording.tracks:
-        if track.role == "operations" and graphs & set(np.unique(track.kinds).tolist()):
-            numbers = track.kinds.copy()
-            for program in {recording.kinds[each].program for each in graphs} - {None}:
-                module = recording.modules.get(program) if program else None
-                if module is not None:
-                    here = [
-                        at
-                        for at, number in enumerate(track.kinds.tolist())
-                        if number in graphs and recording.kinds[number].program == program
-                    ]
-                    ops = _ops_by_place([recording.kinds[int(track.kinds[at])].name for at in here], module)
-                    for at, op in zip(here, ops, strict=True):
-                        if op is not None:
-                            key = int(track.kinds[at]), op
-                            if key not in known:
-                                known[key] = len(kinds)
-                                kinds.append(_with_op(kinds[key[0]], op))
-                            numbers[at] = known[key]
-            track = replace(track, kinds=numbers)
-        tracks.append(track)
+        numbers = track.kinds.copy()
+        for program, mine in graphs.items() if track.role == "operations" else ():
+            here = np.flatnonzero(np.isin(track.kinds, mine)).tolist()
+            names = [recording.kinds[track.kinds[at]].name for at in here]
+            ops = _ops_by_place(names, recording.modules[program]) if here else []
+            for at, op in zip(here, ops, strict=True):
+                if op is not None:
+                    key = int(track.kinds[at]), op
+                    if key not in known:
+                        known[key] = len(kinds)
+                        kinds.append(_with_op(kinds[key[0]], op))
+                    numbers[at] = known[key]
+        tracks.append(replace(track, kinds=numbers))
     return replace(recording, tracks=tuple(tracks), kinds=tuple(kinds))
 
 

@@ -13,9 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from ...record.recording import Trace
-from ..attribution import Ints
-
-_NOTHING = np.zeros(0, np.int64)
+from ..attribution import Ints, columns_of
 
 
 class DriverCalls:
@@ -32,7 +30,7 @@ class DriverCalls:
             for each in self._host
             if each.launches is not None and not several and (chosen := each.launches > 0).any()
         ]
-        numbers, starts, called = map(np.concatenate, zip(*columns, strict=True)) if columns else [_NOTHING] * 3
+        numbers, starts, called = columns_of(columns, 3)
         order = np.argsort(numbers, kind="stable")
         self._numbers, self._starts, self._called = numbers[order], starts[order], called[order]
         self._marks: dict[str, tuple[Ints, Ints]] = {}
@@ -75,16 +73,15 @@ class DriverCalls:
                 slice(*np.searchsorted(kinds, (number, number + 1)).tolist())
                 for number in self._by_name.get(name, ())
             ]
-            begins = np.concatenate([_NOTHING, *(start[each] for each in here)])
+            begins, ends = columns_of([(start[each], end[each]) for each in here], 2)
             order = np.argsort(begins, kind="stable")
-            self._marks[name] = begins[order], np.concatenate([_NOTHING, *(end[each] for each in here)])[order]
+            self._marks[name] = begins[order], ends[order]
         return self._marks[name]
 
     @cached_property
     def _by_kind(self) -> tuple[Ints, Ints, Ints]:
         """Kinds, start times and end times of all events of the host, sorted by kind."""
-        columns = [(each.kinds, each.start_ps, each.end_ps) for each in self._host]
-        kinds, start, end = map(np.concatenate, zip(*columns, strict=True)) if columns else [_NOTHING] * 3
+        kinds, start, end = columns_of([(each.kinds, each.start_ps, each.end_ps) for each in self._host], 3)
         order = np.argsort(kinds, kind="stable")
         return kinds[order], start[order], end[order]
 

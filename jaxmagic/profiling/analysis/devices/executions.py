@@ -10,7 +10,7 @@ import numpy as np
 
 from ...record.recording import ProgramKey, Trace, TraceLine
 from ...record.steps import KnownBy
-from ..attribution import Ints
+from ..attribution import Ints, columns_of
 from ..run_windows import SKEW_PS, Window
 from .activity import DeviceWork, OpClassifier
 
@@ -127,6 +127,5 @@ def _between(starts: Ints, windows: Sequence[Window]) -> tuple[Ints, Ints]:
         mine = np.maximum(starts[(starts >= low - SKEW_PS) & (starts < high)], low)
         if len(mine) >= _LEAST_RUNS:
             intervals.append((mine[:-1], mine[1:]))
-    nothing = np.zeros(0, np.int64)
-    start, end = (np.concatenate(each) for each in zip(*intervals, strict=True)) if intervals else (nothing, nothing)
+    start, end = columns_of(intervals, 2)
     return start, end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
@@ -80,7 +80,7 @@ def host_stretches(recording: Trace) -> Mapping[Activity, Segments]:
         for activity, parts in by_activity.items():
             chosen = np.isin(track.kinds, [each for each in here if activities[each] == activity])
             parts.append(Segments(track.start_ps[chosen], track.end_ps[chosen], np.flatnonzero(chosen)))
-    return {activity: _union(parts) for activity, parts in by_activity.items()}
+    return {activity: union_of(*joined(parts)[:2]) for activity, parts in by_activity.items()}
 
 
 def gaps(
@@ -119,11 +119,3 @@ def length_ps(segments: Segments) -> int:
 
 def _of(segments: Segments, chosen: Ints) -> Segments:
     return union_of(segments.start[chosen], segments.end[chosen])
-
-
-def _union(parts: Sequence[Segments]) -> Segments:
-    if not parts:
-        nothing = np.zeros(0, np.int64)
-        return Segments(nothing, nothing, nothing)
-    every = joined(parts)
-    return union_of(every.start, every.end)

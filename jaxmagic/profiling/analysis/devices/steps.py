@@ -17,7 +17,7 @@ import numpy as np
 
 from ...record.recording import Trace
 from ...record.steps import StepTimes
-from ..attribution import Ints, Segments, overlap, union_of
+from ..attribution import Ints, Segments, columns_of, overlap, union_of
 from ..run_windows import Window
 from ..timeline import Gaps, is_main
 from .executions import Executions, StepSpans
@@ -54,7 +54,8 @@ def step_times(
     if not windows:
         return ()
     by_program = executions.steps(windows)
-    fetching, known = _fetching(recording), _known(recording)
+    nexts = [number for number, kind in enumerate(recording.kinds) if _NEXT.fullmatch(kind.name)]
+    fetching, known = _when(recording, nexts), _when(recording, range(len(recording.kinds)))
 
     def divided(steps: Mapping[str, StepSpans]) -> dict[str, StepTimes]:
         return {
@@ -105,27 +106,15 @@ def _annotated(recording: Trace, devices: Iterable[str], windows: Sequence[Windo
     }
 
 
-def _fetching(recording: Trace) -> Segments:
-    """Return the times in which Python fetched the next item of an iterator."""
-    numbers = [number for number, kind in enumerate(recording.kinds) if _NEXT.fullmatch(kind.name)]
-    return _when(recording, numbers)
-
-
-def _known(recording: Trace) -> Segments:
-    """Return the times in which any activity of the Python thread was recorded."""
-    return _when(recording, None)
-
-
-def _when(recording: Trace, numbers: Sequence[int] | None) -> Segments:
+def _when(recording: Trace, kinds: Sequence[int]) -> Segments:
+    """Return the times in which events of some kinds were recorded on the Python thread."""
     parts = [
         (track.start_ps[chosen], track.end_ps[chosen])
         for track in recording.tracks
         if track.role == "host" and is_main(track, recording)
-        for chosen in [np.full(len(track.kinds), True) if numbers is None else np.isin(track.kinds, numbers)]
+        for chosen in [np.isin(track.kinds, kinds)]
     ]
-    nothing = np.zeros(0, np.int64)
-    start, end = (np.concatenate(each) for each in zip(*parts, strict=True)) if parts else (nothing, nothing)
-    return union_of(start, end)
+    return union_of(*columns_of(parts, 2))
 
 
 def _times(gaps: Gaps, steps: StepSpans, fetching: Segments, known: Segments, windows: Sequence[Window]) -> StepTimes:
