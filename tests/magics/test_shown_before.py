@@ -39,7 +39,6 @@ def shown(session: Any) -> Iterator[Any]:
         ["%timeitt 1"],
         ["%jaxdoctr", "%jaxdoctor --bogus", "%jaxdoctr"],
         ["%jaxdoctor --bogus", "%jaxtimeit", "%jaxdoctor --only nothing 1 + 1"],
-        ["%jaxdoctr"],
         ["%%jaxcompar\n1 + 1"],
         ["%jaxdoctr", "%jaxtimeit", "%jaxprf f(x)"],
     ],
