@@ -24,6 +24,10 @@ NOTES: dict[str, Callable[..., str]] = {
     "once_rebound": lambda names: _once(f"it assigns what it reads ({printable(names)})"),
     "once_donated": lambda names: _once(f"it donates or deletes what it reads ({printable(names)})"),
     "once_changed": lambda names: _once(f"it changes what it reads ({printable(names)})"),
+    "twice_changed": lambda names: (
+        f"The code ran only twice, because its second run changed {printable(names)}, which the first one had made. "
+        "--repeat runs it several times."
+    ),
     "ended_early": lambda: "No rule was applied, because the code did not complete a run.",
     "failed_later": lambda error: (
         f"The first run completed, but a later one raised {printable(error)}: the code does something else when it "

@@ -92,6 +92,11 @@ class ProfileWatch:
         return self._profile is not None
 
     @property
+    def records(self) -> bool:
+        """Whether the run that begins, or goes on, is recorded."""
+        return self._profiler.running
+
+    @property
     def record(self) -> Profile:
         """The record, once the code has ended."""
         assert self._profile is not None

@@ -92,6 +92,37 @@ def test_code_that_assigns_an_attribute_of_a_module_runs_once(
     assert "because it changes what it reads (settings.steps)" in " ".join(str(found).split())
 
 
+def test_random_numbers_are_those_of_one_run(magics: Session) -> None:
+    magics.run("import numpy as np\nrng = np.random.default_rng(0)\nnp.random.seed(0)")
+    found = diagnosed(magics, "%jaxdoctor y = rng.random(), np.random.rand(), f(x)")
+    drawn = magics.run("y[0], y[1], rng.random(), np.random.rand()")
+    magics.run("rng = np.random.default_rng(0)\nnp.random.seed(0)")
+    once = magics.run("a, b = rng.random(), np.random.rand()\na, b, rng.random(), np.random.rand()")
+    assert len(found.runs) >= 3
+    assert drawn == once
+
+
+def test_random_numbers_are_put_back_after_an_error(magics: Session) -> None:
+    magics.run(
+        "import random\nrandom.seed(0)\ndef f(seen=iter([1])):\n    random.random()\n    runs.pop()\nruns.append(1)"
+    )
+    magics.run("%jaxdoctor -q --repeat f()", fails=IndexError)
+    drawn = magics.run("random.random()")
+    assert magics.run("random.seed(0)\nrandom.random()\nrandom.random()") == drawn
+
+
+def test_code_whose_second_run_changes_what_the_first_made_runs_twice(magics: Session) -> None:
+    magics.run(
+        "def counted(x):\n    calls.made = getattr(calls, 'made', {'n': 0})\n    calls.made['n'] += 1\n    return f(x)\n"
+        "class Calls: pass\ncalls = Calls()"
+    )
+    found = diagnosed(magics, "%jaxdoctor counted(x)")
+    assert len(found.runs) == magics.shell.user_ns["calls"].made["n"] == 2
+    assert "The code ran only twice, because its second run changed calls.made, which the first one had made." in (
+        " ".join(str(found).split())
+    )
+
+
 def test_code_that_rebinds_is_observed_and_recorded_in_its_one_run(magics: Session, seen: list[Evidence]) -> None:
     diagnosed(magics, "%jaxdoctor x = f(x)")
     (evidence,) = seen
