@@ -274,6 +274,8 @@ class Examination:
         notes = list(self._notes)
         if self._is_uncalled and (named := only_name(self._scope.code)) is not None:
             notes.append(note("timing.not_called", function=named))
+        elif timings:
+            notes += [each for each in timings[-1].notes if each.kind == "timing.not_run"]
         if differs:
             notes.append(note("doctor.failed_later", error=type(error).__name__))
             timings = timings[: self._completed]

@@ -15,13 +15,13 @@ from ...progress.record import Progress
 from ...records.note import Note, note
 from ...runtime.clock import Clock, now_ns
 from ..record.finding import RuleFinding, Verified
-from .remedies.all import COMPILING, REMEDIES
 from .changes import Changed
-from .side_effects.random_generators import RandomGenerators
+from .remedies.all import COMPILING, REMEDIES
 from .remedies.effects import fresh_values
 from .remedies.measured_remedy import Run, failure, measured
 from .remedies.remedy import Builds, Change, NotTried, Sizes
 from .remedies.tried_code import TriedCode
+from .side_effects.random_generators import RandomGenerators
 
 #: Two pairs of first runs, and the rounds that an interval needs: four, of three runs each.
 _LEAST_RUNS = 14

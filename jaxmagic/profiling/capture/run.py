@@ -277,6 +277,7 @@ class ProfileWatch:
             notes.append(note("profiling.no_backends") if error is None else note("profiling.ended_before_recording"))
         self._progress.stage("completing the record", ticking=False)  # may measure peak rates
         timings = self._recorded.timings
+        notes += [each for timing in timings[-1:] for each in timing.notes if each.kind == "timing.not_run"]
         return make_profile(
             read.summary,
             read.recording,

@@ -105,3 +105,9 @@ def test_what_cannot_be_compared_does_not_pass() -> None:
     deleted.delete()
     found = check_output(deleted, np.ones(3), "allclose")
     assert (found.passed, found.problem) == (False, "cannot be read (RuntimeError)")
+
+
+def test_an_object_beside_a_number_is_a_different_value() -> None:
+    for value, reference in ((abs, 1.0), (1.0, abs)):
+        check = check_output(value, reference, "allclose")
+        assert (check.passed, check.problem) == (False, "different value")

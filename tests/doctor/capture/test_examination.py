@@ -113,8 +113,8 @@ def test_random_numbers_are_put_back_after_an_error(magics: Session) -> None:
 
 def test_code_whose_second_run_changes_what_the_first_made_runs_twice(magics: Session) -> None:
     magics.run(
-        "def counted(x):\n    calls.made = getattr(calls, 'made', {'n': 0})\n    calls.made['n'] += 1\n    return f(x)\n"
-        "class Calls: pass\ncalls = Calls()"
+        "def counted(x):\n    calls.made = getattr(calls, 'made', {'n': 0})\n    calls.made['n'] += 1\n"
+        "    return f(x)\nclass Calls: pass\ncalls = Calls()"
     )
     found = diagnosed(magics, "%jaxdoctor counted(x)")
     assert len(found.runs) == magics.shell.user_ns["calls"].made["n"] == 2

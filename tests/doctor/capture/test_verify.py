@@ -276,6 +276,14 @@ class TestThatDoNotHelp:
         assert found.survives is False
         assert "outputs_error" in kinds(found)
 
+    def test_outputs_of_another_structure(self, x: Any) -> None:
+        def depends(x: Any) -> Any:
+            return (layer(x), x) if isinstance(x, jax.core.Tracer) else layer(x)
+
+        found = tried("not-jitted", "depends(x)", depends=depends, x=x)
+        assert found.outputs_agree is False
+        assert "The output: different structure" in " ".join(map(str, found.notes))
+
     def test_no_gain(self) -> None:
         product = jax.jit(lambda x: x @ x)
         code = 'jax.config.update("jax_default_matmul_precision", "highest")'

@@ -23,7 +23,7 @@ def drawn() -> list[Any]:
         float(HELD["generator"][0].normal()),  # type: ignore[index]
         float(HELD["legacy"].normal()),  # type: ignore[attr-defined]
         HELD["plain"]["own"].random(),  # type: ignore[index]
-        float(np.random.rand()),  # noqa: NPY002
+        float(np.random.rand()),
         random.random(),
     ]
 
