@@ -317,3 +317,17 @@ def test_a_recording_ends_after_so_many_events(session: Any, monkeypatch: pytest
     until = "rates[-1].per_s is None and rates[-1]._thread.is_alive() or profiler._recording"
     session.run(f"%%jaxprof -q --most-events 10 -v p\ny = f(x)\nwhile {until}:\n    y = f(x).block_until_ready()")
     assert "about 10 events of this code, to stay readable" in session.run("' '.join(map(str, p.notes))")
+
+
+def test_a_profiler_of_the_code_s_own_is_let_start(session: Any, tmp_path: Path) -> None:
+    session.shell.user_ns["folder"] = tmp_path
+    session.run("%%jaxprof\nwith jax.profiler.trace(folder):\n    y = jnp.sin(1.0)")
+    assert "The code starts JAX's profiler itself" in " ".join(session.report.split())
+    assert list(tmp_path.rglob("*.xplane.pb"))
+
+
+def test_a_profiler_that_the_code_leaves_running_is_left_alone(session: Any, tmp_path: Path) -> None:
+    session.shell.user_ns["folder"] = tmp_path
+    session.run("%%jaxprof\njax.profiler.start_trace(folder)\ny = jnp.sin(1.0)")
+    jax.profiler.stop_trace()
+    assert "the code ran once, and nothing was recorded" in " ".join(session.report.split())

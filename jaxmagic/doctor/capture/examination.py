@@ -35,6 +35,10 @@ from .side_effects.between_runs import BetweenRuns
 Examine = Callable[[Evidence], "tuple[tuple[Any, ...], tuple[str, ...], tuple[Note, ...]]"]
 
 
+#: Notes of runs that say what is unknown of the code.
+_OF_RUNS = "timing.not_run", "profiling.yielded"
+
+
 class Examination:
     """Runs some code, and makes a :class:`~jaxmagic.Diagnosis`. Its methods are those of a repeating recorder.
 
@@ -151,7 +155,7 @@ class Examination:
         if self._once:
             self._notes.append(note("doctor.once_rebound", names=", ".join(changed)))
         self._between = BetweenRuns(
-            self._scope, once=self._once, repeat=self._repeat, verify=self._verify_ns is not None
+            self._scope, self._notes, once=self._once, repeat=self._repeat, verify=self._verify_ns is not None
         )
         self._gathered.list_inputs(self._read)
         self._watch = ProfileWatch(
@@ -169,6 +173,7 @@ class Examination:
     def _all_runs(self) -> Generator[None, None, None]:
         __tracebackhide__ = True
         assert self._watch is not None
+        assert self._between is not None
         gathered = self._gathered
         if self._once:
             self._active = self._watch
@@ -179,12 +184,11 @@ class Examination:
             return
         self._progress.stage("first run and compiling")
         yield from self._own_run(gathered.programs())
-        assert self._between is not None
-        if self._is_reason(self._between.after_first(gathered.note_deleted(self._read))):
+        if not self._between.may_follow_first(gathered.note_deleted(self._read)):
             return
         self._progress.stage("recording waits and lines")
         yield from self._own_run(gathered.places())
-        if self._is_reason(self._between.after_second()):
+        if not self._between.may_follow_second():
             return
         self._progress.stage("timing and recording")
         self._watch.start()
@@ -207,11 +211,6 @@ class Examination:
             self._own.append(watch.stop())
             self._completed += 1
         self._active = None
-
-    def _is_reason(self, why: Note | None) -> bool:
-        """Note a reason not to run again; returns whether there is one."""
-        self._notes += [] if why is None else [why]
-        return why is not None
 
     def returned(self, value: Any = None) -> int:
         """End the dispatch of the run; see ``Stopwatch.returned``."""
@@ -252,10 +251,9 @@ class Examination:
             if self._watch is not None:
                 self._watch.cancel()
             self._gathered.forget()
-            between, self._between = self._between, None
-            if between is not None:
-                between.end()
-            self._read, self._tried = {}, TriedCode()
+            if self._between is not None:
+                self._between.end()
+            self._read, self._between, self._tried = {}, None, TriedCode()
             shown, self._shown, self._progress = self._shown, nullcontext(SILENT), SILENT
             shown.__exit__(None, None, None)
 
@@ -274,8 +272,10 @@ class Examination:
         notes = list(self._notes)
         if self._is_uncalled and (named := only_name(self._scope.code)) is not None:
             notes.append(note("timing.not_called", function=named))
-        elif timings:
-            notes += [each for each in timings[-1].notes if each.kind == "timing.not_run"]
+        told = profile.notes if profile is not None else timings[-1].notes if timings else ()
+        notes += [each for each in told if each.kind in _OF_RUNS]
+        if isinstance(error, KeyboardInterrupt) and timings:
+            notes.append(note("doctor.interrupted", complete=self._completed))
         if differs:
             notes.append(note("doctor.failed_later", error=type(error).__name__))
             timings = timings[: self._completed]

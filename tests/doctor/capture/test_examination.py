@@ -15,6 +15,7 @@ from shells import Session
 import jaxmagic
 from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.rules import examine as applied
+from jaxmagic.runtime.private_api import profiler_running
 
 SETUP = """
 import jax, jax.numpy as jnp
@@ -283,3 +284,30 @@ def test_a_single_rule_may_be_a_string() -> None:
 def test_memory_is_a_positive_number_of_bytes(size: Any) -> None:
     with pytest.raises(ValueError, match="memory_bytes: expected an integer of at least 1"):
         jaxmagic.diagnose(len, "x", memory_bytes=size)
+
+
+@pytest.mark.parametrize("code", ["y = f(x)", "x = f(x)"], ids=["repeated", "once"])
+def test_a_profiler_of_the_code_s_own_is_let_start(magics: Session, tmp_path: Any, code: str) -> None:
+    magics.shell.user_ns["folder"] = tmp_path
+    found = diagnosed(magics, f"%%jaxdoctor\nwith jax.profiler.trace(folder):\n    {code}")
+    assert "The code starts JAX's profiler itself" in " ".join(str(found).split())
+    assert list(tmp_path.rglob("*.xplane.pb"))
+    assert not profiler_running()
+    assert jaxmagic.profile(lambda: magics.shell.user_ns["f"](1.0)).runs == 1  # and ours records again
+
+
+def test_a_profiler_that_the_code_leaves_running_is_left_alone(magics: Session, tmp_path: Any) -> None:
+    magics.shell.user_ns["folder"] = tmp_path
+    found = diagnosed(magics, "%%jaxdoctor\njax.profiler.start_trace(folder)\ny = f(x)")
+    assert profiler_running()
+    jax.profiler.stop_trace()
+    assert len(found.runs) == 1
+    assert "because it leaves JAX's profiler running" in " ".join(str(found).split())
+
+
+def test_the_time_of_an_interrupted_first_run_is_not_that_of_a_run(magics: Session) -> None:
+    magics.run("def stopped(x):\n    f(x)\n    raise KeyboardInterrupt")
+    magics.run("%jaxdoctor -v found stopped(x)", fails=KeyboardInterrupt)
+    report = " ".join(str(magics.shell.user_ns["found"]).split())
+    assert "The code was interrupted: what is known ends there." in report
+    assert "a run takes" not in report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....records.note import Note, note
+from ....runtime.private_api import profiler_running
 from ..changes import Changed, Snapshot
 from ..remedies.effects import Effects
 from ..scope import Scope
@@ -20,13 +21,16 @@ class BetweenRuns:
 
     Args:
         scope: the code.
+        notes: gets the reason why there is no other run.
         once: whether it runs only once.
         repeat: run it again even if it changes what it reads.
         verify: whether remedies are tried later, for which all changes have to be known.
     """
 
-    def __init__(self, scope: Scope, *, once: bool, repeat: bool, verify: bool) -> None:
+    def __init__(self, scope: Scope, notes: list[Note], *, once: bool, repeat: bool, verify: bool) -> None:
         self._scope = scope
+        self._notes = notes
+        self._was_profiled = profiler_running()
         self._repeat = repeat
         self._last = Snapshot(scope.read(), scope.module_attributes()) if verify or not (once or repeat) else None
         self._effects = Effects(scope.reached(), self._last) if verify and self._last is not None else None
@@ -34,22 +38,30 @@ class BetweenRuns:
         self._states, self.draw_again = generators.states, generators.states()
         self._put_back = None if once else self.draw_again
 
-    def after_first(self, deleted: list[str]) -> Note | None:
-        """Return why there is no other run, after the first one.
+    def may_follow_first(self, deleted: list[str]) -> bool:
+        """Return whether there is another run, after the first one; or else note why not.
 
         Args:
             deleted: the paths of the arrays that it has deleted.
         """
         self._put_back = self._states()
-        changed = [] if deleted else self._changed()
-        if deleted:
-            return None if self._repeat else note("doctor.once_donated", names=_listed(deleted))
-        return note("doctor.once_changed", names=_listed(changed)) if changed else None
-
-    def after_second(self) -> Note | None:
-        """Return why there is no other run, after the second one: it has changed what the first had made."""
+        if profiler_running() and not self._was_profiled:
+            self._notes.append(note("doctor.once_profiler"))
+            return False
+        if deleted and not self._repeat:
+            self._notes.append(note("doctor.once_donated", names=_listed(deleted)))
+            return False
         changed = self._changed()
-        return note("doctor.twice_changed", names=_listed(changed)) if changed else None
+        if changed:
+            self._notes.append(note("doctor.once_changed", names=_listed(changed)))
+        return not changed
+
+    def may_follow_second(self) -> bool:
+        """Return whether there is another run, after the second one; it may change what the first has made."""
+        changed = self._changed()
+        if changed:
+            self._notes.append(note("doctor.twice_changed", names=_listed(changed)))
+        return not changed
 
     def changed(self) -> list[Changed]:
         """Return what all runs have changed; only if remedies are tried."""
