@@ -130,7 +130,7 @@ class Snapshot:
         self._arrays: list[tuple[Reached, weakref.ref[Any], dict[Any, _Identity]]] = []
         self._names = {stored: _identity(stored.value()) for stored in names}
         for reached in reach({**variables, **{stored.path: stored.value() for stored in self._names}}):
-            if is_exactly(reached.value, np.ndarray):
+            if is_a(reached.value, np.ndarray):
                 array = weakref.ref(reached.value)
                 self._arrays.append((reached._replace(value=None), array, _state(reached.value)))
             elif is_mutable(reached.value):
@@ -193,7 +193,7 @@ def is_mutable(value: Any) -> bool:
     """Return whether a value can change without another one taking its place."""
     if is_a(value, types.FunctionType):
         return is_users_function(value)
-    return is_exactly(value, np.ndarray) or not (is_a(value, (tuple, frozenset)) or _is_array(value))
+    return is_a(value, np.ndarray) or not (is_a(value, (tuple, frozenset)) or _is_array(value))
 
 
 def _is_array(value: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...runtime.around import is_exactly
+from ...runtime.around import is_a, is_exactly
 
 #: Larger buffers are told apart by their sizes and ends.
 _MOST_BYTES = 2**18
@@ -35,8 +35,10 @@ def content_of(value: Any) -> tuple[Any, ...] | None:
             return value.tell(), *_summary(value.getbuffer())
         if is_exactly(value, io.StringIO):
             return value.tell(), hash(value.getvalue())
-        if is_exactly(value, np.ndarray) and not value.dtype.hasobject:
-            return value.shape, value.dtype.str, zlib.crc32(_elements(value).tobytes())
+        if is_a(value, np.ndarray):
+            plain = np.ndarray.view(value, np.ndarray)
+            if not plain.dtype.hasobject:
+                return plain.shape, plain.dtype.str, zlib.crc32(_elements(plain).tobytes())
     return None
 
 

@@ -33,6 +33,7 @@ def rewrite(stream: io.StringIO) -> None:
         (lambda: np.zeros(3), lambda held: held.__setitem__(0, 1)),
         (lambda: np.zeros((4, 6))[::2, ::3].T, lambda held: held.__setitem__((1, 1), 1)),
         (lambda: np.zeros((2000, 2000)), lambda held: held.__iadd__(1)),
+        (lambda: np.ma.array([1.0, 2.0], mask=[0, 1]), lambda held: held.__setitem__(0, 2)),
         (lambda: np.array([None, 1]), lambda held: held.__setitem__(1, 2)),
     ],
     ids=[
@@ -47,6 +48,7 @@ def rewrite(stream: io.StringIO) -> None:
         "numpy",
         "view",
         "megabytes",
+        "masked",
         "objects",
     ],
 )
