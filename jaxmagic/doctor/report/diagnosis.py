@@ -31,7 +31,7 @@ def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]
         yield Picture(chart=lambda: costs_chart(diagnosis))
     yield from _findings(diagnosis, style)
     if diagnosis.profile is not None and diagnosis.warm:
-        yield from (Sentence(text=each) for each in about_bound(diagnosis.profile))
+        yield from (Sentence(text=each) for each in about_bound(diagnosis.profile, diagnosis.wall_ns))
     yield from notes_folded((*_about_runs(diagnosis), *map(str, diagnosis.notes)))
     if explain:
         yield from (Sentence(text=each, faint=True) for each in _explained(diagnosis))

@@ -54,8 +54,13 @@ def headline(profile: Profile) -> str:
     return f"{device}; {wall}" if wall else device
 
 
-def about_bound(profile: Profile) -> list[str]:
-    """Report whether a run is host-bound or device-bound, or why that is not known."""
+def about_bound(profile: Profile, wall_ns: int | None = None) -> list[str]:
+    """Report whether a run is host-bound or device-bound, or why that is not known.
+
+    Args:
+        profile: the profile.
+        wall_ns: the time of a run that the report gives; that of the profile if left out.
+    """
     bound = bound_of(profile)
     if bound is None:
         return []
@@ -84,7 +89,9 @@ def about_bound(profile: Profile) -> list[str]:
         ]
     if bound.limit == "device":
         return [f"Device-bound: {device} is busy for {share} of the run{beside}."]
-    part = min((profile.wall_ns or bound.run_ns) / max(bound.run_ns, 1), 1.0)  # all times are of the same run
+    part = min(
+        (wall_ns or profile.wall_ns or bound.run_ns) / max(bound.run_ns, 1), 1.0
+    )  # all times are of the same run
     idle = f"{units.time(bound.idle_ns * part)}{_idle_causes(bound, profile.runs or 1, part)}"
     sentence = f"{device} is busy for {share} of the run and idle for {idle}."
     if callbacks:
