@@ -20,7 +20,7 @@ from ..magics.deliver import finish, finish_early, load_earlier
 from ..magics.parsed_source import parse
 from ..magics.repeatable import Repeatable, called_without_arguments, compile_setup
 from ..progress.bar import shown_progress
-from ..runtime.functions import is_folded
+from ..runtime.functions import is_folded, only_name
 from ..runtime.jax_version import require_jax
 from ..session.verbs import take_and_keep
 from .capture.launches import Statement, take_launches
@@ -124,6 +124,7 @@ def _run(
         samples=arguments.r,
         evaluations=arguments.n,
     )
+    named = only_name(statement.strip())
     folded = function is not None and is_folded(function, (), {})
     how: dict[str, Any] = {"code": statement.strip(), "folded": folded, "device": arguments.device}
     names = shell.user_ns if local_ns is None else local_ns
@@ -136,8 +137,8 @@ def _run(
                 **how,
             }
             if arguments.processes is None:
-                return take_benchmark(interruptible(_runner)(make), plan, **shared)
-            sent = Statement(partial(_runner, make), _referred_to([*setups, *tree.body], namespace))
+                return take_benchmark(interruptible(_runner)(make, named), plan, **shared)
+            sent = Statement(partial(_runner, make, named), _referred_to([*setups, *tree.body], namespace))
             return take_launches(sent, plan, arguments.processes, **shared)
 
     record = take_and_keep(take)
@@ -150,10 +151,10 @@ def _referred_to(statements: Sequence[ast.stmt], namespace: Mapping[str, Any]) -
     return {name: namespace[name] for name in sorted(names) if name in namespace}
 
 
-def _runner(make: Callable[[], Repeatable]) -> Runner:
+def _runner(make: Callable[[], Repeatable], named: str | None) -> Runner:
     """Run the setup, and return the runner of the statement. Fresh processes also call this."""
     (body,), each = make()
-    return Runner(body, each=each)
+    return Runner(body, each=each, named=named)
 
 
 def _statements(shell: InteractiveShell, code: str | None) -> list[ast.stmt]:

@@ -9,7 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from IPython.core.error import UsageError
+from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
+
+from ..records.files import RECORDING
 
 
 class Tree(ast.Module):
@@ -56,7 +59,8 @@ def parse(
 def is_path(code: str) -> bool:
     """Return whether a statement is the name of a profiler's recording, or the path of a file or folder.
 
-    The first may be valid Python; the second would be a call to IPython, as in ``/f x``.
+    The first may be valid Python; the second would be a call to IPython, as in ``/f x``. A path such as ``logs/run1``
+    is a division: it counts if a recording is there, and if there is no variable ``logs``.
 
     >>> is_path("host.xplane.pb"), is_path("read('host.xplane.pb')"), is_path("/nothing/here")
     (True, False, False)
@@ -65,8 +69,16 @@ def is_path(code: str) -> bool:
     if re.fullmatch(r"""[^'"()]+\.xplane\.pb(\.gz)?""", path):
         return True
     with suppress(OSError, ValueError):
-        return path.startswith(("/", "./", "../")) and Path(path).exists()
+        if path.startswith(("/", "./", "../")):
+            return Path(path).exists()
+        return _is_plain_path(path) and next(Path(path).rglob(f"*{RECORDING}"), None) is not None
     return False
+
+
+def _is_plain_path(text: str) -> bool:
+    found = re.fullmatch(r"([\w.-]+)(/[\w.-]+)*/?", text)
+    shell = get_ipython()
+    return found is not None and (shell is None or found[1] not in shell.user_ns) and Path(text).exists()
 
 
 def _unquoted(code: str) -> str:

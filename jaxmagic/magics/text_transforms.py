@@ -15,6 +15,7 @@ from IPython.core.inputtransformer2 import TransformerManager, cell_magic
 from . import options
 from .declare import declared
 from .magic_calls import Parsers, line_call, marker
+from .parsed_source import is_path
 
 
 def cell_in_sight(lines: list[str], parsers: Parsers) -> list[str]:
@@ -106,14 +107,17 @@ def _has_to_be_seen(call: re.Match[str], parsers: Parsers) -> bool:
 
 
 def _is_broken(statement: str) -> bool:
-    """Return whether a statement is neither Python nor a magic or command; ``-z x`` is a wrong option instead."""
+    """Return whether a statement is neither Python nor a magic or command.
+
+    ``-z x`` is a wrong option instead, and the path of a recording is answered by the magic.
+    """
     for transform in (str, lambda text: TransformerManager().transform_cell(text)):
         try:
             ast.parse(transform(statement))
             return False
         except (SyntaxError, ValueError):
             continue
-    return not re.match(r"-\w\s", statement)
+    return not re.match(r"-\w\s", statement) and not is_path(statement)
 
 
 def _awaits(statement: str) -> bool:

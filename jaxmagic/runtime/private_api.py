@@ -9,6 +9,7 @@ available on this JAX", or falls back to the public API. ``executed_programs.py`
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from types import FunctionType
@@ -164,6 +165,52 @@ def profiler_running() -> bool:
     except (ImportError, AttributeError):
         return False
     return any(getattr(state, name, None) is not None for name in ("session", "profile_session"))  # 0.12, and before
+
+
+def yield_profiler(yielded: Callable[[], None]) -> Callable[[], None]:
+    """Let other code start the profiler although it is running: the session that runs now is then discarded.
+
+    On a JAX that keeps the session elsewhere, the other code gets JAX's error instead.
+
+    Args:
+        yielded: called when that happens.
+
+    Returns:
+        What ends this.
+    """
+    try:
+        from jax._src import profiler
+
+        state: Any = profiler._profile_state
+        kind = type(state)
+        name = next(each for each in ("session", "profile_session") if vars(state).get(each) is not None)
+        session_class = getattr(profiler, "ProfileSession", None)  # from 0.12 on
+        starting = profiler.start_trace if session_class is None else session_class.start
+        code = starting.__code__
+    except (ImportError, AttributeError, StopIteration, TypeError):
+        return lambda: None
+
+    def end() -> None:
+        state.__class__ = kind
+
+    def session(self: Any) -> Any:
+        held = vars(self)[name]
+        if held is None or sys._getframe(1).f_code is not code:
+            return held
+        end()
+        vars(self)[name] = None
+        with suppress(Exception):
+            getattr(held, "_raw_session", held).stop()
+            if session_class is not None:
+                held._raw_session, held._is_running = None, False
+        yielded()
+        return None
+
+    def replace(self: Any, value: Any) -> None:
+        vars(self)[name] = value
+
+    state.__class__ = type(kind.__name__, (kind,), {name: property(session, replace)})
+    return end
 
 
 def release_profiler() -> None:

@@ -160,13 +160,15 @@ def brief(timing: Timing, digits: int) -> Brief:
 
 def _not_run(result: str) -> str:
     how = {
-        "generator": "Put list(…) around it to time its work.",
-        "coroutine": "Put await before it to time its work.",
+        "generator": "Put list(…) around it to measure its work.",
+        "coroutine": "Put await before it to measure its work.",
     }
+    if result in ("map", "filter"):
+        return f"The result is a {result}, which calls its function later. Put list(…) around it to measure its work."
     article = "an" if result[:1] in "aeiou" else "a"
     return (
-        f"The result is {article} {result} that has not run: only its creation was timed. "
-        f"{how.get(result, 'Iterate over it to time its work.')}"
+        f"The result is {article} {result} that has not run: only its creation was measured. "
+        f"{how.get(result, 'Iterate over it to measure its work.')}"
     )
 
 

@@ -358,3 +358,22 @@ def test_what_was_taken_before_an_exception_is_shown_bound_and_in_the_history(
     assert said in " ".join(session.report.split())
     assert session.shell.user_ns["kept"].error == "ZeroDivisionError"
     assert len(jaxmagic.history()) == before + 1
+
+
+def test_a_function_that_is_only_named_was_not_called(session: Any) -> None:
+    session.run("f = abs")
+    session.run("%jaxtimeit -r 2 -n 1 f")
+    assert "Warning: f was not called, so nothing ran. Write for example f(x)." in session.report
+    assert "the loop and the wait" not in session.report
+    session.run("%jaxtimeit -r 2 -n 1 f(1)")
+    assert "was not called" not in session.report
+
+
+def test_a_function_that_returns_one_was_called(session: Any) -> None:
+    found = jaxmagic.benchmark(lambda: abs, budget_s=0.01)
+    assert "was not called" not in str(found)
+
+
+def test_a_generator_has_not_run(session: Any) -> None:
+    session.run("%jaxtimeit -r 2 -n 1 (i for i in range(3))")
+    assert "generator that has not run" in " ".join(session.report.split())

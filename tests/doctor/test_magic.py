@@ -120,3 +120,23 @@ def test_it_tries_variants_against_a_limit_after_memory_ran_out(raising: Session
     said = [str(each) for each in finding.evidence]
     assert any("The limit is 16.0 GiB, as given." in each for each in said)
     assert any("bfloat16" in each and "does not fit" in each for each in said)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("(jnp.sin(x) for _ in range(3))", "generator that has not run"),
+        ("asynchronous()", "coroutine that has not run"),
+        ("map(jnp.sin, [x])", "is a map, which calls its function later"),
+    ],
+)
+def test_a_result_that_has_not_run_is_noted(session: Session, code: str, said: str) -> None:
+    session.run("async def asynchronous(): ...")
+    session.run(f"%jaxdoctor {code};")
+    assert said in " ".join(session.report.split())
+
+
+def test_a_generator_that_has_begun_is_not_called_one_that_has_not_run(session: Session) -> None:
+    session.run("begun = (i for i in range(99))\n_ = next(begun)")
+    session.run("%jaxdoctor -q -v d begun;")
+    assert "has not run" not in str(session.shell.user_ns["d"])

@@ -100,6 +100,23 @@ def test_a_recording_in_place_of_a_statement_is_answered_with_what_reads_it(
     session.run(f"%{magic} {tmp_path}/nothing", fails=NameError)
 
 
+@pytest.mark.parametrize("magic", ["jaxprof", "jaxtimeit"])
+def test_a_relative_path_of_a_recording_is_no_division_of_unknown_variables(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, magic: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "logs" / "run1" / "plugins").mkdir(parents=True)
+    session.run(f"%{magic} logs/run1", fails=NameError)  # nothing is recorded there
+    (tmp_path / "logs" / "run-01").mkdir()
+    for name in ("run1/plugins", "run-01"):
+        (tmp_path / "logs" / name / "host.xplane.pb").touch()
+    for path in ("logs/run1", "logs", "logs/", "logs/run-01"):
+        error = str(session.run(f"%{magic} {path}", fails=UsageError))
+        assert f"Use jaxmagic.read_profile({path!r})" in error
+    session.run("logs, run1 = 1, 2")
+    session.run(f"%{magic} -q logs/run1")
+
+
 def test_a_function_that_is_only_named_was_not_called(session: Any) -> None:
     session.run("f = jax.jit(jnp.sort)\nmade = lambda: f")
     session.run("%jaxprof f")
@@ -317,3 +334,17 @@ def test_a_recording_ends_after_so_many_events(session: Any, monkeypatch: pytest
     until = "rates[-1].per_s is None and rates[-1]._thread.is_alive() or profiler._recording"
     session.run(f"%%jaxprof -q --most-events 10 -v p\ny = f(x)\nwhile {until}:\n    y = f(x).block_until_ready()")
     assert "about 10 events of this code, to stay readable" in session.run("' '.join(map(str, p.notes))")
+
+
+def test_a_profiler_of_the_code_s_own_is_let_start(session: Any, tmp_path: Path) -> None:
+    session.shell.user_ns["folder"] = tmp_path
+    session.run("%%jaxprof\nwith jax.profiler.trace(folder):\n    y = jnp.sin(1.0)")
+    assert "The code starts JAX's profiler itself" in " ".join(session.report.split())
+    assert list(tmp_path.rglob("*.xplane.pb"))
+
+
+def test_a_profiler_that_the_code_leaves_running_is_left_alone(session: Any, tmp_path: Path) -> None:
+    session.shell.user_ns["folder"] = tmp_path
+    session.run("%%jaxprof\njax.profiler.start_trace(folder)\ny = jnp.sin(1.0)")
+    jax.profiler.stop_trace()
+    assert "the code ran once, and nothing was recorded" in " ".join(session.report.split())

@@ -75,6 +75,7 @@ class Runner:
         "evaluations",
         "fenced",
         "lead",
+        "named",
         "serial",
         "value",
     )
@@ -86,10 +87,12 @@ class Runner:
         each: Callable[[], None] | None = None,
         clock: Clock = now_ns,
         fence: Fence = shared,
+        named: str | None = None,
     ) -> None:
         self.evaluations = 1
         self.lead = 0
         self.fenced = False
+        self.named = named
         self.value: Any = None
         self.collected = 0
         self.collection_ns = 0
@@ -117,6 +120,7 @@ class Runner:
         """
         self._prepare_sample()
         watch = Stopwatch(clock=self._clock, fence=self._fence)
+        watch.see(self.named, {})
         watch.start()
         try:
             self.value = watch.result = self._call()

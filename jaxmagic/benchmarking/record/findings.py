@@ -11,6 +11,7 @@ from ...records.other_load import loaded
 from ...statistics.medians import FEWEST_FOR_CORRELATION, is_correlated
 from ...statistics.modes import Mode, modes
 from ...statistics.trend import drift
+from ...timing.record import Timing
 from .benchmark import Benchmark
 from .samples import Conditions
 
@@ -58,6 +59,9 @@ def _findings(benchmark: Benchmark) -> Iterator[Finding]:
     conditions = benchmark.conditions
     calls_ns = benchmark.latency.calls_ns
     median_ns = benchmark.median_ns
+    if idle := tuple(not_run(benchmark.first_call)):
+        yield from idle
+        return
     if conditions.folded:
         yield folded()
     yield from recompiled(conditions)
@@ -124,6 +128,14 @@ def _too_short(benchmark: Benchmark, median_ns: float) -> Iterator[Finding]:
             text=f"About {around} of each call is the loop and the wait, not the statement.",
             remedy="Make the statement do more work, for example with a loop inside jit.",
         )
+
+
+def not_run(first_call: Timing, who: str = "") -> Iterator[Finding]:
+    """Warn of a function that was not called, and of a result that has not run, such as a generator."""
+    for each in first_call.notes:
+        if each.kind in ("timing.not_called", "timing.not_run"):
+            text, _, remedy = f"{who}{each}".partition(". ")
+            yield Finding(kind="not run", text=f"{text}.", remedy=remedy)
 
 
 def folded(who: str = "The jitted call") -> Finding:

@@ -62,7 +62,7 @@ def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind, given: t
         return Check(kind=kind, passed=False, leaf=path, problem=f"different shape: {one.shape}, not {other.shape}")
     if kind == "equal" and one.dtype != other.dtype:
         return Check(kind=kind, passed=False, leaf=path, problem=f"different dtype: {one.dtype}, not {other.dtype}")
-    if one.dtype == object or one.dtype.kind in "USO":
+    if one.dtype.kind in "USO" or other.dtype.kind in "USO":
         same = bool(np.all(one == other))
         return Check(kind=kind, passed=same, leaf=path, problem=None if same else "different value")
     # Widened, because subtracting booleans, bfloat16 and integers in their own types can fail or overflow.

@@ -13,7 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from ...benchmarking.capture.runner import Runner
 from ...magics.parsed_source import Tree, parse
 from ...magics.repeatable import Statements, called_without_arguments, compile_setup
-from ...runtime.functions import is_folded
+from ...runtime.functions import is_folded, only_name
 from ..capture.contestants import Entry
 from ..capture.count_flops import count_operations
 from ..capture.derivatives import Differentiated
@@ -66,7 +66,7 @@ def compile_candidates(
         works = _works(per, calls if per == "flops" else answers, count)
         return {
             candidate.label: Entry(
-                runner=Runner(body, each=made.each),
+                runner=Runner(body, each=made.each, named=only_name(candidate.code)),
                 code=candidate.code,
                 folded=function is not None and is_folded(function, (), {}),
                 like=candidate.like,

@@ -17,7 +17,7 @@ from math import ceil, exp
 import numpy as np
 
 from ... import units
-from ...benchmarking.record.findings import folded, recompiled
+from ...benchmarking.record.findings import folded, not_run, recompiled
 from ...benchmarking.record.in_turns import blocked_median, blocked_ratio
 from ...benchmarking.record.versus import LEAST_DIFFERENCE, Verdict, Versus, judge
 from ...records.finding import Finding
@@ -122,7 +122,9 @@ def findings(comparison: Comparison) -> tuple[Finding, ...]:
     shared = comparison.candidates[0].conditions
     empty = [each.label for each in comparison.candidates if each.conditions.folded]
     found = [folded(f"The jitted call of {label}") for label in empty]
+    idle = (each for one in comparison.candidates for each in not_run(one.first_call, f"{one.label}: "))
     return (
+        *idle,
         *found,
         *recompiled(shared),
         *(each for one in comparison.candidates for each in withheld(comparison, counterpart(comparison, one))),

@@ -6,13 +6,19 @@ nothing lives longer because of this.
 
 from __future__ import annotations
 
+import contextvars
+import functools
 import itertools
+import os
 import re
+import threading
 import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ...memory_use.capture.holders import path_of
 from ...memory_use.capture.imported import is_module
@@ -21,7 +27,7 @@ from ...records.attribute_names import Step
 from ...runtime.around import is_a, is_exactly, of_type
 from .contents import content_of
 from .remedies.user_functions import global_names, is_users_function
-from .stored_names import ABSENT, StoredName, module_names, stored_names
+from .stored_names import ABSENT, StoredName, module_names, names_read, stored_names
 
 #: Limits of the search: objects, and steps from a variable.
 _MOST_OBJECTS = 20_000
@@ -40,10 +46,12 @@ class Reached(NamedTuple):
     Attributes:
         steps: how, from a variable on.
         value: the object.
+        by_function: whether the variable is a global of a function that the code reaches, not one of the code.
     """
 
     steps: tuple[Step, ...]
     value: Any
+    by_function: bool = False
 
     @property
     def path(self) -> str:
@@ -67,8 +75,9 @@ def reach(variables: Mapping[str, Any]) -> Iterator[Reached]:
         for step, part in _parts(each.value):
             if id(type(part)) not in _CONSTANT and id(part) not in met:
                 met.add(id(part))
-                steps = (step,) if step[0] == "name" else (*each.steps, step)
-                queue.append(Reached(steps, part))
+                is_global = step[0] == "name"
+                steps = (step,) if is_global else (*each.steps, step)
+                queue.append(Reached(steps, part, each.by_function or is_global))
 
 
 def _parts(value: Any) -> Iterator[tuple[Step, Any]]:
@@ -79,8 +88,33 @@ def _parts(value: Any) -> Iterator[tuple[Step, Any]]:
             held = value.__globals__
             yield from ((("name", name), held[name]) for name in global_names(value.__code__) if name in held)
             yield from ((("name", stored.path), stored.value()) for stored in module_names(value))
+            if "environ" in global_names(value.__code__):
+                yield ("name", "os.environ"), os.environ
+        yield from _held(value)
+
+
+def _held(value: Any) -> Iterator[tuple[Step, Any]]:
+    """Yield the objects that an object refers to; of arrays of Python objects, their elements."""
+    if is_exactly(value, np.ndarray):
+        objects = value.ravel().tolist() if value.dtype == object and value.size <= _MOST_OBJECTS else []
+        yield from ((("item", number), each) for number, each in enumerate(objects))
+    elif is_exactly(value, threading.local):
+        yield from ((("attribute", name), each) for name, each in value.__dict__.items())
+    else:
         reader = reader_of(type(value))
         yield from () if reader is None else reader(value)
+
+
+class Changed(NamedTuple):
+    """Something that a run has changed.
+
+    Attributes:
+        path: the Python expression that reads it.
+        by_function: whether a function reads it by that expression, and not the code itself.
+    """
+
+    path: str
+    by_function: bool = False
 
 
 class Snapshot:
@@ -93,39 +127,73 @@ class Snapshot:
 
     def __init__(self, variables: Mapping[str, Any], names: Iterable[StoredName] = ()) -> None:
         self._states: list[tuple[Reached, dict[Any, _Identity]]] = []
+        self._arrays: list[tuple[Reached, weakref.ref[Any], dict[Any, _Identity]]] = []
         self._names = {stored: _identity(stored.value()) for stored in names}
         for reached in reach({**variables, **{stored.path: stored.value() for stored in self._names}}):
-            if _is_mutable(reached.value):
+            if is_a(reached.value, np.ndarray):
+                array = weakref.ref(reached.value)
+                self._arrays.append((reached._replace(value=None), array, _state(reached.value)))
+            elif is_mutable(reached.value):
                 self._states.append((reached, _state(reached.value)))
             if is_users_function(reached.value):
                 self._names |= {stored: _identity(stored.value()) for stored in stored_names(reached.value)}
 
     def changed(self) -> list[str]:
-        """Return the names that are bound to another object since, and the paths of changed objects, nearest first.
+        """Return the paths of :meth:`changes`."""
+        return list(dict.fromkeys(each.path for each in self.changes()))
 
-        A name that was not bound before, as that of a result, would be bound to the same again. Parts that a user has
-        not named, such as the iterators in a ``zip``, are given as the whole.
+    def changes(self) -> list[Changed]:
+        """Return the names that are bound to another object since, and the changed objects, nearest first.
+
+        A name that was not bound before, as that of a result, would be bound to the same again, unless it is bound to
+        a number or list that the code reads. Parts that a user has not named, such as the iterators in a
+        ``zip``, are given as the whole.
         """
         names = [
-            stored.path
+            Changed(stored.path, by_function=True)
             for stored, before in self._names.items()
-            if before() is not ABSENT and _is_other(before(), _identity(stored.value())())
+            if self._is_bound_anew(stored, before())
         ]
-        return list(dict.fromkeys([*names, *(_UNNAMED.split(path)[0] for path in self._changed_paths())]))
+        return list(dict.fromkeys([*names, *self._changed_objects()]))
 
-    def _changed_paths(self) -> Iterator[str]:
+    def _is_bound_anew(self, stored: StoredName, before: Any) -> bool:
+        now = stored.value()
+        return self._is_new_counter(stored.name, now) if before is ABSENT else _is_other(before, _identity(now)())
+
+    def _changed_objects(self) -> Iterator[Changed]:
         for reached, before in self._states:
-            steps = _differing(before, _state(reached.value))
+            steps = [*_differing(before, _state(reached.value)), *self._new_counters(before, reached.value)]
             if is_a(reached.value, (type, types.FunctionType)):
-                yield from (path_of((*reached.steps, step)) for step in steps)
-            elif any(True for _ in steps):
-                yield reached.path
+                paths = [path_of((*reached.steps, step)) for step in steps]
+            else:
+                paths = [reached.path] if steps else []
+            yield from (Changed(_UNNAMED.split(path)[0], reached.by_function) for path in paths)
+        for reached, reference, before in self._arrays:
+            array = reference()
+            if array is not None and any(_differing(before, _state(array))):
+                yield Changed(reached.path, reached.by_function)
+
+    def _new_counters(self, before: dict[Any, _Identity], value: Any) -> Iterator[Step]:
+        with suppress(Exception):
+            for step, part in _held(value):
+                if step[0] in _LATER and step not in before and self._is_new_counter(step[1], part):
+                    yield step
+
+    def _is_new_counter(self, name: str, value: Any) -> bool:
+        """Return whether a name that the run has bound may count or list runs: the code reads it, too."""
+        return is_exactly(value, int, float, list) and name in self._names_read
+
+    @functools.cached_property
+    def _names_read(self) -> set[str]:
+        functions = [each.value for each, _ in self._states if is_users_function(each.value)]
+        return {name for function in functions for name in names_read(function.__code__)}
 
 
-def _is_mutable(value: Any) -> bool:
+def is_mutable(value: Any) -> bool:
+    """Return whether a value can change without another one taking its place."""
     if is_a(value, types.FunctionType):
         return is_users_function(value)
-    return not is_a(value, (tuple, frozenset)) and not _is_array(value)
+    return is_a(value, np.ndarray) or not (is_a(value, (tuple, frozenset)) or _is_array(value))
 
 
 def _is_array(value: Any) -> bool:
@@ -153,13 +221,14 @@ def _state(value: Any) -> dict[Any, _Identity]:
     if is_exactly(value, itertools.count):  # its number is no object
         text = repr(value)
         return {"position": lambda: text}
+    if is_exactly(value, contextvars.ContextVar):
+        return {"value": _identity(value.get(ABSENT))}
     content = content_of(value)
     if content is not None:
         return {"content": lambda: content}
-    reader = reader_of(type(value))
     parts: dict[Any, _Identity] = {}
     with suppress(Exception):
-        for step, part in () if reader is None else reader(value):
+        for step, part in _held(value):
             with suppress(TypeError):  # a key that cannot be hashed
                 parts[step] = _identity(part)
     return parts

@@ -25,15 +25,18 @@ from ...timing.capture.stopwatch import Stopwatch
 from ...timing.record import Timing
 from ..record.diagnosis import Diagnosis
 from ..record.evidence import Evidence
-from .changes import Snapshot
 from .gathered import Gathered
 from .host_use import marked_waits
-from .remedies.effects import Effects
 from .remedies.tried_code import TriedCode
 from .scope import Scope, rebound
+from .side_effects.between_runs import BetweenRuns
 
 #: Applies the rules to the evidence: returns their findings, the names of the rules that looked, and notes.
 Examine = Callable[[Evidence], "tuple[tuple[Any, ...], tuple[str, ...], tuple[Note, ...]]"]
+
+
+#: Notes of runs that say what is unknown of the code.
+_OF_RUNS = "timing.not_run", "profiling.yielded"
 
 
 class Examination:
@@ -63,7 +66,7 @@ class Examination:
         self._repeat = repeat
         self._limit_bytes = limit_bytes
         self._verify_ns = verify_ns
-        self._effects: Effects | None = None
+        self._between: BetweenRuns | None = None
         self._tried = TriedCode()
         self._on_record = record
         self._shown = progress or nullcontext(SILENT)
@@ -73,7 +76,6 @@ class Examination:
         self._watch: ProfileWatch | None = None
         self._active: Stopwatch | ProfileWatch | None = None
         self._running: Generator[None, None, None] | None = None
-        self._before: Snapshot | None = None
         self._notes: list[Note] = []
         self._is_uncalled = False
         self._completed = 0
@@ -152,10 +154,9 @@ class Examination:
         self._once = bool(changed) and not self._repeat
         if self._once:
             self._notes.append(note("doctor.once_rebound", names=", ".join(changed)))
-        elif not self._repeat:
-            self._before = Snapshot(self._read, self._scope.module_attributes())
-        if self._verify_ns is not None:
-            self._effects = Effects(self._read)
+        self._between = BetweenRuns(
+            self._scope, self._notes, once=self._once, repeat=self._repeat, verify=self._verify_ns is not None
+        )
         self._gathered.list_inputs(self._read)
         self._watch = ProfileWatch(
             cold=self._once, recorded=self._gathered.read_trace, already=0 if self._once else 2
@@ -172,6 +173,7 @@ class Examination:
     def _all_runs(self) -> Generator[None, None, None]:
         __tracebackhide__ = True
         assert self._watch is not None
+        assert self._between is not None
         gathered = self._gathered
         if self._once:
             self._active = self._watch
@@ -182,15 +184,20 @@ class Examination:
             return
         self._progress.stage("first run and compiling")
         yield from self._own_run(gathered.programs())
-        if self._would_differ():
+        if not self._between.may_follow_first(gathered.note_deleted(self._read)):
             return
         self._progress.stage("recording waits and lines")
         yield from self._own_run(gathered.places())
+        if not self._between.may_follow_second():
+            return
         self._progress.stage("timing and recording")
         self._watch.start()
         self._active = self._watch
         with marked_waits():
-            yield from self._watch.runs()
+            for _ in self._watch.runs():
+                if self._watch.records:  # the last run, whose value the user gets
+                    self._between.draw_again()
+                yield
 
     def _own_run(self, observing: AbstractContextManager[object]) -> Iterator[None]:
         """Run the code under a stopwatch, observed."""
@@ -204,19 +211,6 @@ class Examination:
             self._own.append(watch.stop())
             self._completed += 1
         self._active = None
-
-    def _would_differ(self) -> bool:
-        """Return whether the first run changed what the code reads, so that another run would do something else."""
-        before, self._before = self._before, None
-        if self._repeat:
-            return False
-        deleted = self._gathered.note_deleted(self._read)
-        changed = [] if before is None or deleted else before.changed()
-        if deleted:
-            self._notes.append(note("doctor.once_donated", names=", ".join(deleted[:3])))
-        elif changed:
-            self._notes.append(note("doctor.once_changed", names=", ".join(changed[:3])))
-        return bool(deleted or changed)
 
     def returned(self, value: Any = None) -> int:
         """End the dispatch of the run; see ``Stopwatch.returned``."""
@@ -257,7 +251,9 @@ class Examination:
             if self._watch is not None:
                 self._watch.cancel()
             self._gathered.forget()
-            self._read, self._before, self._effects, self._tried = {}, None, None, TriedCode()
+            if self._between is not None:
+                self._between.end()
+            self._read, self._between, self._tried = {}, None, TriedCode()
             shown, self._shown, self._progress = self._shown, nullcontext(SILENT), SILENT
             shown.__exit__(None, None, None)
 
@@ -276,6 +272,10 @@ class Examination:
         notes = list(self._notes)
         if self._is_uncalled and (named := only_name(self._scope.code)) is not None:
             notes.append(note("timing.not_called", function=named))
+        told = profile.notes if profile is not None else timings[-1].notes if timings else ()
+        notes += [each for each in told if each.kind in _OF_RUNS]
+        if isinstance(error, KeyboardInterrupt) and timings:
+            notes.append(note("doctor.interrupted", complete=self._completed))
         if differs:
             notes.append(note("doctor.failed_later", error=type(error).__name__))
             timings = timings[: self._completed]
@@ -312,9 +312,9 @@ class Examination:
 
     def _verified(self, findings: tuple[Any, ...], evidence: Evidence) -> tuple[Any, ...]:
         """Return the findings with their remedies tried, if that was asked for."""
-        if self._verify_ns is None or self._effects is None or not findings:
+        if self._verify_ns is None or self._between is None or not findings:
             return findings
         from .verify import Trial, verify
 
-        trial = Trial(self._tried, self._effects.changed(), evidence.first.wall_ns, evidence.run_ns, self._verify_ns)
+        trial = Trial(self._tried, self._between.changed(), evidence.first.wall_ns, evidence.run_ns, self._verify_ns)
         return verify(findings, trial, self._progress)

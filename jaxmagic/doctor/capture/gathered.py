@@ -62,7 +62,7 @@ class Gathered:
 
     def _deleted(self, variables: Mapping[str, Any]) -> list[str]:
         none: list[str] = []
-        return self._part("inputs", lambda: deleted(variables), none)
+        return self._part("inputs", lambda: [each.path for each in deleted(variables)], none)
 
     @contextmanager
     def programs(self) -> Iterator[None]:

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from types import FrameType
 
 from ...interrupts import begins, ends
@@ -36,6 +37,9 @@ _CACHE = 0
 #: At most this many frames of a stack are searched.
 _DEEPEST = 200
 
+#: At most this many lines of the user's are kept of a stack.
+_MOST_LINES = 12
+
 
 class LineSampler:
     """Samples the lines of the thread that starts it.
@@ -51,7 +55,7 @@ class LineSampler:
     def __init__(self, interval_ns: int = INTERVAL_NS, clock: Clock = now_ns) -> None:
         self.interval_ns = interval_ns
         self.paused = True
-        self._counts: Counter[tuple[Frame | None, str, tuple[Frame, ...]]] = Counter()
+        self._counts: Counter[tuple[Frame | None, str, tuple[Frame, ...], tuple[Frame, ...]]] = Counter()
         self._clock = clock
         self._functions: Counter[tuple[Frame, str]] = Counter()
         self._times_ns: Counter[tuple[Frame, str]] = Counter()
@@ -81,9 +85,13 @@ class LineSampler:
         counted = sorted(self._counts.items(), key=lambda each: -each[1])
         return tuple(
             HostShare(
-                line=known(line), called=called, samples=samples, loading=tuple(filter(None, map(known, loading)))
+                line=known(line),
+                called=called,
+                samples=samples,
+                loading=tuple(filter(None, map(known, loading))),
+                stack=tuple(filter(None, map(known, stack))),
             )
-            for (line, called, loading), samples in counted
+            for (line, called, loading, stack), samples in counted
         )
 
     def functions(self) -> tuple[FunctionShare, ...]:
@@ -101,7 +109,8 @@ class LineSampler:
             frame = sys._current_frames().get(target)
             if frame is not None and not self.paused:
                 line, called = place_of(frame)
-                self._counts[line, called, loading_of(frame)] += 1
+                loading = loading_of(frame)
+                self._counts[line, called, loading, () if loading else lines_of(frame)] += 1
                 time_ns = self._clock()
                 passed_ns = self.interval_ns if before_ns is None else time_ns - before_ns
                 for each in functions_of(frame):
@@ -138,6 +147,11 @@ def loading_of(frame: FrameType | None) -> tuple[Frame, ...]:
             if current is not frame and _instruction(current) == _FOR_ITER:
                 return tuple(lines)
     return ()
+
+
+def lines_of(frame: FrameType | None) -> tuple[Frame, ...]:
+    """Return the user's lines on a stack, innermost first."""
+    return tuple(islice((line for _, line in _stack(frame) if is_users(line)), _MOST_LINES))
 
 
 def _stack(frame: FrameType | None) -> Iterator[tuple[FrameType, Frame]]:

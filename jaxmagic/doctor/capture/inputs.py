@@ -39,10 +39,10 @@ def inputs_of(variables: Mapping[str, Any]) -> tuple[Input, ...]:
     return tuple(found)
 
 
-def deleted(variables: Mapping[str, Any]) -> list[str]:
-    """Return the paths of the arrays that were donated or deleted."""
+def deleted(variables: Mapping[str, Any]) -> list[Reached]:
+    """Return the arrays that were donated or deleted."""
     arrays = (each for each in reach(variables) if _kind(each.value) == "jax array")
-    return [each.path for each in arrays if each.value.is_deleted()]
+    return [each for each in arrays if each.value.is_deleted()]
 
 
 def _worth_listing(variables: Mapping[str, Any]) -> Iterator[Reached]:

@@ -51,6 +51,10 @@ class Scope:
         names = list(dict.fromkeys(node.attr for node in nodes))
         return [stored for name, value in self.read().items() for stored in attributes_of(name, value, names)]
 
+    def reached(self) -> dict[str, Any]:
+        """Return the variables that the code reads, and the attributes of the user's modules that it names."""
+        return {**self.read(), **{stored.path: stored.value() for stored in self.module_attributes()}}
+
 
 def rebound(tree: ast.Module, known: Mapping[str, Any]) -> list[str]:
     """Return the known variables that the code reads and then assigns, so that it does something else next time.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import sys
 import types
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -15,6 +16,9 @@ ABSENT = object()
 
 _STORES = "STORE_GLOBAL", "DELETE_GLOBAL"
 _STORE_OPCODES = frozenset(dis.opmap[name] for name in _STORES)
+
+#: Names with which code may assign globals by other means than a statement.
+_ANY_GLOBAL = frozenset({"globals", "exec", "eval", "__dict__", "modules"})
 
 
 class Namespace:
@@ -55,24 +59,54 @@ class StoredName(NamedTuple):
 def stored_names(function: types.FunctionType) -> Iterator[StoredName]:
     """Yield the names that a function, and those defined in it, may assign outside of themselves.
 
-    All attributes of modules that the code names are among them, even if it only reads them.
+    All attributes of modules that the code names are among them, even if it only reads them. If the code may assign
+    globals by other means than a statement, as ``globals()`` does, all globals are among them.
     """
+    held = function.__globals__
+    if not _ANY_GLOBAL.isdisjoint(global_names(function.__code__)):
+        yield from (StoredName(name, Namespace(held), name) for name in tuple(held) if type(name) is str)
     for code in all_codes(function.__code__):
         if not _STORE_OPCODES.isdisjoint(code.co_code[::2]):  # disassembling takes longer
             for step in dis.get_instructions(code):
                 if step.opname in _STORES:
-                    yield StoredName(step.argval, Namespace(function.__globals__), step.argval)
+                    yield StoredName(step.argval, Namespace(held), step.argval)
     yield from module_names(function)
 
 
 def module_names(function: types.FunctionType) -> Iterator[StoredName]:
-    """Yield the attributes of the user's modules that the code of a function may read or assign."""
+    """Yield the attributes of the user's modules that the code of a function may read or assign.
+
+    The modules are those that it names, imports by itself, or looks up by a name that it has as text.
+    """
     names = list(dict.fromkeys(global_names(function.__code__)))
-    for module in names:
-        yield from attributes_of(module, function.__globals__.get(module), names)
+    texts = (each for code in all_codes(function.__code__) for each in code.co_consts if type(each) is str)
+    for name in dict.fromkeys([*names, *texts]):
+        module = function.__globals__.get(name)
+        yield from attributes_of(name, sys.modules.get(name) if module is None else module, names)
 
 
 def attributes_of(path: str, value: Any, names: Iterable[str]) -> Iterator[StoredName]:
-    """Yield those attributes of a value that have one of the names, if the value is a module of the user's."""
-    if value is not None and is_module(value) and is_users_module(held := dict_of(value)):
-        yield from (StoredName(f"{path}.{name}", Namespace(held), name) for name in names if name in held)
+    """Yield those attributes of a value that have one of the names, if the value is a module of the user's.
+
+    Modules that are attributes themselves are followed.
+    """
+    modules, met = [(path, value)], {id(value)}
+    names = tuple(names)
+    for way, module in modules:  # grows meanwhile
+        if module is None or not is_module(module) or not is_users_module(held := dict_of(module)):
+            continue
+        for name in names:
+            if name in held:
+                yield StoredName(f"{way}.{name}", Namespace(held), name)
+                if id(held[name]) not in met:
+                    met.add(id(held[name]))
+                    modules.append((f"{way}.{name}", held[name]))
+
+
+def names_read(code: types.CodeType) -> Iterator[str]:
+    """Yield the names of globals, attributes and closure variables that some code reads, or has as text."""
+    for inner in all_codes(code):
+        yield from (each for each in inner.co_consts if type(each) is str)
+        for step in dis.get_instructions(inner):
+            if step.opname.startswith("LOAD_") and not step.opname.startswith("LOAD_FAST"):
+                yield str(step.argval)

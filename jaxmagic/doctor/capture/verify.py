@@ -15,11 +15,13 @@ from ...progress.record import Progress
 from ...records.note import Note, note
 from ...runtime.clock import Clock, now_ns
 from ..record.finding import RuleFinding, Verified
+from .changes import Changed
 from .remedies.all import COMPILING, REMEDIES
-from .remedies.effects import fresh_values, random_states_kept
+from .remedies.effects import fresh_values
 from .remedies.measured_remedy import Run, failure, measured
 from .remedies.remedy import Builds, Change, NotTried, Sizes
 from .remedies.tried_code import TriedCode
+from .side_effects.random_generators import RandomGenerators
 
 #: Two pairs of first runs, and the rounds that an interval needs: four, of three runs each.
 _LEAST_RUNS = 14
@@ -40,14 +42,14 @@ class Trial(NamedTuple):
 
     Attributes:
         code: the code.
-        changed: the paths of what its runs change.
+        changed: what its runs change.
         first_ns: how long its first run took, which compiled.
         run_ns: how long a later run takes.
         budget_ns: how long trying all remedies may take.
     """
 
     code: TriedCode
-    changed: list[str]
+    changed: list[Changed]
     first_ns: int
     run_ns: int
     budget_ns: int
@@ -67,14 +69,14 @@ def verify(
     places = [number for number, each in enumerate(findings) if each.remedy is not None or each.code is not None]
     progress.stage("trying remedies", len(places) or None, ticking=False, expected_s=trial.budget_ns / 1e9)
     why: Note | None = None
-    kept = random_states_kept(trial.code.read())
+    generators = RandomGenerators(trial.code.reached())
     for done, number in enumerate(places):
         progress.advance(done)
         verified = None if why is None else Verified(notes=(why,))
         if verified is None:
             share_ns = (deadline_ns - clock()) // (len(places) - done)
             try:
-                with kept():
+                with generators.kept():
                     verified, interrupted = _tried(findings[number], trial, share_ns, deadline_ns, clock)
             except KeyboardInterrupt:
                 verified, interrupted = Verified(notes=(note("doctor.not_tried_interrupt"),)), True

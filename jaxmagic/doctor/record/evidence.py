@@ -62,12 +62,14 @@ class HostShare:
         samples: how many samples.
         loading: the user's lines from this one outwards to the ``for`` loop whose next item was being computed; empty
             if there was none.
+        stack: the user's lines from this one outwards, if no item was being computed for a loop.
     """
 
     line: Frame | None
     called: str
     samples: int
     loading: tuple[Frame, ...] = ()
+    stack: tuple[Frame, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

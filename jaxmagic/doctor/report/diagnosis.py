@@ -31,7 +31,7 @@ def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]
         yield Picture(chart=lambda: costs_chart(diagnosis))
     yield from _findings(diagnosis, style)
     if diagnosis.profile is not None and diagnosis.warm:
-        yield from (Sentence(text=each) for each in about_bound(diagnosis.profile))
+        yield from (Sentence(text=each) for each in about_bound(diagnosis.profile, diagnosis.wall_ns))
     yield from notes_folded((*_about_runs(diagnosis), *map(str, diagnosis.notes)))
     if explain:
         yield from (Sentence(text=each, faint=True) for each in _explained(diagnosis))
@@ -64,12 +64,19 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
     if diagnosis.error is not None and not diagnosis.runs:
         place = next((f" at {each.line}" for each in findings if each.line), "")
         return f"{diagnosis.error}{place}." if findings else f"{diagnosis.error}: not explained."
-    run = "" if diagnosis.wall_ns is None else f"; a run takes {units.time(diagnosis.wall_ns, digits)}"
+    known = diagnosis.wall_ns is not None and not _is_incomplete(diagnosis)
+    run = f"; a run takes {units.time(diagnosis.wall_ns or 0, digits)}" if known else ""
     if findings:
         return f"{units.count(len(findings), 'finding')}{run}."
     if not diagnosis.looked:
         return f"No rule was applied{run}."
     return f"No rule found a problem{run}{_bound(diagnosis)}."
+
+
+def _is_incomplete(diagnosis: Diagnosis) -> bool:
+    """Return whether an exception ended the first run."""
+    ended = [each for each in diagnosis.notes if each.kind in ("doctor.ended_early", "doctor.interrupted")]
+    return any(not each.facts.get("complete") for each in ended)
 
 
 def _bound(diagnosis: Diagnosis) -> str:

@@ -24,7 +24,18 @@ NOTES: dict[str, Callable[..., str]] = {
     "once_rebound": lambda names: _once(f"it assigns what it reads ({printable(names)})"),
     "once_donated": lambda names: _once(f"it donates or deletes what it reads ({printable(names)})"),
     "once_changed": lambda names: _once(f"it changes what it reads ({printable(names)})"),
+    "once_profiler": lambda: (
+        "The code ran only once, because it leaves JAX's profiler running. A process has only one, so what the "
+        "devices did is unknown."
+    ),
+    "twice_changed": lambda names: (
+        f"The code ran only twice, because its second run changed {printable(names)}, which the first one had made. "
+        "--repeat runs it several times."
+    ),
     "ended_early": lambda: "No rule was applied, because the code did not complete a run.",
+    "interrupted": lambda complete: (
+        "The last run was interrupted." if complete else "The code was interrupted: what is known ends there."
+    ),
     "failed_later": lambda error: (
         f"The first run completed, but a later one raised {printable(error)}: the code does something else when it "
         "runs again."

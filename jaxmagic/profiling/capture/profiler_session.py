@@ -16,7 +16,7 @@ from ...errors import NotMeasured
 from ...interrupts import begins, ends, uninterrupted
 from ...records.files import recordings
 from ...records.note import Note, note
-from ...runtime.private_api import backends_started, profiler_running, release_profiler
+from ...runtime.private_api import backends_started, profiler_running, release_profiler, yield_profiler
 from ..analysis.run_windows import Window, moved
 from ..record.recording import Trace
 from .xspace import read_recording
@@ -53,6 +53,8 @@ class Profiler:
     def __init__(self) -> None:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._limit: _Limit | None = None
+        self._yielded = False
+        self._insist: Callable[[], None] = lambda: None
 
     @property
     def running(self) -> bool:
@@ -111,7 +113,9 @@ class Profiler:
             folder.cleanup()
             raise NotRecorded(_why_not("started", error)) from error
         self._folder = folder
+        self._yielded = False
         _recording.add(self)
+        self._insist = yield_profiler(self._yield)
         self._limit = None if most_s is None else _Limit(most_s, self._stop_trace)
 
     def stop(self, keep: Callable[[Path], object] = lambda _: None) -> Trace:
@@ -128,6 +132,8 @@ class Profiler:
         time.sleep(_LATE_S)  # an interrupt here still cancels the session
         try:
             self._end()
+            if self._yielded:
+                raise NotRecorded(note("profiling.yielded"))
             keep(folder)
             return read_recording((each.host, each.data) for each in recordings(folder))
         except FileNotFoundError as error:
@@ -164,11 +170,17 @@ class Profiler:
         import jax
 
         _recording.discard(self)
+        self._insist()
         try:
             jax.profiler.stop_trace()
         except Exception as error:
             release_profiler()
             raise NotRecorded(_why_not("stopped", error)) from error
+
+    def _yield(self) -> None:
+        """Note that the code has started the profiler itself, which has discarded this session."""
+        _recording.discard(self)
+        self._yielded = True
 
 
 class _Limit:

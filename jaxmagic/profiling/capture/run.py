@@ -15,7 +15,7 @@ from ...runtime.functions import only_name
 from ...runtime.jax_errors import met_a_deleted_array
 from ...runtime.jax_version import require_jax
 from ...runtime.machine_load import Load
-from ...runtime.private_api import backends_started
+from ...runtime.private_api import backends_started, profiler_running
 from ...timing.capture.stopwatch import Stopwatch
 from ...timing.record import Timing
 from ..record.profile import Profile
@@ -92,6 +92,11 @@ class ProfileWatch:
         return self._profile is not None
 
     @property
+    def records(self) -> bool:
+        """Whether the run that begins, or goes on, is recorded."""
+        return self._profiler.running
+
+    @property
     def record(self) -> Profile:
         """The record, once the code has ended."""
         assert self._profile is not None
@@ -164,6 +169,9 @@ class ProfileWatch:
             yield from self._run()
             plan.timings.append(self._ended())
             self._rate.end()
+            if profiler_running():
+                self._notes.append(note("profiling.left_running"))
+                return
             if plan.needs_another():
                 self._progress.stage("timing without the profiler", expected_s=plan.run_s, ticking=False)
             while plan.needs_another():
@@ -269,9 +277,13 @@ class ProfileWatch:
             if self._is_uncalled and self._named and read.recording is not None and not read.summary.device_uses:
                 notes.append(note("profiling.not_called", function=self._named))
         else:
-            notes.append(note("profiling.no_backends") if error is None else note("profiling.ended_before_recording"))
+            if error is not None:
+                notes.append(note("profiling.ended_before_recording"))
+            elif backends_started() is False:
+                notes.append(note("profiling.no_backends"))
         self._progress.stage("completing the record", ticking=False)  # may measure peak rates
         timings = self._recorded.timings
+        notes += [each for timing in timings[-1:] for each in timing.notes if each.kind == "timing.not_run"]
         return make_profile(
             read.summary,
             read.recording,

@@ -50,6 +50,14 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "not_called": lambda function: f"{function} was not called: %jaxprof {function}(x)",
     "nested": lambda: "jaxmagic is already profiling; profiles cannot be nested. Nothing was recorded.",
+    "yielded": lambda: (
+        "The code starts JAX's profiler itself, and a process has only one: nothing else was recorded, so what the "
+        "devices did is unknown here. Remove the profiler from the code to see it."
+    ),
+    "left_running": lambda: (
+        "The code leaves JAX's profiler running, and a process has only one: the code ran once, and nothing was "
+        "recorded."
+    ),
     "profiler_in_use": lambda: (
         "The JAX profiler is running already, and a process has only one: it was left alone, and nothing was "
         "recorded here. Stop it with jax.profiler.stop_trace() first."

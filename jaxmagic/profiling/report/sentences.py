@@ -54,8 +54,13 @@ def headline(profile: Profile) -> str:
     return f"{device}; {wall}" if wall else device
 
 
-def about_bound(profile: Profile) -> list[str]:
-    """Report whether a run is host-bound or device-bound, or why that is not known."""
+def about_bound(profile: Profile, wall_ns: int | None = None) -> list[str]:
+    """Report whether a run is host-bound or device-bound, or why that is not known.
+
+    Args:
+        profile: the profile.
+        wall_ns: the time of a run that the report gives; that of the profile if left out.
+    """
     bound = bound_of(profile)
     if bound is None:
         return []
@@ -84,7 +89,10 @@ def about_bound(profile: Profile) -> list[str]:
         ]
     if bound.limit == "device":
         return [f"Device-bound: {device} is busy for {share} of the run{beside}."]
-    idle = f"{units.time(bound.idle_ns)}{_idle_causes(bound, profile.runs or 1)}"
+    part = min(
+        (wall_ns or profile.wall_ns or bound.run_ns) / max(bound.run_ns, 1), 1.0
+    )  # all times are of the same run
+    idle = f"{units.time(bound.idle_ns * part)}{_idle_causes(bound, profile.runs or 1, part)}"
     sentence = f"{device} is busy for {share} of the run and idle for {idle}."
     if callbacks:
         sentence = (
@@ -94,11 +102,17 @@ def about_bound(profile: Profile) -> list[str]:
     return [f"Host-bound: {sentence}" if bound.limit == "host" else f"{sentence[0].upper()}{sentence[1:]}"]
 
 
-def _idle_causes(bound: Bound, runs: int) -> str:
-    """Format how long the host compiled or moved data while the device was idle."""
+def _idle_causes(bound: Bound, runs: int, part: float) -> str:
+    """Format how long the host compiled or moved data while the device was idle.
+
+    Args:
+        bound: the verdict.
+        runs: how many runs were recorded.
+        part: the time of a run without the profiler, as a part of that of the verdict.
+    """
     parts = (("compiles", bound.use.compile_idle_ns), ("moves data", bound.use.transfer_idle_ns))
     causes = [
-        f"{units.time(bound.part_of_idle_ns(time_ns, runs))} while the host {verb}"
+        f"{units.time(bound.part_of_idle_ns(time_ns, runs) * part)} while the host {verb}"
         for verb, time_ns in parts
         if time_ns
     ]

@@ -168,7 +168,11 @@ def _slots(node: Any) -> list[Any]:
 
 
 def _about(result: object) -> list[Note]:
-    return [note("timing.not_run", result=name) for kind, name in _NOT_RUN.items() if issubclass(type(result), kind)]
+    for kind, name in _NOT_RUN.items():
+        if type(result) is kind:
+            begun = any(getattr(result, f"{prefix}_suspended", False) for prefix in ("gi", "ag", "cr"))
+            return [] if begun else [note("timing.not_run", result=name)]
+    return []
 
 
 def host_copy(arrays: list[Any]) -> int:
@@ -201,4 +205,6 @@ _NOT_RUN: dict[type, str] = {
     types.GeneratorType: "generator",
     types.AsyncGeneratorType: "asynchronous generator",
     types.CoroutineType: "coroutine",
+    map: "map",
+    filter: "filter",
 }

@@ -133,3 +133,9 @@ def test_the_error_that_is_named_is_beyond_the_given_tolerance() -> None:
     value, reference = np.array([1001.0, 0.5]), np.array([1000.0, 0.0])
     assert check_output(value, reference, (0.01, 0.0)).largest_error == 0.5
     assert check_output(value, reference, (0.01, 1.0)).largest_error == 1.0
+
+
+def test_an_object_beside_a_number_is_a_different_value() -> None:
+    for value, reference in ((abs, 1.0), (1.0, abs)):
+        check = check_output(value, reference, "allclose")
+        assert (check.passed, check.problem) == (False, "different value")

@@ -272,3 +272,8 @@ def test_profiles_are_compared_where_that_is_asked_for(session: Any) -> None:
     found = session.run("%%jaxcompare -q -o -r 2 --profile\na: jnp.sort(x)\nb: x + 1")
     assert all(each.profile is not None and each.profile.runs == 3 for each in found.candidates)
     assert "Device time per call" in str(found)
+
+
+def test_a_candidate_that_was_not_called_is_noted(session: Any) -> None:
+    session.run("%%jaxcompare --budget 20ms\na: abs\nb: abs(-1)")
+    assert "Warning: a: abs was not called, so nothing ran." in " ".join(session.report.split())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import itertools
+import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -14,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmagic.doctor.capture.changes import Snapshot, reach
+from jaxmagic.doctor.capture.changes import Changed, Snapshot, reach
 
 
 class Model:
@@ -64,8 +66,29 @@ def drop(held: Any) -> None:
     held["metrics"].clear()
 
 
+def set_variable(held: Any) -> None:
+    held["variable"].set(held["variable"].get() + 1)
+
+
+def set_for_thread(held: Any) -> None:
+    held["of_thread"].count += 1
+
+
+def fill_inside(held: Any) -> None:
+    held["objects"][1].append(2)
+
+
+def of_thread() -> threading.local:
+    made = threading.local()
+    made.count = 0
+    return made
+
+
 def made() -> dict[str, Any]:
     return {
+        "variable": contextvars.ContextVar("variable", default=0),
+        "of_thread": of_thread(),
+        "objects": np.array([None, [1]], dtype=object),
         "model": Model(),
         "numbers": iter([1, 2, 3]),
         "generator": (each for each in range(3)),
@@ -88,6 +111,9 @@ def made() -> dict[str, Any]:
         (fill, "queue"),
         (add_key, "metrics"),
         (drop, "metrics"),
+        (set_variable, "variable"),
+        (set_for_thread, "of_thread"),
+        (fill_inside, "objects[1]"),
     ],
 )
 def test_a_change_is_found_by_its_path(change: Callable[[Any], None], path: str) -> None:
@@ -112,6 +138,40 @@ COUNTS = {"calls": 0}
 
 def counting() -> None:
     COUNTS["calls"] += 1
+
+
+class Late:
+    __module__ = "a_session_of_a_user"
+
+
+late = Late()
+
+
+def count_late() -> None:
+    late.count = getattr(late, "count", 0) + 1
+
+
+def list_late() -> None:
+    late.seen = [*getattr(late, "seen", []), 1]
+
+
+def remember_late() -> None:
+    late.memo = getattr(late, "memo", {})
+
+
+@pytest.mark.parametrize(("function", "paths"), [(count_late, ["late"]), (list_late, ["late"]), (remember_late, [])])
+def test_an_attribute_that_the_run_has_made_may_count(function: Callable[[], None], paths: list[str]) -> None:
+    vars(late).clear()
+    before = Snapshot({"function": function})
+    function()
+    assert before.changed() == paths
+
+
+def test_what_a_function_reads_is_no_variable_of_the_code() -> None:
+    before = Snapshot({"counting": counting, "numbers": (numbers := [1])})
+    counting()
+    numbers.append(2)
+    assert before.changes() == [Changed("numbers"), Changed("COUNTS", by_function=True)]
 
 
 def test_globals_that_a_function_reads_are_looked_at() -> None:

@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from jaxmagic.doctor.capture.changes import Snapshot
@@ -29,8 +30,27 @@ def rewrite(stream: io.StringIO) -> None:
         (lambda: io.BytesIO(b"a"), lambda held: held.write(b"b")),
         (lambda: io.StringIO(), lambda held: held.write("b")),
         (lambda: io.StringIO("a"), lambda held: held.read()),
+        (lambda: np.zeros(3), lambda held: held.__setitem__(0, 1)),
+        (lambda: np.zeros((4, 6))[::2, ::3].T, lambda held: held.__setitem__((1, 1), 1)),
+        (lambda: np.zeros((2000, 2000)), lambda held: held.__iadd__(1)),
+        (lambda: np.ma.array([1.0, 2.0], mask=[0, 1]), lambda held: held.__setitem__(0, 2)),
+        (lambda: np.array([None, 1]), lambda held: held.__setitem__(1, 2)),
     ],
-    ids=["bytearray", "empty", "large", "array", "letters", "BytesIO", "StringIO", "read"],
+    ids=[
+        "bytearray",
+        "empty",
+        "large",
+        "array",
+        "letters",
+        "BytesIO",
+        "StringIO",
+        "read",
+        "numpy",
+        "view",
+        "megabytes",
+        "masked",
+        "objects",
+    ],
 )
 def test_a_changed_buffer_is_found(made: Callable[[], Any], change: Callable[[Any], None]) -> None:
     within, named = made(), made()

@@ -15,6 +15,7 @@ from shells import Session
 import jaxmagic
 from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.rules import examine as applied
+from jaxmagic.runtime.private_api import profiler_running
 
 SETUP = """
 import jax, jax.numpy as jnp
@@ -90,6 +91,37 @@ def test_code_that_assigns_an_attribute_of_a_module_runs_once(
     found = diagnosed(magics, "%jaxdoctor settings.steps += 5")
     assert magics.shell.user_ns["settings"].steps == 5
     assert "because it changes what it reads (settings.steps)" in " ".join(str(found).split())
+
+
+def test_random_numbers_are_those_of_one_run(magics: Session) -> None:
+    magics.run("import numpy as np\nrng = np.random.default_rng(0)\nnp.random.seed(0)")
+    found = diagnosed(magics, "%jaxdoctor y = rng.random(), np.random.rand(), f(x)")
+    drawn = magics.run("y[0], y[1], rng.random(), np.random.rand()")
+    magics.run("rng = np.random.default_rng(0)\nnp.random.seed(0)")
+    once = magics.run("a, b = rng.random(), np.random.rand()\na, b, rng.random(), np.random.rand()")
+    assert len(found.runs) >= 3
+    assert drawn == once
+
+
+def test_random_numbers_are_put_back_after_an_error(magics: Session) -> None:
+    magics.run(
+        "import random\nrandom.seed(0)\ndef f(seen=iter([1])):\n    random.random()\n    runs.pop()\nruns.append(1)"
+    )
+    magics.run("%jaxdoctor -q --repeat f()", fails=IndexError)
+    drawn = magics.run("random.random()")
+    assert magics.run("random.seed(0)\nrandom.random()\nrandom.random()") == drawn
+
+
+def test_code_whose_second_run_changes_what_the_first_made_runs_twice(magics: Session) -> None:
+    magics.run(
+        "def counted(x):\n    calls.made = getattr(calls, 'made', {'n': 0})\n    calls.made['n'] += 1\n"
+        "    return f(x)\nclass Calls: pass\ncalls = Calls()"
+    )
+    found = diagnosed(magics, "%jaxdoctor counted(x)")
+    assert len(found.runs) == magics.shell.user_ns["calls"].made["n"] == 2
+    assert "The code ran only twice, because its second run changed calls.made, which the first one had made." in (
+        " ".join(str(found).split())
+    )
 
 
 def test_code_that_rebinds_is_observed_and_recorded_in_its_one_run(magics: Session, seen: list[Evidence]) -> None:
@@ -252,3 +284,30 @@ def test_a_single_rule_may_be_a_string() -> None:
 def test_memory_is_a_positive_number_of_bytes(size: Any) -> None:
     with pytest.raises(ValueError, match="memory_bytes: expected an integer of at least 1"):
         jaxmagic.diagnose(len, "x", memory_bytes=size)
+
+
+@pytest.mark.parametrize("code", ["y = f(x)", "x = f(x)"], ids=["repeated", "once"])
+def test_a_profiler_of_the_code_s_own_is_let_start(magics: Session, tmp_path: Any, code: str) -> None:
+    magics.shell.user_ns["folder"] = tmp_path
+    found = diagnosed(magics, f"%%jaxdoctor\nwith jax.profiler.trace(folder):\n    {code}")
+    assert "The code starts JAX's profiler itself" in " ".join(str(found).split())
+    assert list(tmp_path.rglob("*.xplane.pb"))
+    assert not profiler_running()
+    assert jaxmagic.profile(lambda: magics.shell.user_ns["f"](1.0)).runs == 1  # and ours records again
+
+
+def test_a_profiler_that_the_code_leaves_running_is_left_alone(magics: Session, tmp_path: Any) -> None:
+    magics.shell.user_ns["folder"] = tmp_path
+    found = diagnosed(magics, "%%jaxdoctor\njax.profiler.start_trace(folder)\ny = f(x)")
+    assert profiler_running()
+    jax.profiler.stop_trace()
+    assert len(found.runs) == 1
+    assert "because it leaves JAX's profiler running" in " ".join(str(found).split())
+
+
+def test_the_time_of_an_interrupted_first_run_is_not_that_of_a_run(magics: Session) -> None:
+    magics.run("def stopped(x):\n    f(x)\n    raise KeyboardInterrupt")
+    magics.run("%jaxdoctor -v found stopped(x)", fails=KeyboardInterrupt)
+    report = " ".join(str(magics.shell.user_ns["found"]).split())
+    assert "The code was interrupted: what is known ends there." in report
+    assert "a run takes" not in report

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 import types
 import weakref
 from collections.abc import Callable
@@ -14,7 +16,11 @@ import pytest
 from jaxmagic.doctor.capture.changes import Snapshot
 
 params: Any
+counted: int
+steps = 0
 settings = types.ModuleType("settings")
+settings.inner = types.ModuleType("inner")  # type: ignore[attr-defined]
+imported_inside = types.ModuleType("imported_inside")
 
 
 class Count:
@@ -60,13 +66,46 @@ def count_in_module() -> None:
     settings.steps += 1
 
 
+def count_in_inner_module() -> None:
+    settings.inner.steps += 1
+
+
+def count_in_imported_module() -> None:
+    import imported_inside
+
+    imported_inside.steps += 1
+
+
+def count_in_found_module() -> None:
+    importlib.import_module("imported_inside").steps += 1
+
+
+def count_in_globals() -> None:
+    globals()["steps"] += 1
+
+
+def count_in_own_module() -> None:
+    sys.modules[__name__].steps += 1  # type: ignore[attr-defined]
+
+
+def count_anew() -> None:
+    global counted
+    try:
+        counted += 1
+    except NameError:
+        counted = 1
+
+
 def read_only() -> Any:
     return params["w"], settings.steps, Count.total
 
 
 @pytest.fixture(autouse=True)
-def _values() -> Any:
-    global params
+def _values(monkeypatch: pytest.MonkeyPatch) -> Any:
+    global params, steps
+    globals().pop("counted", None)
+    monkeypatch.setitem(sys.modules, "imported_inside", imported_inside)
+    imported_inside.steps = settings.inner.steps = steps = 0  # type: ignore[attr-defined]
     params, Count.total, settings.steps, count_in_function.calls = {"w": np.ones(3)}, 0, 0, 0  # type: ignore[attr-defined]
 
 
@@ -80,6 +119,12 @@ def _values() -> Any:
         (count_in_function, "function.calls"),
         (count_in_class, "Count.total"),
         (count_in_module, "settings.steps"),
+        (count_in_inner_module, "settings.inner.steps"),
+        (count_in_imported_module, "imported_inside.steps"),
+        (count_in_found_module, "imported_inside.steps"),
+        (count_in_globals, "steps"),
+        (count_in_own_module, "steps"),
+        (count_anew, "counted"),
     ],
 )
 def test_a_name_that_a_function_assigns_is_named(function: Callable[[], None], path: str) -> None:

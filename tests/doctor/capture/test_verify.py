@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import jaxmagic
+from jaxmagic.doctor.capture.changes import Changed, Snapshot
 from jaxmagic.doctor.capture.remedies.effects import Effects
 from jaxmagic.doctor.capture.remedies.not_jitted import Jitted
 from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
@@ -41,12 +42,10 @@ def finding(rule: str, **fields: Any) -> RuleFinding:
 def tried(
     rule: str, source: str, budget_s: float = 4, changed: tuple[str, ...] = (), clock: Any = None, **variables: Any
 ) -> Verified:
-    fields = {
-        name: variables.pop(f"_{name}")
-        for name in ("applies_to", "code", "line", "remedy")
-        if f"_{name}" in variables
-    }
-    trial = Trial(TriedCode(source, variables), list(changed), 10 * MS, MS, round(budget_s * 1e9))
+    named = [name for name in ("applies_to", "code", "line", "remedy") if f"_{name}" in variables]
+    fields = {name: variables.pop(f"_{name}") for name in named}
+    effects = [Changed(each, by_function=" in " in each) for each in changed]
+    trial = Trial(TriedCode(source, variables), effects, 10 * MS, MS, round(budget_s * 1e9))
     given = () if clock is None else (clock,)
     (found,) = verify([finding(rule, **fields)], trial, SILENT, *given)
     assert found.verified is not None
@@ -289,6 +288,14 @@ class TestThatDoNotHelp:
         assert found.survives is False
         assert "outputs_error" in kinds(found)
 
+    def test_outputs_of_another_structure(self, x: Any) -> None:
+        def depends(x: Any) -> Any:
+            return (layer(x), x) if isinstance(x, jax.core.Tracer) else layer(x)
+
+        found = tried("not-jitted", "depends(x)", depends=depends, x=x)
+        assert found.outputs_agree is False
+        assert "The output: different structure" in " ".join(map(str, found.notes))
+
     def test_no_gain(self) -> None:
         product = jax.jit(lambda x: x @ x)
         code = 'jax.config.update("jax_default_matmul_precision", "highest")'
@@ -428,16 +435,28 @@ class TestSideEffects:
         assert kinds(found) == [kind]
         assert counting.runs == 0
 
+    def test_what_a_function_changes_by_itself_is_not_tried(self, x: Any) -> None:
+        log = [0.0]
+
+        def f(x: Any, log: Any = log) -> Any:
+            log.append(1.0)
+            return x
+
+        found = tried("not-jitted", "f(x, log)", changed=("log",), f=f, x=x, log=log)
+        assert kinds(found) == ["not_tried_effect"]
+        assert log == [0.0]
+
     def test_changes_are_seen(self) -> None:
         log: list[int] = []
         numbers = np.zeros(3)
         state = jnp.ones(3)
-        effects = Effects({"log": log, "numbers": numbers, "state": state, "f": layer})
+        held = {"log": log, "numbers": numbers, "state": state, "f": layer}
+        effects = Effects(held, Snapshot(held))
         assert effects.changed() == []
         log.append(1)
         numbers[0] = 1
         state.delete()
-        assert effects.changed() == ["state", "log", "numbers"]
+        assert effects.changed() == [Changed("state"), Changed("log"), Changed("numbers")]
 
     def test_functions_that_assign_variables_outside_are_seen(self) -> None:
         n = 0
@@ -446,7 +465,8 @@ class TestSideEffects:
             nonlocal n
             n += 1
 
-        assert Effects({"f": counts}).changed() == ["n in counts()"]
+        held = {"f": counts}
+        assert Effects(held, Snapshot(held)).changed() == [Changed("n in counts()", by_function=True)]
 
 
 class TestLimits:
@@ -569,6 +589,7 @@ class TestWithPlantedFindings:
         plant(finding("not-jitted", applies_to="train"), finding("donation", applies_to="w"))
         counting = Counting("counting")
         counting.at = 9  # type: ignore[attr-defined]
+        counting.__file__ = "site-packages/counting.py"  # what a library counts is not the user's
         session.shell.user_ns["counting"] = counting
         session.run(
             "import signal\ndef train(x):\n    counting.runs += 1\n    if counting.runs == counting.at:\n"

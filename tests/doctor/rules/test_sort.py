@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(jax.default_backend() != "cpu", reason="other de
 
 
 def found_in(function: Callable[..., Any], *args: Any) -> list[RuleFinding]:
-    diagnosis = jaxmagic.diagnose(function, *args, only=["sort"])
+    diagnosis = jaxmagic.diagnose(function, *args, only=["sort"], repeat=True)
     assert diagnosis.looked == ("sort",)
     return list(diagnosis.findings)
 

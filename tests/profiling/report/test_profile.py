@@ -17,6 +17,7 @@ from jaxmagic.charts.areas import Flame
 from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.profiling.record.profile import Profile
+from jaxmagic.profiling.report.sentences import about_bound
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.environment import Environment
 from jaxmagic.records.note import Note, note
@@ -161,6 +162,13 @@ def test_what_a_run_waits_for_is_said_with_its_numbers(
 ) -> None:
     timed = replace(profile, unprofiled=timing(dispatch_ns=20 * MS, wait_ns=0), timed_runs=1)
     assert says(replace(timed, device_uses=(use("CPU:0", busy),)), sentence)
+
+
+def test_the_idle_time_is_that_of_the_run_whose_time_is_given(profile: Profile, timing: Make) -> None:
+    timed = replace(profile, unprofiled=timing(dispatch_ns=16 * MS, wait_ns=0), timed_runs=1)
+    busy = replace(timed, device_uses=(use("CPU:0", 30 * MS),))
+    assert says(busy, "The device is busy for 75 % of the run and idle for 4.00 ms.")
+    assert about_bound(busy, 8 * MS) == ["The device is busy for 75 % of the run and idle for 2.00 ms."]
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,12 @@ from ....runtime.clock import Clock, now_ns
 from ...analysis.failures.origin import fallback
 from ...record.failure import Failure, JitCall
 from ...record.finding import RuleFinding, Verified
+from ..changes import Snapshot
 from ..remedies.effects import Effects
 from ..remedies.measured_remedy import Run, measured, silenced
 from ..remedies.remedy import NotTried
 from ..remedies.user_functions import is_users_function, seen_by
+from ..side_effects.random_generators import RandomGenerators
 from .calls import MISSING, jit_call, value_of, wrapped_function
 from .failure import users_entries
 from .statement import Place, definition
@@ -68,16 +70,18 @@ def _compared(error: BaseException, failure: Failure, finding: RuleFinding, budg
     offered = ast.parse(unjitted, mode="eval").body
     assert isinstance(offered, ast.Call)
     plain = _arguments(offered, site.frame)
-    effects = Effects({function.__name__: function, **seen_by(function), **_by_number(plain)})
+    variables = {function.__name__: function, **seen_by(function), **_by_number(plain)}
+    effects = Effects(variables, Snapshot(variables))
     mended, given = _mended(failure, finding, site, function, plain)
-    _ran_once(lambda: function(*plain[0], **plain[1]), effects)
-    found = measured(
-        Run(lambda: function(*plain[0], **plain[1])),
-        Run(lambda: mended(*given[0], **given[1])),
-        budget_ns=min(budget_ns // 2, _LONGEST_NS),
-        deadline_ns=clock() + budget_ns,
-        clock=clock,
-    ).verified
+    with RandomGenerators(variables).kept():
+        _ran_once(lambda: function(*plain[0], **plain[1]), effects)
+        found = measured(
+            Run(lambda: function(*plain[0], **plain[1])),
+            Run(lambda: mended(*given[0], **given[1])),
+            budget_ns=min(budget_ns // 2, _LONGEST_NS),
+            deadline_ns=clock() + budget_ns,
+            clock=clock,
+        ).verified
     about = note("doctor.mended", function=site.call.function, code=unjitted)
     notes = tuple(each for each in found.notes if each.kind != "doctor.tried_runs")
     runs = [each.facts for each in found.notes if each.kind == "doctor.tried_runs"]
@@ -106,7 +110,7 @@ def _ran_once(call: Callable[[], Any], effects: Effects) -> None:
         raise NotTried(note("doctor.fallback_failed", error=type(error).__name__)) from None
     changed = effects.changed()
     if changed:
-        raise NotTried(note("doctor.fallback_changes", name=changed[0]))
+        raise NotTried(note("doctor.fallback_changes", name=changed[0].path))
 
 
 def _site(error: BaseException, failure: Failure) -> _Site | None:

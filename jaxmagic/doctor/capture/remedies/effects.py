@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import dis
-import random
 import re
 import types
-import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 
 from ....records.note import note
 from ....runtime.around import is_a, is_exactly
-from ..changes import Snapshot, reach
+from ..changes import Changed, Snapshot, is_mutable, reach
 from ..inputs import deleted
 from .remedy import NotTried
 from .tried_code import TriedCode
 from .user_functions import all_codes, is_users_function
-
-#: NumPy arrays of at most this many bytes in all are compared with what they were before.
-_MOST_COMPARED_BYTES = 256 * 2**20
 
 #: Kinds of plain values that an input may have inside.
 _PLAIN = bool, int, float, complex, str, bytes, types.NoneType
@@ -34,67 +28,50 @@ class Effects:
     """The objects that later runs of some code change.
 
     Args:
-        read: the variables that it reads.
+        variables: the variables that it reads, and what else it names.
+        before: their state before the first run.
     """
 
-    def __init__(self, read: Mapping[str, Any]) -> None:
-        self._read = dict(read)
-        self._snapshot = Snapshot(read)
-        self._deleted = set(deleted(read))
-        self._contents = dict(_contents(read))
+    def __init__(self, variables: Mapping[str, Any], before: Snapshot) -> None:
+        self._variables = dict(variables)
+        self._snapshots = [before]
+        self._deleted = set(_deleted(variables))
 
-    def changed(self) -> list[str]:
-        """Return the paths of what has been changed, donated or deleted, and the variables that functions assign."""
-        now = dict(_contents(self._read))
-        rewritten = [path for path, content in self._contents.items() if now.get(path, content) != content]
-        gone = [path for path in deleted(self._read) if path not in self._deleted]
-        return list(dict.fromkeys([*gone, *self._snapshot.changed(), *rewritten, *_assigned(self._read)]))
+    def later(self, snapshot: Snapshot) -> None:
+        """Add a state between two runs: what the first one made, the second one may have changed."""
+        self._snapshots.append(snapshot)
+
+    def changed(self) -> list[Changed]:
+        """Return what has been changed, donated or deleted, and the variables that functions assign."""
+        gone = [each for each in _deleted(self._variables) if each not in self._deleted]
+        changes = (each for snapshot in self._snapshots for each in snapshot.changes())
+        return list(dict.fromkeys([*gone, *changes, *_assigned(self._variables)]))
 
 
-def fresh_values(code: TriedCode, changed: list[str]) -> Callable[[], Mapping[str, Any]] | None:
+def fresh_values(code: TriedCode, changed: list[Changed]) -> Callable[[], Mapping[str, Any]] | None:
     """Return what makes new copies of the variables that the code changes; ``None`` if it changes nothing.
 
     Raises:
         NotTried: something else than an input is changed, or an input cannot be copied.
     """
     read = code.read()
-    names = list(dict.fromkeys(_root(path) for path in changed))
-    for name, path in zip(map(_root, changed), changed, strict=True):
-        if name not in read:
-            raise NotTried(note("doctor.not_tried_effect", name=path))
+    names = list(dict.fromkeys(_root(each.path) for each in changed))
+    for each in changed:
+        if each.by_function or _root(each.path) not in read:
+            raise NotTried(note("doctor.not_tried_effect", name=each.path))
     values = {name: read[name] for name in names}
     for name, value in values.items():
         if not _is_copyable(value):
             raise NotTried(note("doctor.not_tried_uncopied", name=name))
+        if _is_shared(value, {other: each for other, each in read.items() if other != name}):
+            raise NotTried(note("doctor.not_tried_effect", name=name))
     return (lambda: {name: _copy(value) for name, value in values.items()}) if values else None
 
 
-def random_states_kept(variables: Mapping[str, Any]) -> Callable[[], AbstractContextManager[None]]:
-    """Return what makes a context that leaves random generators as they were: the global ones, and those reached.
-
-    Args:
-        variables: the variables that the code reads.
-    """
-    reached = [each.value for each in reach(variables)]
-    generators = [each.bit_generator for each in reached if is_a(each, np.random.Generator)]
-    legacy = [np.random, *(each for each in reached if is_a(each, np.random.RandomState))]
-    plain = [random, *(each for each in reached if is_a(each, random.Random))]
-
-    @contextmanager
-    def kept() -> Iterator[None]:
-        states = [each.state for each in generators]
-        of_legacy, of_plain = [each.get_state() for each in legacy], [each.getstate() for each in plain]
-        try:
-            yield
-        finally:
-            for generator, state in zip(generators, states, strict=True):
-                generator.state = state
-            for old, state in zip(legacy, of_legacy, strict=True):
-                old.set_state(state)
-            for own, state in zip(plain, of_plain, strict=True):
-                own.setstate(state)
-
-    return kept
+def _is_shared(value: Any, others: Mapping[str, Any]) -> bool:
+    """Return whether other variables, such as functions, lead to what can change in a value, so to no copy of it."""
+    inside = {id(each.value) for each in reach({"": value}) if is_mutable(each.value)}
+    return any(id(each.value) in inside for each in reach(others))
 
 
 def _root(path: str) -> str:
@@ -102,18 +79,11 @@ def _root(path: str) -> str:
     return path if found is None else found[0]
 
 
-def _contents(variables: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """Yield checksums of NumPy arrays, as long as there are not too many bytes."""
-    left = _MOST_COMPARED_BYTES
-    for each in reach(variables):
-        if is_exactly(each.value, np.ndarray) and not each.value.dtype.hasobject:
-            left -= each.value.nbytes
-            if left < 0:
-                return
-            yield each.path, zlib.crc32(np.ascontiguousarray(each.value).tobytes())
+def _deleted(variables: Mapping[str, Any]) -> list[Changed]:
+    return [Changed(each.path, each.by_function) for each in deleted(variables)]
 
 
-def _assigned(variables: Mapping[str, Any]) -> Iterator[str]:
+def _assigned(variables: Mapping[str, Any]) -> Iterator[Changed]:
     """Yield the variables outside of functions that the functions assign."""
     for each in reach(variables):
         if is_users_function(each.value):
@@ -122,7 +92,7 @@ def _assigned(variables: Mapping[str, Any]) -> Iterator[str]:
                 for step in dis.get_instructions(code):
                     of_closure = step.opname == "STORE_DEREF" and step.argval in own.co_freevars
                     if step.opname in _STORES or of_closure:
-                        yield f"{step.argval} in {own.co_name}()"
+                        yield Changed(f"{step.argval} in {own.co_name}()", by_function=True)
 
 
 def _is_copyable(value: Any) -> bool:

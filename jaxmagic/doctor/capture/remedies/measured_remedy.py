@@ -158,7 +158,7 @@ def _agree(counted: dict[str, _Counted], last: dict[str, Any]) -> tuple[bool | N
 
 def _about_error(check: Check) -> list[Note]:
     if check.problem is not None:
-        return [note("doctor.outputs_problem", leaf=check.leaf or "", problem=check.problem)]
+        return [note("doctor.outputs_problem", leaf=check.leaf or "the output", problem=check.problem)]
     if not check.largest_error:
         return []
     return [

@@ -58,6 +58,10 @@ class TriedCode:
         """Return the variables that the code reads before it assigns them."""
         return Scope(self.source, self.variables).read()
 
+    def reached(self) -> dict[str, Any]:
+        """Return these variables, and the attributes of the user's modules that the code names."""
+        return Scope(self.source, self.variables).reached()
+
     def made(
         self, replacements: Mapping[int, Any], fresh: Callable[[], Mapping[str, Any]] | None = None
     ) -> tuple[Callable[[], Any], Callable[[], None] | None, bool]:

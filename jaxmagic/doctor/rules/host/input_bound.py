@@ -11,7 +11,8 @@ from ....records.note import note
 from ...record.evidence import Evidence, HostShare
 from ...record.finding import RuleFinding
 from ..rule import LEAST_IDLE, Rule, source_at
-from .host_time import LEAST_NS, best_run, host_time, matters
+from .host_time import LEAST_NS, best_run, host_time, matters, names_of_program
+from .item_calls import calls_any, computes_item, prefetched_loop
 from .syntax import Function, around, function_around, own_nodes, tree_of
 
 #: From how many samples on: fewer are chance.
@@ -43,17 +44,20 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     if time is None or evidence.host is None:
         return
     dispatching = _dispatching(evidence)
-    found = [each for each in evidence.host if each.line is not None and _loads(each, each.line, dispatching)]
-    samples = sum(each.samples for each in found)
+    loading = [(each, _loading_line(each, dispatching, evidence)) for each in evidence.host]
+    found = [(each, line) for each, line in loading if line is not None]
+    samples = sum(each.samples for each, _ in found)
     run_ns = best_run(evidence).wall_ns
     loading_ns = samples * _interval_ns(evidence) * min(1.0, run_ns / max(evidence.observed.wall_ns, 1))
     cost_ns = min(loading_ns, time.spare_ns)
     if samples < _LEAST_SAMPLES or not matters(cost_ns, evidence):
         return
-    line = found[0].line
-    assert line is not None
+    first, line = found[0]
     hidden_ns = min(loading_ns, max(run_ns - loading_ns, 0), time.hideable_ns, cost_ns)
-    loop = _loop_at(found[0].loading[-1]) if found[0].loading else _loop_over(line)
+    loop = _loop_at(first.loading[-1]) if first.loading else _loop_over(line)
+    pair = None if loop is None else (ast.unparse(loop.target), ast.unparse(loop.iter))
+    if loop is None and computes_item(line):
+        pair = prefetched_loop(line)
     helps = matters(hidden_ns, evidence)
     yield RuleFinding(
         rule=RULE.name,
@@ -66,10 +70,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         remedy=note("doctor.input_bound_prefetch", hidden_ns=round(hidden_ns))
         if helps
         else note("doctor.input_bound_faster"),
-        code=_PREFETCHED.format(target=ast.unparse(loop.target), items=ast.unparse(loop.iter))
-        if helps and loop is not None
-        else None,
-        applies_to=", ".join(_loaders(loop, found[0], evidence)) or None,
+        code=_PREFETCHED.format(target=pair[0], items=pair[1]) if helps and pair is not None else None,
+        applies_to=", ".join(_loaders(loop, first, evidence)) or None,
     )
 
 
@@ -87,6 +89,27 @@ def _dispatching(evidence: Evidence) -> set[tuple[str, str]]:
         instructions = () if program.module is None else program.module.instructions.values()
         found |= {(frame.function, frame.file) for each in instructions for frame in each.stack}
     return found
+
+
+def _loading_line(share: HostShare, dispatching: set[tuple[str, str]], evidence: Evidence) -> Frame | None:
+    """Return the line that loads data in some samples; ``None`` if they show something else."""
+    if share.line is None or _loads(share, share.line, dispatching):
+        return share.line
+    if share.loading or share.called.startswith(("jax", "jaxlib", *_OTHER_THREADS)):
+        return None
+    lines = share.stack or (share.line,)
+    line = next((each for each in lines if (each.function, each.file) in dispatching), None)
+    if line is None or not computes_item(line):
+        return None
+    return None if line == share.line and _runs_programs(line, evidence) else line
+
+
+def _runs_programs(line: Frame, evidence: Evidence) -> bool:
+    """Return whether a line itself may call programs, or wait for them."""
+    programs = evidence.programs or ()
+    lines = [*(each.line for each in evidence.waits or ()), *(each.called_at for each in programs)]
+    names = {each.name for each in evidence.jitted} | {name for each in programs for name in names_of_program(each)}
+    return line in lines or calls_any(line, names)
 
 
 def _loads(share: HostShare, line: Frame, dispatching: set[tuple[str, str]]) -> bool:
@@ -189,7 +212,8 @@ def _loop_over(line: Frame) -> ast.For | None:
 RULE = Rule(
     name="input-bound",
     looks_for="loading of data that keeps the device waiting",
-    decides="Reports lines that compute the next item of a loop, or that run inside a generator, if at least "
+    decides="Reports lines that compute the next item of a loop, lines inside a generator, and lines of a loop that "
+    "make an item without results of the loop and pass it on, if at least "
     f"{_LEAST_SAMPLES} samples of 1 ms show the host there, and the device is idle meanwhile for at least "
     f"{units.percent(LEAST_IDLE)} of the run and at least {units.time(LEAST_NS)}. The cost is this idle time, "
     "without what waits account for. With --verify, the code runs with the first batch of each shape again and "

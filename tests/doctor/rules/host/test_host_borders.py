@@ -430,6 +430,24 @@ class TestInput:
         (found,) = input_bound.look(evidence(host=host, code=code))
         assert found.applies_to == loaders
 
+    def test_an_item_that_a_call_computes_is_input_at_the_line_of_the_loop(self, evidence: Any, source: str) -> None:
+        with open(source, "w") as file:
+            file.write("def train(n):\n    for i in range(n):\n        batch = load(i)\n        step(batch)\n")
+        outer, inner = (Frame(function=name, file=source, line=3) for name in ("train", "load"))
+        share = HostShare(line=inner, called="", samples=50, stack=(inner, outer))
+        waits = (waits_at(source, 4, count=1),)
+        (found,) = input_bound.look(evidence(host=(share,), waits=waits))
+        assert found.source == "batch = load(i)"
+        assert found.applies_to is None
+        assert found.code is not None
+        assert found.code.endswith("for i, batch in prefetched((i, load(i)) for i in range(n)):")
+        at_line = HostShare(line=outer, called="", samples=50, stack=(outer,))
+        assert list(input_bound.look(evidence(host=(at_line,), waits=waits)))
+        also_waits = (*waits, waits_at(source, 3, count=1))
+        assert not list(input_bound.look(evidence(host=(at_line,), waits=also_waits)))
+        elsewhere = HostShare(line=inner, called="queue.Queue.get", samples=50, stack=(inner, outer))
+        assert not list(input_bound.look(evidence(host=(elsewhere,), waits=waits)))
+
     def test_other_lines_are_no_input(self, evidence: Any, source: str) -> None:
         assert not list(input_bound.look(evidence(host=self.shares(source, 4, 50))))
         assert not list(

@@ -1,0 +1,1 @@
+"""Side effects of the code: what its runs change, and whether it may therefore run again."""

@@ -1,0 +1,108 @@
+"""Tells from the syntax whether a line of a loop computes an item that does not need the results of the loop."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ....records.call_stack import Frame
+from ..rewriting.syntax import last_name
+from .dependencies import derived_from, names_read, targets_of
+from .syntax import Loop, around, assigned, loop_around, tree_of
+
+#: Names that stand for modules by convention; their functions have no part in what a loop computes.
+_MODULES = frozenset({"np", "numpy", "jax", "jnp", "os", "math", "random", "time"})
+
+#: Functions with such names run programs.
+_DISPATCHING = ("jnp.", "jax.", "lax.")
+
+
+def computes_item(line: Frame) -> bool:
+    """Return whether a line of a loop assigns an item that a call makes, and that other calls of the loop get.
+
+    The call reads nothing that the loop changes but what it counts with, and no other call of the loop has to do with
+    the objects that it reads. So it could be made while the device works on the item before.
+    """
+    nodes, loop = around(line), loop_around(line)
+    statement = nodes[-1] if nodes else None
+    if loop is None or not isinstance(statement, ast.Assign) or not _calls(statement.value):
+        return False
+    reads = names_read(statement.value) - _modules(line) - _counted(loop)
+    if reads & _changed(loop):
+        return False
+    others = [each for part in _parts(loop) if part is not statement for each in _calls(part)]
+    if any(reads & (names_read(each) | _owner(each)) for each in others):
+        return False
+    items = derived_from(loop, targets_of(statement, None))
+    return any(items & names_read(argument) for each in others for argument in (*each.args, *each.keywords))
+
+
+def calls_any(line: Frame, functions: set[str]) -> bool:
+    """Return whether the statement of a line calls one of some functions, or a function of JAX."""
+    calls = [each.func for node in around(line)[-1:] for each in _calls(node)]
+    return any(last_name(each) in functions or ast.unparse(each).startswith(_DISPATCHING) for each in calls)
+
+
+def prefetched_loop(line: Frame) -> tuple[str, str] | None:
+    """Return the targets of a loop over items that are computed ahead, and a generator of them.
+
+    ``None`` unless the items are computed from what a ``for`` loop iterates over.
+    """
+    loop, statement = loop_around(line), around(line)[-1]
+    if not isinstance(loop, ast.For) or statement is not loop.body[0] or not isinstance(statement, ast.Assign):
+        return None
+    if len(statement.targets) != 1 or not assigned(loop.target) & names_read(statement.value):
+        return None
+    target, items = ast.unparse(loop.target), ast.unparse(loop.iter)
+    item = ast.unparse(statement.targets[0])
+    item = f"({item})" if isinstance(statement.targets[0], ast.Tuple) and not item.startswith("(") else item
+    return f"{target}, {item}", f"({target}, {ast.unparse(statement.value)}) for {target} in {items}"
+
+
+def _parts(loop: Loop) -> Iterator[ast.AST]:
+    """Yield the simple statements of a loop, and the conditions and iterables of the others."""
+    pending: list[ast.AST] = [*loop.body, *([loop.test] if isinstance(loop, ast.While) else [])]
+    for each in pending:  # grows meanwhile
+        if isinstance(getattr(each, "body", None), list):
+            pending += ast.iter_child_nodes(each)
+        else:
+            yield each
+
+
+def _calls(node: ast.AST) -> list[ast.Call]:
+    return [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+
+
+def _owner(call: ast.Call) -> set[str]:
+    return {call.func.id} if isinstance(call.func, ast.Name) else set()
+
+
+def _counted(loop: Loop) -> set[str]:
+    """Return the names that a loop counts with: its targets, and what it increases by a number."""
+    steps = [each for part in _parts(loop) for each in ast.walk(part) if isinstance(each, ast.AugAssign)]
+    counters = {each.target.id for each in steps if _is_step(each) and isinstance(each.target, ast.Name)}
+    others = [name for part in _parts(loop) if not _is_step(part) for name in assigned(part)]
+    counters -= set(others)
+    return counters | (assigned(loop.target) - set(others) if isinstance(loop, ast.For) else set())
+
+
+def _is_step(node: ast.AST) -> bool:
+    return isinstance(node, ast.AugAssign) and isinstance(node.value, ast.Constant)
+
+
+def _changed(loop: Loop) -> set[str]:
+    """Return the variables that a loop assigns, and those whose attributes or elements it assigns."""
+    found: set[str] = set()
+    for part in _parts(loop):
+        for node in ast.walk(part):
+            if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+                found |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return found
+
+
+def _modules(line: Frame) -> set[str]:
+    """Return the names of modules that the file of a line imports, and those that usually are modules."""
+    tree = tree_of(line)
+    imports = [] if tree is None else [each for each in ast.walk(tree) if isinstance(each, ast.Import)]
+    names = {each.asname or each.name.partition(".")[0] for found in imports for each in found.names}
+    return names | _MODULES

@@ -1,0 +1,83 @@
+"""Lines of a loop that compute an item ahead of the device, as their syntax tells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jaxmagic.doctor.rules.host.item_calls import calls_any, computes_item, prefetched_loop
+from jaxmagic.records.call_stack import Frame
+
+HEAD = "import numpy\ndef train(state, it, rng, data, losses):\n"
+
+
+def line_of(tmp_path: Path, loop: str, number: int) -> Frame:
+    file = tmp_path / "train.py"
+    file.write_text(HEAD + "".join(f"    {each}\n" for each in loop.splitlines()))
+    return Frame(function="train", file=str(file), line=2 + number)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while True:\n    batch = next(it)\n    state = step(state, batch)",
+        "for _ in range(9):\n    _, b = next(it)\n    state = step(state, b)",
+        "for i in range(9):\n    batch = load(i)\n    state = step(state, batch)",
+        "for i in range(9):\n    x, y = sample_batch(rng)\n    state = step(state, x, y)",
+        "while i < 9:\n    batch = load(i)\n    i += 1\n    state = step(state, batch)",
+        "for i in range(9):\n    batch = data.get(i)\n    x = batch['x']\n    state = step(state, x)",
+        "for i in range(9):\n    x = numpy.sort(data.get(i))\n    state = step(state, x)\n    numpy.mean(losses)",
+        "for i in range(9):\n    x = load(i)\n    if i % 2:\n        state = step(state, x)",
+    ],
+)
+def test_an_item_is_computed(tmp_path: Path, loop: str) -> None:
+    assert computes_item(line_of(tmp_path, loop, 2))
+
+
+@pytest.mark.parametrize(
+    ("loop", "number"),
+    [
+        ("batch = load(0)\nstate = step(state, batch)", 1),  # no loop
+        ("for i in range(9):\n    batch = load(i, state)\n    state = step(state, batch)", 2),
+        ("for i in range(9):\n    batch = load(int(loss))\n    loss = step(state, batch)", 2),
+        ("for i in range(9):\n    batch = data.sample()\n    loss = step(batch)\n    data.add(loss)", 2),
+        ("for i in range(9):\n    batch = load(losses)\n    losses[i] = step(batch)", 2),
+        ("for i in range(9):\n    x = load(rng)\n    state = step(state, x, rng)", 2),
+        ("for i in range(9):\n    batch = load(i)\n    i = step(batch)", 2),
+        ("for i in range(9):\n    state = step(state, i)", 2),
+        ("for i in range(9):\n    size = measure(i)\n    state = step(state)", 2),  # no call gets it
+        ("for i in range(9):\n    batch = data[i]\n    state = step(state, batch)", 2),  # no call makes it
+        ("for i in range(9):\n    show(i)\n    state = step(state, i)", 2),
+        ("while more(losses):\n    batch = load(losses)\n    step(batch)", 2),
+    ],
+)
+def test_what_may_need_results_of_the_loop_is_no_item(tmp_path: Path, loop: str, number: int) -> None:
+    assert not computes_item(line_of(tmp_path, loop, number))
+
+
+@pytest.mark.parametrize(
+    ("loop", "pair"),
+    [
+        (
+            "for i in range(9):\n    x, y = load(i)\n    state = step(x, y)",
+            ("i, (x, y)", "(i, load(i)) for i in range(9)"),
+        ),
+        ("for _ in range(9):\n    batch = next(it)\n    state = step(batch)", None),  # it would take one item more
+        ("while True:\n    batch = load(i)\n    state = step(batch)", None),
+        ("for i in range(9):\n    show(i)\n    batch = load(i)\n    state = step(batch)", None),
+    ],
+)
+def test_a_loop_over_its_counter_can_be_one_over_items(tmp_path: Path, loop: str, pair: Any) -> None:
+    number = next(number for number, each in enumerate(loop.splitlines(), 1) if "load(" in each or "next(" in each)
+    assert prefetched_loop(line_of(tmp_path, loop, number)) == pair
+
+
+def test_lines_that_call_programs(tmp_path: Path) -> None:
+    line = line_of(tmp_path, "for i in range(9):\n    x = encode(i)\n    y = jnp.sin(x)\n    z = load(y)", 2)
+    assert calls_any(line, {"encode"})
+    assert not calls_any(line, {"decode"})
+    assert calls_any(replace(line, line=5), set())
+    assert not calls_any(replace(line, line=6), {"encode"})
