@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from . import (
-    captured_constant,
-    compile_time,
-    donation,
-    memory,
-    precision,
-    recompile,
-    rematerialise,
-    sharding,
-    sort,
-    unrolled_loop,
-)
+from . import captured_constant, donation, memory, precision, rematerialise, sharding, sort
+from .compiling import compile_time, recompile, unrolled_loop
 from .device import gather, layout
 from .host import dispatch_bound, input_bound, not_jitted, transfer, wait
 from .rule import Rule

@@ -10,7 +10,7 @@ from ...records.note import Note, note
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from .all import RULES
-from .compile_claims import divide_compile_time
+from .compiling.compile_claims import divide_compile_time
 from .rule import available
 
 #: A cost of the first run counts as much as this share of the same cost in every run.

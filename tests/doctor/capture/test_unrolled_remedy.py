@@ -18,7 +18,7 @@ from jaxmagic.doctor.capture.remedies.compiled import afresh, shortened, unrolle
 from jaxmagic.doctor.capture.remedies.remedy import NotTried
 from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
 from jaxmagic.doctor.record.finding import RuleFinding
-from jaxmagic.doctor.rules import unrolled_loop as rule
+from jaxmagic.doctor.rules.compiling import unrolled_loop as rule
 from jaxmagic.records.note import note
 
 X = jnp.linspace(0.0, 1.0, 16).reshape(4, 4)

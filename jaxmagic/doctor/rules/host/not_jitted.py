@@ -14,13 +14,13 @@ from ....records.note import Note, note
 from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
+from ..rewriting.jit_obstacles import Obstacle, functions_run, obstacles
 from ..rewriting.jittable import computes_only, takes_arrays
 from ..rewriting.syntax import last_name
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides, ends_by_value
 from .host_time import LEAST_NS, eager_calls, host_time, matters, names_of_program
 from .inside_function import MOST_INSIDE, InsideFunction, calls_operation, inside_function
-from .jit_obstacles import Obstacle, functions_run, obstacles
 from .syntax import Function, Loop, around, function_around, loop_around, own_nodes
 from .transformed_calls import MANY as MANY_TRANSFORMED
 from .transformed_calls import call_name, made_in_file, transformed_calls

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ... import units
-from ...compilation.record.compilation import Compilation
-from ...compilation.report import STAGES
-from ...records.call_stack import Frame, is_users
-from ...records.note import Note, note
-from ..record.evidence import Evidence
-from ..record.finding import RuleFinding
-from ..record.program import Program
+from .... import units
+from ....compilation.record.compilation import Compilation
+from ....compilation.report import STAGES
+from ....records.call_stack import Frame, is_users
+from ....records.note import Note, note
+from ...record.evidence import Evidence
+from ...record.finding import RuleFinding
+from ...record.program import Program
+from ..rewriting.syntax import file_of, source_of_location, tree_of, with_imports
+from ..rule import LEAST_SHARE, Rule, source_at
 from .compile_claims import numbers_of
 from .folded import is_folded
-from .rewriting.syntax import file_of, source_of_location, tree_of, with_imports
-from .rule import LEAST_SHARE, Rule, source_at
 
 #: From this time in XLA on, JAX's persistent cache keeps a program unless it is configured otherwise.
 _LEAST_NS = 1_000_000_000

@@ -13,8 +13,8 @@ import pytest
 import jaxmagic
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.doctor.record.finding import RuleFinding
-from jaxmagic.doctor.rules import recompile
-from jaxmagic.doctor.rules.recompilations import only_numbers_differ
+from jaxmagic.doctor.rules.compiling import recompile
+from jaxmagic.doctor.rules.compiling.recompilations import only_numbers_differ
 
 X = np.linspace(0, 1, 60, dtype=np.float32)
 

@@ -6,15 +6,19 @@ import ast
 import re
 from collections.abc import Iterator
 
-from ... import units
-from ...records.call_stack import Frame
-from ...records.note import Note, note
-from ..record.evidence import Evidence
-from ..record.finding import RuleFinding
+from .... import units
+from ....records.call_stack import Frame
+from ....records.note import Note, note
+from ...record.evidence import Evidence
+from ...record.finding import RuleFinding
+from ..host.syntax import arguments_at, site_of
+from ..rewriting.bucket_sizes import Buckets, buckets, sizes_along
+from ..rewriting.hoisting import Made, find_making
+from ..rewriting.jit_obstacles import sized_by_values
+from ..rewriting.syntax import file_of, lines_run, source_of_location
+from ..rule import LEAST_SHARE, Rule, is_worth_it, source_at
 from .compile_claims import numbers_of
 from .growth import Growth, growth
-from .host.jit_obstacles import sized_by_values
-from .host.syntax import arguments_at, site_of
 from .recompilations import (
     Group,
     counts,
@@ -25,10 +29,6 @@ from .recompilations import (
     only_numbers_differ,
     programs_of,
 )
-from .rewriting.bucket_sizes import Buckets, buckets, sizes_along
-from .rewriting.hoisting import Made, find_making
-from .rewriting.syntax import file_of, lines_run, source_of_location
-from .rule import LEAST_SHARE, Rule, is_worth_it, source_at
 
 #: Several programs of one function in the first run are worth a finding if they took this long.
 _LEAST_FIRST_RUN_NS = 50_000_000
@@ -92,9 +92,11 @@ def _buckets(group: Group, evidence: Evidence) -> Buckets | None:
     arguments = {each.cause.argument for each in group.compilations}
     if len(arguments) != 1 or None in arguments:
         return None
+    if group.eager:  # an array that grows may begin empty, and other code may have called the operation before
+        return buckets(
+            each.cause.now for each in group.compilations if each.cause.now and not _EMPTY.search(each.cause.now)
+        )
     types = [text for each in group.compilations for text in (each.cause.now, each.cause.before) if text]
-    if group.eager:  # an array that grows may begin empty
-        return buckets(each for each in types if not _EMPTY.search(each))
     sizes = buckets(types)
     return sizes if sizes is None or _padded(group, sizes, evidence) else None
 

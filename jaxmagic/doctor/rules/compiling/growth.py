@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...records.call_stack import Frame
-from ..record.evidence import Evidence
-from ..record.program import Program
-from .host.dependencies import derived_from, names_read, targets_of
-from .host.host_time import names_of_program
-from .host.syntax import arguments_at, around, assigned, function_around, loop_around, own_nodes, site_of
+from ....records.call_stack import Frame
+from ...record.evidence import Evidence
+from ...record.program import Program
+from ..host.dependencies import derived_from, names_read, targets_of
+from ..host.host_time import names_of_program
+from ..host.syntax import arguments_at, around, assigned, function_around, loop_around, own_nodes, site_of
+from ..rewriting.bucket_sizes import shapes_of, varying_axis
+from ..rewriting.syntax import last_name
 from .recompilations import Group, programs_of
-from .rewriting.bucket_sizes import shapes_of, varying_axis
-from .rewriting.syntax import last_name
 
 #: At least this share of the sizes are larger than the one before.
 _MOST = 0.75

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...xla.hlo import HloModule
-from ..record.constant_work import ConstantWork
+from ....xla.hlo import HloModule
+from ...record.constant_work import ConstantWork
 
 #: Primitives whose instructions carry their name. Those that only move elements do not count.
 _NAMED = {

@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 
 from ....records.call_stack import Frame
 from ...record.evidence import Evidence
-from ..rewriting import syntax
-from ..rewriting.syntax import is_jit, last_name
-from .syntax import Function, around, assigned, function_around, own_nodes
+from ..host.syntax import Function, around, assigned, function_around, own_nodes
+from . import syntax
+from .syntax import is_jit, last_name
 
 #: Functions called by functions are followed down to this depth.
 _DEEPEST = 3

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, HostWait
-from jaxmagic.doctor.rules.host.jit_obstacles import functions_run, modules_in, obstacles, sized_by_values
 from jaxmagic.doctor.rules.host.not_jitted import _remedy
+from jaxmagic.doctor.rules.rewriting.jit_obstacles import functions_run, modules_in, obstacles, sized_by_values
 from jaxmagic.records.call_stack import Frame
 
 

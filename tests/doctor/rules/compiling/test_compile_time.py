@@ -15,7 +15,7 @@ from jaxmagic.doctor.capture.compiled.constant_work import constant_work
 from jaxmagic.doctor.record.evidence import Evidence, LoweringImport
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.record.program import EquationCount, Program
-from jaxmagic.doctor.rules.compile_time import RULE
+from jaxmagic.doctor.rules.compiling.compile_time import RULE
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.xla.lines.callers import with_own_callers
 from jaxmagic.xla.read_hlo import read_module

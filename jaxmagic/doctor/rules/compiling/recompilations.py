@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...compilation.record.compilation import Cause, Compilation
-from ...timing.record import Timing
-from ..record.evidence import Evidence
-from ..record.program import Program
-from .host.host_time import names_of_program
+from ....compilation.record.compilation import Cause, Compilation
+from ....timing.record import Timing
+from ...record.evidence import Evidence
+from ...record.program import Program
+from ..host.host_time import names_of_program
 
 #: The shape of an array with axes; scalars come and go as XLA folds constants.
 _ARRAY = re.compile(r"\w+\[[\d,]+\]")

@@ -13,8 +13,8 @@ import pytest
 
 import jaxmagic
 from jaxmagic.doctor.record.finding import RuleFinding
-from jaxmagic.doctor.rules import recompile
-from jaxmagic.doctor.rules.growth import lengthened
+from jaxmagic.doctor.rules.compiling import recompile
+from jaxmagic.doctor.rules.compiling.growth import lengthened
 
 ROW = np.ones(8, np.float32)
 LENGTHS = 5, 6, 7, 8, 9, 10, 11, 12

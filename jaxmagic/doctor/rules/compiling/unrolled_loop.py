@@ -7,18 +7,18 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ... import units
-from ...compilation.record.compilation import Compilation
-from ...records.call_stack import is_users
-from ...records.note import Note, note
-from ..record.evidence import Evidence
-from ..record.finding import RuleFinding
-from ..record.program import Program, RepeatedLine
+from .... import units
+from ....compilation.record.compilation import Compilation
+from ....records.call_stack import is_users
+from ....records.note import Note, note
+from ...record.evidence import Evidence
+from ...record.finding import RuleFinding
+from ...record.program import Program, RepeatedLine
+from ..rewriting.loop_code import loop_code
+from ..rewriting.loop_facts import counter_of, is_sequential, lists_appended, makes_array, trip_count, way_of
+from ..rewriting.syntax import Loop, function_around, loops_around, tree_of, with_imports
+from ..rule import Rule, source_at
 from .compile_claims import numbers_of
-from .rewriting.loop_code import loop_code
-from .rewriting.loop_facts import counter_of, is_sequential, lists_appended, makes_array, trip_count, way_of
-from .rewriting.syntax import Loop, function_around, loops_around, tree_of, with_imports
-from .rule import Rule, source_at
 
 #: A loop is unrolled if its lines were traced at least this often.
 _LEAST_ROUNDS = 8

@@ -14,8 +14,8 @@ import jaxmagic
 from jaxmagic.doctor.record.diagnosis import Diagnosis
 from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.record.finding import RuleFinding
-from jaxmagic.doctor.rules import compile_time, recompile, unrolled_loop
-from jaxmagic.doctor.rules.compile_claims import divide_compile_time
+from jaxmagic.doctor.rules.compiling import compile_time, recompile, unrolled_loop
+from jaxmagic.doctor.rules.compiling.compile_claims import divide_compile_time
 from jaxmagic.records.note import note
 
 ALL = ("recompile", "unrolled-loop", "compile-time")

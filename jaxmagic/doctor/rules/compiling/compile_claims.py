@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ...compilation.record.compilation import Compilation
-from ...records.note import note
-from ..record.evidence import Evidence
-from ..record.finding import RuleFinding
+from ....compilation.record.compilation import Compilation
+from ....records.note import note
+from ...record.evidence import Evidence
+from ...record.finding import RuleFinding
 
 #: The rules that claim time of compiling, the most specific one first: its remedy spares programs, or shortens them,
 #: and what is left is the next one's.

@@ -1,0 +1,1 @@
+"""Rules about compiling: again and again, long, and of unrolled loops."""
