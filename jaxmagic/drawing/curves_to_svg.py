@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..charts.curves import Band, Curves, Mark, Series
+from ..records.names import truncated
 from .axis import title
 from .colours import GREY, hue
 from .plot import MOST_IN_TITLE, WIDTH, Plot, formatted, lay_out, legend
-from .svg import FAINT, FONT_SIZE, Drawing, short, width_of
+from .svg import FAINT, FONT_SIZE, Drawing, width_of
 
 #: The height of the plot, in pixels.
 _RISE = 130
@@ -16,7 +17,7 @@ _RISE = 130
 
 def draw_curves(chart: Curves) -> Drawing:
     """Draw curves on axes."""
-    legend_left = 24 + width_of(short(title(chart.y, log=chart.y.log), MOST_IN_TITLE))
+    legend_left = 24 + width_of(truncated(title(chart.y, log=chart.y.log), MOST_IN_TITLE))
     entries = [(each.name, _colour(each), each.dashed) for each in chart.series]
     if chart.bands:
         entries.append((chart.bands_name, GREY, False))

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ...records.names import truncated
 from ...runtime.around import enclosed, inherits, is_a, is_exactly, member
 from ..record.events import CUT, Held, HeldKind
 from .attributes import (
@@ -286,5 +287,4 @@ def _token(*parts: Any) -> int:
 
 
 def _words(text: str | None) -> str:
-    text = text or "?"
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return truncated(text or "?", _LONGEST)

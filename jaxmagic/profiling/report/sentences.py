@@ -6,6 +6,7 @@ import shlex
 from pathlib import PurePath
 
 from ... import units
+from ...records.names import listed
 from ...records.other_load import loaded
 from ...timing.report import about_fetch
 from ..analysis.devices.bound import Bound, bound_of, slowed_down
@@ -148,7 +149,7 @@ def about_warm_up(profile: Profile) -> list[str]:
         sentences.append(f"Compiled during the recording: {names}.")
     if again and profile.warm_up is not None:
         cause = again[-1].cause
-        remedy = f" {cause.remedy[0].upper()}{cause.remedy[1:]}." if cause.remedy else ""
+        remedy = f" {_capital(cause.remedy)}." if cause.remedy else ""
         sentences.append(f"The code compiles again in each run: {cause.reason}.{remedy}")
     return sentences
 
@@ -158,8 +159,8 @@ def about_earlier(profile: Profile) -> list[str]:
     names = compiled_earlier(profile)
     if not names:
         return []
-    listed = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
-    return [f"Compiled by earlier calls: {listed}. Source lines outside jitted code refer to those calls."]
+    who = listed(names, _MOST_NAMES)
+    return [f"Compiled by earlier calls: {who}. Source lines outside jitted code refer to those calls."]
 
 
 def about_load(profile: Profile) -> list[str]:
