@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ...records.code_names import code_objects
 from ...records.names import truncated
 from ...runtime.around import enclosed, inherits, is_a, is_exactly, member
 from ..record.events import CUT, Held, HeldKind
@@ -203,12 +204,10 @@ class _Walk:
 
 def globals_named(code: CodeType) -> Iterator[str]:
     """Yield the names that code reads as globals, including those in nested functions."""
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            yield str(instruction.argval)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from globals_named(constant)
+    for each in code_objects(code):
+        for instruction in dis.get_instructions(each):
+            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+                yield str(instruction.argval)
 
 
 def _leaf(value: Any, ours: bool) -> Held | None:
