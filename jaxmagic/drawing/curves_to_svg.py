@@ -18,7 +18,7 @@ _RISE = 130
 def draw_curves(chart: Curves) -> Drawing:
     """Draw curves on axes."""
     legend_left = 24 + width_of(truncated(title(chart.y, log=chart.y.log), MOST_IN_TITLE))
-    entries = [(each.name, _colour(each), each.dashed) for each in chart.series]
+    entries = [(each.name, hue(each.hue), each.dashed) for each in chart.series]
     if chart.bands:
         entries.append((chart.bands_name, GREY, False))
     names = [name for name, _, _ in entries]
@@ -44,7 +44,7 @@ def draw_curves(chart: Curves) -> Drawing:
 
 def draw_curve(plot: Plot, number: int, series: Series) -> None:
     """Draw a line, its interval and its points, between gaps."""
-    colour = _colour(series)
+    colour = hue(series.hue)
     with plot.drawing.group({"s": number}):
         for run in series.runs:
             xs, ys = _part(series.x, run), _part(series.y, run)
@@ -104,10 +104,6 @@ def draw_mark(plot: Plot, mark: Mark, height: float) -> None:
             plot.path([left, right, right, left], [low, low, high, high], colour="none", fill=f"{colour}44")
         plot.path([mark.at, mark.at], [low, high], colour=colour, width=1)
     plot.words(mark.at, height, text)
-
-
-def _colour(series: Series) -> str:
-    return hue(series.hue)
 
 
 def _part(values: tuple[float | None, ...], run: range, instead: list[float] | None = None) -> list[float]:

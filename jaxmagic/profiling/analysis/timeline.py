@@ -16,7 +16,7 @@ from .classify_ops import OURS, ClassifiedOp, is_ours
 from .devices.idle_gaps import CAUSES, Cause, host_activity
 
 #: At most this many events are kept, the longest ones; this many kinds of events by name; and this many host threads.
-_MOST_EVENTS = 100_000
+MOST_EVENTS = 100_000
 _MOST_NAMES = 4_000
 _MOST_THREADS = 12
 
@@ -64,6 +64,7 @@ def make_timeline(
     windows: Sequence[tuple[int, int]],
     gaps: Sequence[Gaps],
     described: Mapping[int, ClassifiedOp],
+    most: int = MOST_EVENTS,
 ) -> ProfileTimeline | None:
     """Make the timeline of the windows; ``None`` without windows.
 
@@ -72,6 +73,7 @@ def make_timeline(
         windows: the start and end of each run, in picoseconds.
         gaps: the gaps of each device.
         described: the classified operations by the numbers of their kinds.
+        most: how many events are kept at most.
     """
     if not windows:
         return None
@@ -79,8 +81,8 @@ def make_timeline(
     rows, dropped = _rows(recording, start, end)
     labels = _Labels(recording, described)
     lengths = np.concatenate([each.length for each in rows]) if rows else np.zeros(0, np.int64)
-    shortest = int(np.partition(lengths, -_MOST_EVENTS)[-_MOST_EVENTS]) if len(lengths) > _MOST_EVENTS else -1
-    spare = _MOST_EVENTS - sum(int((each.length > shortest).sum()) for each in rows)
+    shortest = int(np.partition(lengths, -most)[-most]) if len(lengths) > most else -1
+    spare = most - sum(int((each.length > shortest).sum()) for each in rows)
     kept = []
     for each in rows:
         kept.append(_longer(each, shortest, spare))

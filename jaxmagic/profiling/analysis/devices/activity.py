@@ -42,10 +42,6 @@ class OpClassifier:
         """Count the executions of operations of the CPU, as far as they are known."""
         return runs_of_cpu(events, executions, self._recording.kinds, self._recording.modules)
 
-    def kernel(self, number: int) -> str:
-        """Return the name of a kind of event, as it was recorded."""
-        return self._recording.kinds[number].name
-
     @cached_property
     def calls(self) -> DriverCalls:
         """The calls of the GPU driver, and the kernels that they launched."""
@@ -168,7 +164,7 @@ class DeviceWork:
         known: dict[object, int] = {}
         for number in numbers.tolist():
             operation[number] = known.setdefault(classifier.of(number).identity, len(known))
-            kernel[number] = known.setdefault(("kernel", classifier.kernel(number)), len(known))
+            kernel[number] = known.setdefault(("kernel", classifier.kind(number).name), len(known))
         in_order = [runs_in_order(operation[each.kinds], kernel[each.kinds]) for each in streams]
         together: dict[int, list[int]] = {}
         for number in numbers.tolist():

@@ -23,14 +23,14 @@ def kernels_of(device: str, work: DeviceWork, classifier: OpClassifier) -> list[
     """Summarize the kernels on the streams of a device; different launch sizes are separate rows."""
     rows: dict[tuple[object, ...], list[int]] = {}
     for number in work.on_streams():
-        key = classifier.of(number).identity, classifier.kernel(number), _details(classifier.kind(number))
+        key = classifier.of(number).identity, classifier.kind(number).name, _details(classifier.kind(number))
         rows.setdefault(key, []).append(number)
     return [_row(device, numbers, work, classifier) for numbers in rows.values()]
 
 
 def _row(device: str, numbers: list[int], work: DeviceWork, classifier: OpClassifier) -> KernelTime:
     first = numbers[0]
-    op, full_name = classifier.of(first), classifier.kernel(first)
+    op, full_name = classifier.of(first), classifier.kind(first).name
     columns = [work.launched(each) for each in numbers]
     start, end, launches = (np.concatenate(each) for each in zip(*columns, strict=True))
     times = (end - start) // 1000
