@@ -111,25 +111,32 @@ def of_all_that_run_once(method: Any) -> Any:
 
 def recorded_by(make: Callable[..., Any]) -> Callable[[Any], Any]:
     """Set the function that makes the recorder of a block, from the shell, the options, and whether it is shown."""
-    return _with("recorder", make)
+
+    def named(method: Any) -> Any:
+        method.recorder = make
+        return method
+
+    return named
 
 
 def read_with(as_python: Callable[[str], str]) -> Callable[[Any], Any]:
     """Set the function that makes Python of the cell of a magic; it raises UsageError if it has better words."""
-    return _with("as_python", as_python)
+
+    def named(method: Any) -> Any:
+        method.as_python = as_python
+        return method
+
+    return named
 
 
 def labelled_by(labels_of: Callable[[str], list[str]]) -> Callable[[Any], Any]:
     """Set the function that finds the labels in the cell of a magic, to complete them."""
-    return _with("labels_of", labels_of)
 
-
-def _with(name: str, function: Callable[..., Any]) -> Callable[[Any], Any]:
-    def declare(method: Any) -> Any:
-        setattr(method, name, function)
+    def named(method: Any) -> Any:
+        method.labels_of = labels_of
         return method
 
-    return declare
+    return named
 
 
 def declared(name: str) -> Any:
