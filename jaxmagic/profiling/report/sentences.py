@@ -149,7 +149,7 @@ def about_warm_up(profile: Profile) -> list[str]:
         sentences.append(f"Compiled during the recording: {names}.")
     if again and profile.warm_up is not None:
         cause = again[-1].cause
-        remedy = f" {_capital(cause.remedy)}." if cause.remedy else ""
+        remedy = f" {cause.remedy[0].upper()}{cause.remedy[1:]}." if cause.remedy else ""
         sentences.append(f"The code compiles again in each run: {cause.reason}.{remedy}")
     return sentences
 
