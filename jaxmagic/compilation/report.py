@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import units
+from ..records.names import listed
 from ..terminal import printable
 from .analysis.grouping import total_ns
 from .record.compilation import Compilation
@@ -82,4 +83,4 @@ def _operations(group: Sequence[Compilation]) -> str:
     names = list(dict.fromkeys(printable(each.function) for each in group))
     if len(group) == 1 and group[0].cause.kind not in ("eager", "while tracing"):
         return f"{names[0]}: {printable(group[0].cause.reason)}"
-    return ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
+    return listed(names, 4)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..charts.areas import Box, Boxes, Cell, Flame, Treemap
+from ..records.names import truncated
 from .axis import title
 from .colours import EDGE, INK, hue
 from .curves_to_svg import draw_curve, draw_mark
 from .plot import FONT_TOP, MOST_IN_TITLE, WIDTH, Plot, lay_out, legend, names_of
-from .svg import Drawing, fitting, short, width_of
+from .svg import Drawing, fitting, width_of
 
 #: The height of a map or treemap, in pixels.
 _HEIGHT = 220
@@ -20,7 +21,7 @@ _CELL = 18
 
 def draw_boxes(chart: Boxes) -> Drawing:
     """Draw a map of memory over time, with its total."""
-    legend_left = 24 + width_of(short(title(chart.y, log=False), MOST_IN_TITLE))
+    legend_left = 24 + width_of(truncated(title(chart.y, log=False), MOST_IN_TITLE))
     top = 16 * (lay_out(chart.kinds, legend_left)[-1][1] + 1) + 17
     bottom = top + _HEIGHT
     plot = Plot(bottom + 36, chart.title, (chart.x, 56, WIDTH - 16), (chart.y, bottom, top))
@@ -67,7 +68,7 @@ def _words_inside(drawing: Drawing, lines: Sequence[str], place: tuple[float, fl
     letters = int((right - left - 8) / width_of("n"))
     for number, line in enumerate(lines):
         if letters >= 4 and bottom - top >= 16 * (number + 1):
-            drawing.words(left + 4, top + 12 + 14 * number, short(line, letters), colour=INK)
+            drawing.words(left + 4, top + 12 + 14 * number, truncated(line, letters), colour=INK)
 
 
 def draw_flame(chart: Flame) -> Drawing:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..charts.curves import Band, Curves, Mark, Series
+from ..records.names import truncated
 from .axis import title
 from .colours import GREY, hue
 from .plot import MOST_IN_TITLE, WIDTH, Plot, formatted, lay_out, legend
-from .svg import FAINT, FONT_SIZE, Drawing, short, width_of
+from .svg import FAINT, FONT_SIZE, Drawing, width_of
 
 #: The height of the plot, in pixels.
 _RISE = 130
@@ -16,8 +17,8 @@ _RISE = 130
 
 def draw_curves(chart: Curves) -> Drawing:
     """Draw curves on axes."""
-    legend_left = 24 + width_of(short(title(chart.y, log=chart.y.log), MOST_IN_TITLE))
-    entries = [(each.name, _colour(each), each.dashed) for each in chart.series]
+    legend_left = 24 + width_of(truncated(title(chart.y, log=chart.y.log), MOST_IN_TITLE))
+    entries = [(each.name, hue(each.hue), each.dashed) for each in chart.series]
     if chart.bands:
         entries.append((chart.bands_name, GREY, False))
     names = [name for name, _, _ in entries]
@@ -43,7 +44,7 @@ def draw_curves(chart: Curves) -> Drawing:
 
 def draw_curve(plot: Plot, number: int, series: Series) -> None:
     """Draw a line, its interval and its points, between gaps."""
-    colour = _colour(series)
+    colour = hue(series.hue)
     with plot.drawing.group({"s": number}):
         for run in series.runs:
             xs, ys = _part(series.x, run), _part(series.y, run)
@@ -103,10 +104,6 @@ def draw_mark(plot: Plot, mark: Mark, height: float) -> None:
             plot.path([left, right, right, left], [low, low, high, high], colour="none", fill=f"{colour}44")
         plot.path([mark.at, mark.at], [low, high], colour=colour, width=1)
     plot.words(mark.at, height, text)
-
-
-def _colour(series: Series) -> str:
-    return hue(series.hue)
 
 
 def _part(values: tuple[float | None, ...], run: range, instead: list[float] | None = None) -> list[float]:

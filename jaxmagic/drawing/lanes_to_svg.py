@@ -5,10 +5,10 @@ from __future__ import annotations
 from .. import units
 from ..charts.lane_thinning import lane_runs
 from ..charts.lanes import Lane, Lanes
-from ..records.names import shortened
+from ..records.names import shortened, truncated
 from .colours import hue
 from .plot import WIDTH, Plot, lay_out, legend
-from .svg import Drawing, short
+from .svg import Drawing
 
 _LEFT = 150
 _ROW = 12
@@ -47,7 +47,7 @@ def draw_lanes(chart: Lanes) -> Drawing:
     for fill, rectangles in areas.items():
         plot.drawing.rectangles(rectangles, fill=fill, edge="none")
     if note := note_of(chart, lanes):
-        plot.drawing.words(0, bottom + 31, short(note, 70))
+        plot.drawing.words(0, bottom + 31, truncated(note, 70))
     return plot.drawing
 
 

@@ -14,12 +14,11 @@ from matplotlib.text import Text
 
 from ..charts.curves import Mark, Series, Values
 from ..charts.scale import Scale
-from ..records.names import shortened
+from ..records.names import shortened, truncated
 from ..terminal import printable
 from .axis import ticks, title
 from .colours import GREY, INK, hue
 from .plot import formatted
-from .svg import short
 
 #: The font size in points, legible in a figure as wide as a page, and the number of characters in its line.
 _POINTS = 9
@@ -124,7 +123,7 @@ def labels(texts: Sequence[str], most: int = 32) -> tuple[str, ...]:
 
 def label(text: str, most: int = 32) -> str:
     """Shorten a text to one line of printable characters."""
-    return short(printable(text), most)
+    return truncated(printable(text), most)
 
 
 def _floats(values: Values) -> list[float]:

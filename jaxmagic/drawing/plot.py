@@ -9,9 +9,9 @@ from math import ceil, log10
 from .. import units
 from ..charts.areas import Cell
 from ..charts.scale import Scale
-from ..records.names import shortened
+from ..records.names import shortened, truncated
 from .axis import Axis, ticks, title, unit_of
-from .svg import FAINT, Drawing, Kind, short, width_of
+from .svg import FAINT, Drawing, Kind, width_of
 
 WIDTH = 560
 
@@ -118,9 +118,9 @@ class Plot:
 
     def _title(self, name: str, text: str, bottom: float) -> None:
         if name == "x":
-            self.drawing.words(WIDTH - 4, bottom + 31, short(text, 70), anchor="end")
+            self.drawing.words(WIDTH - 4, bottom + 31, truncated(text, 70), anchor="end")
         else:
-            self.drawing.words(0, FONT_TOP, short(text, MOST_IN_TITLE))
+            self.drawing.words(0, FONT_TOP, truncated(text, MOST_IN_TITLE))
 
     def numbers(self, name: str, values: Iterable[float | None]) -> str:
         """Write values in the axis's unit, with enough digits for a fraction of a pixel; ``-`` for a gap."""

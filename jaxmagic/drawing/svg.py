@@ -13,6 +13,7 @@ from html import escape
 from typing import Literal
 from unicodedata import east_asian_width
 
+from ..records.names import truncated
 from ..terminal import printable
 from .colours import GREY
 
@@ -81,7 +82,7 @@ class Drawing:
         extra = f' text-anchor="{anchor}"' if anchor != "start" else ""
         self._parts.append(
             f'<text x="{x:.1f}" y="{y:.1f}"{extra} fill="{colour}"{_attributes(data)}>'
-            f"{_clean(short(text, _MOST_LETTERS))}</text>"
+            f"{_clean(truncated(text, _MOST_LETTERS))}</text>"
         )
 
     @contextmanager
@@ -110,15 +111,6 @@ _HIDDEN = ' display="none"'
 _MOST_LETTERS = 85
 
 
-def short(text: str, most: int = 24) -> str:
-    """Cut a text that is longer than `most` characters.
-
-    >>> short("a" * 30)
-    'aaaaaaaaaaaaaaaaaaaaaaa…'
-    """
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
 def width_of(text: str) -> float:
     """Estimate the width of a line of text in pixels; a still picture cannot measure it."""
     return 0.56 * FONT_SIZE * sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
@@ -132,7 +124,7 @@ def fitting(text: str, room: float) -> str:
     """
     if width_of(text) <= room:
         return text
-    cuts = (short(text, most) for most in range(min(len(text), _MOST_LETTERS), 3, -1))
+    cuts = (truncated(text, most) for most in range(min(len(text), _MOST_LETTERS), 3, -1))
     return next((cut for cut in cuts if width_of(cut) <= room), "")
 
 

@@ -23,6 +23,7 @@ from ..charts.lane_thinning import lane_runs
 from ..charts.lanes import Lanes
 from ..charts.scale import Scale
 from ..charts.spec import Bars, Chart, Forest, Multiples
+from ..records.names import truncated
 from ..terminal import printable
 from .colours import GREY, INK, hue, hue_of_part
 from .lanes_to_svg import STRETCHES, first_lanes, name_of, note_of
@@ -40,7 +41,6 @@ from .matplotlib_parts import (
     set_scale,
 )
 from .plot import names_of
-from .svg import short
 
 #: The width in inches, the text width of most papers.
 _WIDTH = 6.4
@@ -213,7 +213,7 @@ def _(chart: Flame, into: Figure) -> None:
         axes.barh(cell.level, size, left=left, height=1, color=colour, edgecolor="white", linewidth=0.6)
         most = int(0.85 * LETTERS * size / (chart.x.high - chart.x.low))
         *longer, name = map(printable, names_of(cell, chart.x))
-        text = next((each for each in longer if len(each) <= most), short(name, most) if most >= 4 else "")
+        text = next((each for each in longer if len(each) <= most), truncated(name, most) if most >= 4 else "")
         words = axes.text(
             left + 0.008 * chart.x.high, cell.level, text, color=INK, va="center_baseline", clip_on=True
         )

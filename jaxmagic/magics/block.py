@@ -70,10 +70,9 @@ class Block:
         arguments: argparse.Namespace,
         watch: Recorder,
         *,
-        style: Style = DEFAULT,
-        place: Place | None = None,
-        code: str | None = None,
-        shown: bool = False,
+        style: Style,
+        place: Place,
+        shown: bool,
     ) -> None:
         self.value: Any = None
         self.reached: Any = None
@@ -87,7 +86,6 @@ class Block:
         self._arguments = arguments
         self._style = style
         self._place = place
-        self._code = code
         self._shown = shown
         self._watch = watch
 
@@ -95,12 +93,10 @@ class Block:
     def __enter__(self) -> Block:
         frame = sys._getframe(2)  # above the frame of the decorator that holds interrupts back
         self._in_function = bool(frame.f_code.co_flags & inspect.CO_OPTIMIZED)
-        if self._code is None and self._place is not None:
-            self._code = _source(frame, self._place)
+        self._code = _source(frame, self._place)
         if not self._in_function:
-            setattr(
-                builtins, self._name, self
-            )  # so that it is found even if the code clears the user's names (%reset)
+            # So that it is found even if the code clears the user's names (%reset).
+            setattr(builtins, self._name, self)
         see = getattr(self._watch, "see", None)
         if see is not None:
             see(self._code, {**frame.f_globals, **frame.f_locals} if self._in_function else frame.f_globals)
@@ -251,8 +247,8 @@ def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> B
     shell, function = get_ipython(), declared(magic)
     parser = function.parser
     arguments, _ = options.read(text, parser)
-    watch, style = function.recorder(shell, arguments, shown), current_style(shell)
-    style = asked_for(style, arguments)
+    watch = function.recorder(shell, arguments, shown)
+    style = asked_for(current_style(shell), arguments)
     return Block(shell, name, arguments, watch, style=style, place=place, shown=shown)
 
 

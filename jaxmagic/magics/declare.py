@@ -27,34 +27,39 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 _HELP = argument("-h", "--help", action="store_true", help="Print this help, and run nothing.")
+_QUIET = argument("-q", action="store_true", help="Show no report.")
+_BIND = argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME.")
+_LIVE = argument("-w", action="store_true", help="Open a live view of the record below the report.")
+_ALL = argument(
+    "--all", action="store_true", help="Show the whole report, also what is otherwise folded or left out."
+)
 
 #: Options of every magic that measures repeatedly.
 _REPEATED = (
     _HELP,
     argument("-o", action="store_true", help="Return the record."),
-    argument("-q", action="store_true", help="Show no report."),
-    argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME."),
-    argument("-w", action="store_true", help="Open a live view of the record below the report."),
+    _QUIET,
+    _BIND,
+    _LIVE,
     argument(
         "--each",
         metavar="CODE",
         help="Code to run before every sample, untimed; in quotes. For fresh copies of donated arguments.",
     ),
-    argument("--all", action="store_true", help="Show the whole report, also what is otherwise folded or left out."),
+    _ALL,
     argument("--static", action="store_true", help="Text and a PNG instead of HTML: for GitHub, and for printing."),
     argument("--save", metavar="FILE", help="Write the record to FILE as JSON."),
     argument("--against", metavar="FILE", help="Compare with the record in FILE, which --save has written."),
     argument("--anyway", action="store_true", help="Compare even if FILE is from a different environment."),
 )
 
-
 #: Options of every magic that runs its code once, as the cell would.
 _ONCE = (
     _HELP,
-    argument("-q", action="store_true", help="Show no report."),
-    argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME."),
+    _QUIET,
+    _BIND,
     argument("-o", action="store_true", help="Return the record in place of the value."),
-    argument("-w", action="store_true", help="Open a live view of the record below the report."),
+    _LIVE,
     argument(
         "--fetch",
         action="store_true",
@@ -76,7 +81,7 @@ _ONCE = (
         action="store_true",
         help="Show the traceback of the code's exception, but go on with the next cell.",
     ),
-    argument("--all", action="store_true", help="Show the whole report, also what is otherwise folded or left out."),
+    _ALL,
     argument(
         "--explain",
         action="store_true",

@@ -50,16 +50,16 @@ def _functions(module: str, file: str) -> dict[str, list[tuple[int, int, str]]]:
         code = SourceFileLoader(module, file).get_code(module)
     except Exception:  # deleted since it was imported, or from a different version of Python
         return functions
-    for each in _within(code) if code is not None else ():
+    for each in code_objects(code) if code is not None else ():
         last = max((line for _, _, line in each.co_lines() if line is not None), default=each.co_firstlineno)
         functions.setdefault(each.co_name, []).append((each.co_firstlineno, last, each.co_qualname))
     return functions
 
 
-def _within(code: CodeType) -> Iterator[CodeType]:
-    """Yield all code objects of a file, without recursion."""
+def code_objects(code: CodeType) -> Iterator[CodeType]:
+    """Yield some code and all code inside it, such as that of nested functions, from the top down."""
     waiting = [code]
     while waiting:
         code = waiting.pop()
         yield code
-        waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
+        waiting += [each for each in reversed(code.co_consts) if isinstance(each, CodeType)]

@@ -1,4 +1,4 @@
-"""Shorten long names at their end or, if that would make them ambiguous, in the middle."""
+"""Shorten long texts, long lists of names, and long names so that they can still be distinguished."""
 
 from __future__ import annotations
 
@@ -8,6 +8,24 @@ from collections.abc import Iterator, Sequence
 
 #: The number of a line or of an operation, which often distinguishes long names; a line may be in brackets.
 _NUMBER = re.compile(r"[.:]\d+\)?$")
+
+
+def truncated(text: str, most: int) -> str:
+    """Cut the end of a text that is longer than `most` characters.
+
+    >>> truncated("a" * 30, 24)
+    'aaaaaaaaaaaaaaaaaaaaaaa…'
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """List the first names, `most` of them.
+
+    >>> listed(["dot", "sort"], 2), listed(["dot", "sort", "copy"], 2)
+    ('dot, sort', 'dot, sort, …')
+    """
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
 def shortened(names: Sequence[str], most: int) -> tuple[str, ...]:

@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 from html import escape
 
 from .. import units
-from ..drawing.svg import short
-from ..records.names import shortened
+from ..records.names import shortened, truncated
 from ..terminal import printable
 from .blocks import Rows
 
@@ -25,7 +24,7 @@ _LONG_CODE = 11
 def line(sentence: str, style: str = "") -> str:
     """Write a sentence on a line of its own; a very long one is cut."""
     attribute = f' style="{style}"' if style else ""
-    return f"<div{attribute}>{safe(short(sentence, 400))}</div>"
+    return f"<div{attribute}>{safe(truncated(sentence, 400))}</div>"
 
 
 def table(
@@ -87,7 +86,7 @@ def head(label: str, cell: str) -> str:
 def folded(title: str, inside: str, *, opened: bool) -> str:
     """Write a title, and below it what is shown when a reader opens it."""
     return (
-        f"<details{' open' * opened}><summary>{safe(short(title, 100))}</summary>"
+        f"<details{' open' * opened}><summary>{safe(truncated(title, 100))}</summary>"
         f'<div style="margin:2px 0 6px 14px">{inside}</div></details>'
     )
 

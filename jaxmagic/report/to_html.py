@@ -15,8 +15,7 @@ from typing import Any
 
 from ..drawing.colours import GREY_PARTS, PARTS
 from ..drawing.scripts import with_scripts
-from ..drawing.svg import short
-from ..records.names import shortened
+from ..records.names import shortened, truncated
 from ..terminal import printable
 from . import html_parts
 from .blocks import (
@@ -71,7 +70,7 @@ _WARMEST = 0.48
 
 
 def _headline(block: Headline, style: Style) -> str:
-    return f"<div><b>{safe(short(block.text, _LONGEST_HEADLINE))}</b></div>"
+    return f"<div><b>{safe(truncated(block.text, _LONGEST_HEADLINE))}</b></div>"
 
 
 def _split(block: Split, style: Style) -> str:
@@ -104,7 +103,7 @@ def _entries(block: Entries, style: Style) -> str:
     names = shortened([printable(each.name) for each in block.rows], _WIDEST_NAME)
     rows = "".join(_entry(each, name) for each, name in zip(block.rows, names, strict=True))
     inside = f'<table style="border-collapse:collapse;margin:4px 0">{_heads(block)}{rows}</table>'
-    return html_parts.in_its_width(inside, short(", ".join(names), 30))
+    return html_parts.in_its_width(inside, truncated(", ".join(names), 30))
 
 
 def _heads(block: Entries) -> str:
@@ -115,7 +114,7 @@ def _heads(block: Entries) -> str:
 
 
 def _entry(entry: Entry, name: str) -> str:
-    where = f' title="{safe(short(entry.place, 80))}"' if entry.place else ""
+    where = f' title="{safe(truncated(entry.place, 80))}"' if entry.place else ""
     cells = "".join(f'<td style="{NUMBER};{_TOP};white-space:nowrap">{safe(cell)}</td>' for cell in entry.cells)
     below = [*entry.details, *([f"→ {entry.advice}"] if entry.advice else [])]
     more = "".join(f'<br><span style="{FAINT}">{safe(each)}</span>' for each in below)
@@ -123,7 +122,7 @@ def _entry(entry: Entry, name: str) -> str:
     code = f'<pre style="{FAINT};margin:2px 0 0 18px;white-space:pre-wrap">{lines}</pre>' if lines else ""
     return (
         f'<tr><td style="{CELL};{_TOP}"><code{where}>{safe(name)}</code></td>{cells}'
-        f'<td style="{CELL}">{safe(short(entry.remark, 200))}{more}{code}</td></tr>'
+        f'<td style="{CELL}">{safe(truncated(entry.remark, 200))}{more}{code}</td></tr>'
     )
 
 
@@ -135,11 +134,11 @@ def _table(block: Table, style: Style) -> str:
 def _listing(block: Listing, style: Style) -> str:
     block = block.without_empty_columns()
     heads = "".join(html_parts.head(name, NUMBER) for name in block.heads)
-    place = html_parts.head(short(block.place, 80), "padding-left:9px;text-align:left")
+    place = html_parts.head(truncated(block.place, 80), "padding-left:9px;text-align:left")
     rows = "".join(_source(each, style) for each in block.lines)
     line = html_parts.head("line", f"{NUMBER};{FAINT}")
     inside = f'<table style="border-collapse:collapse;margin:4px 0"><tr>{heads}{line}{place}</tr>{rows}</table>'
-    return html_parts.in_its_width(inside, short(block.place, 80))
+    return html_parts.in_its_width(inside, truncated(block.place, 80))
 
 
 def _source(line: SourceLine, style: Style) -> str:
@@ -149,9 +148,9 @@ def _source(line: SourceLine, style: Style) -> str:
     what = f' title="{safe(line.operations)}"' if line.share and line.operations else ""
     numbers = "".join(f'<td style="{NUMBER};white-space:nowrap{heat}">{safe(each)}</td>' for each in line.cells)
     number = f'<td style="{NUMBER};{FAINT};padding-left:9px">{line.number or ""}</td>'
-    inside = safe(short(line.inside, _WIDEST_SOURCE))
+    inside = safe(truncated(line.inside, _WIDEST_SOURCE))
     library = f'<span style="{FAINT};padding-left:18px">{inside}</span>' if inside else ""
-    source = safe(short(line.text, _WIDEST_SOURCE))
+    source = safe(truncated(line.text, _WIDEST_SOURCE))
     return f'<tr{what}>{numbers}{number}<td style="{_CODE}">{source}{library}</td></tr>'
 
 

@@ -24,7 +24,7 @@ FEWEST_FOR_CORRELATION = 100
 _CORRELATED = 2.0
 
 
-def stopping_checkpoints(first: int = FEWEST_FOR_CORRELATION, growth: float = 1.5) -> Iterator[int]:
+def stopping_checkpoints(first: int = FEWEST_FOR_CORRELATION) -> Iterator[int]:
     """Yield the numbers of samples at which to check whether the interval is narrow enough: 100, 150, 225, ….
 
     Checking after every sample would stop when chance has made the interval narrow, and such intervals cover the true
@@ -34,7 +34,7 @@ def stopping_checkpoints(first: int = FEWEST_FOR_CORRELATION, growth: float = 1.
     count = first
     while True:
         yield count
-        count = int(count * growth)
+        count += count // 2
 
 
 def median(samples: Sequence[float]) -> float:

@@ -148,16 +148,6 @@ def combined(records: Sequence[Benchmark], *, interrupted: bool = False) -> Benc
     )
 
 
-def chosen(benchmark: Benchmark, which: Sequence[int]) -> Benchmark:
-    """Return the same record with only some of its processes, in this order."""
-    trials = [benchmark.trials[each] for each in which]
-    return replace(
-        benchmark,
-        latency=replace(benchmark.latency, samples_ns=tuple(ns for trial in trials for ns in trial.samples_ns)),
-        launches=tuple(benchmark.launches[each] for each in which),
-    )
-
-
 def _conditions(per_process: Sequence[Conditions]) -> Conditions:
     """Combine the conditions of all processes."""
     loads = [each.other_load for each in per_process if each.other_load is not None]

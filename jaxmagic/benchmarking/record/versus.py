@@ -58,19 +58,18 @@ class Versus(Shown):
 LEAST_DIFFERENCE = 0.01
 
 #: Ratios this close to one count as the same for practical purposes.
-SAME = 0.03
+_SAME = 0.03
 
 
-def judge(found: Estimate | None, floor: float = LEAST_DIFFERENCE, same: float = SAME) -> Verdict:
+def judge(found: Estimate | None, floor: float = LEAST_DIFFERENCE) -> Verdict:
     """Judge a ratio of times.
 
     It is faster or slower if the whole interval lies farther from one than `floor`, and no difference if the whole
-    interval lies within `same` of one.
+    interval is so close to one that it makes no practical difference.
 
     Args:
         found: the time over the baseline's time.
         floor: a difference up to this is not distinguished from none.
-        same: how far from one still counts as the same.
     """
     if found is None:
         return "too noisy to tell"
@@ -79,4 +78,4 @@ def judge(found: Estimate | None, floor: float = LEAST_DIFFERENCE, same: float =
         return "slower"
     if high < -log(1 + floor):
         return "faster"
-    return "no difference" if max(abs(low), abs(high)) <= log(1 + same) else "too noisy to tell"
+    return "no difference" if max(abs(low), abs(high)) <= log(1 + _SAME) else "too noisy to tell"

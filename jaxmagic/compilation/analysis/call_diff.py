@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import ne
 
+from ...records.names import listed
 from ..record.compilation import Cause
 from ..record.events import Call, Held, Leaf
 from .remedies import difference, parameter_difference, setting_difference, type_difference, without_sharding
@@ -198,7 +199,7 @@ def _listed(paths: Sequence[str], all_paths: Collection[str]) -> str:
         return "nothing else" if all_paths else "nothing"
     if len(all_paths) == 1 and re.fullmatch(r"\w+", paths[0]):
         return "a single leaf"
-    return ", ".join(paths[:3]) + (", …" if len(paths) > 3 else "")
+    return listed(paths, 3)
 
 
 def _settings(now: Call, before: Call) -> list[Cause]:

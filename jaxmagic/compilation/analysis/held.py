@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ...records.names import listed
 from ..record.compilation import Cause
 from ..record.events import CUT, Held
 from .remedies import cause
@@ -98,7 +99,7 @@ def list_changes(differing: Sequence[Change]) -> str:
     """Describe the first change and name the others; leave out values that cannot be compared if others differ."""
     differing = [each for each in differing if each.now.kind != "unknown"] or differing
     names = [each.name for each in differing[1:]]
-    rest = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
+    rest = listed(names, _MOST_NAMES)
     return differing[0].in_words + (f"; also different: {rest}" if rest else "")
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ...records.names import truncated
 from ..record.compilation import Cause, CauseKind
 
 #: The most characters shown of a value or type; a static argument may print as a page.
@@ -184,5 +185,4 @@ def _shortened(now: str, before: str) -> tuple[str, str]:
 
 
 def _cut(text: str, start: int) -> str:
-    text = "…" + text[start:] if start else text
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return truncated("…" + text[start:] if start else text, _LONGEST)

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from ...records.code_names import code_objects
+from ...records.names import truncated
 from ...runtime.around import enclosed, inherits, is_a, is_exactly, member
 from ..record.events import CUT, Held, HeldKind
 from .attributes import (
@@ -202,12 +204,10 @@ class _Walk:
 
 def globals_named(code: CodeType) -> Iterator[str]:
     """Yield the names that code reads as globals, including those in nested functions."""
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            yield str(instruction.argval)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from globals_named(constant)
+    for each in code_objects(code):
+        for instruction in dis.get_instructions(each):
+            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+                yield str(instruction.argval)
 
 
 def _leaf(value: Any, ours: bool) -> Held | None:
@@ -286,5 +286,4 @@ def _token(*parts: Any) -> int:
 
 
 def _words(text: str | None) -> str:
-    text = text or "?"
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return truncated(text or "?", _LONGEST)

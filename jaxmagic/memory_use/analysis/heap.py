@@ -127,7 +127,7 @@ def flame(profile: HeapProfile) -> FlameNode:
     This does not recurse, because a stack may be deeper than Python's recursion limit.
     """
     root = _Growing(None)
-    nodes = [root]
+    nodes: list[_Growing] = []  # besides the root
     for row in by_stack(profile):
         if row.size_bytes:
             _put(row, root, nodes)

@@ -12,10 +12,12 @@ import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...records.code_names import code_objects
 from ...runtime import executed_programs
 from ...xla.hlo import HloModule
 from ...xla.literals import LEAST_BYTES, is_copy
@@ -156,17 +158,9 @@ def _around(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     yield from zip(names[len(names) - len(defaults) :], defaults, strict=False)
     yield from (function.__kwdefaults__ or {}).items()
-    for name in _names_in(function.__code__):
+    for name in chain.from_iterable(code.co_names for code in code_objects(function.__code__)):
         if dict.__contains__(function.__globals__, name):
             yield name, dict.__getitem__(function.__globals__, name)
-
-
-def _names_in(code: types.CodeType) -> Iterator[str]:
-    """Yield the names of globals and attributes in the code of a function, and of functions that it makes."""
-    yield from code.co_names
-    for each in code.co_consts:
-        if type(each) is types.CodeType:
-            yield from _names_in(each)
 
 
 def names_in(module: HloModule, named: Named) -> dict[int, tuple[str, ...]]:

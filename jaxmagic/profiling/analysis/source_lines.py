@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -38,10 +39,10 @@ class LineTime:
     time_ns: int = 0
     total_ns: int = 0
     count: int = 0
-    operations: dict[str, int] = field(default_factory=dict)
+    operations: Counter[str] = field(default_factory=Counter)
     split: bool = False
-    labels: dict[str, int] = field(default_factory=dict)
-    inside: dict[str, int] = field(default_factory=dict)
+    labels: Counter[str] = field(default_factory=Counter)
+    inside: Counter[str] = field(default_factory=Counter)
 
 
 class Listed(NamedTuple):
@@ -107,12 +108,12 @@ def _add(line: LineTime, place: PlaceTime) -> None:
     line.split |= place.split
     label = place.about or label_of_scope(place.scope)
     if label:
-        line.labels[label] = line.labels.get(label, 0) + place.time_ns
+        line.labels[label] += place.time_ns
     called = inside(place.stack)
     if called is not None:
-        line.inside[called] = line.inside.get(called, 0) + place.time_ns
+        line.inside[called] += place.time_ns
     for each in place.operations:
-        line.operations[each] = line.operations.get(each, 0) + place.time_ns
+        line.operations[each] += place.time_ns
 
 
 def listings(profile: Profile, lines: Iterable[LineTime]) -> list[Listing]:

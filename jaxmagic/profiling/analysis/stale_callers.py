@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ...records.call_stack import Stack, is_users
 from ..record.profile import Profile
 
@@ -18,13 +20,13 @@ def compiled_earlier(profile: Profile) -> list[str]:
         return []
     compilations = (*(profile.warm_up.compilations if profile.warm_up else ()), *profile.compilations)
     now = {each.function for each in compilations}
-    time_ns: dict[str, int] = {}
+    time_ns: Counter[str] = Counter()
     for place in profile.place_times:
         program = place.scope.partition("/")[0]
         name = program.removeprefix(_JIT).removesuffix(")")
         if program.startswith(_JIT) and name not in now and _has_callers(place.stack, name):
-            time_ns[name] = time_ns.get(name, 0) + place.time_ns
-    return sorted(time_ns, key=lambda each: -time_ns[each])
+            time_ns[name] += place.time_ns
+    return [name for name, _ in time_ns.most_common()]
 
 
 def _has_callers(stack: Stack, name: str) -> bool:

@@ -89,9 +89,9 @@ def make_timeline(
         spare -= len(kept[-1].keys) - int((each.length > shortest).sum())
     labels.name(kept)
     tracks = [_runs(windows, labels)] if len(windows) > 1 else []
-    for device in (each.device for each in gaps):
-        tracks += [_gaps(each, labels, recording, start) for each in gaps if each.device == device]
-        tracks += [labels.track(each) for each in kept if each.device == device and len(each.keys)]
+    for waits in gaps:
+        tracks.append(_gaps(waits, labels, recording, start))
+        tracks += [labels.track(each) for each in kept if each.device == waits.device and len(each.keys)]
     tracks += [labels.track(each) for each in kept if each.device is None and len(each.keys)]
     left_out = len(lengths) - sum(len(each.keys) for each in kept)
     gaps_left_out = sum(max(0, sum(len(part.start) for part in each.by_cause.values()) - _MOST_GAPS) for each in gaps)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
@@ -126,7 +127,7 @@ class Plane:
         self._uses = _table((number, _USES.get(name, _MIXED)) for number, name in self._names.items())
         self._kinds = kinds
         self._known: dict[int, int] = {}
-        self.dropped: dict[str, int] = {}
+        self.dropped: Counter[str] = Counter()
 
     def stats(self) -> dict[str, StatValue]:
         """Return the statistics of the plane."""
@@ -168,8 +169,7 @@ class Plane:
         return events if (start[1:] > start[:-1]).all() else events.where(np.lexsort((-end, start)))
 
     def _drop(self, line: Any, events: int) -> None:
-        name = text(line.display_name or line.name)
-        self.dropped[name] = self.dropped.get(name, 0) + events
+        self.dropped[text(line.display_name or line.name)] += events
 
     def _block(self, raw: list[bytes]) -> Ints:
         """Return the columns of events: kind, offset, duration, offset and duration by the device's clock or -1, ids.

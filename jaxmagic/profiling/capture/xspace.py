@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...records.names import listed
 from ...records.note import Note, note
 from ...runtime.gc_pause import held_back
 from ...xla.hlo import HloModule
@@ -150,8 +151,7 @@ def _about_dropped(dropped: Mapping[str, int]) -> list[Note]:
     """Note which events have been left out because of their times, if any."""
     if not dropped:
         return []
-    names = ", ".join(list(dropped)[:_MOST_NAMES]) + (", …" if len(dropped) > _MOST_NAMES else "")
-    return [note("profiling.damaged_times", events=sum(dropped.values()), lines=names)]
+    return [note("profiling.damaged_times", events=sum(dropped.values()), lines=listed(list(dropped), _MOST_NAMES))]
 
 
 def _base_of(space: Any) -> int:

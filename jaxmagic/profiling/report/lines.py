@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ... import units
 from ...records.call_stack import is_users
+from ...records.names import listed
 from ...records.paths import short_source
 from ...report.inside_words import inside_shares
 from ...xla.lines.labels import BACKWARD
@@ -44,7 +45,7 @@ def operations_of(line: LineTime, most: int = 3) -> str:
         kinds.setdefault(kind_of(name), []).append(name)
     times = {kind: sum(line.operations[name] for name in names) for kind, names in kinds.items()}
     names = [named(kinds[kind]) for kind in sorted(times, key=lambda kind: -times[kind])]
-    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+    return listed(names, most)
 
 
 def about_nowhere(lines: Iterable[LineTime], profile: Profile) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ... import units
+from ...records.names import listed
 from ...report.inside_words import last_names
 from ..analysis.operations import OperationGroup, counts_by_device, identity, parts
 from ..analysis.roofline import Peaks, Placed, peaks_of, place, placed, without_rate
@@ -64,7 +65,7 @@ def about_roof(profile: Profile) -> list[str]:
     rest = without_rate(profile)
     time_ns = sum(each.time_ns for each in rest)
     if time_ns >= _WORTH_A_WORD * profile.device_ns:
-        names = ", ".join(each.name for each in rest[:3]) + (", …" if len(rest) > 3 else "")
+        names = listed([each.name for each in rest], 3)
         sentences.append(
             f"FLOPs or bytes unknown for {units.share(time_ns, profile.device_ns)} of the device time ({names})."
         )

@@ -6,6 +6,7 @@ import shlex
 from pathlib import PurePath
 
 from ... import units
+from ...records.names import listed
 from ...records.other_load import loaded
 from ...timing.report import about_fetch
 from ..analysis.devices.bound import Bound, bound_of, slowed_down
@@ -168,8 +169,8 @@ def about_earlier(profile: Profile) -> list[str]:
     names = compiled_earlier(profile)
     if not names:
         return []
-    listed = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
-    return [f"Compiled by earlier calls: {listed}. Source lines outside jitted code refer to those calls."]
+    who = listed(names, _MOST_NAMES)
+    return [f"Compiled by earlier calls: {who}. Source lines outside jitted code refer to those calls."]
 
 
 def about_load(profile: Profile) -> list[str]:

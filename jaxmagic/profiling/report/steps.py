@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ... import units
+from ...records.names import listed
 from ..analysis.devices.step_parts import PARTS, StepParts, mean_parts, step_parts, step_totals
 from ..analysis.devices.steps import MOST_STEPS
 from ..record.profile import Profile
@@ -46,10 +47,10 @@ def about_steps(profile: Profile) -> list[str]:
         "program": f"from one execution of {first.name} to the next",
         "annotation": f"marked as {first.name}",
     }[first.known_by]
-    names = [*first.other_names[:_MOST_NAMES], *["…"] * (len(first.other_names) > _MOST_NAMES)]
-    others = f" (other marks: {', '.join(names)})" if names else ""
+    names = listed(first.other_names, _MOST_NAMES)
+    others = f" (other marks: {names})" if names else ""
     if names and first.known_by == "program":
-        others = f", not as marked ({', '.join(names)}), where less than half of the device's work lies"
+        others = f", not as marked ({names}), where less than half of the device's work lies"
     cut = any(each.all_steps is not None for each in profile.step_times)
     kept = f" (the first {MOST_STEPS:,} are in steps())" if cut else ""
     spread = "" if parts.steps == 1 else f" ({units.time(parts.low_ns)} to {units.time(parts.high_ns)})"

@@ -12,7 +12,7 @@ from processes import over_processes, scaled
 import jaxmagic
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNoise
-from jaxmagic.benchmarking.record.processes import chosen, combined, spread_of
+from jaxmagic.benchmarking.record.processes import combined, spread_of
 from jaxmagic.benchmarking.record.samples import Trial
 
 FACTORS = (1.0, 1.1, 0.95, 1.05, 0.9)
@@ -23,7 +23,6 @@ def test_each_sample_is_there_once_and_belongs_to_its_process(benchmark: Benchma
     assert [each.samples_ns for each in record.trials] == [scaled(benchmark, each).samples_ns for each in FACTORS]
     assert record.latency.samples_ns == tuple(ns for trial in record.trials for ns in trial.samples_ns)
     assert [each.first_call_ns for each in record.launches] == 5 * [benchmark.first_call.wall_ns]
-    assert chosen(record, [3, 1]).trials == (record.trials[3], record.trials[1])
     assert benchmark.trials == (benchmark.latency,)
     with pytest.raises(ValueError, match="launches: expected 90 samples, as many as in latency, got 450"):
         replace(record, latency=benchmark.latency)

@@ -7,6 +7,7 @@ computation, such as the body of a loop, run equally often, and the one with the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -75,10 +76,7 @@ def _homes(module: HloModule) -> dict[str, int]:
 
 def _once(module: HloModule) -> set[int]:
     """Return the computations that run once per execution: the entry, and what it calls in one place alone."""
-    callers: dict[int, int] = {}
-    for instruction in module.instructions.values():
-        for called in instruction.called_computation_ids:
-            callers[called] = callers.get(called, 0) + 1
+    callers = Counter(called for each in module.instructions.values() for called in each.called_computation_ids)
     found, queue = set(), [module.entry_computation_id]
     while queue:
         one = queue.pop()
