@@ -22,11 +22,16 @@ _WHY = {
 }
 
 
-def _recompile(function: str, cause: str, programs: int, every_run: int, reason: str) -> str:
+def _recompile(function: str, cause: str, programs: int, every_run: int, reason: str, operations: int = 1) -> str:
     times = "once" if programs == 1 else "twice" if programs == 2 else f"{programs} times"
     when = f"{times} in every run" if every_run else f"again {times} in the first run"
     why = _WHY.get(cause)
-    return f"{printable(function)} compiles {when}{f' {why}' if why else f': {printable(reason)}'}."
+    because = f" {why}" if why else f": {printable(reason)}"
+    if operations == 1:
+        return f"{printable(function)} compiles {when}{because}."
+    listed = function.count(", ") + 1
+    more = f" and {operations - listed} more" if operations > listed else ""
+    return f"{operations} operations ({printable(function)}{more}) compile {when}{because}."
 
 
 def _difference(argument: str, now: str, before: str) -> str:

@@ -19,6 +19,7 @@ from ..rewriting.syntax import file_of, lines_run, source_of_location
 from ..rule import LEAST_SHARE, Rule, is_worth_it, source_at
 from .compile_claims import numbers_of
 from .growth import Growth, growth
+from .operations import operations_joined
 from .recompilations import (
     Group,
     counts,
@@ -51,6 +52,10 @@ _EMPTY = re.compile(r"[\[,]0[\],]")
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
     """Find what every later run compiled again, and what the first run compiled several times."""
+    yield from operations_joined(list(_found(evidence)))
+
+
+def _found(evidence: Evidence) -> Iterator[RuleFinding]:
     later = [evidence.observed, *evidence.timed] if evidence.repeated else []
     functions = [{function_of(each) for each in run.compilations if counts(each)} for run in later]
     always = set.intersection(*functions) if functions else set()
