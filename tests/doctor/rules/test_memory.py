@@ -124,6 +124,20 @@ def test_list_that_grows_is_found() -> None:
     assert found.found.facts["runs"] <= len(trainer.outputs) - 1
 
 
+def test_states_of_an_optimizer_that_are_kept_are_found() -> None:
+    optax = pytest.importorskip("optax")
+    optimizer = optax.adam(1e-3)
+    checkpoints: list[Any] = []
+
+    def step(params: Any) -> Any:
+        updates, state = optimizer.update(params, optimizer.init(params))
+        checkpoints.append(state)
+        return optax.apply_updates(params, updates)
+
+    named = sorted(str(each.found.facts["name"]) for each in kept_by(step, LARGE))
+    assert [each.partition("checkpoints")[2].strip(")") for each in named] == ["[*][*].mu", "[*][*].nu"]
+
+
 def test_containers_in_a_dictionary_are_found() -> None:
     trainer = Trainer()
 

@@ -116,6 +116,8 @@ def _lines(compilation: Compilation, evidence: Evidence) -> Iterator[Note]:
         for each in program.equations or ():
             if each.line is not None and is_users(each.line):
                 counts[each.line] += each.count
+        if not counts:  # all of them come from the layers of a library
+            counts.update({each.line: each.equations for each in program.repeated_lines or () if is_users(each.line)})
         for line, count in counts.most_common(_MOST_LINES):
             if total >= _LEAST_EQUATIONS and count >= _LEAST_SHARE * total:
                 yield note(

@@ -7,7 +7,7 @@ import ast
 from ....records.call_stack import Frame
 from ..rewriting.syntax import last_name
 from .dependencies import derived_from, given_with, names_read, targets_of
-from .syntax import around, loop_around
+from .syntax import around, calls_of, loop_around
 
 
 def is_independent(line: Frame, function: str) -> bool:
@@ -18,12 +18,7 @@ def is_independent(line: Frame, function: str) -> bool:
     with them.
     """
     nodes = around(line)
-    calls = [
-        call
-        for node in nodes[-1:]
-        for call in ast.walk(node)
-        if isinstance(call, ast.Call) and last_name(call.func) == function
-    ]
+    calls = [call for node in nodes[-1:] for call in calls_of(function, node, line)]
     if len(calls) != 1:
         return False
     (call,) = calls

@@ -57,8 +57,28 @@ def is_comprehended(line: Frame, name: str) -> bool:
     """Return whether the statement of a line calls a function of this name in a comprehension."""
     statement = around(line)[-1:]
     loops = (each for node in statement for each in ast.walk(node) if isinstance(each, Comprehension))
-    inside = (each for loop in loops for each in ast.walk(loop) if isinstance(each, ast.Call))
-    return any(syntax.last_name(each.func) == name for each in inside)
+    return any(calls_of(name, loop, line) for loop in loops)
+
+
+def calls_of(name: str, node: ast.AST, line: Frame) -> list[ast.Call]:
+    """Return the calls of a jitted function inside a node.
+
+    The function may have another name where it is called: that of its jitted form, as in
+    ``forward = jax.jit(lambda x: x)``, in the file of the line.
+    """
+    names = {name, *_names_of_jitted(name, tree_of(line))}
+    calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
+    return [each for each in calls if syntax.last_name(each.func) in names]
+
+
+def _names_of_jitted(name: str, tree: ast.Module | None) -> Iterator[str]:
+    """Yield the variables and attributes to which the jitted form of a function is assigned."""
+    for node in ast.walk(tree) if tree is not None else ():
+        match node:
+            case ast.Assign(targets=targets, value=ast.Call(func=jit, args=[function, *_])) if syntax.is_jit(jit):
+                own = "<lambda>" if isinstance(function, ast.Lambda) else syntax.last_name(function)
+                if own == name:
+                    yield from filter(None, map(syntax.last_name, targets))
 
 
 def function_around(line: Frame) -> Function | None:
@@ -112,19 +132,16 @@ def _traced_at(program: Program, evidence: Evidence) -> Frame | None:
 def _calls_near(line: Frame, name: str) -> Iterator[Frame]:
     """Yield the lines that call a function of this name, in the function that has the line."""
     nodes = around(line)
-    for each in own_nodes(function_around(line) or nodes[0]) if nodes else ():
-        if isinstance(each, ast.Call) and syntax.last_name(each.func) == name:
-            yield replace(line, line=each.lineno)
+    if nodes:
+        scope = function_around(line) or nodes[0]
+        own = set(own_nodes(scope))
+        yield from (replace(line, line=each.lineno) for each in calls_of(name, scope, line) if each in own)
 
 
 def arguments_at(site: Frame, function: str, parameters: Sequence[str]) -> dict[str, ast.expr]:
     """Return what the only call of a function on a line passes, by parameter; empty if that is not written out."""
     nodes = around(site)
-    calls = [
-        each
-        for each in (ast.walk(nodes[-1]) if nodes else ())
-        if isinstance(each, ast.Call) and syntax.last_name(each.func) == function
-    ]
+    calls = calls_of(function, nodes[-1], site) if nodes else []
     if len(calls) != 1:
         return {}
     (call,) = calls

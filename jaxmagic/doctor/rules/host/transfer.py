@@ -10,10 +10,9 @@ from ....records.call_stack import Frame
 from ....records.note import note
 from ...record.evidence import Dispatch, Evidence, Input
 from ...record.finding import RuleFinding
-from ..rewriting.syntax import last_name
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import LEAST_NS, SEVERAL, host_time, jitted_calls, matters, programs_named
-from .syntax import around, assigned, function_around, is_comprehended, loop_around, site_of
+from .syntax import around, assigned, calls_of, function_around, is_comprehended, loop_around, site_of
 
 #: Less than this per run is no finding.
 _LEAST_BYTES = 2**20
@@ -69,14 +68,13 @@ def _given(call: Dispatch, evidence: Evidence) -> Iterator[tuple[Frame, list[Inp
         for each in program.module.inputs
     }
     found: dict[str, Input] = {}
-    for node in ast.walk(around(line)[-1]):
-        if isinstance(node, ast.Call) and last_name(node.func) == call.name:
-            given = {ast.unparse(each) for each in (*node.args, *(each.value for each in node.keywords))}
-            for each in evidence.inputs:
-                root = each.path.partition("[")[0].partition(".")[0]
-                same = each.path in given and root not in changed
-                if each.kind == "numpy array" and same and each.type.partition("[")[2] in shapes:
-                    found[each.path] = each
+    for node in calls_of(call.name, around(line)[-1], line):
+        given = {ast.unparse(each) for each in (*node.args, *(each.value for each in node.keywords))}
+        for each in evidence.inputs:
+            root = each.path.partition("[")[0].partition(".")[0]
+            same = each.path in given and root not in changed
+            if each.kind == "numpy array" and same and each.type.partition("[")[2] in shapes:
+                found[each.path] = each
     if found:
         yield line, list(found.values())
 

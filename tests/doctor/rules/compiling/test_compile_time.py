@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from jax import lax
 
+import jaxmagic
 from jaxmagic.doctor.capture.compiled.constant_work import constant_work
 from jaxmagic.doctor.record.evidence import Evidence, LoweringImport
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.record.program import EquationCount, Program
+from jaxmagic.doctor.rules.compiling import compile_time
 from jaxmagic.doctor.rules.compiling.compile_time import RULE
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.xla.lines.callers import with_own_callers
@@ -192,3 +194,21 @@ def test_programs_whose_instructions_are_unknown_may_have_folded_nothing(seen: A
     unread = replace(with_constant_work(program, lambda x: x + jnp.sort(TABLE, axis=0)[0]), module=None)
     (finding,) = RULE.look(seen((0, 2 * 10**9), programs=(unread,)))
     assert "compile_time_constant" not in kinds(finding)
+
+
+def test_layers_of_a_model_are_named_at_the_users_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    nn = pytest.importorskip("flax.linen")
+    monkeypatch.setattr(compile_time, "_LEAST_NS", 1)
+
+    class Deep(nn.Module):  # type: ignore[misc, name-defined]
+        @nn.compact
+        def __call__(self, x: Any) -> Any:
+            for _ in range(50):
+                x = nn.Dense(8)(x)
+            return x
+
+    model = Deep()
+    params = model.init(jax.random.key(0), jnp.ones((2, 8)))
+    found = jaxmagic.diagnose(jax.jit(model.apply), params, jnp.ones((2, 8)), only="compile-time").findings
+    lines = [each for each in found[0].evidence if each.kind == "doctor.compile_time_line"]
+    assert lines[0].facts["source"] == "x = nn.Dense(8)(x)"

@@ -87,6 +87,28 @@ class TestHostWait:
         assert found.found.facts["library"] == "metrics_of_others.log"
         assert str(found.remedy).startswith("metrics_of_others.log waits by itself: call it less often")
 
+    def test_reading_the_loss_of_an_optimizer_is_found(self) -> None:
+        optax = pytest.importorskip("optax")
+        optimizer = optax.sgd(1e-3)
+
+        @jax.jit
+        def update(params: Any, state: Any) -> Any:
+            loss, grads = jax.value_and_grad(lambda each: (jnp.sort(each) ** 2).sum())(params)
+            updates, state = optimizer.update(grads, state)
+            return optax.apply_updates(params, updates), state, loss
+
+        def train(params: Any) -> Any:
+            state, losses = optimizer.init(params), []
+            for _ in range(12):
+                params, state, loss = update(params, state)
+                losses.append(loss.item())
+                programs.busy_host()
+            return params
+
+        found = diagnosed(train, SHORT)["host-wait"]
+        assert found.source == "losses.append(loss.item())"
+        assert found.found.facts["count"] == 12
+
     def test_the_cost_is_no_more_than_without_the_line(self) -> None:
         """The host works for as long as before, and the device meanwhile."""
         diagnosis = jaxmagic.diagnose(programs.reads_each_loss, SHORT, only=("host-wait",))
@@ -222,6 +244,20 @@ class TestInputBound:
         found = diagnosed(programs.slow_rows)["input-bound"]
         assert "np.sort" in line_of(found)
 
+    def test_slow_input_of_a_model_is_found(self) -> None:
+        nn = pytest.importorskip("flax.linen")
+        model = nn.Dense(1)
+        params = model.init(jax.random.key(0), TINY[0])
+        forward = jax.jit(lambda params, batch: model.apply(params, batch.reshape(-1, 8)).sum())
+
+        def train(params: Any) -> Any:
+            for batch in programs.batches(40):
+                loss = forward(params, batch)
+            return loss
+
+        found = diagnosed(train, params)["input-bound"]
+        assert "default_rng(number)" in line_of(found)
+
     def test_a_slow_iterator_of_a_library_is_found(self, tmp_path: Path, monkeypatch: Any) -> None:
         package = tmp_path / "site-packages" / "loader_of_others"
         package.mkdir(parents=True)
@@ -264,6 +300,17 @@ class TestTransfer:
 
         found = diagnosed(train, {"x": DOUBLE})["transfer"]
         assert found.code == "data['x'] = jax.device_put(data['x'])"
+
+    def test_an_array_that_a_model_gets_each_time_is_found(self) -> None:
+        nn = pytest.importorskip("flax.linen")
+        model = nn.Dense(1)
+        params = model.init(jax.random.key(0), jnp.ones(1024))
+        forward = jax.jit(lambda params, x: model.apply(params, x).sum())
+
+        def train(params: Any, images: Any) -> Any:
+            return [forward(params, images) for _ in range(10)]
+
+        assert diagnosed(train, params, DOUBLE)["transfer"].code == "images = jax.device_put(images)"
 
     def test_an_argument_by_keyword_is_found(self) -> None:
         def train(data: Any) -> Any:
