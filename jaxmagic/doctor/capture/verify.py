@@ -121,7 +121,8 @@ def _built(builds: Builds, trial: Trial, deadline_ns: int, clock: Clock) -> tupl
     before, after = Run(builds.before), Run(builds.after)
     found = measured(before, after, budget_ns=budget_ns, deadline_ns=deadline_ns, clock=clock)
     notes = tuple(each for each in found.verified.notes if each.kind not in _OF_RUNS)
-    return replace(found.verified, notes=(*builds.notes, *notes)), found.interrupted
+    about = () if found.verified.before_ns is None else builds.notes
+    return replace(found.verified, notes=(*about, *notes)), found.interrupted
 
 
 def _measured(

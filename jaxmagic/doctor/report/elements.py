@@ -16,12 +16,13 @@ def _partial(length: int, used: int, end: str) -> str:
 def _partial_remedy(used: int, end: str, indices: bool) -> str:
     sign = "-" if end == "smallest" else ""
     part = f"jax.lax.top_k({sign}x, {used})[1]" if indices else f"{sign}jax.lax.top_k({sign}x, {used})[0]"
-    exceptions = [
-        *(["NaN counts as the smallest"] if end == "smallest" else []),
-        *(["ties may be broken differently"] if indices else []),
-    ]
-    but = f"; {' and '.join(exceptions)}" if exceptions else ""
-    return f"Use {part}, which does not sort everything. It begins with the {end}{but}."
+    ties = ", and ties may be broken differently" if indices else ""
+    one = ("argmin" if indices else "min") if end == "smallest" else ("argmax" if indices else "max")
+    single = f" For one element, jnp.{one}(x, axis=-1) is the fastest." if used == 1 else ""
+    return (
+        f"Use {part}, which does not sort everything. It begins with the {end}. NaN may be in another place{ties}."
+        f"{single}"
+    )
 
 
 def _time(shape: str, sorts: int, sort_ns: float) -> str:

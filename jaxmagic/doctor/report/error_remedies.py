@@ -156,9 +156,9 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_sized": lambda function, jnp, argument="": (
         f"{quoted(function)} returns as many elements as the values say. "
         + (
-            f"Say how many, {argument}=n: the result is padded, or cut, to this size."
+            f"Say how many with {argument}=, a number known during tracing: the result is padded, or cut, to it."
             if argument
-            else "Give it size=n, and fill_value= for the "
+            else "Give it size=, a number known during tracing, and fill_value= for the "
             f"padding, or use {jnp}.where(condition, a, b) with three arguments."
         )
     ),
@@ -194,7 +194,7 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
     ),
     "write_stored": lambda array, jnp: (
         f"{quoted(array)} holds numbers. Make it a JAX array, {jnp}.zeros() or {jnp}.asarray({quoted(array)}), and "
-        f"write {quoted(array)} = {quoted(array)}.at[i].set(x)."
+        f"write {quoted(array)} = {quoted(array)}.at[index].set(value)."
     ),
     "write_no_numpy": lambda jnp: (
         f"Use {jnp} in place of NumPy on traced values, or call the function outside of the traced function. "
@@ -213,8 +213,7 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
     ),
     "write_hashable": lambda argument, type: (
         f"If {quoted(argument) or 'it'} holds arrays or numbers to compute with, leave it an ordinary "
-        f"argument: a {type} "
-        "of settings becomes a frozen dataclass, or a tuple of pairs."
+        "argument. Settings can stay static as a frozen dataclass, or as a tuple of pairs."
         if type == "dict"
         else f"Pass {quoted(argument) or 'it'} as a frozenset."
     ),

@@ -125,7 +125,9 @@ NOTES: dict[str, Callable[..., str]] = {
         f"While it compiles, XLA computes a part of {printable(line)} that needs no argument (constant folding)"
         f"{f': {printable(source)}' if source else '.'}"
     ),
-    "compile_time_constant_unknown": lambda: "How much of the time that takes is unknown without --verify.",
+    "compile_time_constant_unknown": lambda: (
+        "XLA does not report how much of the time that takes; --verify compiles the function without it."
+    ),
     "compile_time_folded": lambda function: (
         f"Compute this part once outside of {printable(function)}, and pass the result as an argument."
     ),

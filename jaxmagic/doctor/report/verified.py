@@ -65,6 +65,9 @@ NOTES: dict[str, Callable[..., str]] = {
     "outputs_problem": lambda leaf, problem: f"{printable(leaf[:1].upper() + leaf[1:])}: {printable(problem)}.",
     "outputs_error": _error,
     "jitted": lambda name: f"Tried with {printable(name)} jitted, which called it twice more to trace it.",
+    "jit_of_constants": lambda name: _not(
+        f"{printable(name)} gets no array as an argument, so that XLA may compute the result once, while it compiles"
+    ),
     "jit_freezes": lambda name: _not(
         f"{printable(name)} traced twice gives two programs, because it uses random numbers, the time or something "
         "else that changes from call to call; under jit it would always use the first"

@@ -266,10 +266,10 @@ class TestMemory:
         assert kinds(tried("captured-constant", "f(x)", f=jax.jit(lambda x: x + 1), x=x)) == ["not_mechanical"]
 
     def test_what_xla_folds_is_compiled_with_arguments_instead(self, x: Any) -> None:
-        table = np.linspace(0, 1, 10_000, dtype="f4").reshape(100, 100)
+        table = np.linspace(0, 1, 1_200, dtype="f4").reshape(40, 30)
         f = jax.jit(lambda x: x.sum() + jnp.sort(table, axis=0)[0])
         remedy = note("doctor.compile_time_folded", function="f")
-        found = tried("compile-time", "f(x)", f=f, x=x, _remedy=remedy)
+        found = tried("compile-time", "f(x)", budget_s=20, f=f, x=x, _remedy=remedy)
         assert kinds(found)[:2] == ["constants_passed", "tried_compile_time"]
         assert kinds(tried("compile-time", "f(x)", f=f, x=x)) == ["not_tried_cache"]
 
@@ -308,6 +308,12 @@ class TestThatDoNotHelp:
         found = tried("precision", "y = x * 2", x=x, _code='jax.config.update("jax_enable_x64", False)')
         assert kinds(found)[0] == "precision_set"
         assert jax.config.jax_enable_x64 == before
+
+    def test_a_function_without_arrays_that_jit_would_compute_once(self) -> None:
+        def table() -> Any:
+            return jnp.concatenate([jnp.ones(3) * number for number in range(9)])
+
+        assert kinds(tried("not-jitted", "table()", table=table)) == ["jit_of_constants", "tried_runs"]
 
     @pytest.mark.parametrize("drawn", [lambda: np.random.normal(), lambda: np.random.normal(size=4)])
     def test_a_function_that_jit_would_freeze(self, drawn: Any) -> None:

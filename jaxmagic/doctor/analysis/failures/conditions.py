@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 
 from ....records.note import Note, note
 from ...record.failure import Failure
@@ -38,7 +39,7 @@ def use_of(failing: Expression) -> str:
     node, parent = failing.node, failing.parent
     if isinstance(failing.statement, ast.Match) and _in_pattern(failing.statement, node):
         return "match"
-    if isinstance(node, ast.Call):
+    if isinstance(node, ast.Call) and not _is_tested(failing):
         return failing.called or ""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return "not"
@@ -59,6 +60,17 @@ def use_of(failing: Expression) -> str:
     return ""
 
 
+def _is_tested(failing: Expression) -> bool:
+    """Return whether the result of the failing call is tested: from Python 3.13 on, a test has its position.
+
+    The functions of Python that need a condition are built in.
+    """
+    parent = failing.parent
+    tests = isinstance(parent, _TESTING) and parent.test is failing.node
+    logical = isinstance(parent, ast.BoolOp) or (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not))
+    return (tests or logical) and not hasattr(builtins, failing.called or "")
+
+
 def _in_pattern(statement: ast.Match, node: ast.AST) -> bool:
     return any(node is part for case in statement.cases for part in ast.walk(case.pattern))
 
@@ -72,7 +84,7 @@ def condition_of(failure: Failure, failing: Expression) -> str:
         node = node.operand
     if isinstance(node, ast.Call) and failing.called == "bool" and len(node.args) == 1 and node is failing.node:
         node = node.args[0]
-    elif isinstance(node, ast.Call) and node is failing.node:
+    elif isinstance(node, ast.Call) and node is failing.node and not _is_tested(failing):
         return ""
     if isinstance(node, ast.BoolOp) or (isinstance(node, ast.Compare) and len(node.ops) > 1):
         return ""
@@ -132,6 +144,13 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         return note("doctor.write_mask", jnp=jnp, gradient=True), None
     if use == "bool":
         return note("doctor.write_kept_condition", jnp=jnp, lax=lax, gradient=True), None
+    if use.partition(".")[0] in {jnp, lax, spelled(failure, "jax")} and "." in use:  # an argument such as top_k's k
+        if static is None:
+            return note("doctor.write_known_size"), None
+        remedy = note(
+            "doctor.write_static", argument=static.name, type=static.type or "", function=_function(failure)
+        )
+        return remedy, static_decorator(failure, static.name)
     return note("doctor.write_no_condition", jnp=jnp, lax=lax, gradient=True), None
 
 

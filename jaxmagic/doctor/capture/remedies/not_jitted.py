@@ -97,6 +97,8 @@ class Jitted:
             else:
                 if not _alike(*traced):
                     raise NotTried(note("doctor.jit_freezes", name=self.function.__name__))
+                if not getattr(traced[0], "jaxpr", traced[0]).invars:
+                    raise NotTried(note("doctor.jit_of_constants", name=self.function.__name__))
                 return jit(self.function)
         assert problem is not None
         raise NotTried(note("doctor.cannot_be_jitted", name=self.function.__name__, error=briefly(problem)))

@@ -64,9 +64,10 @@ def calls_of(name: str, node: ast.AST, line: Frame) -> list[ast.Call]:
     """Return the calls of a jitted function inside a node.
 
     The function may have another name where it is called: that of its jitted form, as in
-    ``forward = jax.jit(lambda x: x)``, in the file of the line.
+    ``forward = jax.jit(lambda x: x)``, in the file of the line. Of several lambdas, it is unknown which one it is.
     """
-    names = {name, *_names_of_jitted(name, tree_of(line))}
+    others = set(_names_of_jitted(name, tree_of(line)))
+    names = {name} if name == "<lambda>" and len(others) > 1 else {name, *others}
     calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
     return [each for each in calls if syntax.last_name(each.func) in names]
 

@@ -560,7 +560,7 @@ def test_or_is_a_condition_or_a_choice_between_its_operands(line: str, remedy: s
 
 
 @pytest.mark.parametrize(
-    ("call", "argument"), [("jnp.bincount(x)", "length=n"), ("jnp.repeat(x, x)", "total_repeat_length=n")]
+    ("call", "argument"), [("jnp.bincount(x)", "length="), ("jnp.repeat(x, x)", "total_repeat_length=")]
 )
 def test_functions_whose_results_are_as_long_as_the_values_say(call: str, argument: str) -> None:
     cell = Cell(f"""
@@ -570,7 +570,7 @@ def test_functions_whose_results_are_as_long_as_the_values_say(call: str, argume
         f(jnp.arange(3))
     """)
     assert cell.finding.line == cell.here
-    assert f"Say how many, {argument}" in cell.said
+    assert f"Say how many with {argument}, a number" in cell.said
 
 
 def test_a_traced_value_for_a_static_argument() -> None:
@@ -661,3 +661,25 @@ def test_any_and_all_of_jax_take_arrays_alone(call: str, is_array: bool) -> None
     assert ("It takes no generator" not in cell.said) == is_array
     advised = Cell(f"result = jax.jit(lambda x: jnp.{call})(jnp.ones(3))")
     assert (advised.error is None) == is_array
+
+
+@pytest.mark.parametrize(
+    ("test", "value"),
+    [
+        ("jnp.any(jnp.isnan(x))", "jnp.any(jnp.isnan(x))"),
+        ("(x > 0).all()", "(x > 0).all()"),
+        ("not jnp.any(x)", "jnp.any(x)"),
+    ],
+)
+def test_what_is_tested_is_the_result_of_a_call(test: str, value: str) -> None:
+    """From Python 3.13 on, the test has the position of the call."""
+    said = _under(f"if {test}: x = -x", "f(jnp.ones(3))").said
+    assert said.startswith(f"{value} (bool[]) is traced")
+    assert "jnp.any needs one" not in said
+    assert "an if statement needs one" in said or "the operator not needs one" in said
+
+
+def test_an_argument_that_decides_a_shape_is_to_be_known() -> None:
+    cell = _under("x = jax.lax.top_k(x, y)[0]", "f(jnp.ones(3), 2)")
+    assert "declare it static" in cell.said
+    assert "jnp.where" not in cell.said

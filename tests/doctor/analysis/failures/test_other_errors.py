@@ -569,4 +569,4 @@ def test_a_value_that_is_stored_in_a_numpy_array() -> None:
     assert cell.finding.line == cell.here
     assert "but a[0] needs" in cell.said
     assert "0 (f32[])" not in cell.said
-    assert "a.at[i].set(x)" in cell.said
+    assert "a.at[index].set(value)" in cell.said

@@ -30,3 +30,10 @@ def test_a_call_by_the_name_of_the_jitted_form_is_one_of_the_function(
     file.write_text(CODE)
     line = Frame(function="<module>", file=str(file), line=6)
     assert sorted(ast.unparse(each.func) for each in calls_of(name, around(line)[-1], line)) == calls
+
+
+def test_of_several_lambdas_it_is_unknown_which_one_is_called(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text("forward = jax.jit(lambda x: x)\nbackward = jax.jit(lambda x: -x)\ny = forward(backward(x))\n")
+    line = Frame(function="<module>", file=str(file), line=3)
+    assert calls_of("<lambda>", around(line)[-1], line) == []
