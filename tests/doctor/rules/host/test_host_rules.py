@@ -305,7 +305,10 @@ class TestTransfer:
         nn = pytest.importorskip("flax.linen")
         model = nn.Dense(1)
         params = model.init(jax.random.key(0), jnp.ones(1024))
-        forward = jax.jit(lambda params, x: model.apply(params, x).sum())
+
+        @jax.jit
+        def forward(params: Any, x: Any) -> Any:
+            return model.apply(params, x).sum()
 
         def train(params: Any, images: Any) -> Any:
             return [forward(params, images) for _ in range(10)]
