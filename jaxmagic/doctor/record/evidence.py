@@ -74,7 +74,7 @@ class HostShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionShare:
-    """The samples of a run that show a user's function on the call stack.
+    """The samples per run that show a user's function on the call stack.
 
     Attributes:
         function: the first line of the function, with its decorators.

@@ -59,7 +59,7 @@ Kind = Literal[
     "nondiff",  # a traced value was passed to an argument in nondiff_argnums
 ]
 
-#: What a traced condition decides that no function of JAX can decide, since JAX traces both branches.
+#: Decisions of a traced condition that no function of JAX can make, since JAX traces both branches.
 Decision = Literal[
     "recursion",  # whether a function that is running is called again
     "raise",  # whether an error is raised
@@ -274,7 +274,8 @@ class Failure:
         operands: the operands or arguments of the failing expression.
         outer: whether the failing line assigns into a variable that its function does not have.
         holder: what holds the array into which the failing line assigns; ``None`` if it is unknown.
-        decides: what the failing condition decides that no function of JAX can; ``None`` if it can, or is unknown.
+        decides: the decision of the failing condition that no function of JAX can make; ``None`` if there is none or
+            it is unknown.
     """
 
     kind: Kind

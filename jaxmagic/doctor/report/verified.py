@@ -41,7 +41,7 @@ NOTES: dict[str, Callable[..., str]] = {
         f"To measure it, the code ran {_times(before_runs)} as it is and {_times(after_runs)} with batches repeated, "
         "the first of these times with all batches."
     ),
-    "not_replayed": lambda: _not("the batches of a run could not be replayed: they vary too much from run to run"),
+    "not_replayed": lambda: _not("the batches could not be replayed: they vary too much between runs"),
     "tried_compiled": lambda: "Both were compiled, and neither ran.",
     "tried_on_copies": lambda names: f"Each of these runs had its own copy of {printable(names)}.",
     "tried_too_few": lambda: "Too few runs fit into the time to measure a speed-up.",

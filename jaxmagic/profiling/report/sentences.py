@@ -60,7 +60,7 @@ def about_bound(profile: Profile, wall_ns: int | None = None) -> list[str]:
 
     Args:
         profile: the profile.
-        wall_ns: the time of a run that the report gives; that of the profile if left out.
+        wall_ns: the time per run that the report gives; the time in the profile if left out.
     """
     bound = bound_of(profile)
     if bound is None:

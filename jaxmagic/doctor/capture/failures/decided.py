@@ -42,9 +42,10 @@ def decision_of(place: Place, frame: FrameType, running: Sequence[CodeType]) -> 
     if any(branch and isinstance(branch[-1], ast.Raise) for branch in (test.body, test.orelse, next_one)):
         return "raise"
     exits = list(_walk(branches, (*_FUNCTIONS, *_LOOPS)))
-    for kind, name in ((ast.Break, "break"), (ast.Continue, "continue")):
-        if any(isinstance(each, kind) for each in exits):
-            return name  # type: ignore[return-value]
+    if any(isinstance(each, ast.Break) for each in exits):
+        return "break"
+    if any(isinstance(each, ast.Continue) for each in exits):
+        return "continue"
     other = test.orelse or next_one
     both = isinstance(test.body[-1], ast.Return) and bool(other) and isinstance(other[-1], ast.Return)
     if not both and _is_in_loop(place, test) and any(isinstance(each, ast.Return) for each in exits):

@@ -14,7 +14,7 @@ _MOST_NAMES = 3
 
 
 class BetweenRuns:
-    """What changes from run to run.
+    """The changes between one run of some code and the next.
 
     Numbers that the first run draws from random generators are its own. Those that later runs draw are put back, and
     the last run draws those of the first, so that its value is the same.

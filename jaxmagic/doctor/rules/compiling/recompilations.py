@@ -37,7 +37,7 @@ class Group(NamedTuple):
 
     @property
     def same_function(self) -> tuple[str, str | None]:
-        """What tells the function from others."""
+        """The name and the place that identify the function."""
         return self.function, self.location
 
 

@@ -56,7 +56,7 @@ def dominant(
 
     Args:
         evidence: the observations of the runs.
-        least_share: the least share of a run.
+        least_share: the least share of the run.
         is_kind: whether an operation of a module is of the kind.
     """
     profile, programs = evidence.profile, evidence.programs or ()

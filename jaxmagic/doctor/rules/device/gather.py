@@ -24,7 +24,7 @@ _CHECKS = frozenset({
 #: What JAX calls `jnp.take` in a program.
 _TAKE = "jit(_take)"
 
-#: The least share of a run, for one line, that is a finding.
+#: One line is a finding from this share of the run on.
 _LEAST_DOMINANT = 0.3
 
 

@@ -14,7 +14,7 @@ from ...record.finding import RuleFinding
 from ..rule import Rule
 from .dominant import dominant
 
-#: The least share of a run, for one line, that is a finding.
+#: One line is a finding from this share of the run on.
 _LEAST_DOMINANT = 0.2
 
 #: The same for arrays that the program makes, of which it is unknown whether they can be made in another order.
