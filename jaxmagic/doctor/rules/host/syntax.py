@@ -125,7 +125,10 @@ def _traced_at(program: Program, evidence: Evidence) -> Frame | None:
     for each in program.module.instructions.values():
         names = [frame.function.rpartition("<locals>.")[2] for frame in each.stack]
         if program.function in names and not each.traced_for:
-            outer = [frame for frame in each.stack[: names.index(program.function)] if is_users(frame)]
+            at = names.index(program.function)
+            if program.function == "<lambda>":  # others may be around the call, such as that of a test
+                at = len(names) - 1 - names[::-1].index(program.function)
+            outer = [frame for frame in each.stack[:at] if is_users(frame)]
             sites.add(outer[-1] if outer else None)
     return sites.pop() if len(sites) == 1 else None
 

@@ -315,6 +315,16 @@ class TestTransfer:
 
         assert diagnosed(train, params, DOUBLE)["transfer"].code == "images = jax.device_put(images)"
 
+    def test_a_lambda_that_another_one_leads_to_is_found(self) -> None:
+        forward = jax.jit(lambda w, x: (x * w).sum())
+
+        def train(w: Any, images: Any) -> Any:
+            return [forward(w, images) for _ in range(10)]
+
+        found = (lambda: diagnosed(train, jnp.ones(1024), DOUBLE))()["transfer"]
+        assert found.code == "images = jax.device_put(images)"
+        assert found.source == "return [forward(w, images) for _ in range(10)]"
+
     def test_an_argument_by_keyword_is_found(self) -> None:
         def train(data: Any) -> Any:
             out = None
