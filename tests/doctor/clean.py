@@ -54,7 +54,7 @@ def attention() -> Program:
         weights = jax.nn.softmax(jnp.einsum("bqhd,bkhd->bhqk", q, k) / 8)
         return jnp.einsum("bhqk,bkhd->bqhd", weights, v)
 
-    return jax.jit(attend), tuple(normal(4, 128, 4, 64, seed=each) for each in range(3))
+    return jax.jit(attend), tuple(normal(1, 1024, 4, 64, seed=each) for each in range(3))
 
 
 @program
@@ -245,8 +245,12 @@ def mixed_precision_loss() -> Program:
 
 
 @program
-def integer_histogram() -> Program:
-    return jax.jit(lambda x: jnp.bincount(x, length=64)), (jnp.arange(200_000) % 64,)
+def histogram_of_lengths() -> Program:
+    def count(vectors: Any) -> Any:
+        lengths = jnp.linalg.norm(vectors, axis=1)
+        return jnp.bincount(lengths.astype(int), length=64)
+
+    return jax.jit(count), (normal(20_000, 400),)
 
 
 @program
