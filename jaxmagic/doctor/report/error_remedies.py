@@ -71,9 +71,11 @@ def _write_default(operator: str, first: str, other: str, jnp: str, gradient: bo
     )
 
 
-def _write_static(argument: str, type: str, function: str) -> str:
+def _write_static(argument: str, type: str, function: str, option: str = "") -> str:
+    how = f", with {quoted(option)} where the function is jitted" if option else ""
     return (
-        f"{quoted(argument)} is a Python {type} where {quoted(function)} is called: declare it static. "
+        f"{'The argument ' if 'argnums' in option else ''}{quoted(argument)} is a Python {type} where "
+        f"{quoted(function)} is called: declare it static{how}. "
         "The function is then compiled once per value."
     )
 

@@ -17,15 +17,17 @@ from ....runtime.tracing import is_tracer, origin_of, traces_around, type_of
 from ...analysis.failures import messages
 from ...analysis.failures.differences import differences
 from ...analysis.failures.expression import MOST_VALUES
-from ...analysis.failures.origin import OF_TRACED
+from ...analysis.failures.origin import FIRST_TRIES, OF_TRACED
 from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
 from ...record.failure import Failure, Handed, Traced, Value
+from ...record.library_use import Selector
 from .buffers import Donors, deleted_in, donors_of, largest_alive
 from .calls import called_name, jit_call, value_of
 from .decided import code_of, decision_of
 from .escapes import escapes_of
 from .holder import holder_of
 from .leaked import Around, calls_around, has_leaked, leaked_in, tracers_in, used
+from .libraries.selectors import selector_of
 from .modules import module_names
 from .operands import (
     default_devices,
@@ -202,10 +204,20 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         donated_by=donors.calls,
         donated_before=donors.before,
         decides=decision_of(place, last.frame, running) if facts.kind == "bool" else None,
+        selector=_selector(facts, users, entries, around),
         names=module_names(last.frame),
         alive=tuple(name for name, _ in alive),
         alive_bytes=tuple(size for _, size in alive),
     )
+
+
+def _selector(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry], around: Around) -> Selector | None:
+    """Return the Python value that was traced and failed, in the user's code or in a library that it calls."""
+    if facts.kind not in FIRST_TRIES:
+        return None
+    failed = [each for each in entries if not messages.is_jax_file(each.where.file)][-1]
+    callers = [(each.place, each.frame) for each in users]
+    return selector_of(facts.traced, (failed.place, failed.frame), callers, around.frames)
 
 
 def _of_leak(facts: Failure, node: ast.AST | None, frame: FrameType, around: Around) -> Failure:
