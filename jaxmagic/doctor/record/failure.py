@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...records.call_stack import Frame, Stack
-from .library_use import ModuleUse, Selector
+from .library_use import BatchUse, ModuleUse, Selector
 from .out_of_memory import OutOfMemory
 
 #: The problems that are explained, by what could not be done.
@@ -276,7 +276,7 @@ class Failure:
         holder: what holds the array into which the failing line assigns, if it is known.
         decides: the decision of the failing condition that no function of JAX can make, if there is a known one.
         selector: the Python value that arrives at the failing line as a traced one, if there is one.
-        module: the module of a library that the failing call gets or is, if there is one.
+        module: the module of a library that the failing call gets, or the layer that it calls with a batch.
     """
 
     kind: Kind
@@ -312,7 +312,7 @@ class Failure:
     holder: Holder | None = None
     decides: Decision | None = None
     selector: Selector | None = None
-    module: ModuleUse | None = None
+    module: ModuleUse | BatchUse | None = None
 
     @property
     def line(self) -> str | None:

@@ -25,24 +25,39 @@ class Selector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleUse:
-    """A module of a library, which the failing call gets or is.
+    """A module of a library that the failing call gets, with leaves that JAX cannot take.
 
     Attributes:
         library: its library.
         name: the name that the user's code has for the library, such as ``"eqx"``.
         text: the module as it is written; empty if it is only a part of an argument.
         transform: the function of JAX that is called, such as ``"grad"``; empty if it is unknown.
-        layer: the class of the layer that gets a whole batch; empty if none does.
-        takes: the shape of the one example that this layer takes.
-        given: the shape of the batch.
-        mapped: the call of the module mapped over the batch; ``None`` if it is not known how to write it.
+        filtered: the library's functions in place of JAX's, such as ``("eqx.filter_grad",)``; empty if it has none.
+        call: the call with these functions; ``None`` if it is not known how to write it.
     """
 
     library: Literal["equinox", "nnx"]
     name: str
     text: str = ""
     transform: str = ""
-    layer: str = ""
-    takes: str = ""
-    given: str = ""
+    filtered: tuple[str, ...] = ()
+    call: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchUse:
+    """A call of a layer of Equinox, which takes one example, with a batch of them.
+
+    Attributes:
+        layer: the class of the layer, such as ``"Linear"``.
+        takes: the size of the last axis that it takes.
+        given: the shape that it gets.
+        module: the called module as it is written.
+        mapped: the call mapped over the leading axes; ``None`` if it is not known how to write it.
+    """
+
+    layer: str
+    takes: int
+    given: tuple[int, ...]
+    module: str
     mapped: str | None = None
