@@ -6,10 +6,11 @@ import ast
 import inspect
 import re
 from collections.abc import Sequence
-from types import FrameType, FunctionType, MethodType, ModuleType
-from typing import Any
+from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
 
 from .....runtime.around import attribute, is_a, is_exactly, member, of_type
+from .....runtime.private_api import static_arguments
 from .....runtime.tracing import is_tracer
 from ....record.failure import Traced
 from ....record.library_use import Selector
@@ -21,7 +22,7 @@ from ..statement import Place
 _SELECTING = bool, int, str
 
 #: Packages whose ``jit`` has JAX's options ``static_argnames`` and ``static_argnums``.
-_JITTING = "jax", "flax"
+_JITTING = "jax", "jaxlib", "flax"
 
 
 def selector_of(
@@ -93,36 +94,62 @@ def _passed(path: str, traced: FrameType, place: Place, frame: FrameType) -> Sel
     node = place.node
     if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
         return None
-    leading = _leading(node, frame)
-    keyword = re.fullmatch(r"(?:\w+\[')?(\w+)(?:'\])?", path)
-    code = traced.f_code
-    parameters = code.co_varnames[: code.co_argcount]
-    rest = re.fullmatch(r"(\w+)\[(\d+)\]", path)
-    collected = code.co_varnames[code.co_argcount + code.co_kwonlyargcount :][:1]
-    if leading is None or (not keyword and not rest):
+    jitted = _jitted(node, frame)
+    if jitted is None:
         return None
-    position = parameters.index(path) - leading if path in parameters else None
-    if rest is not None:
-        if not code.co_flags & inspect.CO_VARARGS or collected != (rest[1],):
-            return None
-        position = len(parameters) - leading + int(rest[2])
-    name = keyword[1] if keyword is not None and rest is None else ""
+    name, position = _parameter(path, traced.f_code)
+    if position is not None:
+        position -= jitted.is_bound
     given = next((each.value for each in node.keywords if name and each.arg == name), None)
-    if given is None and position is not None and 0 <= position < len(node.args):
-        given = node.args[position]
+    place_at_call = -1 if position is None else position - jitted.is_method
+    if given is None and 0 <= place_at_call < len(node.args):
+        given = node.args[place_at_call]
     value = MISSING if given is None else value_of(given, frame)
     if given is None or not is_exactly(value, *_SELECTING):
         return None
+    option = f'static_argnames="{name}"' if name else f"static_argnums={position}"
+    if jitted.has_static and position is not None:  # by number alone, a name would not count for a positional one
+        also = f', or "{name}" in static_argnames if it has names there' if name else ""
+        option = f"{position} in static_argnums{also},"
     return Selector(
         function=ast.unparse(node.func),
         argument=name or ast.unparse(given),
-        option=f'static_argnames="{name}"' if name else f"static_argnums={position}",
+        option=option,
         type=str(of_type("__name__", type(value))),
     )
 
 
-def _leading(node: ast.Call, frame: FrameType) -> int | None:
-    """Return how many arguments a jitted function passes by itself; ``None`` if the call is of another function."""
+def _parameter(path: str, code: CodeType) -> tuple[str, int | None]:
+    """Return the name of an argument that JAX names, as far as it has one, and its position, if it has one."""
+    parameters = code.co_varnames[: code.co_argcount]
+    collected = re.fullmatch(r"(\w+)\[(\d+)\]", path)
+    if collected is not None:
+        return "", len(parameters) + int(collected[2]) if code.co_flags & inspect.CO_VARARGS else None
+    keyword = re.fullmatch(r"\w+\['(\w+)'\]", path) if code.co_flags & inspect.CO_VARKEYWORDS else None
+    if keyword is not None:
+        own = code.co_varnames[code.co_argcount + code.co_kwonlyargcount :][
+            : 1 + bool(code.co_flags & inspect.CO_VARARGS)
+        ]
+        return (keyword[1] if path.startswith(f"{own[-1]}[") else ""), None
+    return (path if path.isidentifier() else ""), parameters.index(path) if path in parameters else None
+
+
+class _Jitted(NamedTuple):
+    """A jitted function that is called.
+
+    Attributes:
+        is_bound: whether a method was jitted that was bound to its object before.
+        is_method: whether the call passes the object of the jitted method.
+        has_static: whether it has static arguments.
+    """
+
+    is_bound: bool = False
+    is_method: bool = False
+    has_static: bool = False
+
+
+def _jitted(node: ast.Call, frame: FrameType) -> _Jitted | None:
+    """Describe the jitted function that a call calls; ``None`` if it is another function."""
     function = node.func
     if isinstance(function, ast.Call):  # jax.jit(f)(x)
         jit = value_of(function.func, frame)
@@ -130,18 +157,18 @@ def _leading(node: ast.Call, frame: FrameType) -> int | None:
             return None
         if not function.args:
             return None
-        return int(_is_method(function.args[0], frame))
+        static = any((each.arg or "static").startswith("static") for each in function.keywords)
+        return _Jitted(is_bound=_is_method(function.args[0], frame), has_static=static)
     jitted = value_of(function, frame)
     kind = type(jitted)
     if of_type("__name__", kind) not in ("PjitFunction", "JitFn", "JitWrapped"):
         return None
-    if _package(of_type("__module__", kind)) not in _JITTING and of_type("__module__", kind) != "jaxlib._jax":
+    if _package(of_type("__module__", kind)) not in _JITTING:
         return None
+    static = any(static_arguments(jitted).values())
     if is_exactly(attribute(jitted, "__wrapped__"), MethodType):
-        return 1
-    if not isinstance(function, ast.Attribute):
-        return 0
-    return int(_is_method(function, frame))
+        return _Jitted(is_bound=True, has_static=static)
+    return _Jitted(is_method=_is_method(function, frame), has_static=static)
 
 
 def _is_method(node: ast.expr, frame: FrameType) -> bool:

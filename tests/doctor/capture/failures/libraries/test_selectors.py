@@ -164,3 +164,61 @@ step(1.0, True)
     assert 'static_argnames="train" where the function is jitted' in cell.said
     mended = source.replace("@nnx.jit", '@functools.partial(nnx.jit, static_argnames="train")')
     assert Cell(mended).error is None
+
+
+@pytest.mark.parametrize(
+    ("jitted", "signature", "call", "said", "mended"),
+    [
+        (
+            "jax.jit, static_argnums=0",
+            "n, x, train",
+            "step(2, 1.0, True)",
+            "2 in static_argnums",
+            "static_argnums=(0, 2)",
+        ),
+        (
+            "jax.jit, static_argnames='n'",
+            "n, x, train",
+            "step(2, 1.0, True)",
+            '"train" in static_argnames',
+            "static_argnames=('n', 'train')",
+        ),
+        (
+            "jax.jit, static_argnums=0",
+            "n, x, *rest",
+            "step(2, 1.0, True)",
+            "2 in static_argnums",
+            "static_argnums=(0, 2)",
+        ),
+        ("jax.jit, donate_argnums=0", "n, x, *, train", "step(2, 1.0, train=True)", 'static_argnames="train"', None),
+    ],
+)
+def test_beside_other_options_of_jit(jitted: str, signature: str, call: str, said: str, mended: str | None) -> None:
+    source = f"{HELPER}\n@functools.partial({jitted})\ndef step({signature}):\n    return layer(x, FLAG)\n{call}"
+    source = source.replace("FLAG", "rest[0]" if "rest" in signature else "train")
+    cell = Cell(source)
+    assert said in cell.said
+    option = "donate_argnums=0, static_argnames='train'" if mended is None else mended
+    assert Cell(source.replace(jitted.partition(", ")[2], option)).error is None
+
+
+@pytest.mark.parametrize("number", ["static_argnums=(0, 2)", "static_argnums=2"])
+def test_in_a_method(number: str) -> None:
+    decorated = number != "static_argnums=2"
+    source = f"""
+{HELPER}
+class Trainer:
+    def __init__(self):
+        if not {decorated}:
+            self.step = jax.jit(self.run)
+    {"@functools.partial(jax.jit, static_argnums=0)" if decorated else ""}
+    def run(self, x, *rest):
+        return layer(x, rest[0])
+trainer = Trainer()
+trainer.{"run" if decorated else "step"}(1.0, True)
+"""
+    cell = Cell(source)
+    position = 2 if decorated else 1
+    assert f"{position} in static_argnums" in cell.said or f"static_argnums={position} where" in cell.said
+    mended = source.replace("jax.jit, static_argnums=0", f"jax.jit, {number}")
+    assert Cell(mended.replace("jax.jit(self.run)", "jax.jit(self.run, static_argnums=1)")).error is None
