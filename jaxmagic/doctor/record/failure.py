@@ -196,7 +196,7 @@ class Difference:
         path: the leaf, such as ``"c['b'][1]"``, or empty.
         expected: the type at the beginning of a loop, or in the first branch.
         got: the type at the end of the loop, or in the other branch.
-        aspect: what differs: ``"shapes"``, ``"dtypes"``, ``"shapes and dtypes"``, ``"structure"``, or JAX's words.
+        aspect: ``"shapes"``, ``"dtypes"``, ``"shapes and dtypes"``, ``"structure"``, ``"metadata"``, or JAX's words.
     """
 
     path: str

@@ -145,6 +145,10 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         f"Keep it an array: {jnp}.where chooses between results, {lax}.cond between functions, and "
         f"{lax}.while_loop repeats a function." + _gradient(jnp, gradient)
     ),
+    "write_option": lambda function: (
+        f"{quoted(function)} decides by this value while it is traced: pass a Python value, such as a constant or an "
+        "argument that is static in the function that is jitted."
+    ),
     "write_library": lambda function: (
         f"{quoted(function)} needs numbers, not traced values. Call it outside of the traced "
         "function, or use a function "
@@ -254,6 +258,11 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         f"Begin with the type that the body returns, or return {quoted(leaf) or 'the carry'} with the "
         "type it came in. "
         "A carry cannot grow: allocate it in full and set its elements with .at[i].set()."
+    ),
+    "write_carry_metadata": lambda leaf, type: (
+        f"Make {quoted(leaf) or 'it'} once, outside of the loop, and change its arrays alone in the body, for "
+        f"example with dataclasses.replace(). Other fields of {quoted(type)}, such as functions, must stay equal: a "
+        "function that is re-created is another one."
     ),
     "write_carry_structure": lambda expected: (
         "Return the carry with the structure that it came in, as the first of the two that a body of scan() returns."

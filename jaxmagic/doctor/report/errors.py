@@ -118,7 +118,7 @@ def _kind(text: str) -> str:
 
 
 def _differing(aspect: str) -> str:
-    return "" if aspect in ("", "structure") else f": the {quoted(aspect)} differ"
+    return "" if aspect in ("", "structure", "metadata") else f": the {quoted(aspect)} differ"
 
 
 def _branches(function: str, leaf: str, expected: str, got: str, aspect: str) -> str:

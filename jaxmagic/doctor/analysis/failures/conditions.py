@@ -11,7 +11,7 @@ from ...record.finding import RuleFinding
 from .expression import MOST_VALUES, Expression, expression_of, spelled, value_named
 from .origin import evidence_of
 from .selection import may_be_traced, may_diverge, rewritten
-from .static_argument import static_argument, write_static
+from .static_argument import library_remedy, static_argument, write_static
 
 #: Statements and expressions with a condition.
 _TESTING = ast.If, ast.While, ast.Assert, ast.IfExp
@@ -102,8 +102,7 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     if static is not None and (static.type in ("bool", "str") or recursive):
         return write_static(failure, static)
     if failure.library is not None:
-        called = None if failing is None else failing.called
-        return note("doctor.write_library", function=called or failure.library.function), None
+        return library_remedy(failure, failing, failure.library), None
     if failure.decides is not None:
         jax = spelled(failure, "jax")
         return note("doctor.write_decided", decides=failure.decides, jax=jax, jnp=jnp, lax=lax), None

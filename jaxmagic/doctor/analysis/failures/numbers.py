@@ -9,7 +9,7 @@ from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import Expression, call, expression_of, spelled, value_named, with_imports
 from .origin import evidence_of
-from .static_argument import static_argument, write_static
+from .static_argument import library_remedy, static_argument, write_static
 
 #: Functions of Python's ``math`` that ``jax.numpy`` has, too, with its name for each.
 _MATH = {
@@ -109,8 +109,7 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if failure.library is not None:
         if failure.selector is not None and static is not None and failure.detail not in ("float", "complex"):
             return write_static(failure, static)
-        called = None if failing is None else failing.called
-        return note("doctor.write_library", function=called or failure.library.function), None
+        return library_remedy(failure, failing, failure.library), None
     if failing is not None and isinstance(failing.node, ast.Subscript) and failure.kind == "number":
         return note("doctor.write_stored", array=ast.unparse(failing.node.value), jnp=jnp), None
     if need in ("float", "int", "complex", "bool") or name in ("item", "tolist"):

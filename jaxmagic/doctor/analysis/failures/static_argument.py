@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Literal, NamedTuple
 
+from ....records.call_stack import Frame
 from ....records.note import Note, note
 from ...record.failure import Failure, Passed
 from .expression import Expression, spelled, value_named, with_imports
+
+#: Libraries whose functions compute with traced values, but for those that select what is computed.
+_ON_JAX = re.compile(r"/(flax|equinox|optax|haiku|numpyro|diffrax|optimistix|lineax|blackjax|distrax)/")
 
 
 class StaticArgument(NamedTuple):
@@ -72,6 +77,14 @@ def write_static(failure: Failure, static: StaticArgument) -> tuple[Note, str | 
     option = given.option if given is not None and code is None else ""
     kind = static.type or ""
     return note("doctor.write_static", argument=static.name, type=kind, function=function, option=option), code
+
+
+def library_remedy(failure: Failure, failing: Expression | None, library: Frame) -> Note:
+    """Return the advice for a library's function that needs a Python value and gets a traced one."""
+    called = (None if failing is None else failing.called) or library.function
+    if _ON_JAX.search(library.file.replace("\\", "/")):
+        return note("doctor.write_option", function=called)
+    return note("doctor.write_library", function=called)
 
 
 def static_decorator(failure: Failure, name: str) -> str | None:

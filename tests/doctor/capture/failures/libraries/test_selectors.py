@@ -222,3 +222,18 @@ trainer.{"run" if decorated else "step"}(1.0, True)
     assert f"{position} in static_argnums" in cell.said or f"static_argnums={position} where" in cell.said
     mended = source.replace("jax.jit, static_argnums=0", f"jax.jit, {number}")
     assert Cell(mended.replace("jax.jit(self.run)", "jax.jit(self.run, static_argnums=1)")).error is None
+
+
+def test_a_rate_that_a_layer_decides_by() -> None:
+    pytest.importorskip("flax")
+    begin = """
+import flax.linen as nn
+@jax.jit
+def f(x, rate):
+    return nn.Dropout(rate, deterministic=False).apply({}, x, rngs={"dropout": jax.random.key(0)})
+f(jnp.ones(2), 0.5)
+"""
+    cell = Cell(begin)
+    assert "pass a Python value, such as a constant or an argument that is static" in cell.said
+    assert "pure_callback" not in cell.said
+    assert Cell(begin.replace("@jax.jit", '@functools.partial(jax.jit, static_argnames="rate")')).error is None
