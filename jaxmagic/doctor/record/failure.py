@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...records.call_stack import Frame, Stack
+from .library_use import BatchUse, ModuleUse, Selector
 from .out_of_memory import OutOfMemory
 
 #: The problems that are explained, by what could not be done.
@@ -90,8 +91,7 @@ class Traced:
         file: the file in which it is defined, as Python names it.
         line: the line on which its definition begins, with its decorators.
         transform: why it was traced, in JAX's word: ``"jit"``, ``"scan"``, ``"while_cond"``.
-        arguments: the arguments on which the value depends, as JAX names them, such as ``"params['w']"``. Empty if
-            the value depends on none of them, or if JAX does not say.
+        arguments: those on which the value depends, as JAX names them: ``"params['w']"``. Empty if none are known.
     """
 
     function: str
@@ -193,10 +193,10 @@ class Difference:
     """A leaf or a node at which two pytrees differ.
 
     Attributes:
-        path: the leaf, such as ``"c['b'][1]"``; empty for the whole.
+        path: the leaf, such as ``"c['b'][1]"``, or empty.
         expected: the type at the beginning of a loop, or in the first branch.
         got: the type at the end of the loop, or in the other branch.
-        aspect: what differs: ``"shapes"``, ``"dtypes"``, ``"shapes and dtypes"``, ``"structure"``, or JAX's words.
+        aspect: ``"shapes"``, ``"dtypes"``, ``"shapes and dtypes"``, ``"structure"``, ``"metadata"``, or JAX's words.
     """
 
     path: str
@@ -261,7 +261,7 @@ class Failure:
         parameters: the parameters of the function with the failing line.
         vmapped: whether the failing line has variables that ``jax.vmap`` traces.
         nested: whether tracing went on inside of other tracing; ``None`` if unknown.
-        handed: where the arguments of the traced function came from, if its caller was being traced, innermost first.
+        handed: where arguments of the traced function came from, if its caller was being traced, innermost first.
         escapes: lines that may have stored the value that leaked.
         differences: where two pytrees or types differ.
         donated_by: calls that may have donated the array, as they are written.
@@ -273,9 +273,10 @@ class Failure:
         said: what the message says, by the names of the groups in its pattern.
         operands: the operands or arguments of the failing expression.
         outer: whether the failing line assigns into a variable that its function does not have.
-        holder: what holds the array into which the failing line assigns; ``None`` if it is unknown.
-        decides: the decision of the failing condition that no function of JAX can make; ``None`` if there is none or
-            it is unknown.
+        holder: what holds the array into which the failing line assigns, if it is known.
+        decides: the decision of the failing condition that no function of JAX can make, if there is a known one.
+        selector: the Python value that arrives at the failing line as a traced one, if there is one.
+        module: the module of a library that the failing call gets, or the layer that it calls with a batch.
     """
 
     kind: Kind
@@ -310,6 +311,8 @@ class Failure:
     outer: bool = False
     holder: Holder | None = None
     decides: Decision | None = None
+    selector: Selector | None = None
+    module: ModuleUse | BatchUse | None = None
 
     @property
     def line(self) -> str | None:

@@ -71,9 +71,11 @@ def _write_default(operator: str, first: str, other: str, jnp: str, gradient: bo
     )
 
 
-def _write_static(argument: str, type: str, function: str) -> str:
+def _write_static(argument: str, type: str, function: str, option: str = "") -> str:
+    how = f", with {quoted(option)} where the function is jitted" if option else ""
     return (
-        f"{quoted(argument)} is a Python {type} where {quoted(function)} is called: declare it static. "
+        f"{'The argument ' if 'argnums' in option else ''}{quoted(argument)} is a Python {type} where "
+        f"{quoted(function)} is called: declare it static{how}. "
         "The function is then compiled once per value."
     )
 
@@ -142,6 +144,10 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_no_condition": lambda jnp, lax, gradient=False: (
         f"Keep it an array: {jnp}.where chooses between results, {lax}.cond between functions, and "
         f"{lax}.while_loop repeats a function." + _gradient(jnp, gradient)
+    ),
+    "write_option": lambda function: (
+        f"{quoted(function)} decides by this value while it is traced: pass a Python value, such as a constant or an "
+        "argument that is static in the function that is jitted."
     ),
     "write_library": lambda function: (
         f"{quoted(function)} needs numbers, not traced values. Call it outside of the traced "
@@ -252,6 +258,11 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         f"Begin with the type that the body returns, or return {quoted(leaf) or 'the carry'} with the "
         "type it came in. "
         "A carry cannot grow: allocate it in full and set its elements with .at[i].set()."
+    ),
+    "write_carry_metadata": lambda leaf, type: (
+        f"Make {quoted(leaf) or 'it'} once, outside of the loop, and change its arrays alone in the body, for "
+        f"example with dataclasses.replace(). Other fields of {quoted(type)}, such as functions, must stay equal: a "
+        "function that is re-created is another one."
     ),
     "write_carry_structure": lambda expected: (
         "Return the carry with the structure that it came in, as the first of the two that a body of scan() returns."

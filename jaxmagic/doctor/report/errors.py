@@ -10,6 +10,7 @@ from .out_of_memory import MEMORY_NOTES
 from .quoted import quoted
 from .wrong_arguments.calls import CALL_NOTES
 from .wrong_arguments.meshes import MESH_NOTES
+from .wrong_arguments.modules import MODULE_NOTES
 from .wrong_arguments.shapes import SHAPE_NOTES
 
 #: How each use of a condition is worded.
@@ -117,7 +118,7 @@ def _kind(text: str) -> str:
 
 
 def _differing(aspect: str) -> str:
-    return "" if aspect in ("", "structure") else f": the {quoted(aspect)} differ"
+    return "" if aspect in ("", "structure", "metadata") else f": the {quoted(aspect)} differ"
 
 
 def _branches(function: str, leaf: str, expected: str, got: str, aspect: str) -> str:
@@ -214,4 +215,5 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     **SHAPE_NOTES,
     **CALL_NOTES,
     **MESH_NOTES,
+    **MODULE_NOTES,
 }

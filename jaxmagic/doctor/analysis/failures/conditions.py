@@ -11,7 +11,7 @@ from ...record.finding import RuleFinding
 from .expression import MOST_VALUES, Expression, expression_of, spelled, value_named
 from .origin import evidence_of
 from .selection import may_be_traced, may_diverge, rewritten
-from .static_argument import static_argument, static_decorator
+from .static_argument import library_remedy, static_argument, write_static
 
 #: Statements and expressions with a condition.
 _TESTING = ast.If, ast.While, ast.Assert, ast.IfExp
@@ -98,17 +98,11 @@ def condition_of(failure: Failure, failing: Expression) -> str:
 def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Note, str | None]:
     jnp, lax = spelled(failure, "jax.numpy"), spelled(failure, "jax.lax")
     static = static_argument(failure, failing)
+    recursive = failure.decides == "recursion" and static is not None and static.certain == "yes"
+    if static is not None and (static.type in ("bool", "str") or recursive):
+        return write_static(failure, static)
     if failure.library is not None:
-        called = None if failing is None else failing.called
-        return note("doctor.write_library", function=called or failure.library.function), None
-    if static is not None and static.type in ("bool", "str"):
-        remedy = note("doctor.write_static", argument=static.name, type=static.type, function=_function(failure))
-        return remedy, static_decorator(failure, static.name)
-    if failure.decides == "recursion" and static is not None and static.certain == "yes":
-        remedy = note(
-            "doctor.write_static", argument=static.name, type=static.type or "", function=_function(failure)
-        )
-        return remedy, static_decorator(failure, static.name)
+        return library_remedy(failure, failing, failure.library), None
     if failure.decides is not None:
         jax = spelled(failure, "jax")
         return note("doctor.write_decided", decides=failure.decides, jax=jax, jnp=jnp, lax=lax), None
@@ -147,10 +141,7 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     if use.partition(".")[0] in {jnp, lax, spelled(failure, "jax")} and "." in use:  # an argument such as top_k's k
         if static is None:
             return note("doctor.write_known_size"), None
-        remedy = note(
-            "doctor.write_static", argument=static.name, type=static.type or "", function=_function(failure)
-        )
-        return remedy, static_decorator(failure, static.name)
+        return write_static(failure, static)
     return note("doctor.write_no_condition", jnp=jnp, lax=lax, gradient=True), None
 
 
@@ -213,7 +204,3 @@ def _is_plain(failure: Failure, node: ast.expr) -> bool:
     if isinstance(node, ast.Name):
         return value_named(failure, node.id) is None
     return isinstance(node, ast.Constant)
-
-
-def _function(failure: Failure) -> str:
-    return failure.traced.function if failure.traced is not None else "the function"

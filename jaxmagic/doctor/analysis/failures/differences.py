@@ -49,7 +49,27 @@ def _structures(text: str) -> tuple[Difference, ...]:
         Difference(path=path, expected=_plain(first), got=_plain(other), aspect="structure")
         for path, first, other, _ in pairs
     ]
-    return tuple(found) or _trees(text)
+    return tuple(found) or _metadata(text) or _trees(text)
+
+
+def _metadata(text: str) -> tuple[Difference, ...]:
+    """Return the nodes of two pytrees that hold other values beside their leaves.
+
+    >>> said = "The input carry s is a <class 'm.S'> with pytree metadata ({}) but the corresponding component of "
+    >>> said += "the carry output is a <class 'm.S'> with pytree metadata ({}), so the pytree node metadata does not "
+    >>> said += "match"
+    >>> _metadata(said.format(1, 2))
+    (Difference(path='s', expected='S', got='S with other metadata', aspect='metadata'),)
+    """
+    pairs = re.findall(
+        r"he input carry (?:component )?(\S.*?) is an? <class '(?:[\w<>]+\.)*(\w+)'> with pytree metadata .+?, so "
+        r"the pytree node metadata does not match",
+        text,
+    )
+    return tuple(
+        Difference(path=path, expected=kind, got=f"{kind} with other metadata", aspect="metadata")
+        for path, kind in pairs
+    )
 
 
 def _trees(text: str) -> tuple[Difference, ...]:

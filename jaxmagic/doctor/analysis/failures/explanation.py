@@ -16,6 +16,7 @@ from .static_values import explain_static
 from .structures import explain_branches, explain_carry, explain_pytree
 from .wrong_arguments.all import WRONG_ARGUMENTS
 from .wrong_arguments.explained import finding_of
+from .wrong_arguments.modules import explain_module
 
 _EXPLAIN: dict[Kind, Callable[[Failure], RuleFinding]] = {
     "bool": explain_condition,
@@ -38,4 +39,6 @@ _EXPLAIN: dict[Kind, Callable[[Failure], RuleFinding]] = {
 def explanation(failure: Failure) -> RuleFinding:
     """Explain an exception that JAX raised."""
     wrong = WRONG_ARGUMENTS.get(failure.kind)
-    return _EXPLAIN[failure.kind](failure) if wrong is None else finding_of(failure, wrong(failure))
+    if wrong is None:
+        return _EXPLAIN[failure.kind](failure)
+    return finding_of(failure, explain_module(failure) or wrong(failure))

@@ -9,7 +9,7 @@ from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import Expression, call, expression_of, spelled, value_named, with_imports
 from .origin import evidence_of
-from .static_argument import static_argument, static_decorator
+from .static_argument import library_remedy, static_argument, write_static
 
 #: Functions of Python's ``math`` that ``jax.numpy`` has, too, with its name for each.
 _MATH = {
@@ -105,9 +105,11 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     jnp, lax = spelled(failure, "jax.numpy"), spelled(failure, "jax.lax")
     need = _need(failure, failing)
     name = need.rpartition(".")[2]
+    static = static_argument(failure, failing)
     if failure.library is not None:
-        called = None if failing is None else failing.called
-        return note("doctor.write_library", function=called or failure.library.function), None
+        if failure.selector is not None and static is not None and failure.detail not in ("float", "complex"):
+            return write_static(failure, static)
+        return library_remedy(failure, failing, failure.library), None
     if failing is not None and isinstance(failing.node, ast.Subscript) and failure.kind == "number":
         return note("doctor.write_stored", array=ast.unparse(failing.node.value), jnp=jnp), None
     if need in ("float", "int", "complex", "bool") or name in ("item", "tolist"):
@@ -121,11 +123,8 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         return note("doctor.write_library", function=need), None
     if name in _SIZED or (failure.detail or "").rpartition(".")[2] in _SIZED:
         return note("doctor.write_sized", function=need, jnp=jnp), None
-    static = static_argument(failure, failing)
-    function = failure.traced.function if failure.traced is not None else ""
     if static is not None and static.certain == "yes":
-        remedy = note("doctor.write_static", argument=static.name, type=static.type or "", function=function)
-        return remedy, static_decorator(failure, static.name)
+        return write_static(failure, static)
     if name in _LENGTHS:
         return note("doctor.write_sized", function=need, jnp=jnp, argument=_LENGTHS[name]), None
     if need == "range":
@@ -135,6 +134,7 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if need == "slice":
         return note("doctor.write_slice", lax=lax), None
     if static is not None:
+        function = failure.traced.function if failure.traced is not None else ""
         return note("doctor.write_static_perhaps", argument=static.name, function=function), None
     return note("doctor.write_known_size"), None
 

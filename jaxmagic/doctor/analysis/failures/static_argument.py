@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Literal, NamedTuple
 
+from ....records.call_stack import Frame
+from ....records.note import Note, note
 from ...record.failure import Failure, Passed
 from .expression import Expression, spelled, value_named, with_imports
+
+#: Libraries whose functions compute with traced values, but for those that select what is computed.
+_ON_JAX = re.compile(r"/(flax|equinox|optax|haiku|numpyro|diffrax|optimistix|lineax|blackjax|distrax)/")
 
 
 class StaticArgument(NamedTuple):
@@ -29,6 +35,10 @@ def static_argument(failure: Failure, failing: Expression | None) -> StaticArgum
     It must be the only one on which the value depends, unchanged, and no array where the function is called.
     """
     traced = failure.traced
+    if failure.selector is not None:
+        given, name = failure.selector, failure.selector.argument
+        if failure.call is None or name not in failure.call.unfit:
+            return StaticArgument(name, "yes", given.type)
     if (
         traced is None
         or traced.transform != "jit"
@@ -57,6 +67,24 @@ def static_argument(failure: Failure, failing: Expression | None) -> StaticArgum
 def _is_plain(passed: Passed) -> bool:
     """Return whether an argument selects a program, as a size or a flag does; a float is data."""
     return passed.type in ("int", "bool", "str")
+
+
+def write_static(failure: Failure, static: StaticArgument) -> tuple[Note, str | None]:
+    """Return the advice to make an argument static, and the decorator that does it."""
+    given, traced = failure.selector, failure.traced
+    function = given.function if given is not None else "the function" if traced is None else traced.function
+    code = static_decorator(failure, static.name)
+    option = given.option if given is not None and code is None else ""
+    kind = static.type or ""
+    return note("doctor.write_static", argument=static.name, type=kind, function=function, option=option), code
+
+
+def library_remedy(failure: Failure, failing: Expression | None, library: Frame) -> Note:
+    """Return the advice for a library's function that needs a Python value and gets a traced one."""
+    called = (None if failing is None else failing.called) or library.function
+    if _ON_JAX.search(library.file.replace("\\", "/")):
+        return note("doctor.write_option", function=called)
+    return note("doctor.write_library", function=called)
 
 
 def static_decorator(failure: Failure, name: str) -> str | None:

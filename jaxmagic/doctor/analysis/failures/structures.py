@@ -93,6 +93,8 @@ def _carry_remedy(first: Difference, jnp: str) -> Note:
         )
     if first.aspect == "structure":
         return note("doctor.write_carry_structure", expected=first.expected)
+    if first.aspect == "metadata":
+        return note("doctor.write_carry_metadata", leaf=first.path, type=first.expected)
     return note("doctor.write_carry_shape", leaf=first.path)
 
 

@@ -13,19 +13,23 @@ from ....errors import message_of
 from ....records.call_stack import Frame, is_users
 from ....records.cell_names import known_as, text_of
 from ....runtime.around import of_type
-from ....runtime.tracing import is_tracer, origin_of, traces_around, type_of
+from ....runtime.tracing import origin_of, type_of
 from ...analysis.failures import messages
 from ...analysis.failures.differences import differences
 from ...analysis.failures.expression import MOST_VALUES
-from ...analysis.failures.origin import OF_TRACED
+from ...analysis.failures.origin import FIRST_TRIES, OF_TRACED
 from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
 from ...record.failure import Failure, Handed, Traced, Value
+from ...record.library_use import Selector
 from .buffers import Donors, deleted_in, donors_of, largest_alive
 from .calls import called_name, jit_call, value_of
 from .decided import code_of, decision_of
 from .escapes import escapes_of
 from .holder import holder_of
-from .leaked import Around, calls_around, has_leaked, leaked_in, tracers_in, used
+from .leaked import Around, calls_around, has_leaked, is_nested, is_vmapped, leaked_in, tracers_in, used
+from .libraries.batches import module_in
+from .libraries.library_calls import innermost_library_call
+from .libraries.selectors import selector_of
 from .modules import module_names
 from .operands import (
     default_devices,
@@ -119,21 +123,28 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         return facts
     found = _with_code(facts, users, entries)
     if found.kind in WRONG_ARGUMENTS:
-        found = _with_operands(found, users[-1], _first_of_jax(entries, users[-1]))
+        found = _with_operands(found, users[-1], _beyond(entries, users[-1]))
     if kind != "memory":
         return found
     return replace(found, memory=look_at_memory(text, users[-1].place, users[-1].frame, limits))
 
 
-def _first_of_jax(entries: Sequence[Entry], last: Entry) -> FrameType | None:
+def _beyond(entries: Sequence[Entry], last: Entry) -> Sequence[Entry]:
+    """Return the calls that a line of the user's led to."""
+    return entries[[each is last for each in entries].index(True) + 1 :]
+
+
+def _first_of_jax(entries: Sequence[Entry]) -> FrameType | None:
     """Return the frame of JAX's function that the failing line called, directly or through a library."""
-    beyond = entries[[each is last for each in entries].index(True) + 1 :]
-    return next((each.frame for each in beyond if messages.is_jax_file(each.where.file)), None)
+    return next((each.frame for each in entries if messages.is_jax_file(each.where.file)), None)
 
 
-def _with_operands(facts: Failure, last: Entry, called: FrameType | None) -> Failure:
-    """Add the operands of the failing expression."""
+def _with_operands(facts: Failure, last: Entry, beyond: Sequence[Entry]) -> Failure:
+    """Add the operands of the failing expression, and the module of a library that it calls or passes."""
     place, frame = last.place, last.frame
+    library = _library(beyond)
+    facts = replace(facts, module=module_in(facts, place, frame, None if library is None else library.frame))
+    called = _first_of_jax(beyond if library is None else beyond[beyond.index(library) :])
     if facts.kind == "update":
         outer, holder = is_outer(place, frame), holder_of(place, frame)
         return replace(facts, operands=index_parts(place, frame), outer=outer, holder=holder)
@@ -147,20 +158,16 @@ def _with_operands(facts: Failure, last: Entry, called: FrameType | None) -> Fai
     return replace(facts, operands=operands_of(place, frame, called))
 
 
-def _library(entries: Sequence[Entry], last: Entry) -> Frame | None:
-    """Return the innermost call in a library that the failing line called, before that called JAX.
-
-    The libraries that JAX itself calls are its own affair.
-    """
-    beyond = entries[[each is last for each in entries].index(True) + 1 :]
-    theirs = [*itertools.takewhile(lambda each: not messages.is_jax_file(each.where.file), beyond)]
-    return theirs[-1].where if theirs else None
+def _library(entries: Sequence[Entry]) -> Entry | None:
+    """Return the innermost call in a library among those that the failing line led to."""
+    found = innermost_library_call([each.where.file for each in entries])
+    return None if found is None else entries[found]
 
 
 def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry]) -> Failure:
     """Add what the code and the variables of the failing line tell."""
     last, place = users[-1], users[-1].place
-    code, library = last.frame.f_code, _library(entries, last)
+    code, library = last.frame.f_code, _library(_beyond(entries, last))
     if facts.kind == "number" and is_percent(place.node):
         facts = replace(facts, kind="format")
     if facts.traced is None and facts.kind in ("mask", "shape", "number", "format"):
@@ -189,23 +196,33 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         statement=place.text,
         node=place.position,
         operation=place.operation,
-        library=library,
+        library=None if library is None else library.where,
         values=values,
         call=call,
         own=begun is not None and users[begun] is last,
         parameters=code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
-        vmapped=any(_is_vmapped(value) for value in last.frame.f_locals.values()),
-        nested=None if begun is None else _nested(users[begun].frame),
+        vmapped=any(is_vmapped(value) for value in last.frame.f_locals.values()),
+        nested=None if begun is None else is_nested(users[begun].frame),
         handed=tuple(_handed(users, begun)),
         escapes=escapes_of(facts.traced, facts.detail) if facts.kind == "leak" else (),
         detail=", ".join(deleted) or _named(facts, place, last.frame),
         donated_by=donors.calls,
         donated_before=donors.before,
         decides=decision_of(place, last.frame, running) if facts.kind == "bool" else None,
+        selector=_selector(facts, users, entries, around),
         names=module_names(last.frame),
         alive=tuple(name for name, _ in alive),
         alive_bytes=tuple(size for _, size in alive),
     )
+
+
+def _selector(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry], around: Around) -> Selector | None:
+    """Return the Python value that was traced and failed, in the user's code or in a library that it calls."""
+    if facts.kind not in FIRST_TRIES:
+        return None
+    failed = [each for each in entries if not messages.is_jax_file(each.where.file)][-1]
+    callers = [(each.place, each.frame) for each in users]
+    return selector_of(facts.traced, (failed.place, failed.frame), callers, around.frames)
 
 
 def _of_leak(facts: Failure, node: ast.AST | None, frame: FrameType, around: Around) -> Failure:
@@ -252,13 +269,6 @@ def _beginning(traced: Traced | None, users: Sequence[Entry]) -> int | None:
     return found[-1] if found else None
 
 
-def _nested(frame: FrameType) -> bool | None:
-    """Return whether a function was traced inside of other tracing, by the traced values among its variables."""
-    tracers = (value for value in list(frame.f_locals.values()) if is_tracer(value))
-    kinds = [each for each in map(traces_around, tracers) if each is not None]
-    return min(map(len, kinds)) > 2 if kinds else None
-
-
 def _common(values: Sequence[Value]) -> Traced | None:
     """Return the function that made all of some traced values, with the arguments on which they depend."""
     origins = [each.origin for each in values if each.origin is not None]
@@ -266,12 +276,6 @@ def _common(values: Sequence[Value]) -> Traced | None:
         return None
     arguments = tuple(dict.fromkeys(name for each in origins for name in each.arguments))
     return replace(origins[0], arguments=arguments)
-
-
-def _is_vmapped(value: object) -> bool:
-    """Return whether a value is traced by ``jax.vmap`` first of all."""
-    kinds = traces_around(value) if is_tracer(value) else None
-    return kinds is not None and kinds[0].startswith(("Batch", "Vmap"))
 
 
 def _values(node: ast.AST | None, frame: FrameType, leaked: Around | None = None) -> Iterator[Value]:

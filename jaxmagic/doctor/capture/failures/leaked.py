@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
-from ....runtime.tracing import is_traced_in, is_tracer
+from ....runtime.tracing import is_traced_in, is_tracer, traces_around
 from ...record.failure import Traced
 from .calls import value_of
 from .held import arrays_in
@@ -94,3 +94,16 @@ def has_leaked(traced: Traced | None, place: Place, frame: FrameType, around: Ar
     known = (traced.function, traced.file, traced.line)
     codes = (each.f_code for each in around.frames)
     return all((each.co_name, each.co_filename, each.co_firstlineno) != known for each in codes)
+
+
+def is_nested(frame: FrameType) -> bool | None:
+    """Return whether a function was traced inside of other tracing, by the traced values among its variables."""
+    tracers = (value for value in list(frame.f_locals.values()) if is_tracer(value))
+    kinds = [each for each in map(traces_around, tracers) if each is not None]
+    return min(map(len, kinds)) > 2 if kinds else None
+
+
+def is_vmapped(value: object) -> bool:
+    """Return whether a value is traced by ``jax.vmap`` first of all."""
+    kinds = traces_around(value) if is_tracer(value) else None
+    return kinds is not None and kinds[0].startswith(("Batch", "Vmap"))

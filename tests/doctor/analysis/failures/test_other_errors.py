@@ -410,6 +410,22 @@ def test_a_carry_that_changes(name: str) -> None:
     assert (facts["leaf"], facts["expected"], facts["got"]) == (leaf, expected, got)
 
 
+def test_a_carry_with_another_function_in_it() -> None:
+    begin = """
+import dataclasses
+class State:
+    pass
+State.__annotations__ = {"w": object, "step": object}
+State = jax.tree_util.register_dataclass(dataclasses.dataclass(State), ["w"], ["step"])
+state = State(1.0, lambda w: w + 1)
+"""
+    cell = Cell(f"{begin}lax.scan(lambda s, _: (State(s.step(s.w), lambda w: w + 1), None), state, length=3)")
+    assert "s of scan begins as a State and ends as a State with other metadata." in cell.said
+    assert "dataclasses.replace()" in cell.said
+    mended = "lax.scan(lambda s, _: (dataclasses.replace(s, w=s.step(s.w)), None), state, length=3)"
+    assert Cell(begin + mended).error is None
+
+
 def test_all_leaves_of_a_carry_that_change_are_named() -> None:
     cell = Cell(
         "lax.scan(lambda c, x: ((c[0] + x, c[1] * 1j), x), (jnp.int32(0), jnp.ones(2)), jnp.arange(3.0))  # here"

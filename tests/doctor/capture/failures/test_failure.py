@@ -215,19 +215,6 @@ def test_inside_of_a_plain_module_class() -> None:
     assert jnp.allclose(cell.rewritten(cell.finding.code).names["result"], expected)
 
 
-def test_a_method_of_an_object_inside_of_a_jitted_function_has_no_static_arguments() -> None:
-    cell = Cell("""
-        def helper(n):
-            return jnp.zeros(n)  # here
-        @jax.jit
-        def f(n):
-            return helper(n)
-        f(3)
-    """)
-    assert cell.finding.line == cell.here
-    assert "static_argnames" not in cell.said + (cell.finding.code or "")
-
-
 @pytest.mark.parametrize("words", ["raise error", "raise", "raise error from None"])
 def test_an_error_that_the_user_raises_again_is_still_jaxs(words: str) -> None:
     cell = Cell(f"""

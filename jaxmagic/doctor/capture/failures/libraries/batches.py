@@ -1,0 +1,89 @@
+"""Recognizes a layer of Equinox that takes one example and is called with a batch."""
+
+from __future__ import annotations
+
+import ast
+from types import FrameType
+from typing import Any
+
+from .....runtime.around import attribute, is_exactly, of_type
+from .....runtime.tracing import is_array, is_tracer
+from ....record.failure import Failure
+from ....record.library_use import BatchUse, ModuleUse
+from ..calls import MISSING, value_of
+from ..statement import Place
+from .module_use import library_of, module_given, name_of_jax
+
+#: The layers, the attribute that holds the size of the last axis of an example, and the parameter that gets one.
+_LAYERS = {
+    "Linear": ("in_features", "x"),
+    "GRUCell": ("input_size", "input"),
+    "LSTMCell": ("input_size", "input"),
+}
+
+
+def module_in(
+    failure: Failure, place: Place, frame: FrameType, inner: FrameType | None
+) -> ModuleUse | BatchUse | None:
+    """Return the module that a failing call passes to JAX or calls with a batch; ``None`` if there is none.
+
+    Args:
+        failure: what is known about the failure.
+        place: where the user's code stopped.
+        frame: its frame.
+        inner: the innermost frame of a library that it called.
+    """
+    if failure.kind in ("not array", "grad input"):
+        return module_given(place, frame, dict(failure.said))
+    return batch_given(place, frame, inner) if failure.kind in ("product", "broadcast") else None
+
+
+def batch_given(place: Place, frame: FrameType, inner: FrameType | None) -> BatchUse | None:
+    """Return how a failing call passes a batch to a layer that takes one example; ``None`` if it does not.
+
+    Args:
+        place: where the user's code stopped.
+        frame: its frame.
+        inner: the innermost frame of a library that it called.
+    """
+    node = place.node
+    if inner is None or not isinstance(node, ast.Call) or inner.f_code.co_name != "__call__":
+        return None
+    called = value_of(node.func, frame)
+    layer = inner.f_locals.get("self")
+    kind = of_type("__name__", type(layer))
+    home = str(of_type("__module__", type(layer)))
+    if library_of(called) != "equinox" or kind not in _LAYERS or not home.startswith("equinox.nn"):
+        return None
+    size, parameter = _LAYERS[kind]
+    takes = attribute(layer, size)
+    arguments = [value_of(each, frame) for each in node.args]
+    shapes = [_shape(each) for each in arguments]
+    given = shapes[0] if called is layer and shapes else None  # the layer may have assigned to its parameter
+    given = given or _shape(inner.f_locals.get(parameter))
+    if not is_exactly(takes, int) or given is None or len(given) < 2 or given[-1] != takes:
+        return None
+    return BatchUse(
+        layer=f"equinox.nn.{kind}",
+        takes=takes,
+        given=given,
+        module=ast.unparse(node.func),
+        mapped=_mapped(node, shapes, given, name_of_jax(frame)),
+    )
+
+
+def _shape(value: Any) -> tuple[int, ...] | None:
+    return tuple(value.shape) if value is not MISSING and (is_array(value) or is_tracer(value)) else None
+
+
+def _mapped(
+    node: ast.Call, shapes: list[tuple[int, ...] | None], given: tuple[int, ...], jax: str | None
+) -> str | None:
+    """Return the call mapped over the leading axes, if each argument is known to have them."""
+    lead = given[:-1]
+    if jax is None or node.keywords or not shapes or any(each is None or each[:-1] != lead for each in shapes):
+        return None
+    function = ast.unparse(node.func)
+    for _ in lead:
+        function = f"{jax}.vmap({function})"
+    return f"{function}({', '.join(map(ast.unparse, node.args))})"

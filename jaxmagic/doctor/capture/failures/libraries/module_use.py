@@ -1,0 +1,208 @@
+"""Finds the module of Equinox or of flax.nnx that a failing call gets, and the call that takes it."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from types import FrameType, FunctionType, MemberDescriptorType
+from typing import Any, Literal
+
+from .....runtime.around import attribute, attributes, enclosed, is_exactly, member, of_type
+from .....runtime.tracing import is_array, is_tracer, type_of
+from ....analysis.failures.messages import is_jax_file
+from ....record.library_use import ModuleUse
+from ..calls import MISSING, value_of
+from ..modules import module_names
+from ..statement import Place
+
+#: JAX's transformations, and the ones of each library that take its modules.
+_FILTERED = {
+    "equinox": {
+        "grad": "filter_grad",
+        "value_and_grad": "filter_value_and_grad",
+        "hessian": "filter_hessian",
+        "jacrev": "filter_jacrev",
+        "jacfwd": "filter_jacfwd",
+        "jit": "filter_jit",
+        "vmap": "filter_vmap",
+        "checkpoint": "filter_checkpoint",
+        "eval_shape": "filter_eval_shape",
+        "make_jaxpr": "filter_make_jaxpr",
+    },
+    "nnx": {"grad": "grad", "value_and_grad": "value_and_grad"},
+}
+
+#: Transformations by the function that JAX returns for them.
+_RETURNED = {
+    "grad_f": "grad",
+    "grad_f_aux": "grad",
+    "value_and_grad_f": "value_and_grad",
+    "vmap_f": "vmap",
+    "fun_remat": "checkpoint",
+}
+
+#: Modules inside of modules and containers are searched down to this depth.
+_DEPTH = 6
+
+#: A larger container is not searched.
+_LARGEST = 1000
+
+#: Options of a transformation that the library's takes as well.
+_SHARED_OPTIONS = ("has_aux",)
+
+
+def library_of(value: object) -> Literal["equinox", "nnx"] | None:
+    """Return the library of whose modules a value is one."""
+    for kind in of_type("__mro__", type(value)):
+        home = of_type("__module__", kind)
+        if of_type("__name__", kind) == "Module" and is_exactly(home, str):
+            if home.partition(".")[0] == "equinox":
+                return "equinox"
+            if home.startswith("flax.nnx"):
+                return "nnx"
+    return None
+
+
+def name_of(library: Literal["equinox", "nnx"], frame: FrameType) -> str:
+    """Return the name that the user's code has for a library, or its full one."""
+    module = sys.modules.get("equinox" if library == "equinox" else "flax.nnx")
+    names = [*frame.f_locals.items(), *frame.f_globals.items()]
+    own = (name for name, value in names if value is module and name.isidentifier())
+    return next(own, "equinox" if library == "equinox" else "nnx")
+
+
+def module_given(place: Place, frame: FrameType, said: dict[str, str]) -> ModuleUse | None:
+    """Return the module among the arguments of a call that holds what JAX cannot take.
+
+    Args:
+        place: where the user's code stopped.
+        frame: its frame.
+        said: what JAX's message says: the type of a value, or the dtype of an array.
+    """
+    node = place.node
+    if not isinstance(node, ast.Call):
+        return None
+    given = [*node.args, *(each.value for each in node.keywords)]
+    values = [(each, value_of(each, frame)) for each in given]
+    modules = [
+        (library, ast.unparse(each) if inner is value else "", inner)
+        for each, value in values
+        for inner in _modules(_known(each, value, frame))
+        if (library := library_of(inner)) is not None
+    ]
+    holding = [each for each in modules if _holds(each[2], said)]
+    others = [value for _, value in values if value is not MISSING and library_of(value) is None]
+    if len(holding) != 1 or any(_is_meant(each, said) for each in others):
+        return None
+    library, text, _ = holding[0]
+    name = name_of(library, frame)
+    transforms = _transforms(node.func, frame)
+    known = _FILTERED[library]
+    filtered = [f"{name}.{known[each]}" for each in transforms if each in known]
+    complete = bool(transforms) and len(filtered) == len(transforms)
+    return ModuleUse(
+        library=library,
+        name=name,
+        text=text,
+        transform=transforms[-1] if transforms else "",
+        filtered=tuple(filtered) if complete else (),
+        call=_with_filtered(node, filtered) if complete else None,
+    )
+
+
+def _known(node: ast.expr, value: Any, frame: FrameType) -> Any:
+    """Return the value of an argument; that of a tuple or a list is the list of those of its items."""
+    if value is MISSING and isinstance(node, ast.Tuple | ast.List):
+        return [value_of(each, frame) for each in node.elts]
+    return value
+
+
+def _modules(value: Any, depth: int = 2) -> Iterator[Any]:
+    if value is MISSING or library_of(value) is not None:
+        yield value
+    elif depth and is_exactly(value, list, tuple, dict) and len(value) <= _LARGEST:
+        for each in value.values() if is_exactly(value, dict) else value:
+            yield from _modules(each, depth - 1)
+
+
+def _holds(value: Any, said: dict[str, str], depth: int = _DEPTH) -> bool:
+    """Return whether a module has what JAX names among its leaves: static fields are none."""
+    if _is_meant(value, said):
+        return True
+    if not depth:
+        return False
+    if is_exactly(value, list, tuple, dict):
+        items = list(value.values() if is_exactly(value, dict) else value) if len(value) <= _LARGEST else []
+        return any(_holds(each, said, depth - 1) for each in items)
+    if not str(of_type("__module__", type(value))).startswith("flax.nnx") and library_of(value) is None:
+        return False
+    slot = member(type(value), "_raw_value")  # of a variable of nnx
+    if is_exactly(slot, MemberDescriptorType):
+        return _holds(slot.__get__(value), said, depth - 1)
+    fields: Any = member(type(value), "__dataclass_fields__")
+    known = fields if is_exactly(fields, dict) else {}
+    return any(
+        _holds(each, said, depth - 1)
+        for name, each in (attributes(value) or {}).items()
+        if name not in known or not known[name].metadata.get("static", False)
+    )
+
+
+def _is_meant(value: Any, said: dict[str, str]) -> bool:
+    """Return whether a value has the type or the dtype in JAX's message."""
+    kind = said.get("type")
+    if kind is not None:
+        own = type(value)
+        return f"{of_type('__module__', own)}.{of_type('__qualname__', own)}".removeprefix("builtins.") == kind
+    dtype = (type_of(value) or "").partition("[")[0] if is_array(value) or is_tracer(value) else ""
+    return bool(dtype) and dtype == said.get("dtype")
+
+
+def _transforms(function: ast.expr, frame: FrameType) -> list[str]:
+    """Return the transformations that a called function consists of, such as ``["jit", "grad"]``."""
+    if isinstance(function, ast.Call):  # jax.jit(jax.grad(f))
+        outer = _jax_name(value_of(function.func, frame))
+        inner = function.args[0] if function.args else None
+        return [outer, *_transforms(inner, frame)] if outer and inner is not None else []
+    called = value_of(function, frame)
+    if of_type("__name__", type(called)) == "PjitFunction":
+        return ["jit", *filter(None, [_returned_by(attribute(called, "__wrapped__"))])]
+    return [*filter(None, [_jax_name(called) or _returned_by(called)])]
+
+
+def _jax_name(function: Any) -> str:
+    """Return the name of a public function of JAX; empty for another one."""
+    if not is_exactly(function, FunctionType) or not str(function.__module__).startswith("jax."):
+        return ""
+    return str(function.__name__)
+
+
+def _returned_by(function: Any) -> str:
+    """Return the transformation of JAX that made a function; empty if it is none, or unknown."""
+    if not is_exactly(function, FunctionType) or not is_jax_file(function.__code__.co_filename):
+        return ""
+    behind: Any = enclosed(function).get("fun")  # behind the wrapper that filters tracebacks
+    inner: Any = behind if is_exactly(behind, FunctionType) and is_jax_file(behind.__code__.co_filename) else function
+    return _RETURNED.get(inner.__code__.co_name, "")
+
+
+def _with_filtered(node: ast.Call, filtered: list[str]) -> str | None:
+    """Return a call such as ``jax.grad(f)(model)`` with the library's transformations in place of JAX's."""
+    text = ast.unparse(node)
+    copy = ast.parse(text, mode="eval").body
+    assert isinstance(copy, ast.Call)
+    here = copy.func
+    for each in filtered:
+        if not isinstance(here, ast.Call) or len(here.args) != 1:
+            return None
+        if any(option.arg not in _SHARED_OPTIONS for option in here.keywords):
+            return None
+        here.func = ast.parse(each, mode="eval").body
+        here = here.args[0]
+    return ast.unparse(copy)
+
+
+def name_of_jax(frame: FrameType) -> str | None:
+    """Return the name that the user's code has for JAX."""
+    return dict(module_names(frame)).get("jax")

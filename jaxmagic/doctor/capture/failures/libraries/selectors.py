@@ -1,0 +1,186 @@
+"""Finds the Python value that became a traced one at a call of ``jit``, and reached the failing line unchanged."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Sequence
+from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+from .....runtime.around import attribute, is_a, is_exactly, member, of_type
+from .....runtime.private_api import static_arguments
+from .....runtime.tracing import is_tracer
+from ....record.failure import Traced
+from ....record.library_use import Selector
+from ..calls import MISSING, value_of
+from ..leaked import tracers_in, used
+from ..statement import Place
+
+#: Types of values that select a program rather than being data.
+_SELECTING = bool, int, str
+
+#: Packages whose ``jit`` has JAX's options ``static_argnames`` and ``static_argnums``.
+_JITTING = "jax", "jaxlib", "flax"
+
+
+def selector_of(
+    traced: Traced | None,
+    failed: tuple[Place, FrameType],
+    callers: Sequence[tuple[Place, FrameType]],
+    around: Sequence[FrameType],
+) -> Selector | None:
+    """Return the Python value whose traced stand-in is what failed; ``None`` if there is none, or if it is unknown.
+
+    Args:
+        traced: the innermost function that was being traced.
+        failed: where the innermost code outside of JAX stopped, which may be a library's.
+        callers: where the user's calls stopped, the innermost last.
+        around: all frames around the failing one.
+    """
+    if traced is None or traced.transform != "jit" or len(traced.arguments) != 1:
+        return None
+    path = traced.arguments[0]
+    frame = next((each for each in around if _is_of(each, traced)), None)
+    value = MISSING if frame is None else _argument(path, frame)
+    if frame is None or not is_tracer(value) or not _is_used_alone(value, *failed):
+        return None
+    outside: FrameType | None = frame.f_back
+    while outside is not None:
+        caller = next((each for each in callers if each[1] is outside), None)
+        if caller is not None:
+            return _passed(path, frame, *caller)
+        outside = outside.f_back
+    return None
+
+
+def _is_of(frame: FrameType, traced: Traced) -> bool:
+    code = frame.f_code
+    return (code.co_name, code.co_filename, code.co_firstlineno) == (traced.function, traced.file, traced.line)
+
+
+def _argument(path: str, frame: FrameType) -> Any:
+    """Return the argument that JAX names, such as ``train``, ``args[1]`` and ``kwargs['train']``."""
+    try:
+        return value_of(ast.parse(path, mode="eval").body, frame)
+    except (SyntaxError, ValueError):
+        return MISSING
+
+
+def _is_used_alone(value: Any, place: Place, frame: FrameType) -> bool:
+    """Return whether the failing expression uses a traced value, no other one, and would work on its Python value.
+
+    What a function of JAX returns is traced, whatever its arguments are.
+    """
+    node = used(place)
+    test = node.test if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert) else node
+    joined = (each for each in ast.walk(place.statement or ast.Pass()) if isinstance(each, ast.BoolOp))
+    test = next((each for each in joined if any(part is test for part in ast.walk(each))), test)
+    found = [each for _, each in tracers_in(test, frame)]
+    if test is None or not found or any(each is not value for each in found):
+        return False
+    for each in ast.walk(test):
+        if isinstance(each, ast.Attribute) and value_of(each.value, frame) is value:
+            return False
+        tested = each is test and (node is not test or place.operation == "TO_BOOL")
+        if isinstance(each, ast.Call) and (each is not test or tested) and any(True for _ in tracers_in(each, frame)):
+            return False
+    return True
+
+
+def _passed(path: str, traced: FrameType, place: Place, frame: FrameType) -> Selector | None:
+    """Return the argument that a call of a jitted function passes for a parameter."""
+    node = place.node
+    if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
+        return None
+    jitted = _jitted(node, frame)
+    if jitted is None:
+        return None
+    name, position = _parameter(path, traced.f_code)
+    if position is not None:
+        position -= jitted.is_bound
+    given = next((each.value for each in node.keywords if name and each.arg == name), None)
+    place_at_call = -1 if position is None else position - jitted.is_method
+    if given is None and 0 <= place_at_call < len(node.args):
+        given = node.args[place_at_call]
+    value = MISSING if given is None else value_of(given, frame)
+    if given is None or not is_exactly(value, *_SELECTING):
+        return None
+    option = f'static_argnames="{name}"' if name else f"static_argnums={position}"
+    if jitted.has_static and position is not None:  # by number alone, a name would not count for a positional one
+        also = f', or "{name}" in static_argnames if it has names there' if name else ""
+        option = f"{position} in static_argnums{also},"
+    return Selector(
+        function=ast.unparse(node.func),
+        argument=name or ast.unparse(given),
+        option=option,
+        type=str(of_type("__name__", type(value))),
+    )
+
+
+def _parameter(path: str, code: CodeType) -> tuple[str, int | None]:
+    """Return the name of an argument that JAX names, as far as it has one, and its position, if it has one."""
+    parameters = code.co_varnames[: code.co_argcount]
+    collected = re.fullmatch(r"(\w+)\[(\d+)\]", path)
+    if collected is not None:
+        return "", len(parameters) + int(collected[2]) if code.co_flags & inspect.CO_VARARGS else None
+    keyword = re.fullmatch(r"\w+\['(\w+)'\]", path) if code.co_flags & inspect.CO_VARKEYWORDS else None
+    if keyword is not None:
+        own = code.co_varnames[code.co_argcount + code.co_kwonlyargcount :][
+            : 1 + bool(code.co_flags & inspect.CO_VARARGS)
+        ]
+        return (keyword[1] if path.startswith(f"{own[-1]}[") else ""), None
+    return (path if path.isidentifier() else ""), parameters.index(path) if path in parameters else None
+
+
+class _Jitted(NamedTuple):
+    """A jitted function that is called.
+
+    Attributes:
+        is_bound: whether a method was jitted that was bound to its object before.
+        is_method: whether the call passes the object of the jitted method.
+        has_static: whether it has static arguments.
+    """
+
+    is_bound: bool = False
+    is_method: bool = False
+    has_static: bool = False
+
+
+def _jitted(node: ast.Call, frame: FrameType) -> _Jitted | None:
+    """Describe the jitted function that a call calls; ``None`` if it is another function."""
+    function = node.func
+    if isinstance(function, ast.Call):  # jax.jit(f)(x)
+        jit = value_of(function.func, frame)
+        if not is_exactly(jit, FunctionType) or jit.__name__ != "jit" or _package(jit.__module__) not in _JITTING:
+            return None
+        if not function.args:
+            return None
+        static = any((each.arg or "static").startswith("static") for each in function.keywords)
+        return _Jitted(is_bound=_is_method(function.args[0], frame), has_static=static)
+    jitted = value_of(function, frame)
+    kind = type(jitted)
+    if of_type("__name__", kind) not in ("PjitFunction", "JitFn", "JitWrapped"):
+        return None
+    if _package(of_type("__module__", kind)) not in _JITTING:
+        return None
+    static = any(static_arguments(jitted).values())
+    if is_exactly(attribute(jitted, "__wrapped__"), MethodType):
+        return _Jitted(is_bound=True, has_static=static)
+    return _Jitted(is_method=_is_method(function, frame), has_static=static)
+
+
+def _is_method(node: ast.expr, frame: FrameType) -> bool:
+    """Return whether an expression is a method of an object, found in its class."""
+    if not isinstance(node, ast.Attribute):
+        return is_exactly(value_of(node, frame), MethodType)
+    owner = value_of(node.value, frame)
+    if owner is MISSING or is_a(owner, (type, ModuleType)):
+        return False
+    found = member(type(owner), node.attr)
+    return is_exactly(found, FunctionType) or of_type("__name__", type(found)) in ("PjitFunction", "JitFn")
+
+
+def _package(module: object) -> str:
+    return str(module).partition(".")[0] if is_exactly(module, str) else ""

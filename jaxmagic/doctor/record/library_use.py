@@ -1,0 +1,63 @@
+"""Declares what is known about libraries around JAX in a failing call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selector:
+    """A Python value that the user passes to a jitted function, and that arrives unchanged at the failing line.
+
+    Attributes:
+        function: the jitted function as it is written at the call, such as ``"jax.jit(model.apply)"``.
+        argument: the parameter, or the argument as it is written if the parameter has no name.
+        option: the option of jit that makes it static, such as ``"static_argnums=2"``.
+        type: its Python type.
+    """
+
+    function: str
+    argument: str
+    option: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleUse:
+    """A module of a library that the failing call gets, with leaves that JAX cannot take.
+
+    Attributes:
+        library: its library.
+        name: the name that the user's code has for the library, such as ``"eqx"``.
+        text: the module as it is written; empty if it is only a part of an argument.
+        transform: the function of JAX that is called, such as ``"grad"``; empty if it is unknown.
+        filtered: the library's functions in place of JAX's, such as ``("eqx.filter_grad",)``; empty if it has none.
+        call: the call with these functions; ``None`` if it is not known how to write it.
+    """
+
+    library: Literal["equinox", "nnx"]
+    name: str
+    text: str = ""
+    transform: str = ""
+    filtered: tuple[str, ...] = ()
+    call: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchUse:
+    """A call of a layer of Equinox, which takes one example, with a batch of them.
+
+    Attributes:
+        layer: the class of the layer, such as ``"Linear"``.
+        takes: the size of the last axis that it takes.
+        given: the shape that it gets.
+        module: the called module as it is written.
+        mapped: the call mapped over the leading axes; ``None`` if it is not known how to write it.
+    """
+
+    layer: str
+    takes: int
+    given: tuple[int, ...]
+    module: str
+    mapped: str | None = None

@@ -1,0 +1,139 @@
+"""Modules of Equinox and flax.nnx that are passed to functions of JAX, which do not take them."""
+
+from __future__ import annotations
+
+import pytest
+from failing_cells import Cell
+
+EQUINOX = """
+import equinox as eqx
+key = jax.random.key(0)
+model, x = eqx.nn.MLP(2, 1, 4, 1, key=key), jnp.ones((3, 2))
+def loss(model, x):
+    return jax.vmap(model)(x).sum()
+def loss_aux(model, x):
+    return loss(model, x), x
+"""
+
+NNX = """
+from flax import nnx
+class Net(nnx.Module):
+    def __init__(self, rngs):
+        self.dense, self.dropout = nnx.Linear(2, 2, rngs=rngs), nnx.Dropout(0.5, rngs=rngs)
+    def __call__(self, x):
+        return self.dropout(self.dense(x))
+net, x = Net(nnx.Rngs(0)), jnp.ones((4, 2))
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "mended"),
+    [
+        ("jax.grad(loss)(model, x)", "eqx.filter_grad(loss)(model, x)"),
+        ("y = 2, jax.value_and_grad(loss)(model, x)", "y = (2, eqx.filter_value_and_grad(loss)(model, x))"),
+        ("jax.grad(loss_aux, has_aux=True)(model, x)", "eqx.filter_grad(loss_aux, has_aux=True)(model, x)"),
+        ("jax.grad(lambda pair: loss(*pair))((model, x))", "eqx.filter_grad(lambda pair: loss(*pair))((model, x))"),
+        ("jax.jit(loss)(model, x)", "eqx.filter_jit(loss)(model, x)"),
+        ("jax.jit(jax.grad(loss))(model, x)", "eqx.filter_jit(eqx.filter_grad(loss))(model, x)"),
+        ("jax.eval_shape(loss, model, x)", "eqx.filter_eval_shape(loss, model, x)"),
+    ],
+)
+def test_functions_of_equinox_take_its_modules(call: str, mended: str) -> None:
+    pytest.importorskip("equinox")
+    cell = Cell(EQUINOX + call)
+    assert "a module of Equinox with a value of type custom_jvp" in cell.said
+    if "eval_shape" in call:  # not a function that is called with arguments of its own
+        assert "eqx.filter_eval_shape" in cell.said
+    else:
+        assert cell.finding.code == mended
+    assert Cell(EQUINOX + mended).error is None
+
+
+@pytest.mark.parametrize(
+    ("jitted", "call"),
+    [("jax.jit", "filter_jit"), ("jax.grad", "filter_grad"), ("jax.value_and_grad", "filter_value_and_grad")],
+)
+def test_a_decorated_function(jitted: str, call: str) -> None:
+    pytest.importorskip("equinox")
+    source = EQUINOX + f"@{jitted}\ndef f(model, x):\n    return loss(model, x)\nf(model, x)"
+    cell = Cell(source)
+    assert f"Use eqx.{call}" in cell.said
+    assert Cell(source.replace(f"@{jitted}", f"@eqx.{call}")).error is None
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "lax.scan(lambda m, t: (m, m(t)), model, x)",
+        "lax.fori_loop(0, 3, lambda i, m: m, model)",
+        "lax.cond(x.sum() > 0, lambda m: m, lambda m: m, model)",
+        "lax.scan(lambda pair, t: (pair, pair[0](t)), (model, 1.0), x)",
+    ],
+)
+def test_a_loop_over_a_module_carries_its_arrays(call: str) -> None:
+    pytest.importorskip("equinox")
+    assert "arrays, rest = eqx.partition(model, eqx.is_array)" in Cell(EQUINOX + call).said
+    mended = """
+arrays, rest = eqx.partition(model, eqx.is_array)
+def body(arrays, t):
+    model = eqx.combine(arrays, rest)
+    return eqx.filter(model, eqx.is_array), model(t)
+arrays, ys = lax.scan(body, arrays, x)
+assert ys.shape == (3, 1)
+eqx.combine(arrays, rest)(x[0])
+"""
+    assert Cell(EQUINOX + mended).error is None
+
+
+def test_the_part_to_differentiate_by_another_argument() -> None:
+    pytest.importorskip("equinox")
+    cell = Cell(EQUINOX + "jax.grad(lambda x, model: loss(model, x), argnums=1)(x, model)")
+    assert "arrays, rest = eqx.partition(model, eqx.is_inexact_array)" in cell.said
+    assert cell.finding.code is None
+    mended = """
+arrays, rest = eqx.partition(model, eqx.is_inexact_array)
+jax.grad(lambda x, arrays: loss(eqx.combine(arrays, rest), x), argnums=1)(x, arrays)
+"""
+    assert Cell(EQUINOX + mended).error is None
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "jax.grad(lambda pair: 1.0)((eqx.nn.Linear(2, 2, key=key), jnp.sin))",
+        "linear = eqx.nn.Linear(2, 2, key=key)\njax.jit(lambda a, f: 1.0)(linear, jnp.sin)",
+        "linear = eqx.nn.Linear(2, 2, key=key)\njax.jit(lambda a, s: 1.0)(linear, 'text')",
+        "conv = eqx.nn.Conv2d(2, 2, 3, padding_mode='ZEROS', key=key)\njax.jit(lambda a, s: 1.0)(conv, {'m': 't'})",
+    ],
+)
+def test_a_value_beside_a_module_is_not_its_own(call: str) -> None:
+    pytest.importorskip("equinox")
+    cell = Cell(EQUINOX + call)
+    assert cell.failure.kind == "not array"
+    assert "module of Equinox with" not in cell.said
+
+
+def test_integers_in_a_module() -> None:
+    pytest.importorskip("equinox")
+    source = EQUINOX + "model = eqx.tree_at(lambda m: m.layers[0].bias, model, jnp.arange(4))\n"
+    source += "model = eqx.tree_at(lambda m: (m.activation, m.final_activation), model, (None, None))\n"
+    cell = Cell(source + "jax.grad(lambda m: m.layers[0].weight.sum())(model)")
+    assert "model is a module of Equinox with an array of dtype int32" in cell.said
+    assert cell.finding.code is not None
+    assert Cell(source + cell.finding.code).error is None
+
+
+@pytest.mark.parametrize("transform", ["grad", "value_and_grad"])
+def test_nnx_differentiates_by_parameters(transform: str) -> None:
+    pytest.importorskip("flax")
+    cell = Cell(NNX + f"jax.{transform}(lambda net, x: net(x).sum())(net, x)")
+    assert "net is a module of flax.nnx with an array of dtype uint32" in cell.said
+    assert cell.finding.code == f"nnx.{transform}(lambda net, x: net(x).sum())(net, x)"
+    assert Cell(NNX + cell.finding.code).error is None
+
+
+def test_an_integer_beside_a_module_of_nnx() -> None:
+    pytest.importorskip("flax")
+    cell = Cell(NNX + "count = jnp.ones((4, 2), jnp.uint32)\njax.grad(lambda n, net: n.sum())(count, net)")
+    assert cell.failure.kind == "grad input"
+    assert "nnx" not in cell.said
