@@ -26,7 +26,10 @@ _MATH = {
 _CONVERSIONS = "float", "int", "complex", "item", "tolist", "__index__"
 
 #: Functions whose result has a size that depends on values, and that take ``size=``.
-_SIZED = "nonzero", "unique", "where", "argwhere", "flatnonzero", "intersect1d", "union1d", "setdiff1d"
+_SIZED = (
+    *("nonzero", "unique", "where", "argwhere", "flatnonzero", "intersect1d", "union1d", "setdiff1d"),
+    *("compress", "extract"),
+)
 
 #: Functions whose result has a size that depends on values, and the argument that says how long it is.
 _LENGTHS = {"bincount": "length", "repeat": "total_repeat_length"}
@@ -93,7 +96,8 @@ def _need(failure: Failure, failing: Expression | None) -> str:
     """Return what needs a number, in a word that the report knows, or as the text of a call."""
     called = None if failing is None else failing.called
     if failure.kind == "shape":
-        return "slice" if failing is not None and isinstance(failing.node, ast.Subscript) else "shape"
+        sliced = failing is not None and isinstance(failing.node, ast.Subscript)
+        return "slice" if sliced or failure.error == "IndexError" else "shape"
     if failure.kind == "number" and failing is not None and isinstance(failing.node, ast.Subscript):
         return ast.unparse(failing.node)
     if failure.kind == "index" and failing is not None and isinstance(failing.node, ast.Subscript):
@@ -133,7 +137,8 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if need == "index":
         return note("doctor.write_index", jnp=jnp), _indexed(failure, failing)
     if need == "slice":
-        return note("doctor.write_slice", lax=lax), None
+        update = failing is not None and isinstance(failing.node, ast.Call)  # x.at[i:j].set(y)
+        return note("doctor.write_slice", lax=lax, update=update), None
     if static is not None:
         return note("doctor.write_static_perhaps", argument=static.name, function=function), None
     return note("doctor.write_known_size"), None
