@@ -8,25 +8,10 @@ from ...terminal import printable
 from .error_remedies import REMEDY_NOTES
 from .out_of_memory import MEMORY_NOTES
 from .quoted import quoted
+from .wrong_arguments.arrays import ARRAY_NOTES, USES
 from .wrong_arguments.calls import CALL_NOTES
 from .wrong_arguments.meshes import MESH_NOTES
 from .wrong_arguments.shapes import SHAPE_NOTES
-
-#: How each use of a condition is worded.
-_USES = {
-    "if": "an if statement",
-    "while": "a while loop",
-    "assert": "an assertion",
-    "and": "the operator and",
-    "or": "the operator or",
-    "not": "the operator not",
-    "in": "the operator in",
-    "if … else": "a conditional expression (if … else)",
-    "match": "a match statement",
-    "chain": "a chained comparison",
-    "comprehension": "the condition of a comprehension",
-    "": "Python",
-}
 
 #: How each need of a number is worded.
 _NEEDS = {
@@ -44,7 +29,7 @@ def _typed(text: str, kind: str) -> str:
 
 
 def _condition(value: str, type: str, use: str) -> str:
-    what = _USES.get(use, quoted(use))
+    what = USES.get(use, quoted(use))
     return f"{_typed(value, type)}, so it has no value that is true or false yet, but {what} needs one."
 
 
@@ -214,4 +199,5 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     **SHAPE_NOTES,
     **CALL_NOTES,
     **MESH_NOTES,
+    **ARRAY_NOTES,
 }

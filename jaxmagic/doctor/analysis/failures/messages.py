@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from ...record.failure import Kind, Traced
+from ...record.failure import Traced
+from ...record.failure_kind import Kind
 
 #: A longer message has its facts at the beginning; the rest prints values.
 LONGEST = 20_000

@@ -12,7 +12,7 @@ from .origin import evidence_of
 from .static_argument import static_argument, static_decorator
 
 #: Functions of Python's ``math`` that ``jax.numpy`` has, too, with its name for each.
-_MATH = {
+MATH = {
     **{name: name for name in ("sqrt", "sin", "cos", "tan", "exp", "log", "log2", "log10", "sinh", "cosh", "tanh")},
     "hypot": "hypot",
     "asin": "arcsin",
@@ -116,9 +116,9 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         return note("doctor.write_stored", array=ast.unparse(failing.node.value), jnp=jnp), None
     if need in ("float", "int", "complex", "bool") or name in ("item", "tolist"):
         return note("doctor.write_kept_number", need=name), _without_conversion(failure, failing, name)
-    if need.startswith("math.") and name in _MATH:
-        replacement = f"{jnp}.{_MATH[name]}"
-        return note("doctor.write_function", function=need, replacement=replacement), _replaced(
+    if need.startswith("math.") and name in MATH:
+        replacement = f"{jnp}.{MATH[name]}"
+        return note("doctor.write_function", function=need, replacement=replacement), replaced(
             failure, failing, replacement
         )
     if failure.detail in ("float", "int", "complex") and need != failure.detail:
@@ -168,7 +168,7 @@ def _without_conversion(failure: Failure, failing: Expression | None, name: str)
     return failing.with_node(kept)
 
 
-def _replaced(failure: Failure, failing: Expression | None, replacement: str) -> str | None:
+def replaced(failure: Failure, failing: Expression | None, replacement: str) -> str | None:
     """Return the statement with another function."""
     if failing is None or not isinstance(failing.node, ast.Call) or failing.node.keywords:
         return None
