@@ -20,10 +20,11 @@ from ...analysis.failures.expression import MOST_VALUES
 from ...analysis.failures.origin import OF_TRACED
 from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
 from ...record.failure import Failure, Handed, Traced, Value
-from .buffers import Donors, deleted_in, donors_of, largest_alive
+from .buffers import Donors, deleted_in, donors_of
 from .calls import called_name, jit_call, value_of
 from .decided import code_of, decision_of
 from .escapes import escapes_of
+from .held import largest_alive
 from .holder import holder_of
 from .leaked import Around, calls_around, has_leaked, leaked_in, tracers_in, used
 from .modules import module_names
