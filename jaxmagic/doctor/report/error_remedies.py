@@ -265,7 +265,7 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         "A carry cannot grow: allocate it in full and set its elements with .at[i].set()."
     ),
     "write_carry_structure": lambda expected: (
-        "Return the carry with the structure that it came in, as the first of the two that a body of scan() returns."
+        "Return the carry with the structure that it came in; a body of scan() returns it as the first of two things."
     ),
     "write_branch_dtype": _write_branch_dtype,
     "write_branch_structure": lambda: "Return the same structure with the same shapes from each branch.",

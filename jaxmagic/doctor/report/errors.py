@@ -97,7 +97,10 @@ def _carry(loop: str, leaf: str, expected: str, got: str, aspect: str) -> str:
 
 def _kind(text: str) -> str:
     """Put an article before a word such as ``tuple``; types such as ``f32[3]`` have none."""
-    text = quoted(text)
+    if text == "NoneType":
+        return "None"
+    leaf = text in ("leaf", "pytree leaf", "ArrayImpl") or text.endswith("Tracer")
+    text = "single value" if leaf else quoted(text)
     return f"{'an' if text[:1] in 'aeiou' else 'a'} {text}" if text.replace(" ", "").isalpha() else text
 
 

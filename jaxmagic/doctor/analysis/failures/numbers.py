@@ -19,8 +19,20 @@ MATH = {
     "acos": "arccos",
     "atan": "arctan",
     "atan2": "arctan2",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
     "fabs": "abs",
+    "pow": "power",
+    **{name: name for name in ("log1p", "expm1", "degrees", "radians", "isnan", "isinf", "isfinite", "copysign")},
+    **{name: name for name in ("floor", "ceil", "fmod")},
 }
+
+#: Functions of Python's ``math`` with two arguments, by the name in ``jax.numpy``.
+_PAIRS = "hypot", "arctan2", "power", "copysign", "fmod"
+
+#: Functions of Python's ``math`` that ``jax.scipy.special`` has, with its name for each.
+_SPECIAL = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "gammaln"}
 
 #: Functions and methods that convert a value to a Python number.
 _CONVERSIONS = "float", "int", "complex", "item", "tolist", "__index__"
@@ -121,6 +133,9 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         return note("doctor.write_function", function=need, replacement=replacement), replaced(
             failure, failing, replacement
         )
+    if need.startswith("math.") and name in _SPECIAL:
+        replacement = f"{spelled(failure, 'jax')}.scipy.special.{_SPECIAL[name]}"
+        return note("doctor.write_function", function=need, replacement=replacement), None
     if failure.detail in ("float", "int", "complex") and need != failure.detail:
         return note("doctor.write_library", function=need), None
     if name in _SIZED or (failure.detail or "").rpartition(".")[2] in _SIZED:
@@ -172,7 +187,9 @@ def replaced(failure: Failure, failing: Expression | None, replacement: str) -> 
     """Return the statement with another function."""
     if failing is None or not isinstance(failing.node, ast.Call) or failing.node.keywords:
         return None
-    if len(failing.node.args) != (2 if replacement.endswith(("hypot", "arctan2")) else 1):
+    if len(failing.node.args) != (2 if replacement.endswith(_PAIRS) else 1):
+        return None
+    if replacement.endswith(("floor", "ceil")):  # these return floats
         return None
     code = failing.with_node(call(replacement, *failing.node.args))
     return None if code is None else with_imports(failure, code, "jax.numpy")
