@@ -36,12 +36,19 @@ def is_jitted(fn: object) -> bool:
 
 
 def donated_arguments(jitted: Any) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
-    """Return the positions and names of the arguments that a jitted function donates; ``None`` if unknown."""
+    """Return the positions and names of the arguments that a jitted function donates; ``None`` if unknown.
+
+    JAX 0.7 counts positions without static arguments, so beside static ones the names decide.
+    """
     try:
         info = jitted._jit_info
-        return tuple(info.donate_argnums or ()), tuple(info.donate_argnames or ())
+        numbers, names = tuple(info.donate_argnums or ()), tuple(info.donate_argnames or ())
+        if info.static_argnums and names:
+            code = jitted.__wrapped__.__code__
+            numbers = tuple(place for place, each in enumerate(code.co_varnames[: code.co_argcount]) if each in names)
     except (AttributeError, TypeError):
         return None
+    return numbers, names
 
 
 def is_folded(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:

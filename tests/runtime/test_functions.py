@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmagic.runtime.functions import is_folded, is_jitted, name_of
+from jaxmagic.runtime.functions import donated_arguments, is_folded, is_jitted, name_of
 
 
 def f(*args: Any) -> Any:
@@ -49,3 +49,11 @@ def test_what_is_jitted() -> None:
 )
 def test_a_jitted_call_without_data_is_folded(fn: Any, args: Any, folded: bool) -> None:
     assert is_folded(fn, args, {}) is folded
+
+
+@pytest.mark.parametrize("options", [{"static_argnums": 0}, {"static_argnames": "a"}, {"static_argnums": (0, 1)}, {}])
+def test_donated_positions_count_static_arguments(options: dict[str, object]) -> None:
+    jitted = jax.jit(lambda a, b, c: c, donate_argnums=2, **options)  # type: ignore[call-overload]
+    found = donated_arguments(jitted)
+    assert found is not None
+    assert found[0] == (2,)

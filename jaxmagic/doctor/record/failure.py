@@ -6,59 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...records.call_stack import Frame, Stack
+from .failure_kind import Kind
 from .library_use import BatchUse, ModuleUse, Selector
 from .out_of_memory import OutOfMemory
-
-#: The problems that are explained, by what could not be done.
-Kind = Literal[
-    "bool",  # a traced value was used as a condition
-    "number",  # a traced value was converted to a Python number, or has to be a constant
-    "index",  # a traced value was used as a Python integer: in range(), or as an index of a list
-    "shape",  # a shape or the bounds of a slice depend on a traced value
-    "numpy",  # a traced value was passed to NumPy
-    "mask",  # an array was indexed with a traced mask
-    "static",  # a static argument is not hashable
-    "leak",  # a traced value is used after its function was traced
-    "deleted",  # an array was donated or deleted
-    "nan",  # NaN or infinity under jax_debug_nans or jax_debug_infs
-    "carry",  # the carry of a loop changes its type or its structure
-    "branches",  # branches return different types or structures
-    "pytree",  # two pytrees differ
-    "memory",  # out of memory
-    "product",  # the axes that a matrix product sums over have different sizes
-    "batch",  # the batch axes of matrix products do not broadcast
-    "no axis",  # an operand of a matrix product has no axis
-    "einsum",  # a label of einsum() stands for axes of different sizes
-    "einsum axes",  # a subscript of einsum() has more or fewer labels than its operand has axes
-    "broadcast",  # shapes do not broadcast to each other
-    "broadcast to",  # a shape does not broadcast to the one that is asked for
-    "joined",  # shapes do not fit in concatenate()
-    "stacked",  # shapes do not fit in stack()
-    "reshaped",  # an array has another number of elements than the shape that it should get
-    "size",  # a shape has a size that is a float
-    "update",  # an element of a JAX array was assigned
-    "format",  # a traced value was formatted
-    "not array",  # an argument is no array, no number and no pytree of them
-    "result",  # a traced function returns something else than arrays
-    "predicate",  # the condition of cond() is not a scalar
-    "loop condition",  # the condition of while_loop() is not a scalar bool
-    "branch index",  # the index of switch() is not an integer scalar
-    "bounds",  # the bounds of fori_loop() have different types
-    "scan sizes",  # what scan() iterates over has different sizes
-    "scan length",  # there is nothing to iterate over, or no leading axis
-    "scan pair",  # the body of scan() does not return a pair
-    "grad output",  # the function to differentiate does not return a real scalar
-    "grad input",  # the argument to differentiate by is no float
-    "grad argument",  # there is no argument to differentiate by
-    "aux",  # a function with auxiliary output does not return a pair
-    "vmap sizes",  # the axes that are mapped have different sizes
-    "vmap rank",  # an argument lacks the axis that is mapped
-    "vmap axes",  # in_axes or out_axes do not fit the arguments or the result
-    "jit option",  # static_argnums or static_argnames name no argument
-    "devices",  # a mesh has another size than there are devices
-    "mesh axes",  # a mesh has another number of names than axes
-    "nondiff",  # a traced value was passed to an argument in nondiff_argnums
-]
 
 #: Decisions of a traced condition that no function of JAX can make, since JAX traces both branches.
 Decision = Literal[

@@ -181,10 +181,21 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         f"Make the sequence an array: {jnp}.array(items)[i]. An index that is out of range is then clamped, not an "
         "error. Functions are chosen with jax.lax.switch(i, functions, x)."
     ),
-    "write_slice": lambda lax: (
-        f"A slice of known size from a traced position is {lax}.dynamic_slice(x, (start,), (size,)). "
-        "If the size itself "
-        "is traced, keep the whole array and mask it."
+    "write_slice": lambda lax, update=False: (
+        (
+            f"{lax}.dynamic_update_slice(x, values, (start,)) sets a slice of known size at a traced position. "
+            if update
+            else f"A slice of known size from a traced position is {lax}.dynamic_slice(x, (start,), (size,)). "
+        )
+        + "If the size itself is traced, keep the whole array and mask it."
+    ),
+    "write_sorted": lambda function, jnp: (
+        f"Make the values one array, and use {jnp}.sort(x) in place of {quoted(function)}; y[{jnp}.argsort(x)] puts "
+        "another array into this order."
+    ),
+    "write_found": lambda function, jnp: (
+        f"Make the items an array. {jnp}.argmax(items == x) is the position of the first item that is equal, or 0 if "
+        f"none is, and {jnp}.sum(items == x) is how many are, in place of {quoted(function)}."
     ),
     "write_known_size": lambda: (
         "Take it from what is known during tracing: x.shape, a Python number that the function closes over, or a "
@@ -265,7 +276,7 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         "function that is re-created is another one."
     ),
     "write_carry_structure": lambda expected: (
-        "Return the carry with the structure that it came in, as the first of the two that a body of scan() returns."
+        "Return the carry with the structure that it came in; a body of scan() returns it as the first of two things."
     ),
     "write_branch_dtype": _write_branch_dtype,
     "write_branch_structure": lambda: "Return the same structure with the same shapes from each branch.",

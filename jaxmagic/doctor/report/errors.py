@@ -8,26 +8,11 @@ from ...terminal import printable
 from .error_remedies import REMEDY_NOTES
 from .out_of_memory import MEMORY_NOTES
 from .quoted import quoted
+from .wrong_arguments.arrays import ARRAY_NOTES, USES
 from .wrong_arguments.calls import CALL_NOTES
 from .wrong_arguments.meshes import MESH_NOTES
 from .wrong_arguments.modules import MODULE_NOTES
 from .wrong_arguments.shapes import SHAPE_NOTES
-
-#: How each use of a condition is worded.
-_USES = {
-    "if": "an if statement",
-    "while": "a while loop",
-    "assert": "an assertion",
-    "and": "the operator and",
-    "or": "the operator or",
-    "not": "the operator not",
-    "in": "the operator in",
-    "if … else": "a conditional expression (if … else)",
-    "match": "a match statement",
-    "chain": "a chained comparison",
-    "comprehension": "the condition of a comprehension",
-    "": "Python",
-}
 
 #: How each need of a number is worded.
 _NEEDS = {
@@ -45,7 +30,7 @@ def _typed(text: str, kind: str) -> str:
 
 
 def _condition(value: str, type: str, use: str) -> str:
-    what = _USES.get(use, quoted(use))
+    what = USES.get(use, quoted(use))
     return f"{_typed(value, type)}, so it has no value that is true or false yet, but {what} needs one."
 
 
@@ -113,7 +98,10 @@ def _carry(loop: str, leaf: str, expected: str, got: str, aspect: str) -> str:
 
 def _kind(text: str) -> str:
     """Put an article before a word such as ``tuple``; types such as ``f32[3]`` have none."""
-    text = quoted(text)
+    if text == "NoneType":
+        return "None"
+    leaf = text in ("leaf", "pytree leaf", "ArrayImpl") or text.endswith("Tracer")
+    text = "single value" if leaf else quoted(text)
     return f"{'an' if text[:1] in 'aeiou' else 'a'} {text}" if text.replace(" ", "").isalpha() else text
 
 
@@ -216,4 +204,5 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     **CALL_NOTES,
     **MESH_NOTES,
     **MODULE_NOTES,
+    **ARRAY_NOTES,
 }

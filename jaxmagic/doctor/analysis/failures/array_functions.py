@@ -35,6 +35,30 @@ _SHARED = frozenset((
 ))
 # fmt: on
 
+#: Those of them that take a list of arrays, or a list of sizes or axes; the others take arrays alone.
+_WITH_LISTS = frozenset(
+    (
+        "array",
+        "asarray",
+        "broadcast_to",
+        "concatenate",
+        "einsum",
+        "expand_dims",
+        "flip",
+        "hstack",
+        "moveaxis",
+        "pad",
+        "reshape",
+        "roll",
+        "squeeze",
+        "stack",
+        "tensordot",
+        "tile",
+        "transpose",
+        "vstack",
+    )
+)
+
 #: Keywords that mean the same in both.
 _KEYWORDS = {"axis", "keepdims"}
 
@@ -72,8 +96,9 @@ def _numpy_remedy(failure: Failure, failing: Expression | None) -> tuple[Note, s
     name = full.removeprefix("numpy.")
     if failing is not None and full.startswith("numpy.") and name in _SHARED:
         code = None
-        if isinstance(failing.node, ast.Call) and {each.arg for each in failing.node.keywords} <= _KEYWORDS:
-            new = call(f"{jnp}.{name}", *failing.node.args)
+        given = _given(failure, failing.node, name, jnp)
+        if isinstance(failing.node, ast.Call) and given is not None:
+            new = call(f"{jnp}.{name}", *given)
             new.keywords = failing.node.keywords
             code = failing.with_node(new)
         code = None if code is None else with_imports(failure, code, "jax.numpy")
@@ -85,6 +110,21 @@ def _numpy_remedy(failure: Failure, failing: Expression | None) -> tuple[Note, s
     if failing is not None and isinstance(failing.node, ast.Subscript):
         return note("doctor.write_indexed_array", array=ast.unparse(failing.node.value), jnp=jnp), None
     return note("doctor.write_no_numpy", jnp=jnp), None
+
+
+def _given(failure: Failure, node: ast.AST, name: str, jnp: str) -> list[ast.expr] | None:
+    """Return the arguments for the function of ``jax.numpy``, with arrays in place of lists; ``None`` if unknown."""
+    if not isinstance(node, ast.Call) or not {each.arg for each in node.keywords} <= _KEYWORDS:
+        return None
+    if name in _WITH_LISTS:
+        return node.args
+    first = node.args[0] if node.args else None
+    if isinstance(first, ast.GeneratorExp) or (
+        isinstance(first, ast.Name) and len(node.args) == 1 and value_named(failure, first.id) is None
+    ):
+        return None  # it may be a list
+    lists = ast.List | ast.ListComp
+    return [call(f"{jnp}.array", each) if isinstance(each, lists) else each for each in node.args]
 
 
 def explain_mask(failure: Failure) -> RuleFinding:

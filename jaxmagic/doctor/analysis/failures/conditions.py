@@ -8,7 +8,7 @@ import builtins
 from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
-from .expression import MOST_VALUES, Expression, expression_of, spelled, value_named
+from .expression import MOST_VALUES, Expression, call, expression_of, spelled, value_named, with_imports
 from .origin import evidence_of
 from .selection import may_be_traced, may_diverge, rewritten
 from .static_argument import library_remedy, static_argument, write_static
@@ -133,7 +133,14 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     if use in ("any", "all"):
         return note("doctor.write_function", function=use, replacement=f"{jnp}.{use}"), None
     if use == "in":
-        return note("doctor.write_membership", jnp=jnp), None
+        return note("doctor.write_membership", jnp=jnp), None if failing is None else membership(failure, failing)
+    method = use.rpartition(".")[2]
+    if use == "sorted" or method == "sort":
+        return note("doctor.write_sorted", function=use, jnp=jnp), _sorted(failure, failing)
+    if "." in use and method in ("index", "count"):
+        return note("doctor.write_found", function=use, jnp=jnp), None
+    if method in ("compress", "extract") and use.partition(".")[0] in (jnp, spelled(failure, "jax")):
+        return note("doctor.write_sized", function=use, jnp=jnp), None
     if use == "comprehension":
         return note("doctor.write_mask", jnp=jnp, gradient=True), None
     if use == "bool":
@@ -143,6 +150,37 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
             return note("doctor.write_known_size"), None
         return write_static(failure, static)
     return note("doctor.write_no_condition", jnp=jnp, lax=lax, gradient=True), None
+
+
+def membership(failure: Failure, failing: Expression) -> str | None:
+    """Return ``y = jnp.isin(x, jnp.array([1, 2]))`` for ``y = x in [1, 2]``; ``None`` for a condition."""
+    node = failing.node
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(failing.parent, ast.stmt):
+        return None
+    items = node.comparators[0]
+    if not isinstance(items, ast.List | ast.Tuple | ast.Set) or not items.elts:
+        return None
+    numbers = all(isinstance(each, ast.Constant) and type(each.value) in (int, float) for each in items.elts)
+    if not numbers or value_named(failure, ast.unparse(node.left)) is None:
+        return None
+    jnp = spelled(failure, "jax.numpy")
+    found = call(f"{jnp}.isin", node.left, call(f"{jnp}.array", ast.List(elts=items.elts, ctx=ast.Load())))
+    if isinstance(node.ops[0], ast.NotIn):
+        found = call(f"{jnp}.logical_not", found)
+    code = failing.with_node(found)
+    return None if code is None else with_imports(failure, code, "jax.numpy")
+
+
+def _sorted(failure: Failure, failing: Expression | None) -> str | None:
+    """Return ``jnp.sort(x)`` for ``sorted(x)`` of an array with one axis."""
+    node = None if failing is None else failing.node
+    if failing is None or not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
+        return None
+    value = value_named(failure, ast.unparse(node.args[0]))
+    if failing.called != "sorted" or value is None or "," in value.type or value.type.endswith("[]"):
+        return None
+    code = failing.with_node(call(f"{spelled(failure, 'jax.numpy')}.sort", *node.args))
+    return None if code is None else with_imports(failure, code, "jax.numpy")
 
 
 def _default(failure: Failure, failing: Expression) -> tuple[str, str] | None:

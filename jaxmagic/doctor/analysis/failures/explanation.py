@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...record.failure import Failure, Kind
+from ...record.failure import Failure
+from ...record.failure_kind import Kind
 from ...record.finding import RuleFinding
 from .array_functions import explain_mask, explain_numpy
 from .buffers import explain_deleted, explain_leak

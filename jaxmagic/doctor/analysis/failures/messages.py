@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from ...record.failure import Kind, Traced
+from ...record.failure import Traced
+from ...record.failure_kind import Kind
 
 #: A longer message has its facts at the beginning; the rest prints values.
 LONGEST = 20_000
@@ -28,6 +29,7 @@ _LEAK = "Encountered an unexpected tracer"
 #: Built-in exceptions that JAX raises, by type and text.
 _OF_TEXT: tuple[tuple[str, str, Kind], ...] = (
     ("TypeError", r"^Shapes must be 1D sequences of concrete values of integer type, got .*Tracer", "shape"),
+    ("TypeError", r"^expected a sequence of integers or a single integer, got '.*Tracer", "shape"),
     ("IndexError", r"^(Slice entries must be static integers|Array slice indices must have static).*Tracer", "shape"),
     ("TypeError", r"^As of JAX v[\d.]+, parameters to jaxpr equations must have __hash__ .*Tracer", "number"),
     ("ValueError", r"^Non-hashable static arguments are not supported", "static"),

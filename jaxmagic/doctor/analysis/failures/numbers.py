@@ -12,21 +12,36 @@ from .origin import evidence_of
 from .static_argument import library_remedy, static_argument, write_static
 
 #: Functions of Python's ``math`` that ``jax.numpy`` has, too, with its name for each.
-_MATH = {
+MATH = {
     **{name: name for name in ("sqrt", "sin", "cos", "tan", "exp", "log", "log2", "log10", "sinh", "cosh", "tanh")},
     "hypot": "hypot",
     "asin": "arcsin",
     "acos": "arccos",
     "atan": "arctan",
     "atan2": "arctan2",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
     "fabs": "abs",
+    "pow": "power",
+    **{name: name for name in ("log1p", "expm1", "degrees", "radians", "isnan", "isinf", "isfinite", "copysign")},
+    **{name: name for name in ("floor", "ceil", "fmod")},
 }
+
+#: Functions of Python's ``math`` with two arguments, by the name in ``jax.numpy``.
+_PAIRS = "hypot", "arctan2", "power", "copysign", "fmod"
+
+#: Functions of Python's ``math`` that ``jax.scipy.special`` has, with its name for each.
+_SPECIAL = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "gammaln"}
 
 #: Functions and methods that convert a value to a Python number.
 _CONVERSIONS = "float", "int", "complex", "item", "tolist", "__index__"
 
 #: Functions whose result has a size that depends on values, and that take ``size=``.
-_SIZED = "nonzero", "unique", "where", "argwhere", "flatnonzero", "intersect1d", "union1d", "setdiff1d"
+_SIZED = (
+    *("nonzero", "unique", "where", "argwhere", "flatnonzero", "intersect1d", "union1d", "setdiff1d"),
+    *("compress", "extract"),
+)
 
 #: Functions whose result has a size that depends on values, and the argument that says how long it is.
 _LENGTHS = {"bincount": "length", "repeat": "total_repeat_length"}
@@ -93,7 +108,8 @@ def _need(failure: Failure, failing: Expression | None) -> str:
     """Return what needs a number, in a word that the report knows, or as the text of a call."""
     called = None if failing is None else failing.called
     if failure.kind == "shape":
-        return "slice" if failing is not None and isinstance(failing.node, ast.Subscript) else "shape"
+        sliced = failing is not None and isinstance(failing.node, ast.Subscript)
+        return "slice" if sliced or failure.error == "IndexError" else "shape"
     if failure.kind == "number" and failing is not None and isinstance(failing.node, ast.Subscript):
         return ast.unparse(failing.node)
     if failure.kind == "index" and failing is not None and isinstance(failing.node, ast.Subscript):
@@ -114,11 +130,14 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         return note("doctor.write_stored", array=ast.unparse(failing.node.value), jnp=jnp), None
     if need in ("float", "int", "complex", "bool") or name in ("item", "tolist"):
         return note("doctor.write_kept_number", need=name), _without_conversion(failure, failing, name)
-    if need.startswith("math.") and name in _MATH:
-        replacement = f"{jnp}.{_MATH[name]}"
-        return note("doctor.write_function", function=need, replacement=replacement), _replaced(
+    if need.startswith("math.") and name in MATH:
+        replacement = f"{jnp}.{MATH[name]}"
+        return note("doctor.write_function", function=need, replacement=replacement), replaced(
             failure, failing, replacement
         )
+    if need.startswith("math.") and name in _SPECIAL:
+        replacement = f"{spelled(failure, 'jax')}.scipy.special.{_SPECIAL[name]}"
+        return note("doctor.write_function", function=need, replacement=replacement), None
     if failure.detail in ("float", "int", "complex") and need != failure.detail:
         return note("doctor.write_library", function=need), None
     if name in _SIZED or (failure.detail or "").rpartition(".")[2] in _SIZED:
@@ -132,7 +151,8 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if need == "index":
         return note("doctor.write_index", jnp=jnp), _indexed(failure, failing)
     if need == "slice":
-        return note("doctor.write_slice", lax=lax), None
+        update = failing is not None and isinstance(failing.node, ast.Call)  # x.at[i:j].set(y)
+        return note("doctor.write_slice", lax=lax, update=update), None
     if static is not None:
         function = failure.traced.function if failure.traced is not None else ""
         return note("doctor.write_static_perhaps", argument=static.name, function=function), None
@@ -163,11 +183,13 @@ def _without_conversion(failure: Failure, failing: Expression | None, name: str)
     return failing.with_node(kept)
 
 
-def _replaced(failure: Failure, failing: Expression | None, replacement: str) -> str | None:
+def replaced(failure: Failure, failing: Expression | None, replacement: str) -> str | None:
     """Return the statement with another function."""
     if failing is None or not isinstance(failing.node, ast.Call) or failing.node.keywords:
         return None
-    if len(failing.node.args) != (2 if replacement.endswith(("hypot", "arctan2")) else 1):
+    if len(failing.node.args) != (2 if replacement.endswith(_PAIRS) else 1):
+        return None
+    if replacement.endswith(("floor", "ceil")):  # these return floats
         return None
     code = failing.with_node(call(replacement, *failing.node.args))
     return None if code is None else with_imports(failure, code, "jax.numpy")

@@ -1,20 +1,23 @@
-"""Finds arrays that were deleted, the calls that may have donated them, and what takes memory."""
+"""Finds arrays that were deleted, and the calls that may have donated them."""
 
 from __future__ import annotations
 
 import ast
+import functools
 import linecache
-from collections.abc import Iterator
-from types import FrameType
+import re
+from collections.abc import Iterator, Mapping
+from types import FrameType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from ....records.call_stack import Frame
+from ....records.call_stack import Frame, is_users
 from ....records.cell_names import known_as
+from ....runtime.around import enclosed, is_a, is_exactly, member
 from ....runtime.functions import donated_arguments
 from ....runtime.tracing import is_array
 from .calls import value_of
 from .held import arrays_in
-from .statement import Place, definition
+from .statement import Place, definition, span, was_evaluated
 
 #: The names of the code of comprehensions.
 _COMPREHENSIONS = "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"
@@ -24,6 +27,9 @@ _EXCLUSIVE: dict[type[ast.AST], tuple[set[str], ...]] = {
     ast.If: ({"body", "orelse"},),
     ast.Try: ({"handlers", "orelse"},),
 }
+
+#: So many calls inside of each other are followed to the one that donates.
+_DEPTH = 3
 
 #: At most this many arrays are listed.
 _MOST = 5
@@ -52,6 +58,13 @@ class Donors(NamedTuple):
     before: bool = False
 
 
+class _Names(NamedTuple):
+    """The variables of a function, as a frame has them."""
+
+    f_locals: Mapping[str, Any]
+    f_globals: Mapping[str, Any]
+
+
 def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame, place: Place) -> Donors:
     """Return earlier calls that donate one of the names, with their lines: in the same function, file or cells.
 
@@ -60,21 +73,30 @@ def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame, place: P
     in the same cell; or a later line of the same loop.
     """
     code = frame.f_code
-    found = []
-    again = []
+    names = (*deleted, *_same_arrays(deleted, frame))
+    earlier_names: dict[str, ast.stmt] = {}
+    found: list[str] = []
+    again: list[str] = []
     for file in _files(where.file):
-        try:
-            tree: ast.AST | None = ast.parse("".join(linecache.getlines(file)))
-        except (SyntaxError, ValueError, RecursionError):
+        tree: ast.AST | None = _parsed(file)
+        if tree is None:
             continue
         if code.co_name in _COMPREHENSIONS:  # a function of its own up to Python 3.11
             tree = place.statement if file == where.file else None
         elif code.co_name != "<module>":
             tree = definition(tree, code.co_name, code.co_firstlineno) if file == where.file else None
+        if file == where.file and tree is not None:
+            earlier_names = _copied_from(deleted, place, tree)
         for node in _same_scope(tree):
-            if not isinstance(node, ast.Call) or not (_donates(node, deleted, frame) or _deletes(node, deleted)):
+            gone: tuple[str, ...] = ()
+            if isinstance(node, ast.Call):
+                gone = _donates(node, names, frame) or (deleted if _deletes(node, deleted) else ())
+                taken = _donates(node, tuple(earlier_names), frame) if file == where.file and not gone else ()
+                if any(_holds_until(name, earlier_names[name], node, tree) for name in taken):
+                    found.append(f"{ast.unparse(node)} ({known_as(file)}:{node.lineno})")
+            if not isinstance(node, ast.Call) or not gone:
                 continue
-            if file == where.file and tree is not None and _is_ruled_out(node, place, tree, deleted):
+            if file == where.file and tree is not None and _is_ruled_out(node, place, tree, gone):
                 continue
             text = f"{ast.unparse(node)} ({known_as(file)}:{node.lineno})"
             earlier = node.lineno < where.line or (node.lineno == where.line and was_evaluated(node, place))
@@ -83,6 +105,58 @@ def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame, place: P
             elif node.lineno == where.line or (tree is not None and _in_one_loop(node, place, tree)):
                 again.append(text)
     return Donors(tuple(dict.fromkeys(found or again))[:_MOST], not found and bool(again))
+
+
+def _same_arrays(deleted: tuple[str, ...], frame: FrameType) -> list[str]:
+    """Return other variables that hold the same arrays."""
+    arrays = [frame.f_locals[name] for name in deleted if name in frame.f_locals]
+    return [
+        name
+        for name, value in list(frame.f_locals.items())
+        if name not in deleted and any(value is each for each in arrays)
+    ]
+
+
+def _copied_from(deleted: tuple[str, ...], place: Place, tree: ast.AST) -> dict[str, ast.stmt]:
+    """Return what variables with deleted arrays have been assigned from, such as ``state`` in ``old = state``."""
+    last: dict[str, ast.Assign | ast.AnnAssign] = {}
+    for each in _same_scope(tree):
+        if isinstance(each, ast.Assign | ast.AnnAssign) and place.statement is not None:
+            names = [part.id for target in _targets(each) for part in ast.walk(target) if isinstance(part, ast.Name)]
+            if each.lineno < place.statement.lineno:
+                last |= dict.fromkeys(names, each)
+    return {
+        ast.unparse(each.value): each
+        for name, each in last.items()
+        if name in deleted and isinstance(each.value, ast.Name | ast.Attribute | ast.Subscript)
+    }
+
+
+def _holds_until(name: str, since: ast.stmt, call: ast.Call, tree: ast.AST | None) -> bool:
+    """Return whether a name still held the array when a call after an assignment donated it."""
+    root = re.split(r"[.\[]", name)[0]
+    between = (
+        each
+        for each in _same_scope(tree)
+        if isinstance(each, ast.Assign | ast.AnnAssign)
+        and since.lineno < each.lineno
+        and (each.end_lineno or 0) < call.lineno
+    )
+    targets = (part for each in between for target in _targets(each) for part in ast.walk(target))
+    return since.lineno < call.lineno and all(not isinstance(each, ast.Name) or each.id != root for each in targets)
+
+
+def _parsed(file: str) -> ast.Module | None:
+    """Parse a file or a cell; ``None`` if that is impossible."""
+    return _tree_of("".join(linecache.getlines(file)))
+
+
+@functools.lru_cache(maxsize=4)  # the file of a call is that of most functions that it calls
+def _tree_of(source: str) -> ast.Module | None:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
 
 
 def _is_ruled_out(call: ast.Call, place: Place, tree: ast.AST, deleted: tuple[str, ...]) -> bool:
@@ -149,51 +223,7 @@ def _path(tree: ast.AST, inner: ast.AST | None) -> list[tuple[ast.AST, str]]:
 
 def _is_same(node: ast.AST, other: ast.AST) -> bool:
     """Return whether nodes of two trees of one file are the same."""
-    return hasattr(node, "lineno") and _span(node) == _span(other)
-
-
-def was_evaluated(call: ast.Call, place: Place) -> bool:
-    """Return whether a call on the line of a failure was evaluated before it; also if that cannot be told.
-
-    It was if it stands in an earlier statement, or comes first in the failing one; its own arguments come before it.
-    """
-    failed, statement = place.node, place.statement
-    if not isinstance(failed, ast.expr) or statement is None or place.tree is None:
-        return failed is None or ast.unparse(failed) != ast.unparse(call)
-    if (call.end_lineno, call.end_col_offset) <= (statement.lineno, statement.col_offset):
-        return True
-    order = [_span(each) for each in _evaluated(statement)]
-    if _span(call) not in order or _span(failed) not in order:
-        return False
-    return order.index(_span(call)) < order.index(_span(failed)) and not _exclude(call, failed, statement)
-
-
-def _span(node: ast.AST) -> tuple[Any, ...]:
-    names = "lineno", "col_offset", "end_lineno", "end_col_offset"
-    return type(node), *(getattr(node, name, None) for name in names)
-
-
-def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
-    """Iterate over the nodes of a statement in the order in which their evaluation ends."""
-    parts: list[ast.AST] = list(ast.iter_child_nodes(node))
-    match node:
-        case ast.IfExp(test=test, body=body, orelse=other):
-            parts = [test, body, other]
-        case ast.Assign(targets=targets, value=value):
-            parts = [value, *targets]
-    for each in parts:
-        yield from _evaluated(each)
-    yield node
-
-
-def _exclude(call: ast.AST, failed: ast.AST, statement: ast.stmt) -> bool:
-    """Return whether one of two nodes is evaluated only where the other one is not."""
-    for each in ast.walk(statement):
-        if isinstance(each, ast.IfExp):
-            body, other = ({_span(inner) for inner in ast.walk(part)} for part in (each.body, each.orelse))
-            if (_span(call) in body and _span(failed) in other) or (_span(call) in other and _span(failed) in body):
-                return True
-    return False
+    return hasattr(node, "lineno") and span(node) == span(other)
 
 
 def _same_scope(tree: ast.AST | None) -> Iterator[ast.AST]:
@@ -211,14 +241,70 @@ def _files(file: str) -> list[str]:
     return [each for each in list(linecache.cache) if known_as(each) != each]
 
 
-def _donates(node: ast.Call, deleted: tuple[str, ...], frame: FrameType) -> bool:
-    donated = donated_arguments(value_of(node.func, frame))
-    if donated is None:
-        return False
-    numbers, names = donated
-    given = [ast.unparse(each) for number, each in enumerate(node.args) if number in numbers]
-    given += [ast.unparse(each.value) for each in node.keywords if each.arg in names]
-    return any(name == each or name.startswith((f"{each}[", f"{each}.")) for name in deleted for each in given)
+def _donates(node: ast.Call, deleted: tuple[str, ...], frame: FrameType) -> tuple[str, ...]:
+    """Return the names of the deleted arrays that a call donates."""
+    given = list(_given_away(node, _Names(frame.f_locals, frame.f_globals)))
+    return tuple(name for name in deleted if any(_is_within(name, each) for each in given))
+
+
+def _is_within(name: str, outer: str) -> bool:
+    """Return whether a name such as ``state["w"]`` is another one, or in it."""
+    return name == outer or name.startswith((f"{outer}[", f"{outer}."))
+
+
+def _given_away(node: ast.Call, seen: _Names, depth: int = _DEPTH) -> Iterator[str]:
+    """Iterate over the arguments that a call donates: itself, or in the user's function that it calls."""
+    called, skipped = value_of(node.func, seen), 0
+    if is_exactly(called, staticmethod):
+        called = called.__func__
+    elif isinstance(node.func, ast.Attribute):
+        skipped = int(_is_bound(node.func, called, seen))
+    bound = skipped
+    while is_exactly(called, functools.partial):
+        called, skipped = called.func, skipped + len(called.args)
+    donated = donated_arguments(called)
+    if donated is not None:
+        numbers, names = donated
+        yield from (ast.unparse(each) for number, each in enumerate(node.args) if number + skipped in numbers)
+        yield from (ast.unparse(each.value) for each in node.keywords if each.arg in names)
+    if depth > 0 and skipped == bound and is_exactly(called, FunctionType):
+        yield from _given_away_in(called, node, seen, depth)
+
+
+def _is_bound(node: ast.Attribute, called: object, seen: _Names) -> bool:
+    """Return whether a call passes the object before the dot to a function of its class."""
+    owner = value_of(node.value, seen)
+    return not is_a(owner, (ModuleType, type)) and member(type(owner), node.attr) is called
+
+
+def _given_away_in(called: FunctionType, node: ast.Call, seen: _Names, depth: int) -> Iterator[str]:
+    """Iterate over the arguments that a function of the user donates in a call."""
+    code = called.__code__
+    if not is_users(Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno)):
+        return
+    given = list(node.args)
+    if isinstance(node.func, ast.Attribute) and _is_bound(node.func, called, seen):
+        given.insert(0, node.func.value)
+    if any(isinstance(each, ast.Starred) for each in given):
+        return
+    passed = dict(zip(code.co_varnames[: code.co_argcount], given, strict=False))
+    passed |= {each.arg: each.value for each in node.keywords if each.arg}
+    values = {name: value_of(each, seen) for name, each in passed.items()}
+    inside = _Names({**enclosed(called), **values}, called.__globals__)
+    nodes = list(_same_scope(definition(_parsed(code.co_filename), code.co_name, code.co_firstlineno)))
+    kept = {ast.unparse(each) for part in nodes for each in _attributes_set(part)}
+    for inner in nodes:
+        for text in _given_away(inner, inside, depth - 1) if isinstance(inner, ast.Call) else ():
+            root = next((each for each in passed if _is_within(text, each)), None)
+            if root is not None and text not in kept:
+                yield ast.unparse(passed[root]) + text[len(root) :]
+
+
+def _attributes_set(statement: ast.AST) -> list[ast.expr]:
+    """Return the attributes that an assignment sets: they hold another array afterwards."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    parts = [part for each in targets for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
+    return [each for each in parts if isinstance(each, ast.Attribute)]
 
 
 def _deletes(node: ast.Call, deleted: tuple[str, ...]) -> bool:
@@ -227,15 +313,3 @@ def _deletes(node: ast.Call, deleted: tuple[str, ...]) -> bool:
     return (
         isinstance(function, ast.Attribute) and function.attr == "delete" and ast.unparse(function.value) in deleted
     )
-
-
-def largest_alive(namespace: dict[str, Any]) -> tuple[tuple[str, int], ...]:
-    """Return the largest live arrays with the names that hold them, and their bytes on all devices."""
-    from ....memory_use.capture.live_arrays import list_live_arrays
-
-    try:
-        arrays = list_live_arrays(namespace).arrays
-    except Exception:  # a device that is out of memory may answer nothing more
-        return ()
-    named = ((each.names[0] if each.names else "no name", each) for each in arrays[:_MOST])
-    return tuple((f"{name} {each.shape}", each.own_bytes) for name, each in named)

@@ -6,7 +6,7 @@ import ast
 import sys
 from collections.abc import Mapping
 from types import FrameType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from ....records.call_stack import Frame
 from ....runtime.around import attribute, attributes, is_a, is_exactly, member, of_type
@@ -34,7 +34,19 @@ _DISPLAYS = {
 }
 
 
-def value_of(node: ast.AST, frame: FrameType) -> Any:
+class Names(Protocol):
+    """The variables that code sees: those of a frame, or of a function that is not running."""
+
+    @property
+    def f_locals(self) -> Mapping[str, Any]:
+        """Return the local variables."""
+
+    @property
+    def f_globals(self) -> Mapping[str, Any]:
+        """Return the variables of the module."""
+
+
+def value_of(node: ast.AST, frame: Names) -> Any:
     """Return the value of a name or of an attribute of one, without running code; ``MISSING`` if that is impossible.
 
     A method is returned as the function in its class.

@@ -21,10 +21,11 @@ from ...analysis.failures.origin import FIRST_TRIES, OF_TRACED
 from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
 from ...record.failure import Failure, Handed, Traced, Value
 from ...record.library_use import Selector
-from .buffers import Donors, deleted_in, donors_of, largest_alive
+from .buffers import Donors, deleted_in, donors_of
 from .calls import called_name, jit_call, value_of
 from .decided import code_of, decision_of
 from .escapes import escapes_of
+from .held import largest_alive
 from .holder import holder_of
 from .leaked import Around, calls_around, has_leaked, is_nested, is_vmapped, leaked_in, tracers_in, used
 from .libraries.batches import module_in

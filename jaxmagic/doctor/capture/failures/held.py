@@ -14,6 +14,9 @@ _LARGEST = 1000
 #: Containers inside of containers are searched down to this depth.
 _DEPTH = 4
 
+#: At most this many of the largest arrays are listed.
+_MOST = 5
+
 
 def arrays_in(
     name: str, value: Any, is_wanted: Callable[[object], bool], depth: int = _DEPTH
@@ -53,3 +56,15 @@ def _items(name: str, value: Any) -> list[tuple[str, Any]]:
 def _is_pytree(kind: type) -> bool:
     """Return whether a class is a dataclass, as the states and modules of libraries are."""
     return of_type("__module__", kind) != "builtins" and member(kind, "__dataclass_fields__") is not None
+
+
+def largest_alive(namespace: dict[str, Any]) -> tuple[tuple[str, int], ...]:
+    """Return the largest live arrays with the names that hold them, and their bytes on all devices."""
+    from ....memory_use.capture.live_arrays import list_live_arrays
+
+    try:
+        arrays = list_live_arrays(namespace).arrays
+    except Exception:  # a device that is out of memory may answer nothing more
+        return ()
+    named = ((each.names[0] if each.names else "no name", each) for each in arrays[:_MOST])
+    return tuple((f"{name} {each.shape}", each.own_bytes) for name, each in named)

@@ -10,10 +10,10 @@ from types import TracebackType
 from ....errors import message_of
 from ....runtime.around import of_type
 from ....runtime.jax_errors import met_a_deleted_array, ran_out_of_memory
-from ....runtime.tracing import tracer_names
+from ....runtime.tracing import is_tracer, tracer_names
 from ...analysis.failures.messages import LONGEST, is_jax_file, kind_of
 from ...analysis.failures.wrong_arguments.patterns import read
-from ...record.failure import Kind
+from ...record.failure_kind import Kind
 from .statement import operation
 
 
@@ -85,9 +85,19 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
     if kind is not None:
         return kind, {}
     wrong = read(names, text)
-    if wrong is not None and wrong[0] == "format" and wrong[1]["tracer"] not in tracer_names():
+    if wrong is None or (wrong[0] == "format" and wrong[1]["tracer"] not in tracer_names()):
+        return None
+    if wrong[0] == "hash" and (is_from_jax(error) or wrong[1]["type"] not in {"ArrayImpl", *tracer_names()}):
+        return None
+    if wrong[0] == "truth" and not (is_from_jax(error) or _has_traced(error)):  # NumPy says it in the same words
         return None
     return wrong
+
+
+def _has_traced(error: BaseException) -> bool:
+    """Return whether the innermost call has traced values among its variables, so that JAX may have left its own."""
+    frame = None if error.__traceback__ is None else innermost(error.__traceback__).tb_frame
+    return frame is not None and any(map(is_tracer, list(frame.f_locals.values())))
 
 
 def _is_jax_module(name: object) -> bool:

@@ -7,8 +7,9 @@ import dis
 import itertools
 import linecache
 import textwrap
+from collections.abc import Iterator
 from types import CodeType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 #: A longer file is not parsed.
 _LONGEST = 20_000
@@ -156,3 +157,48 @@ def definition(tree: ast.AST | None, name: str, line: int) -> ast.FunctionDef | 
             if first == line:
                 return node
     return None
+
+
+def was_evaluated(call: ast.Call, place: Place) -> bool:
+    """Return whether a call on the line of a failure was evaluated before it; also if that cannot be told.
+
+    It was if it stands in an earlier statement, or comes first in the failing one; its own arguments come before it.
+    """
+    failed, statement = place.node, place.statement
+    if not isinstance(failed, ast.expr) or statement is None or place.tree is None:
+        return failed is None or ast.unparse(failed) != ast.unparse(call)
+    if (call.end_lineno, call.end_col_offset) <= (statement.lineno, statement.col_offset):
+        return True
+    order = [span(each) for each in _evaluated(statement)]
+    if span(call) not in order or span(failed) not in order:
+        return False
+    return order.index(span(call)) < order.index(span(failed)) and not _exclude(call, failed, statement)
+
+
+def span(node: ast.AST) -> tuple[Any, ...]:
+    """Return the type and the position of a node, which are the same in another tree of its file."""
+    names = "lineno", "col_offset", "end_lineno", "end_col_offset"
+    return type(node), *(getattr(node, name, None) for name in names)
+
+
+def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
+    """Iterate over the nodes of a statement in the order in which their evaluation ends."""
+    parts: list[ast.AST] = list(ast.iter_child_nodes(node))
+    match node:
+        case ast.IfExp(test=test, body=body, orelse=other):
+            parts = [test, body, other]
+        case ast.Assign(targets=targets, value=value):
+            parts = [value, *targets]
+    for each in parts:
+        yield from _evaluated(each)
+    yield node
+
+
+def _exclude(call: ast.AST, failed: ast.AST, statement: ast.stmt) -> bool:
+    """Return whether one of two nodes is evaluated only where the other one is not."""
+    for each in ast.walk(statement):
+        if isinstance(each, ast.IfExp):
+            body, other = ({span(inner) for inner in ast.walk(part)} for part in (each.body, each.orelse))
+            if (span(call) in body and span(failed) in other) or (span(call) in other and span(failed) in body):
+                return True
+    return False

@@ -216,7 +216,7 @@ CELLS = {
     ),
     "in": (
         "x",
-        False,
+        True,
         """
         @jax.jit
         def f(x):

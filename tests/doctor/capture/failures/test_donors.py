@@ -19,7 +19,7 @@ CODE = {
     ),
     "the other branch": (
         "y = x\nf(y)\nif flag:\n    g(x)\nelse:\n    x + 1  # here",
-        ["Which call donated or deleted it is unknown"],
+        ["Probably donated by f(y)"],
         ["g(x)"],
     ),
     "the other branch, in an earlier round": (
@@ -32,7 +32,7 @@ CODE = {
         ["Probably donated by g(x)", "in an earlier round."],
         ["unknown"],
     ),
-    "a later line": ("y = x\nf(y)\nx + 1  # here\ng(x)", ["is unknown"], ["g(x)"]),
+    "a later line": ("y = x\nf(y)\nx + 1  # here\ng(x)", ["Probably donated by f(y)"], ["g(x)"]),
     "delete()": (
         "x.delete()\nx + 1  # here",
         ["Probably deleted by x.delete()", "Delete x after its last use"],
@@ -45,8 +45,60 @@ CODE = {
     ),
     "a variable that has got another array since": (
         "y = f(x)\nx = y\nf(y)\nx + 1  # here",
-        ["is unknown"],
+        ["Probably donated by f(y)"],
         ["f(x)"],
+    ),
+    "an earlier name of the array": (
+        "old = x\nx = f(x)\nold + 1  # here",
+        ["Probably donated by f(x)"],
+        ["unknown"],
+    ),
+    "an earlier name that has got another array before": (
+        "old = x\nx = x + 1\nx = f(x)\nold.delete()\nold + 1  # here",
+        ["Probably deleted by old.delete()"],
+        ["f(x)"],
+    ),
+    "a part of a state": (
+        "state = {'w': x}\nw = state['w']\nstate = jax.jit(lambda s: s, donate_argnums=0)(state)\nw + 1  # here",
+        ["is unknown"],
+        [],
+    ),
+    "a part of a state that a named function donates": (
+        "state = {'w': x}\nw = state['w']\nstate = f2(state)\nw + 1  # here",
+        ["Probably donated by f2(state)"],
+        ["unknown"],
+    ),
+    "a function that calls the one that donates": (
+        "def train(a, b):\n    b = b + 1\n    return f(a)\ntrain(x, 1)\nx + 1  # here",
+        ["Probably donated by train(x, 1)"],
+        ["unknown"],
+    ),
+    "a function that donates another argument": (
+        "def train(a, b):\n    return f(b)\ntrain(x, x + 1)\nx.delete()\nx + 1  # here",
+        ["Probably deleted by x.delete()"],
+        ["train"],
+    ),
+    "two functions around it": (
+        "def inner(a): return f(a)\ndef train(b): return inner(b)\ntrain(b=x)\nx + 1  # here",
+        ["Probably donated by train(b=x)"],
+        ["unknown"],
+    ),
+    "a method": (
+        "class T:\n    step = staticmethod(f)\n    def __init__(self, w): self.w = w\n"
+        "    def run(self): self.step(self.w)\nt = T(x)\nt.run()\nt.w + 1  # here",
+        ["Probably donated by t.run()"],
+        ["unknown"],
+    ),
+    "a jitted method": (
+        "class T:\n    @functools.partial(jax.jit, static_argnums=0, donate_argnums=1)\n"
+        "    def step(self, a, b): return a + b\ny = x + 1\nT().step\nt = T()\nt.step(x, y)\nx + 1  # here",
+        ["Probably donated by t.step(x, y)", "x.copy()"],
+        ["unknown"],
+    ),
+    "a partial": (
+        "h = functools.partial(jax.jit(lambda k, s: s + k, donate_argnums=1), 1)\nh(x)\nx + 1  # here",
+        ["Probably donated by h(x)"],
+        ["unknown"],
     ),
     "an attribute beside it": (
         "class S: pass\ns = S()\ns.w, s.b = x, 1\nf(s.w)\ns.b = 2\ns.w + 1  # here",
@@ -60,6 +112,7 @@ CODE = {
 def test_the_calls_that_may_have_deleted_an_array(name: str) -> None:
     code, said, unsaid = CODE[name]
     head = "f, g = (jax.jit(lambda x, n=n: x + n, donate_argnums=0) for n in (1, 2))\nflag, x = False, jnp.ones(3)\n"
+    head += "f2 = jax.jit(lambda s: {'w': s['w'] + 1}, donate_argnums=0)\n"
     cell = Cell(head + code)
     assert cell.failure.kind == "deleted"
     assert cell.finding.line == cell.here

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ....record.failure import Failure, Kind
+from ....record.failure import Failure
+from ....record.failure_kind import Kind
 from .broadcasting import (
     explain_broadcast,
     explain_broadcast_to,
     explain_joined,
+    explain_joined_numbers,
     explain_reshaped,
     explain_stacked,
 )
@@ -21,15 +23,23 @@ from .control_flow import (
     explain_scan_pair,
     explain_scan_sizes,
 )
-from .derivatives import explain_aux, explain_grad_argument, explain_grad_input, explain_grad_output
+from .derivatives import (
+    explain_aux,
+    explain_grad_argument,
+    explain_grad_input,
+    explain_grad_output,
+    explain_loop_gradient,
+    explain_no_rule,
+)
 from .explained import Explained
 from .formats import explain_format
 from .mapped import explain_vmap_axes, explain_vmap_rank, explain_vmap_sizes
-from .meshes import explain_devices, explain_mesh_axes
-from .non_arrays import explain_not_array, explain_result
+from .meshes import explain_axis_name, explain_backend, explain_devices, explain_mesh_axes
+from .non_arrays import explain_index_list, explain_index_type, explain_listed, explain_not_array, explain_result
 from .options import explain_jit_option, explain_nondiff, explain_size
 from .products import explain_batch, explain_einsum, explain_einsum_axes, explain_no_axis, explain_product
-from .updates import explain_update
+from .python_values import explain_hash, explain_scalar, explain_truth
+from .updates import explain_at_element, explain_update
 
 #: The function for each kind whose message is in ``patterns``.
 WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
@@ -65,5 +75,17 @@ WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
     "jit option": explain_jit_option,
     "devices": explain_devices,
     "mesh axes": explain_mesh_axes,
+    "truth": explain_truth,
+    "scalar": explain_scalar,
+    "hash": explain_hash,
+    "listed": explain_listed,
+    "index type": explain_index_type,
+    "index list": explain_index_list,
+    "joined numbers": explain_joined_numbers,
+    "at element": explain_at_element,
+    "no rule": explain_no_rule,
+    "loop gradient": explain_loop_gradient,
+    "axis name": explain_axis_name,
+    "backend": explain_backend,
     "nondiff": explain_nondiff,
 }

@@ -77,3 +77,18 @@ def explain_grad_argument(failure: Failure) -> Explained:
 def explain_aux(failure: Failure) -> Explained:
     """Explain a function with ``has_aux=True`` that does not return a pair."""
     return Explained(note("doctor.error_aux"), note("doctor.write_aux"))
+
+
+def explain_no_rule(failure: Failure) -> Explained:
+    """Explain a function with ``custom_vjp`` or ``custom_jvp`` whose rule is not defined."""
+    function, rule = fact(failure, "function"), fact(failure, "rule")
+    remedy = note("doctor.write_vjp", function=function)
+    if rule == "JVP":
+        remedy = note("doctor.write_jvp", function=function)
+    return Explained(note("doctor.error_no_rule", function=function, rule=rule), remedy)
+
+
+def explain_loop_gradient(failure: Failure) -> Explained:
+    """Explain reverse mode through a loop with an unknown number of steps."""
+    jnp, lax = spelled(failure, "jax.numpy"), spelled(failure, "jax.lax")
+    return Explained(note("doctor.error_loop_gradient"), note("doctor.write_known_steps", jnp=jnp, lax=lax))

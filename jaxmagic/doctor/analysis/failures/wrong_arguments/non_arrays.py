@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from .....records.note import note
 from ....record.failure import Failure, Operand
-from ..expression import expression_of, spelled
+from ..expression import Expression, call, expression_of, spelled, with_imports
 from ..static_argument import static_decorator
 from .explained import Explained
 from .operands import fact, shortened
@@ -92,3 +93,67 @@ def explain_result(failure: Failure) -> Explained:
         ),
         note("doctor.write_result"),
     )
+
+
+def explain_listed(failure: Failure) -> Explained:
+    """Explain a list, or None, for an argument or an operand that has to be an array or a number."""
+    failing, kind = expression_of(failure), fact(failure, "type")
+    jnp, function = spelled(failure, "jax.numpy"), fact(failure, "function")
+    node = None if failing is None or failure.library is not None else failing.node
+    called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+    direct = called == f"{jnp}.{function}" or isinstance(node, ast.BinOp)
+    number = int(fact(failure, "number") or -1)
+    places = [place for place, each in enumerate(failure.operands) if each.type == kind and each.keyword is None]
+    place = number if number >= 0 else places[0] if len(places) == 1 else -1
+    operand = failure.operands[place] if direct and place in places else None
+    found = note(
+        "doctor.error_listed",
+        argument=shortened(operand.text) if operand is not None and operand.text != "None" else "",
+        type=kind,
+        function=called if direct and called else function,
+    )
+    if kind == "NoneType":
+        return Explained(found, note("doctor.write_no_none"))
+    if kind not in ("list", "tuple"):
+        return Explained(found, note("doctor.write_no_object", type=kind))
+    code = None if operand is None or failing is None else _as_array(failure, failing, operand, place)
+    return Explained(found, note("doctor.write_listed", jnp=jnp), code)
+
+
+def _as_array(failure: Failure, failing: Expression, operand: Operand, place: int) -> str | None:
+    """Return ``jnp.sum(jnp.array([1, 2]))`` for ``jnp.sum([1, 2])``, if its items have one known shape."""
+    node, shapes = failing.node, {each.shape for each in operand.items}
+    if len(shapes) != 1 or None in shapes:
+        return None
+    function = f"{spelled(failure, 'jax.numpy')}.array"
+    if isinstance(node, ast.BinOp):
+        sides = [call(function, each) if side == place else each for side, each in enumerate((node.left, node.right))]
+        code = failing.with_node(ast.BinOp(left=sides[0], op=node.op, right=sides[1]))
+    elif isinstance(node, ast.Call) and place < len(node.args):
+        node.args = [call(function, each) if number == place else each for number, each in enumerate(node.args)]
+        code = failing.with_node(node)
+    else:
+        return None
+    return None if code is None else with_imports(failure, code, "jax.numpy")
+
+
+def explain_index_type(failure: Failure) -> Explained:
+    """Explain a float as an index."""
+    return Explained(note("doctor.error_index_type", dtype=fact(failure, "dtype")), note("doctor.write_index_type"))
+
+
+def explain_index_list(failure: Failure) -> Explained:
+    """Explain a list as an index."""
+    failing, jnp = expression_of(failure), spelled(failure, "jax.numpy")
+    found, remedy = note("doctor.error_index_list"), note("doctor.write_index_list", jnp=jnp)
+    node = None if failing is None else failing.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value  # x.at[[0, 1]].set(y)
+    index = node.slice if isinstance(node, ast.Subscript) else None
+    if failing is None or not isinstance(node, ast.Subscript) or not isinstance(index, ast.List):
+        return Explained(found, remedy)
+    if not index.elts or not all(isinstance(each, ast.Constant) and type(each.value) is int for each in index.elts):
+        return Explained(found, remedy)
+    new = ast.Subscript(value=node.value, slice=call(f"{jnp}.array", index), ctx=node.ctx)
+    code = Expression(failing.statement, node, None).with_node(new)
+    return Explained(found, remedy, None if code is None else with_imports(failure, code, "jax.numpy"))

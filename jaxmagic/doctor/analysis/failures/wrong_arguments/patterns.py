@@ -1,13 +1,13 @@
 """Recognizes the messages of JAX's exceptions on arguments that do not fit, and reads the facts in them.
 
-The wording is that of JAX 0.7.2 to 0.10.2. A message in other words is not recognized, and not explained.
+The wording is that of JAX 0.7.2 to 0.12. A message in other words is not recognized, and not explained.
 """
 
 from __future__ import annotations
 
 import re
 
-from ....record.failure import Kind
+from ....record.failure_kind import Kind
 
 _SHAPE = r"\([\d, ]*\)"
 _SHAPES = r"\([\d, ()]*\)"
@@ -139,6 +139,40 @@ _PATTERNS: tuple[tuple[str, Kind, str], ...] = (
     ("ValueError", "mesh axes",
         r"Mesh requires the ndim of its first argument .* but got devices\.ndim == (?P<axes>\d+) and "
         r"len\(axis_names\) == (?P<names>\d+)"),
+    ("ValueError", "truth",
+        r"The truth value of an array with more than one element is ambiguous"),
+    ("TypeError", "scalar",
+        r"Only scalar arrays can be converted to Python scalars; got arr\.ndim=(?P<axes>\d+)"),
+    ("TypeError", "hash",
+        r"unhashable type: '(?:[\w.]+\.)?(?P<type>\w*Tracer|ArrayImpl)'"),
+    ("TypeError", "listed",
+        r"(?P<function>\w+) requires ndarray or scalar arguments, got <class '(?P<type>.+?)'> at position "
+        r"(?P<number>\d+)"),
+    ("TypeError", "listed",
+        r"unsupported operand type\(s\) for (?P<function>[^\s*]+): '(?:[\w.]*ArrayImpl|\w+Tracer)' and "
+        r"'(?P<type>list|tuple|NoneType)'"),
+    ("TypeError", "listed",
+        r"unsupported operand type\(s\) for (?P<function>[^\s*]+): '(?P<type>list|tuple|NoneType)' and "
+        r"'(?:[\w.]*ArrayImpl|\w+Tracer)'"),
+    ("TypeError", "index type",
+        r"Indexer must have integer or boolean type, got indexer with type (?P<dtype>\w+)"),
+    ("TypeError", "index list",
+        r"Using a non-tuple sequence for multidimensional indexing is not allowed"),
+    ("ValueError", "joined numbers",
+        r"Zero-dimensional arrays cannot be concatenated"),
+    ("TypeError", "at element",
+        r"'_IndexUpdateHelper' object does not support item assignment"),
+    ("AttributeError", "no rule",
+        r"No (?P<rule>VJP|JVP) defined for custom_\w+ function (?P<function>.+) using def"),
+    ("ValueError", "loop gradient",
+        r"Reverse-mode differentiation does not work for lax\.while_loop or lax\.fori_loop"),
+    ("NameError", "axis name",
+        r"(?:Found an )?unbound axis name: (?P<axis>.+?)(?:\. To fix this, please call (?P<function>\w+) under.*)?$"),
+    ("RuntimeError", "backend",
+        r"Unknown backend:? '?(?P<backend>\w+)'?(?: requested)?[\s\S]*?(?:Platforms present are: |Available "
+        r"backends are \[)(?P<present>[\w', ]*)"),
+    ("RuntimeError", "backend",
+        r"Backend '(?P<backend>\w+)' failed to initialize"),
     ("UnexpectedTracerError", "nondiff",
         r"Found a JAX Tracer object passed as an argument to a (?P<rule>custom_\w+) function in a position "
         r"indicated by nondiff_argnums"),

@@ -170,3 +170,18 @@ def _root(target: ast.expr) -> str:
     while isinstance(target, ast.Attribute | ast.Subscript):
         target = target.value
     return target.id if isinstance(target, ast.Name) else ""
+
+
+def explain_at_element(failure: Failure) -> Explained:
+    """Explain ``x.at[0] = 1``."""
+    failing = expression_of(failure)
+    target = None if failing is None else failing.node
+    at = target.value if isinstance(target, ast.Subscript) else None
+    array = at.value if isinstance(at, ast.Attribute) and at.attr == "at" else None
+    known = isinstance(array, ast.Name)
+    found = note("doctor.error_at_element", target=ast.unparse(target) if known and target is not None else "")
+    remedy = note("doctor.write_at_method", array=ast.unparse(array) if known and array is not None else "")
+    if failing is None or not isinstance(target, ast.Subscript) or not isinstance(array, ast.Name):
+        return Explained(found, remedy)
+    inner = failure.stack[-1].function != "<module>" and array.id not in failure.parameters
+    return Explained(found, remedy, None if inner else _written(failing, target, array, target.slice, "set"))

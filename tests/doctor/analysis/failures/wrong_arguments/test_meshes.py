@@ -10,6 +10,7 @@ import pytest
 from failing_cells import Cell
 
 from jaxmagic.doctor.capture.failures import failure as reading
+from jaxmagic.doctor.capture.failures.recognize import recognize
 
 N = len(jax.devices())
 FLAG = "--xla_force_host_platform_device_count"
@@ -60,3 +61,36 @@ def test_both_ways_to_more_devices_of_the_cpu_work_in_a_new_process(code: str | 
     begin = code or f'import os; os.environ["XLA_FLAGS"] = "{FLAG}=8"'
     text = f'import jax; {begin}; jax.config.update("jax_platforms", "cpu"); jax.make_mesh((8,), ("x",))'
     assert subprocess.run([sys.executable, "-c", text], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "function"),
+    [
+        ("jax.lax.psum(jnp.ones(2), 'i')", "jax.lax.psum"),
+        ("jax.jit(lambda x: lax.pmean(x, 'i'))(1.0)", "lax.pmean"),
+        ("jax.vmap(lambda x: lax.psum(x, 'i'), axis_name='j')(jnp.ones(2))", "lax.psum"),
+        ("lax.axis_index('i')", "lax.axis_index"),
+    ],
+)
+def test_an_axis_name_that_is_not_bound(line: str, function: str) -> None:
+    cell = Cell(f"result = {line}  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(f"{function} uses the axis name i, but no function around it")
+    assert 'jax.vmap(f, axis_name="i")' in cell.said
+
+
+def test_the_advice_on_axis_names_works() -> None:
+    assert Cell("jax.vmap(lambda x: lax.psum(x, 'i'), axis_name='i')(jnp.ones(2))").error is None
+
+
+def test_a_name_that_python_does_not_know_is_not_explained() -> None:
+    error = Cell("jnp.ones(unknown_name)").error
+    assert error is not None
+    assert recognize(error) is None
+
+
+def test_a_platform_without_devices() -> None:
+    cell = Cell("jax.devices('nonesuch')  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("JAX has no backend nonesuch in this process: its platforms are ")
+    assert "['" not in cell.said

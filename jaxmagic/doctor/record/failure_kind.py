@@ -1,0 +1,68 @@
+"""Declares the kinds of exceptions that are explained."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+#: The problems that are explained, by what could not be done.
+Kind = Literal[
+    "bool",  # a traced value was used as a condition
+    "number",  # a traced value was converted to a Python number, or has to be a constant
+    "index",  # a traced value was used as a Python integer: in range(), or as an index of a list
+    "shape",  # a shape or the bounds of a slice depend on a traced value
+    "numpy",  # a traced value was passed to NumPy
+    "mask",  # an array was indexed with a traced mask
+    "static",  # a static argument is not hashable
+    "leak",  # a traced value is used after its function was traced
+    "deleted",  # an array was donated or deleted
+    "nan",  # NaN or infinity under jax_debug_nans or jax_debug_infs
+    "carry",  # the carry of a loop changes its type or its structure
+    "branches",  # branches return different types or structures
+    "pytree",  # two pytrees differ
+    "memory",  # out of memory
+    "product",  # the axes that a matrix product sums over have different sizes
+    "batch",  # the batch axes of matrix products do not broadcast
+    "no axis",  # an operand of a matrix product has no axis
+    "einsum",  # a label of einsum() stands for axes of different sizes
+    "einsum axes",  # a subscript of einsum() has more or fewer labels than its operand has axes
+    "broadcast",  # shapes do not broadcast to each other
+    "broadcast to",  # a shape does not broadcast to the one that is asked for
+    "joined",  # shapes do not fit in concatenate()
+    "stacked",  # shapes do not fit in stack()
+    "reshaped",  # an array has another number of elements than the shape that it should get
+    "size",  # a shape has a size that is a float
+    "update",  # an element of a JAX array was assigned
+    "format",  # a traced value was formatted
+    "not array",  # an argument is no array, no number and no pytree of them
+    "result",  # a traced function returns something else than arrays
+    "predicate",  # the condition of cond() is not a scalar
+    "loop condition",  # the condition of while_loop() is not a scalar bool
+    "branch index",  # the index of switch() is not an integer scalar
+    "bounds",  # the bounds of fori_loop() have different types
+    "scan sizes",  # what scan() iterates over has different sizes
+    "scan length",  # there is nothing to iterate over, or no leading axis
+    "scan pair",  # the body of scan() does not return a pair
+    "grad output",  # the function to differentiate does not return a real scalar
+    "grad input",  # the argument to differentiate by is no float
+    "grad argument",  # there is no argument to differentiate by
+    "aux",  # a function with auxiliary output does not return a pair
+    "vmap sizes",  # the axes that are mapped have different sizes
+    "vmap rank",  # an argument lacks the axis that is mapped
+    "vmap axes",  # in_axes or out_axes do not fit the arguments or the result
+    "jit option",  # static_argnums or static_argnames name no argument
+    "devices",  # a mesh has another size than there are devices
+    "mesh axes",  # a mesh has another number of names than axes
+    "truth",  # an array with several elements was used as a condition
+    "scalar",  # an array with axes was converted to a Python number
+    "hash",  # an array was hashed
+    "listed",  # an argument is a list, or None
+    "index type",  # an index is a float
+    "index list",  # an index is a list
+    "joined numbers",  # what concatenate() joins has no axis
+    "at element",  # x.at[i] was assigned
+    "no rule",  # a function with custom derivatives has none
+    "loop gradient",  # reverse mode through a loop with an unknown number of steps
+    "axis name",  # no function around a collective has bound its axis name
+    "backend",  # there are no devices of a platform
+    "nondiff",  # a traced value was passed to an argument in nondiff_argnums
+]

@@ -1,0 +1,132 @@
+"""Words arrays where Python or JAX needs something else, and what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..quoted import quoted
+
+#: How each use of a condition is worded.
+USES = {
+    "if": "an if statement",
+    "while": "a while loop",
+    "assert": "an assertion",
+    "and": "the operator and",
+    "or": "the operator or",
+    "not": "the operator not",
+    "in": "the operator in",
+    "if … else": "a conditional expression (if … else)",
+    "match": "a match statement",
+    "chain": "a chained comparison",
+    "comprehension": "the condition of a comprehension",
+    "": "Python",
+}
+
+
+def _truth(value: str, use: str) -> str:
+    who = quoted(value) or "An array"
+    what = USES.get(use, quoted(use))
+    return (
+        f"{who} has several elements, so it is neither true nor false as a whole, but {what} needs one truth value."
+    )
+
+
+def _elementwise(function: str, operator: str) -> str:
+    what = f"{function}(…) in place of {operator}" if operator else f"{function}(a < b, b < c) in place of a < b < c"
+    return f"Write {what} to combine element by element, or reduce each array with .all() or .any() first."
+
+
+def _backend(backend: str, present: str) -> str:
+    there = f": its platforms are {quoted(present)}" if present else ""
+    return f"JAX has no backend {quoted(backend)} in this process{there}."
+
+
+ARRAY_NOTES: dict[str, Callable[..., str]] = {
+    "error_truth": _truth,
+    "write_elementwise": _elementwise,
+    "write_one_truth": lambda jnp: (
+        f"For one decision, reduce the condition with .all() or .any(). To choose for each element, use "
+        f"{jnp}.where(condition, a, b)."
+    ),
+    "error_scalar": lambda function, axes: (
+        f"{quoted(function) or 'Python'} needs a single number, but it gets an array with {axes} "
+        f"{'axis' if axes == 1 else 'axes'}."
+    ),
+    "write_one_number": lambda: (
+        "Reduce the array, as with .sum(), or take one element of it, such as x[0]. x.astype() converts all elements."
+    ),
+    "error_hash": lambda traced: (
+        f"A {'traced value' if traced else 'JAX array'} has no hash, so it cannot be a key of a dictionary, an "
+        "element of a set, or an argument of a function with a cache."
+    ),
+    "write_no_hash": lambda jnp, traced: (
+        f"Put the values into an array and index it: {jnp}.array(values)[i]. "
+        + (
+            "Where the key has to be a Python number, make it a static argument, or look it up outside of the traced "
+            "function."
+            if traced
+            else "To use one number as a key, write x.item()."
+        )
+    ),
+    "error_listed": lambda argument, type, function: (
+        f"{quoted(argument) or 'A value'} is {'None' if type == 'NoneType' else f'a {quoted(type)}'}, but "
+        f"{quoted(function)} of JAX takes arrays and numbers."
+    ),
+    "write_listed": lambda jnp: f"Make it an array: {jnp}.array(…).",
+    "write_no_none": lambda: "Pass an array or a number. A function without a return statement returns None.",
+    "write_no_object": lambda type: f"Pass an array or a number in place of the {quoted(type)}.",
+    "error_index_list": lambda: "A list is used as an index, but JAX takes arrays as indices.",
+    "write_index_list": lambda jnp: (
+        f"Make it an array, x[{jnp}.array([0, 1])]; or a tuple, if it has one index for each axis."
+    ),
+    "error_index_type": lambda dtype: f"An index has dtype {quoted(dtype)}, but JAX takes integers and bools.",
+    "write_index_type": lambda: (
+        "Compute it with // in place of /, or convert it: int(i) of a Python number, i.astype(int) of an array."
+    ),
+    "error_joined_numbers": lambda function: (
+        f"{quoted(function) or 'concatenate'} joins arrays along an axis, but what it gets has no axis."
+    ),
+    "write_joined_numbers": lambda jnp: (
+        f"Use {jnp}.stack([a, b]) for numbers. Arrays are passed as one list: {jnp}.concatenate([a, b])."
+    ),
+    "error_at_element": lambda target: (
+        f"{quoted(target) or 'x.at[…]'} cannot be assigned: .at[…] has methods that return a new array."
+    ),
+    "write_at_method": lambda array: (
+        f"Make a new array: {array or 'x'} = {array or 'x'}.at[…].set(…), or with .add(…), .multiply(…) and others."
+    ),
+    "error_no_rule": lambda function, rule: (
+        f"{quoted(function)} is a custom_{rule.lower()} function, but its rule for derivatives is not defined yet."
+    ),
+    "write_vjp": lambda function: (
+        f"Call {quoted(function)}.defvjp(forward, backward) after its definition: forward takes the same arguments "
+        "and returns (result, residuals), and backward(residuals, cotangent) returns a tuple with a gradient for "
+        "each argument."
+    ),
+    "write_jvp": lambda function: (
+        f"Define it after {quoted(function)}: @{quoted(function)}.defjvp above a function of (primals, tangents), "
+        "which returns (result, tangent of the result)."
+    ),
+    "error_loop_gradient": lambda: (
+        "Reverse-mode differentiation, as of jax.grad, does not work through a while_loop, or a fori_loop with "
+        "traced bounds: how many steps it takes is unknown when it is traced."
+    ),
+    "write_known_steps": lambda jnp, lax: (
+        f"Take a known number of steps, with {lax}.scan or with {lax}.fori_loop and bounds that are Python numbers, "
+        f"and keep each value once the loop is over: {jnp}.where(done, x, new_x). jax.jvp and jax.jacfwd work "
+        "through a while_loop."
+    ),
+    "error_axis_name": lambda axis, function: (
+        f"{quoted(function) or 'The line'} uses the axis name {quoted(axis)}, but no function around it has bound "
+        "this name."
+    ),
+    "write_axis_name": lambda axis: (
+        f'Call it in a function that is mapped with this name, jax.vmap(f, axis_name="{quoted(axis)}"), or that '
+        "jax.shard_map runs over a mesh with an axis of this name."
+    ),
+    "error_backend": _backend,
+    "write_backend": lambda jax: (
+        f"{jax}.devices() lists the devices that JAX found. A GPU or TPU needs its plugin beside jaxlib, such as "
+        "that of jax[cuda13] or jax[tpu], and a process that was started after its installation."
+    ),
+}

@@ -1,0 +1,136 @@
+"""Arrays where Python needs one truth value, one number or a hash, and lists where JAX needs arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from failing_cells import Cell
+
+from jaxmagic.doctor.capture.failures.recognize import recognize
+
+
+def _on(line: str, x: str = "jnp.array([1, 2, 3])") -> Cell:
+    return Cell(f"x = {x}\nz = None\n{line}  # here\nresult = z")
+
+
+def _jitted(line: str, x: str = "jnp.array([1, 2, 3])") -> Cell:
+    return Cell(f"@jax.jit\ndef f(x):\n    {line}  # here\n    return z\nresult = f({x})")
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "remedy"),
+    [
+        ("if x > 0: z = 1", "x > 0 has several elements", "reduce the condition with .all() or .any()"),
+        ("z = 1 if x > 0 else 2", "but a conditional expression (if … else) needs", "jnp.where(condition, a, b)"),
+        ("z = not x", "x has several elements", "Write jnp.logical_not(…) in place of not"),
+        ("z = x > 0 and x < 3", "the operator and needs one", "Write jnp.logical_and(…) in place of and"),
+        ("z = x > 2 or x < 1", "the operator or needs one", "Write jnp.logical_or(…) in place of or"),
+        ("z = 0 < x < 2", "An array has several elements", "Write jnp.logical_and(a < b, b < c) in place of a < b"),
+        ("z = max(x, 2 * x)", "but max needs one truth", "Use jnp.maximum(a, b) in place of max(a, b)"),
+        ("z = x in [x + 1]", "but the operator in needs", "Use jnp.isin"),
+        ("z = bool(x)", "An array has several elements", "reduce the condition"),
+    ],
+)
+def test_an_array_with_several_elements_is_no_condition(line: str, words: str, remedy: str) -> None:
+    for cell in (_on(line), _jitted(line)):
+        assert cell.failure.kind == "truth"
+        assert cell.finding.line == cell.here
+        assert words in cell.said
+        assert remedy in cell.said
+
+
+def test_the_same_error_of_numpy_is_not_explained() -> None:
+    error = _on("if x > 0: z = 1", "np.arange(3)").error
+    assert isinstance(error, ValueError)
+    assert recognize(error) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "expected"),
+    [
+        ("z = math.sqrt(x)", "z = jnp.sqrt(x)", np.sqrt([1, 2, 3])),
+        ("z = math.atan2(x, x)", "z = jnp.arctan2(x, x)", np.arctan2([1, 2, 3], [1, 2, 3])),
+        ("z = float(x)", None, None),
+        ("z = int(x[:2])", None, None),
+    ],
+)
+def test_an_array_with_axes_is_no_number(line: str, code: str | None, expected: object) -> None:
+    for cell in (_on(line), _jitted(line)):
+        assert cell.failure.kind == "scalar"
+        assert cell.finding.line == cell.here
+        assert "it gets an array with 1 axis." in cell.said
+        assert cell.finding.code == code
+        if code is not None:
+            np.testing.assert_allclose(cell.rewritten(code).names["result"], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("line", ["z = {x: 1}", "z = {x}", "z = {1: 2}.get(x)", "z = functools.lru_cache(abs)(x)"])
+def test_an_array_has_no_hash(line: str) -> None:
+    for cell, words in (
+        (_on(line, "jnp.array(1)"), "A JAX array has no hash"),
+        (_jitted(line, "jnp.array(1)"), "A traced value has no hash"),
+    ):
+        assert cell.finding.line == cell.here
+        assert cell.said.startswith(words)
+
+
+def test_membership_in_a_set_is_computed_by_isin() -> None:
+    cell = _jitted("z = x in {1, 2}", "2")
+    assert cell.finding.code == "z = jnp.isin(x, jnp.array([1, 2]))"
+    assert cell.rewritten(cell.finding.code).names["result"]
+
+
+def test_other_values_without_a_hash_are_not_explained() -> None:
+    error = _on("z = {[1]: 2}").error
+    assert error is not None
+    assert recognize(error) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "expected"),
+    [
+        ("z = jnp.sum([1, 2])", "z = jnp.sum(jnp.array([1, 2]))", 3),
+        ("z = jnp.sum([x, x])", "z = jnp.sum(jnp.array([x, x]))", 12),
+        ("y = [1, 2]; z = jnp.mean(y)", None, None),
+        ("z = jnp.dot(x, [1, 2, 3])", "z = jnp.dot(x, jnp.array([1, 2, 3]))", 14),
+        ("z = x + [1, 2, 3]", "z = x + jnp.array([1, 2, 3])", [2, 4, 6]),
+        ("z = [1, 2, 3] - x", None, None),
+        ("z = jnp.sum([x, x[0]])", None, None),
+        ("z = jnp.concatenate([1, 2])", "z = jnp.stack([1, 2])", [1, 2]),
+        ("z = jnp.concatenate(x, x)", "z = jnp.concatenate([x, x])", [1, 2, 3, 1, 2, 3]),
+        ("z = x[[0, 2]]", "z = x[jnp.array([0, 2])]", [1, 3]),
+        ("z = x.at[[0, 2]].set(0)", "z = x.at[jnp.array([0, 2])].set(0)", [0, 2, 0]),
+        ("z = x[1.0]", None, None),
+    ],
+)
+def test_a_list_in_place_of_an_array(line: str, code: str | None, expected: object) -> None:
+    cell = _on(line)
+    assert cell.finding.line == cell.here
+    if code is not None:
+        assert cell.finding.code == code
+        again = cell.rewritten(code)
+        assert again.error is None
+        np.testing.assert_array_equal(again.names["result"], expected)
+
+
+def test_items_of_different_shapes_are_no_array() -> None:
+    assert _on("z = jnp.sum([x, x[0]])").finding.code is None
+
+
+def test_none_in_place_of_an_array() -> None:
+    for line, function in (("z = x + z", "+"), ("z = jnp.sin(z)", "jnp.sin")):
+        assert _on(line).said.startswith(f"z is None, but {function} of JAX takes arrays and numbers.")
+
+
+def test_a_repeated_list_is_no_sum_of_arrays() -> None:
+    error = _jitted("z = [0] * x", "2").error
+    assert error is not None
+    assert recognize(error) is None
+
+
+@pytest.mark.parametrize("line", ["x.at[0] = 5", "x.at[1, ] = 5"])
+def test_an_assignment_to_at(line: str) -> None:
+    cell = Cell(f"x = jnp.array([1, 2, 3])\n{line}  # here\nresult = x")
+    assert cell.finding.line == cell.here
+    assert cell.finding.code is not None
+    assert cell.rewritten(cell.finding.code).names["result"].max() == 5
