@@ -38,7 +38,9 @@ def module(*chain: Any, fused: int = 0) -> HloModule:
     if fused:
         first, last = len(made) - fused, len(made) - 1
         outside = [*range(first), 100]
-        instructions[100] = made[last]._replace(opcode="fusion", operand_ids=(first - 1,), called_computation_ids=(1,))
+        instructions[100] = made[last]._replace(
+            opcode="fusion", operand_ids=(first - 1,), called_computation_ids=(1,)
+        )
         instructions[101] = made[first - 1]._replace(opcode="parameter", operand_ids=())
         instructions[first] = made[first]._replace(operand_ids=(101,))
     inside = tuple(each for each in instructions if each not in outside)

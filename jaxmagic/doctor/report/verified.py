@@ -97,8 +97,8 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Tried with {printable(names)} transposed once beforehand, and back inside {printable(function)}."
     ),
     "transposed_anew": lambda name, function: _not(
-        f"{printable(name)} would have to be transposed in each run: {printable(function)} gets an array that is "
-        "made anew, or that no variable of the code holds"
+        f"{printable(name)} would have to be transposed in each run: {printable(function)} gets an array that "
+        "no variable of the code holds, such as one that the run computes"
     ),
     "transposed_unclear": lambda function: _not(
         f"{printable(function)} donates arguments, or is called with others than JAX arrays"

@@ -83,7 +83,6 @@ class _Transposed:
         """Return the jitted function for one form of call, and which of its arguments to transpose."""
         import jax
         import jax.numpy as jnp
-        import numpy as np
 
         bound = inspect.signature(self._function).bind(*range(len(args)), **{name: name for name in kwargs}).arguments
         are_arrays = all(isinstance(each, jax.Array) for each in jax.tree.leaves((args, kwargs)))
@@ -95,7 +94,7 @@ class _Transposed:
             positional: list[Any] = list(args)
             for place, (_, order) in places.items():
                 given: Any = positional if isinstance(place, int) else kwargs
-                given[place] = jnp.transpose(given[place], np.argsort(order))
+                given[place] = jnp.transpose(given[place], [order.index(axis) for axis in range(len(order))])
             return self._function(*positional, **kwargs)
 
         return jax.jit(back), places
