@@ -54,8 +54,8 @@ def _reordered_order(arguments: int, orders: str, function: str) -> str:
     them, order = ("them", "these orders") if arguments > 1 else ("it", "this order")
     return (
         f"Pass {printable(orders)}: XLA stores {them} so here. Create {them} so, or transpose {them} once before "
-        f"several calls of {printable(function)}, and write {printable(function)} for {order}: with other letters in "
-        "an einsum, with other dimension_numbers in a convolution, without a transpose."
+        f"several calls of {printable(function)}. Then write {printable(function)} for {order}: with other letters "
+        "in an einsum, other dimension_numbers in a convolution, other in_axes in a vmap, or without a transpose."
     )
 
 

@@ -38,7 +38,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         arguments = _arguments(each.operations, each.program.module)
         if not arguments and each.time_ns < _LEAST_UNKNOWN * evidence.run_ns:
             continue
-        known = arguments if all(arguments.values()) else {}
+        transformed = each.program.function is None  # by vmap, whose axes the function does not have
+        known = arguments if all(arguments.values()) and not transformed else {}
         yield RuleFinding(
             rule=RULE.name,
             found=note("doctor.reordered", function=each.function, share=each.time_ns / evidence.run_ns),

@@ -104,6 +104,11 @@ class TestLayout:
         assert str(found.remedy).startswith("Pass cache['keys'] as jnp.transpose(cache['keys'], (0, 2, 3, 1)):")
         assert found.code is None
 
+    def test_a_program_that_is_transformed_outside_of_jit_has_other_axes_than_the_function(self) -> None:
+        (found,) = found_in(layout, jax.vmap(attend), values(3, 2, 8, 64), values(3, 2, 64, 8, 64))
+        assert found.code is None
+        assert str(found.remedy).startswith("Pass keys in the order of axes that this line needs: create it so")
+
     def test_an_argument_that_two_lines_need_in_different_orders_has_none(self) -> None:
         @jax.jit
         def attend(query: jax.Array, last: jax.Array, keys: jax.Array) -> Any:
