@@ -57,6 +57,9 @@ class HloInstruction(NamedTuple):
             ``stack`` then begins below both.
         one_kernel: for a ``call``, whether everything it runs is compiled into one kernel and traced as one event.
         changes_layout: for a ``copy``, whether the layout of its result differs from its operand's.
+        dimensions: for a ``transpose``, the axis of its operand that each axis of its result is.
+        minor_to_major: the axes of its result, from the fastest varying to the slowest varying one in memory; empty
+            for a tuple.
         known_trip_count: for a ``while``, how often its body runs; 0 if unknown at compile time.
         subshapes: all parts of its result, with the workspace; the whole comes first.
     """
@@ -78,6 +81,8 @@ class HloInstruction(NamedTuple):
     traced_for: str = ""
     one_kernel: bool = False
     changes_layout: bool = False
+    dimensions: tuple[int, ...] = ()
+    minor_to_major: tuple[int, ...] = ()
     known_trip_count: int = 0
     subshapes: tuple[Subshape, ...] = ()
 

@@ -36,7 +36,7 @@ DimensionSharding: axes 1 *AxisRef
 AxisRef: mesh_axis_index 1 int64, sub_axis_info 2 bytes
 HloComputation: name 1 bytes, instructions 2 *HloInstruction, id 5 int64, root_id 6 int64
 HloInstruction: name 1 bytes, opcode 2 bytes, shape 3 Shape, metadata 7 OpMetadata, literal 8 Literal,
-    parameter_number 9 int64, tuple_index 13 int64, window 15 Window,
+    parameter_number 9 int64, tuple_index 13 int64, dimensions 14 *int64, window 15 Window,
     convolution_dimension_numbers 16 ConvolutionDimensionNumbers, custom_call_target 28 bytes,
     dot_dimension_numbers 30 DotDimensionNumbers, fft_type 31 int32, fft_length 32 *int64, id 35 int64,
     operand_ids 36 *int64, called_computation_ids 38 *int64, backend_config 43 bytes, replica_groups 49 *bytes,

@@ -78,12 +78,13 @@ def _is_one_kernel(message: Any) -> bool:
 
 
 class _Result(NamedTuple):
-    """A shape, with the total elements and bytes of its arrays."""
+    """A shape, with the total elements and bytes of its arrays, and the order of its axes in memory."""
 
     shape: str
     elements: int
     size_bytes: int
     subshapes: tuple[Subshape, ...]
+    minor_to_major: tuple[int, ...]
 
 
 class _Reader:
@@ -116,6 +117,8 @@ class _Reader:
             tuple_index=message.tuple_index,
             one_kernel=opcode == "call" and _is_one_kernel(message),
             changes_layout=opcode == "copy" and self._changes_layout(message),
+            dimensions=tuple(message.dimensions) if opcode == "transpose" else (),
+            minor_to_major=result.minor_to_major,
             known_trip_count=_known_trip_count(message) if opcode == "while" else 0,
             subshapes=whole.subshapes,
         )
@@ -136,7 +139,7 @@ class _Reader:
             parts = subshapes(shape)
             arrays = [each for each in parts if each.elements]
             totals = sum(each.elements for each in arrays), sum(each.size_bytes for each in arrays)
-            self._results[key] = _Result(parts[0].shape, *totals, parts)
+            self._results[key] = _Result(parts[0].shape, *totals, parts, tuple(shape.layout.minor_to_major))
         return self._results[key]
 
 

@@ -50,6 +50,15 @@ def _reordered_argument(arguments: str, function: str) -> str:
     )
 
 
+def _reordered_order(arguments: int, orders: str, function: str) -> str:
+    them, order = ("them", "these orders") if arguments > 1 else ("it", "this order")
+    return (
+        f"Pass {printable(orders)}: XLA stores {them} so here. Create {them} so, or transpose {them} once before "
+        f"several calls of {printable(function)}. Then write {printable(function)} for {order}: with other letters "
+        "in an einsum, other dimension_numbers in a convolution, other in_axes in a vmap, or without a transpose."
+    )
+
+
 def _scatter_remedy(backend: str) -> str:
     fewer = "If they can be fewer and larger, write them so: whole rows, or all updates of a loop at once."
     if backend == "cpu":
@@ -76,6 +85,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "reordered": _reordered,
     "dominant_time": _time_of,
     "reordered_argument": _reordered_argument,
+    "reordered_order": _reordered_order,
     "reordered_remedy": lambda: (
         "Keep one order of axes from where the arrays are made to where they are used: axes that a product shares "
         "first, and an axis that is summed, sorted or transformed over last."

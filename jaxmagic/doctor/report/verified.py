@@ -46,7 +46,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "tried_on_copies": lambda names: f"Each of these runs had its own copy of {printable(names)}.",
     "tried_too_few": lambda: "Too few runs fit into the time to measure a speed-up.",
     "not_mechanical": lambda rule: _not(f"this remedy ({rule}) could not be applied mechanically to this code"),
-    "not_used": lambda: "Tried without effect: no function that the code passes to jax.jit could be kept.",
+    "not_used": lambda: "Tried without effect: the code makes no use of the change.",
     "not_tried_budget": lambda: _not("the rest of --budget (budget_s) is too short for it"),
     "not_tried_interrupt": lambda: _not("interrupted"),
     "not_tried_effect": lambda name: _not(
@@ -93,6 +93,16 @@ NOTES: dict[str, Callable[..., str]] = {
     "argument_unknown": lambda text: _not(f"the argument {printable(text)} would have to be computed again"),
     "put": lambda names: f"Tried with {printable(names)} put on the device beforehand.",
     "placed": lambda names: f"Tried with {printable(names)} placed beforehand, as the program takes it.",
+    "transposed": lambda names, function: (
+        f"Tried with {printable(names)} transposed once beforehand, and back inside {printable(function)}."
+    ),
+    "transposed_anew": lambda name, function: _not(
+        f"{printable(name)} would have to be transposed in each run: {printable(function)} gets an array that "
+        "no variable of the code holds, such as one that the run computes"
+    ),
+    "transposed_unclear": lambda function: _not(
+        f"{printable(function)} donates arguments, or is called with others than JAX arrays"
+    ),
     "donated": lambda names: f"Compiled with {printable(names)} donated.",
     "checkpointed": lambda name: f"Tried with jax.checkpoint around {printable(name)}.",
     "result_kept": lambda name: f"Tried with the result of the first call of {printable(name)} kept for all others.",

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from ....records.note import note
 from ...record.finding import RuleFinding
-from . import input_bound, not_jitted, precision, recompile, same_result, sharding, transfer, transformed_calls
+from . import (
+    input_bound,
+    layout,
+    not_jitted,
+    precision,
+    recompile,
+    same_result,
+    sharding,
+    transfer,
+    transformed_calls,
+)
 from .compiled import captured_constant, donation, memory, rematerialise, unrolled_loop
 from .remedy import Builds, Change, NotTried, Remedy
 from .tried_code import TriedCode
@@ -48,6 +58,7 @@ REMEDIES: dict[str, Remedy] = {
     "donation": donation.propose,
     "rematerialise": rematerialise.propose,
     "captured-constant": _constant,
+    "layout": layout.propose,
     "precision": precision.propose,
     "memory": memory.propose,
     "unrolled-loop": unrolled_loop.propose,

@@ -9,6 +9,7 @@ from typing import Any
 from ....records.call_stack import Frame, is_users
 from ....records.cell_names import known_as
 from ....runtime.around import enclosed, is_exactly
+from ....runtime.functions import is_jitted
 
 
 def is_users_function(value: Any) -> bool:
@@ -42,6 +43,19 @@ def all_codes(code: types.CodeType) -> Iterator[types.CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from all_codes(constant)
+
+
+def jitted_functions(read: dict[str, Any]) -> Iterator[Any]:
+    """Yield the jitted functions among some variables, and those that the user's functions among them lead to."""
+    queue, met = list(read.values()), set()
+    for each in queue:  # grows meanwhile
+        if id(each) in met:
+            continue
+        met.add(id(each))
+        if is_jitted(each):
+            yield each
+        elif is_users_function(each):
+            queue += seen_by(each).values()
 
 
 def functions_seen(function: Any) -> Iterator[types.FunctionType]:

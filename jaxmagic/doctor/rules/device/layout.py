@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from keyword import iskeyword
 
 from .... import units
 from ....profiling.record.profile import OperationTime
-from ....records.note import note
+from ....records.note import Note, note
+from ....xla.axis_order import stored_order
 from ....xla.costs.operand_utilization import instructions_of
 from ....xla.hlo import HloModule
 from ...record.evidence import Evidence
@@ -23,6 +25,9 @@ _LEAST_UNKNOWN = 0.5
 #: Instructions between an argument and its transpose that move no data.
 _VIEWS = frozenset({"bitcast", "get-tuple-element", "opt-barrier"})
 
+#: The orders of arguments' axes, by the names of the arguments.
+_Orders = dict[str, tuple[int, ...] | None]
+
 #: What an operation consists of that does nothing but reorder.
 _REORDERING = frozenset({"bitcast", "copy", "parameter", "reshape", "transpose", "tuple"})
 
@@ -33,6 +38,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         arguments = _arguments(each.operations, each.program.module)
         if not arguments and each.time_ns < _LEAST_UNKNOWN * evidence.run_ns:
             continue
+        transformed = each.program.function is None  # by vmap, whose axes the function does not have
+        known = arguments if all(arguments.values()) and not transformed else {}
         yield RuleFinding(
             rule=RULE.name,
             found=note("doctor.reordered", function=each.function, share=each.time_ns / evidence.run_ns),
@@ -41,10 +48,26 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             evidence=each.evidence,
             cost_ns=each.time_ns if arguments else None,
             basis="estimated" if arguments else None,
-            remedy=note("doctor.reordered_argument", arguments=", ".join(arguments), function=each.function)
-            if arguments
-            else note("doctor.reordered_remedy"),
+            remedy=_remedy(arguments, known, each.function),
+            code=_code(known),
+            applies_to=each.function if known else None,
         )
+
+
+def _remedy(arguments: _Orders, known: _Orders, function: str) -> Note:
+    if known:
+        orders = ", ".join(f"{name} as jnp.transpose({name}, {order})" for name, order in known.items())
+        return note("doctor.reordered_order", arguments=len(known), orders=orders, function=function)
+    if arguments:
+        return note("doctor.reordered_argument", arguments=", ".join(arguments), function=function)
+    return note("doctor.reordered_remedy")
+
+
+def _code(known: _Orders) -> str | None:
+    """Return assignments that transpose arguments, if all of them have names that can be assigned."""
+    if not all(each.isidentifier() and not iskeyword(each) for each in known):
+        return None
+    return "\n".join(f"{each} = jnp.transpose({each}, {order})" for each, order in known.items()) or None
 
 
 def _reorders(operation: OperationTime, module: HloModule | None) -> bool:
@@ -85,16 +108,23 @@ def _source(module: HloModule, number: int) -> int:
     return _source(module, operands[0]) if instruction.opcode in _VIEWS else operands[0]
 
 
-def _arguments(operations: Sequence[OperationTime], module: HloModule | None) -> list[str]:
-    """Return the names of the arguments that are reordered as they are passed, if all arrays are such arguments."""
-    names: dict[str, None] = {}
+def _arguments(operations: Sequence[OperationTime], module: HloModule | None) -> _Orders:
+    """Return the arguments that are reordered as they are passed, if all arrays are such arguments.
+
+    Each has the order of axes in which all that uses it stores it; ``None`` if there are several, or it is unknown.
+    """
+    found: _Orders = {}
     for each in operations:
         number = None if module is None else module.instruction_ids.get(each.name)
-        name = "" if module is None or number is None else _argument(module, _source(module, number))
+        if module is None or number is None:
+            return {}
+        source = _source(module, number)
+        name = _argument(module, source)
         if not name:
-            return []
-        names[name] = None
-    return list(names)
+            return {}
+        orders = {stored_order(module, user) for user in _users(module, source)}
+        found[name] = orders.pop() if len(orders) == 1 else None
+    return found
 
 
 def _argument(module: HloModule, number: int) -> str:

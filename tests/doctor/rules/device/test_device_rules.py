@@ -70,7 +70,8 @@ class TestLayout:
     def test_cached_keys_that_each_step_reorders(self) -> None:
         (found,) = found_in(layout, attend, values(2, 8, 64), values(2, 64, 8, 64))
         assert found.source == 'scores = jnp.einsum("bhd,bthd->bht", query, keys)'
-        assert str(found.remedy).startswith("Pass keys in the order of axes that this line needs: create it so")
+        assert str(found.remedy).startswith("Pass keys as jnp.transpose(keys, (0, 2, 3, 1)): XLA stores it so here.")
+        assert (found.code, found.applies_to) == ("keys = jnp.transpose(keys, (0, 2, 3, 1))", "attend")
         assert found.basis == "estimated"
         assert found.cost_ns is not None
 
@@ -80,6 +81,46 @@ class TestLayout:
             return jax.nn.softmax(jnp.einsum("bhd,bhtd->bht", query, keys))
 
         assert found_in(layout, attend, values(2, 8, 64), values(2, 8, 64, 64)) == []
+
+    def test_each_argument_has_an_order_of_its_own(self) -> None:
+        @jax.jit
+        def attend(query: jax.Array, keys: jax.Array) -> jax.Array:
+            return jnp.einsum("bqhd,bkhd->bhqk", query, keys)
+
+        (found,) = found_in(layout, attend, values(2, 32, 8, 64), values(2, 64, 8, 64))
+        assert found.code is not None
+        assert sorted(found.code.splitlines()) == [
+            "keys = jnp.transpose(keys, (0, 2, 3, 1))",
+            "query = jnp.transpose(query, (0, 2, 1, 3))",
+        ]
+        assert "XLA stores them so here" in str(found.remedy)
+
+    def test_arguments_inside_a_pytree_have_an_order_and_no_code(self) -> None:
+        @jax.jit
+        def attend(query: jax.Array, cache: dict[str, jax.Array]) -> jax.Array:
+            return jnp.einsum("bhd,bthd->bht", query, cache["keys"])
+
+        (found,) = found_in(layout, attend, values(2, 8, 64), {"keys": values(2, 64, 8, 64)})
+        assert str(found.remedy).startswith("Pass cache['keys'] as jnp.transpose(cache['keys'], (0, 2, 3, 1)):")
+        assert found.code is None
+
+    def test_a_program_that_is_transformed_outside_of_jit_has_other_axes_than_the_function(self) -> None:
+        (found,) = found_in(layout, jax.vmap(attend), values(3, 2, 8, 64), values(3, 2, 64, 8, 64))
+        assert found.code is None
+        assert str(found.remedy).startswith("Pass keys in the order of axes that this line needs: create it so")
+
+    def test_an_argument_that_two_lines_need_in_different_orders_has_none(self) -> None:
+        @jax.jit
+        def attend(query: jax.Array, last: jax.Array, keys: jax.Array) -> Any:
+            scores = jnp.einsum("bqhd,bkhd->bhqk", query, keys)
+            return scores, jnp.einsum("bhd,bthd->tbh", last, keys)
+
+        arrays = values(2, 32, 8, 64), values(2, 8, 64), values(2, 64, 8, 64)
+        findings = found_in(layout, attend, *arrays, share=0.9)
+        assert any("keys" in str(found.remedy) for found in findings)
+        for found in findings:
+            assert found.code is None
+            assert "(0, 2" not in str(found.remedy)
 
     def test_an_array_that_the_program_makes_has_no_known_cost(self) -> None:
         @jax.jit
