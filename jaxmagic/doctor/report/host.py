@@ -158,6 +158,11 @@ NOTES: dict[str, Callable[..., str]] = {
     "dispatch_bound_scan": lambda function: (
         f"Do more in one call: loop over {printable(function)} with jax.lax.scan inside one jitted function."
     ),
+    "dispatch_bound_until": lambda function: (
+        f"Do more in one call. The loop around {printable(function)} computes when to end, and jax.lax.scan cannot "
+        "stop early: use jax.lax.while_loop inside one jitted function; or do a fixed number of iterations per call "
+        "with jax.lax.scan, and decide between the calls."
+    ),
     "dispatch_bound_vmap": lambda function: (
         f"No call needs the result of another: make one call of jax.jit(jax.vmap({printable(function)})) with the "
         "arguments stacked, and make this function once."
