@@ -16,7 +16,7 @@ _NOT_THE_USERS = re.compile(
 )
 
 #: The folders of Python's library and of jaxmagic on this machine, which may be anywhere.
-_OUR_FOLDERS = tuple(
+_PYTHON, _JAXMAGIC = (
     f"{folder}/".replace("\\", "/") for folder in (sysconfig.get_path("stdlib"), Path(__file__).parents[1])
 )
 
@@ -60,7 +60,12 @@ def is_users(frame: Frame) -> bool:
     False
     """
     path = frame.file.replace("\\", "/")
-    return not (path.startswith(_OUR_FOLDERS) or _NOT_THE_USERS.search(path))
+    return not (path.startswith((_PYTHON, _JAXMAGIC)) or _NOT_THE_USERS.search(path))
+
+
+def is_ours(frame: Frame) -> bool:
+    """Return whether a call is in jaxmagic."""
+    return frame.file.replace("\\", "/").startswith(_JAXMAGIC)
 
 
 def owner(stack: Stack) -> Frame | None:

@@ -13,11 +13,12 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from types import FrameType
 
 from ...interrupts import begins, ends
-from ...records.call_stack import Frame, is_users
+from ...records.call_stack import Frame, is_ours, is_users
 from ...runtime.clock import Clock, now_ns
 from ..record.evidence import FunctionShare, HostShare
 from .frames import known
@@ -165,17 +166,15 @@ def _stack(frame: FrameType | None) -> Iterator[tuple[FrameType, Frame]]:
 
 
 def functions_of(frame: FrameType | None) -> set[Frame]:
-    """Return the user's functions on a stack, each by its first line."""
-    found: set[Frame] = set()
-    for _ in range(_DEEPEST):
-        if frame is None:
-            break
-        code = frame.f_code
-        function = Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno)
-        if is_users(function):
-            found.add(function)
-        frame = frame.f_back
-    return found
+    """Return the user's functions on a stack, each by its first line, without those that called jaxmagic."""
+    found: list[Frame] = []
+    inside: list[Frame] | None = None
+    for current, line in _stack(frame):
+        if is_ours(line):
+            inside = list(found)
+        elif is_users(line):
+            found.append(replace(line, line=current.f_code.co_firstlineno))
+    return set(found if inside is None else inside)
 
 
 def _instruction(frame: FrameType) -> int | None:

@@ -12,8 +12,10 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+import jaxmagic
 from jaxmagic.doctor.capture.host_lines import LineSampler, functions_of, loading_of, place_of
 from jaxmagic.doctor.capture.host_waits import WaitPlaces
+from jaxmagic.records.call_stack import Frame
 
 HERE = Path(__file__)
 
@@ -137,6 +139,18 @@ def test_the_functions_on_a_stack_are_known_by_their_first_lines() -> None:
     found = outer()
     assert {("inner", line_with("# inner")), ("outer", line_with("# outer"))} < found
     assert functions_of(None) == set()
+
+
+def test_the_functions_that_called_jaxmagic_are_not_among_those_of_the_code() -> None:
+    def caller() -> Any:
+        return jaxmagic.profile(inside)
+
+    def inside() -> None:
+        stacks.append(functions_of(sys._getframe(0)))
+
+    stacks: list[set[Frame]] = []
+    caller()
+    assert {each.function for each in stacks[0]} == {"inside"}
 
 
 @pytest.mark.clock

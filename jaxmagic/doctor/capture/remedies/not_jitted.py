@@ -41,6 +41,8 @@ def _function(finding: RuleFinding, code: TriedCode) -> Any:
         named = [each for each in reached if each.__name__ == name]
         if len(named) == 1:
             return named[0]
+    if advised:
+        raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     around = [each for each in reached if finding.line in lines_of(each)]
     if around:
         return around[0]

@@ -14,7 +14,7 @@ from ...rules.host.transformed_calls import TRANSFORMS
 from .function_copies import module_with
 from .not_jitted import Jitted
 from .recompile import identity
-from .remedy import Change
+from .remedy import Change, NotTried
 from .transfer import seen_variables
 from .tried_code import TriedCode
 
@@ -31,12 +31,14 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     """Propose that transformations of the function of a finding return jitted functions."""
     import jax
 
-    memo = _Memo(finding.applies_to or "")
+    if not finding.applies_to:
+        raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+    memo = _Memo(finding.applies_to)
     made = {name: memo.of(getattr(jax, name)) for name in TRANSFORMS}
     replacements = {id(getattr(jax, name)): each for name, each in made.items()}
     before = [Jitted(each) for each in _made_before(finding, code)]
     replacements |= {id(each.function): each.call for each in before}
-    about = note("doctor.jitted_transformed", name=finding.applies_to or "")
+    about = note("doctor.jitted_transformed", name=finding.applies_to)
     return Change(
         {id(jax): module_with(jax, **made), **replacements},
         used=lambda: memo.hits > 0 or any(each.called for each in before),

@@ -14,6 +14,7 @@ from ....records.note import Note, note
 from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
+from ..rewriting.called_function import called_function, transformed_around
 from ..rewriting.jit_obstacles import Obstacle, functions_run, obstacles
 from ..rewriting.jittable import computes_only, takes_arrays
 from ..rewriting.syntax import last_name
@@ -55,8 +56,14 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     often = sorted(calls, key=lambda each: -each.count)
     line = _line(often, evidence)
     transforms = any(each.eager and each.transformed for each in evidence.programs or ())
-    remedy, code = _remedy_of_transformed(line) if transforms else _remedy(line, count, evidence)
-    advised = None if line is None else function_around(line)
+    called = called_function(evidence, count, _MOST_UNROLLED)
+    if called is not None:
+        transformed = ""
+        remedy, code = _compile(called[0].name)
+    else:
+        transformed = _transformed(line, evidence) if transforms else ""
+        remedy, code = _remedy_of_transformed(line, transformed) if transforms else _remedy(line, count, evidence)
+    advised = None if line is None or called is not None else function_around(line)
     inside = None if line is None or advised is None else inside_function(advised, line.file, evidence)
     reached_ns = cost_ns if inside is None else min(cost_ns * inside.share, inside.most_ns)
     if not matters(reached_ns, evidence):  # this function has too few of them to be the one to jit
@@ -76,7 +83,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         basis="estimated",
         remedy=remedy,
         code=code,
-        applies_to=_function(line) or None if transforms else None,
+        applies_to=transformed or None,
     )
 
 
@@ -162,7 +169,11 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     runs_outer = not re.search(rf"\b{function.name}\b", evidence.code or "")  # else the code calls it directly
     if outer and runs_outer:
         return _advice("outside", function.name, outer=outer[-1].name), None
-    return _advice("function", function.name), f"{function.name} = jax.jit({function.name})"
+    return _compile(function.name)
+
+
+def _compile(function: str) -> tuple[Note, str]:
+    return _advice("function", function), f"{function} = jax.jit({function})"
 
 
 def _advice(
@@ -191,14 +202,20 @@ def _is_of_model(line: Frame) -> bool:
     return any(last_name(base) == "Module" for each in classes for base in each.bases)
 
 
-def _remedy_of_transformed(line: Frame | None) -> tuple[Note, str | None]:
-    """Jit what ``jax.vmap`` returns: the function inside would be transformed anew in each call, though jitted."""
+def _transformed(line: Frame | None, evidence: Evidence) -> str:
+    """Return the only function that leads to a line and that ``jax.vmap`` or the like gets; empty if unknown."""
     function = None if line is None else function_around(line)
-    made = [] if line is None or function is None else [*made_in_file(line, function.name)]
-    advice = _advice("outermost", function.name if made and function is not None else "")
+    leading = [] if line is None or function is None else transformed_around(function, line.file, evidence)
+    return leading[0] if len(leading) == 1 else ""
+
+
+def _remedy_of_transformed(line: Frame | None, function: str) -> tuple[Note, str | None]:
+    """Jit what ``jax.vmap`` returns: the function inside would be transformed anew in each call, though jitted."""
+    made = [] if line is None or not function else [*made_in_file(line, function)]
+    advice = _advice("outermost", function)
     if len(made) != 1:
         return advice, None
-    (target, call) = made[0]
+    ((target, call),) = made
     return advice, f"{target or call_name(call)} = jax.jit({ast.unparse(call)})"
 
 

@@ -70,7 +70,9 @@ class Obstacle(NamedTuple):
 
 
 def functions_run(function: Function, file: str, evidence: Evidence) -> list[tuple[Function, str]]:
-    """Return a function and those of the user's that it calls by name, as far as they can be read, with their files.
+    """Return a function and those of the user's that it calls, or passes on, as ``jax.grad(loss)`` does.
+
+    Their files are returned as well. They are found by their names, as far as they can be read.
 
     Functions that are jitted on their own are left out.
     """
@@ -80,13 +82,19 @@ def functions_run(function: Function, file: str, evidence: Evidence) -> list[tup
         called = [
             (callee, place)
             for caller, origin in level
-            for node in ast.walk(caller)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-            for callee, place in _defined(node.func.id, origin, evidence)
+            for name in _functions_in(caller)
+            for callee, place in _defined(name, origin, evidence)
         ]
-        level = [each for each in dict.fromkeys(called) if each not in found and not _is_jitted(each[0])]
+        level = [each for each in dict.fromkeys(called) if each not in found and not is_jitted(each[0])]
         found += level
     return found
+
+
+def _functions_in(function: Function) -> Iterator[str]:
+    """Yield the names that a function calls, or passes to what it calls."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call):
+            yield from (each.id for each in (node.func, *node.args) if isinstance(each, ast.Name))
 
 
 def _defined(name: str, file: str, evidence: Evidence) -> Iterator[tuple[Function, str]]:
@@ -100,7 +108,8 @@ def _defined(name: str, file: str, evidence: Evidence) -> Iterator[tuple[Functio
             return
 
 
-def _is_jitted(function: Function) -> bool:
+def is_jitted(function: Function) -> bool:
+    """Return whether a function has jit among its decorators."""
     return any(map(is_jit, function.decorator_list))
 
 

@@ -1,0 +1,163 @@
+"""Finds the outermost function of the user's that calls nearly all operations, if jit can compile it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ....records.call_stack import Frame, is_users
+from ...record.evidence import Evidence
+from ..host.inside_function import inside_function
+from ..host.syntax import Function
+from ..host.transformed_calls import TRANSFORMS
+from . import syntax
+from .jit_obstacles import functions_run, is_jitted, obstacles
+from .jittable import computes_only, takes_arrays
+
+#: Functions of Python that call no operation of JAX.
+_HARMLESS = frozenset({"enumerate", "len", "print", "range", "zip"})
+
+#: What calls an operation if its operands are arrays.
+_OPERATORS = ast.AugAssign, ast.BinOp, ast.Compare, ast.Subscript, ast.UnaryOp
+
+#: Of so many operations, the code may call one itself, outside of its loops.
+_MANY_PER_OTHER = 20
+
+
+def called_function(evidence: Evidence, count: int, most_unrolled: int) -> tuple[Function, str] | None:
+    """Return the function to jit, and its file; ``None`` if there is none, or it is unknown.
+
+    It has nearly all operations, as the syntax of the code tells, or else the samples of the host. Its arguments seem
+    to be arrays or numbers, and there is nothing in it that jit would run only once or cannot compile.
+
+    Args:
+        evidence: the observations of the runs.
+        count: how many operations are called per run.
+        most_unrolled: if there are more of them, a loop inside the function may take jit long to compile.
+    """
+    others = {each.path for each in evidence.inputs if each.kind in ("function", "iterator") or each.type == "str"}
+    for function, file in (*_by_syntax(evidence, count, others), *_by_samples(evidence)):
+        functions = functions_run(function, file, evidence)
+        own = {(each.name, place) for each, place in functions}
+        lines = [each.line for each in evidence.waits or () if each.line is not None]
+        if (
+            all(computes_only(each) for each, _ in functions)
+            and takes_arrays(function, others)
+            and not obstacles(functions)
+            and not transformed_around(function, file, evidence)
+            and not any((line.function, line.file) in own for line in lines)
+            and not (count > most_unrolled and any(_is_long(each) for f, _ in functions for each in ast.walk(f)))
+        ):
+            return function, file
+    return None
+
+
+def transformed_around(function: Function, file: str, evidence: Evidence) -> list[str]:
+    """Return the functions in a file that ``jax.vmap`` or the like gets, and that are a function or lead to it.
+
+    Jitted inside, a function would still be transformed in each call.
+    """
+    tree = syntax.tree_of(file)
+    nodes = [] if tree is None else list(ast.walk(tree))
+    calls = [each for each in nodes if isinstance(each, ast.Call) and syntax.last_name(each.func) in TRANSFORMS]
+    given = {each.args[0].id for each in calls if each.args and isinstance(each.args[0], ast.Name)}
+    defined = [each for each in nodes if isinstance(each, Function) and each.name in given]
+    leading = [each.name for each in defined if (function, file) in functions_run(each, file, evidence)]
+    return list(dict.fromkeys(leading))
+
+
+def _by_syntax(evidence: Evidence, count: int, others: set[str]) -> Iterator[tuple[Function, str]]:
+    """Yield the only function of the user's that the code calls, if the code computes little besides."""
+    tree = _parsed(evidence.code or "")
+    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
+    names = dict.fromkeys(each.func.id for each in calls if isinstance(each.func, ast.Name))
+    defined = [(name, each) for name in names for each in _defined(name, evidence)]
+    if len(defined) == 1:
+        ((name, found),) = defined
+        own = [each for each in calls if isinstance(each.func, ast.Name) and each.func.id == name]
+        if _calls_nearly_all(tree, own, count) and all(_may_be_traced(each, others) for each in own):
+            yield found
+
+
+def _by_samples(evidence: Evidence) -> Iterator[tuple[Function, str]]:
+    """Yield the functions that were running whenever an operation may have been called, the outermost first."""
+    samples: dict[Frame, int] = {}
+    for each in evidence.functions:
+        samples[each.function] = samples.get(each.function, 0) + each.samples
+    found = [each for frame in sorted(samples, key=lambda frame: -samples[frame]) for each in _at(frame)]
+    inside = {id(node): {id(each) for each, _ in functions_run(node, file, evidence)} for node, file in found}
+    for node, file in sorted(found, key=lambda each: -len(inside[id(each[0])])):
+        share = inside_function(node, file, evidence)
+        if share is not None and share.share == 1:
+            yield node, file
+
+
+def _parsed(code: str) -> ast.Module:
+    """Return the syntax tree of the code, of which only the name of the function is known if it is a call."""
+    try:
+        return ast.parse(f"{code}()" if code.isidentifier() else code)
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
+
+
+def _defined(name: str, evidence: Evidence) -> Iterator[tuple[Function, str]]:
+    """Yield the functions of a name that were seen to run."""
+    frames = {each for each in _running(evidence) if each.function == name and is_users(each)}
+    yield from {id(found[0]): found for frame in frames for found in _at(frame)}.values()
+
+
+def _running(evidence: Evidence) -> Iterator[Frame]:
+    yield from (each.function for each in evidence.functions)
+    for program in evidence.programs or ():
+        if program.eager and program.module is not None:
+            for instruction in program.module.instructions.values():
+                yield from instruction.stack
+
+
+def _at(frame: Frame) -> Iterator[tuple[Function, str]]:
+    """Yield the function of a line, if it is on the top level of its file, takes arguments and is not jitted."""
+    tree = syntax.tree_of(frame.file)
+    for node in tree.body if tree is not None else ():
+        if isinstance(node, Function) and node.name == frame.function and not is_jitted(node):
+            first = min(each.lineno for each in (node, *node.decorator_list))
+            if first <= frame.line <= (node.end_lineno or 0) and syntax.parameters(node):
+                yield node, frame.file
+
+
+def _calls_nearly_all(tree: ast.Module, own: list[ast.Call], count: int) -> bool:
+    """Return whether some calls have nearly all operations: the code computes nothing else in its loops."""
+    skipped = {id(each) for each in own}
+    loops = [each for each in ast.walk(tree) if isinstance(each, syntax.Loop)]
+    repeated = {id(node) for loop in loops for node in ast.walk(loop)}
+    others = [each for each in ast.walk(tree) if id(each) not in skipped and _may_call_operation(each)]
+    return not any(id(each) in repeated for each in others) and len(others) * _MANY_PER_OTHER <= count
+
+
+def _may_call_operation(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return not (isinstance(node.func, ast.Name) and node.func.id in _HARMLESS)
+    return isinstance(node, _OPERATORS)
+
+
+def _may_be_traced(call: ast.Call, others: set[str]) -> bool:
+    """Return whether no argument of a call is known to be anything but arrays and numbers."""
+    for each in (*call.args, *(keyword.value for keyword in call.keywords)):
+        if isinstance(each, ast.Constant) and isinstance(each.value, bool | str | bytes):
+            return False
+        if isinstance(each, ast.Lambda) or (isinstance(each, ast.Name) and each.id in others):
+            return False
+    return all(keyword.arg is not None for keyword in call.keywords)
+
+
+def _is_long(node: ast.AST) -> bool:
+    """Return whether a node is a loop that may have many rounds.
+
+    One over pairs, as in ``for w, b in params``, goes over a list of layers, and a comprehension over parameters.
+    """
+    if isinstance(node, ast.comprehension):
+        return any(isinstance(each, ast.Name) and each.id == "range" for each in ast.walk(node.iter))
+    if isinstance(node, ast.For):
+        return not (
+            isinstance(node.target, ast.Tuple) and isinstance(node.iter, ast.Name | ast.Attribute | ast.Subscript)
+        )
+    return isinstance(node, ast.While)

@@ -1,0 +1,180 @@
+"""The function to jit is the one that calls nearly all operations of the code, if jit can compile it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jax.numpy as jnp
+import pytest
+from gathered_evidence import evidence_of
+
+from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, HostShare, HostWait, Input
+from jaxmagic.doctor.rules.rewriting.called_function import called_function
+from jaxmagic.records.call_stack import Frame
+
+SOURCE = """
+def loss(w, x):
+    return jnp.mean((x @ w) ** 2)
+
+def step(w, x):
+    value, grad = jax.value_and_grad(loss)(w, x)
+    return w - 0.1 * grad, value
+
+def rows(w, x):
+    for row in x:
+        w = w + row
+    return w
+
+def draws(w, x):
+    return w + np.random.normal(size=3)
+
+def decides(w, x):
+    if w.sum() > 0:
+        return w
+    return x
+
+def sized(w, n):
+    return jnp.zeros(n) + w
+
+@jax.jit
+def jitted(w, x):
+    return w + x
+
+def helper(w):
+    return w * 2
+
+def train():
+    w, x = jnp.ones(3), jnp.ones((3, 3))
+    for _ in range(20):
+        w, value = step(w, x)
+    return w
+
+def update(params, grads):
+    return [p - 0.1 * g for p, g in zip(params, grads)]
+
+def predict(layers, x):
+    for w, b in layers[:-1]:
+        x = jnp.tanh(x @ w + b)
+    return x
+
+def pairs(xs, ys):
+    for x, y in zip(xs, ys):
+        xs = xs + x * y
+    return xs
+
+def powers(x):
+    return [x**n for n in range(100)]
+"""
+"""The functions of a file of the user's, all of which have run."""
+
+
+@pytest.fixture
+def evidence(tmp_path: Path) -> Evidence:
+    file = tmp_path / "train.py"
+    file.write_text(SOURCE)
+    functions = [each for each in ast.parse(SOURCE).body if isinstance(each, ast.FunctionDef)]
+    ran = [Frame(function=each.name, file=str(file), line=each.lineno) for each in functions]
+    shares = tuple(FunctionShare(function=each, called="", samples=1, time_ns=1) for each in ran)
+    return replace(evidence_of(lambda x: x, jnp.ones(3)), functions=shares, programs=(), waits=(), inputs=())
+
+
+def found(evidence: Evidence, code: str, count: int = 100, **changes: Any) -> str | None:
+    function = called_function(replace(evidence, code=code, **changes), count, most_unrolled=200)
+    return None if function is None else function[0].name
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "step(w, x)",
+        "step",
+        "w, value = step(w, x)",
+        "for _ in range(20):\n    w, value = step(w, x)",
+        "for number, x in enumerate(batches):\n    w, value = step(w, x)\n    print(number)",
+        "w = jnp.zeros(3)\nfor x in batches:\n    w, value = step(w, x=x)",
+        "step(w, 0.5)",
+        "step(*both)",
+    ],
+)
+def test_it_is_the_only_function_of_the_users(evidence: Evidence, code: str) -> None:
+    assert found(evidence, code) == "step"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "step(helper(w), x)",  # two of them
+        "for _ in range(20):\n    w, value = step(w, x)\n    w = w * 2",  # the loop calls operations itself
+        "for _ in range(20):\n    w, value = step(w, x)\n    jnp.sum(w)",
+        "w = jnp.sin(w) + jnp.cos(x) - jnp.tan(x * 2)\nstep(w, x)",  # 6 of 100 are called outside of it
+        "step(w, 'mean')",
+        "step(w, True)",
+        "step(w, lambda: x)",
+        "step(**both)",
+        "model.step(w, x)",
+        "jitted(w, x)",
+        "unknown(w, x)",
+        "step(w, x",
+        "",
+    ],
+)
+def test_nothing_is_named_where_it_may_not_help_or_not_work(evidence: Evidence, code: str) -> None:
+    assert found(evidence, code) is None
+
+
+@pytest.mark.parametrize("function", ["draws", "decides", "sized"])
+def test_a_function_that_jit_cannot_compile_is_not_named(evidence: Evidence, function: str) -> None:
+    assert found(evidence, f"{function}(w, x)") is None
+
+
+def test_a_loop_inside_is_unrolled_if_that_is_short(evidence: Evidence) -> None:
+    assert found(evidence, "rows(w, x)", count=200) == "rows"
+    assert found(evidence, "rows(w, x)", count=201) is None
+    assert found(evidence, "step(w, x)", count=201) == "step"
+
+
+def test_objects_that_are_no_arrays_are_not_traced(evidence: Evidence) -> None:
+    assert found(evidence, "step(w, x)", inputs=(Input(path="x", kind="jax array", type="f32[3]"),)) == "step"
+    assert found(evidence, "step(w, x)", inputs=(Input(path="x", kind="function", type="function"),)) is None
+    assert found(evidence, "step", inputs=(Input(path="x", kind="other", type="str"),)) is None
+
+
+def test_a_function_that_waits_is_not_named(evidence: Evidence) -> None:
+    inside = replace(evidence.functions[0].function, line=3)
+    assert inside.function == "loss"
+    wait = HostWait(line=inside, function="__float__", library=None, count=1, wait_ns=0)
+    assert found(evidence, "step(w, x)", waits=(wait,)) is None
+    assert found(evidence, "step(w, x)", waits=(replace(wait, line=None),)) == "step"
+
+
+def sampled(evidence: Evidence, **samples: int) -> dict[str, Any]:
+    """Return changes: each function has some of ten samples in which an operation may have been called."""
+    shares = tuple(replace(each, samples=samples.get(each.function.function, 0)) for each in evidence.functions)
+    line = evidence.functions[0].function
+    host = HostShare(line=line, called="jax.numpy.sin", samples=10)
+    return {"functions": tuple(replace(each, called="jax.numpy.sin") for each in shares), "host": (host,)}
+
+
+def test_inside_another_function_the_samples_tell(evidence: Evidence) -> None:
+    assert found(evidence, "train()", **sampled(evidence, train=10, step=10, loss=10)) == "step"
+    assert found(evidence, "train()", **sampled(evidence, train=10, step=8, loss=8)) is None
+    assert found(evidence, "train()", **sampled(evidence, train=9, step=9, loss=9)) == "step"
+    assert found(evidence, "train()", **sampled(evidence, train=10, rows=10)) == "rows"
+    assert found(evidence, "train()", count=201, **sampled(evidence, train=10, rows=10)) is None
+
+
+def test_what_is_transformed_is_not_jitted_inside(evidence: Evidence) -> None:
+    assert found(evidence, "train()", **sampled(evidence, train=10, loss=10)) is None
+    assert found(evidence, "loss(w, x)") is None
+
+
+def test_a_loop_over_layers_or_parameters_is_not_long(evidence: Evidence) -> None:
+    assert found(evidence, "predict(layers, x)", count=201) == "predict"
+    assert found(evidence, "pairs(x, x)", count=200) == "pairs"
+    assert found(evidence, "pairs(x, x)", count=201) is None
+    assert found(evidence, "update(params, grads)", count=201) == "update"
+    assert found(evidence, "powers(x)", count=200) == "powers"
+    assert found(evidence, "powers(x)", count=201) is None
