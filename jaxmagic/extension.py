@@ -91,7 +91,8 @@ class Hooks:
     def __init__(self, shell: InteractiveShell, parsers: Parsers) -> None:
         self._shell = shell
         self._cleanup = [partial(_careful, cell_in_sight, Parsers()), partial(_careful, cell_to_marker, parsers)]
-        self._post = partial(_careful, line_in_sight, parsers)
+        calls = Parsers(lambda magic: magic.kinds == ("line", "cell") and not magic.block)
+        self._post = partial(_careful, line_in_sight, parsers, calls)
         self._rewriter = BlockRewriter(
             parsers,
             shell.transform_cell,
@@ -218,9 +219,10 @@ def _release(*_: object) -> None:
 _AFTER_CELLS = (_forget_left, forget_shown, _note_memory, _release)
 
 
-def _careful(transform: Any, parsers: Parsers, lines: list[str]) -> list[str]:
-    """Transform text, or leave it unchanged if that fails; the magic itself is then called."""
+def _careful(transform: Any, *given: Any) -> list[str]:
+    """Transform text, which comes after parsers, or leave it unchanged if that fails; the magic is then called."""
+    *parsers, lines = given
     try:
-        return transform(lines, parsers)
+        return transform(lines, *parsers)
     except Exception:
         return lines

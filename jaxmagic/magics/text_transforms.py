@@ -5,9 +5,11 @@ There are three text transformers, two before and one after IPython's own.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import inspect
 import re
+from collections import ChainMap
 
 from IPython.core.error import UsageError
 from IPython.core.inputtransformer2 import TransformerManager, cell_magic
@@ -69,27 +71,33 @@ def _nested_cell_magic(body: list[str], parsers: Parsers) -> list[str]:
     return body[:first] + (cell_magic(body[first:]) if rewritten == body[first:] else rewritten)
 
 
-def line_in_sight(lines: list[str], parsers: Parsers) -> list[str]:
+def line_in_sight(lines: list[str], parsers: Parsers, called: Parsers) -> list[str]:
     """Write an ``await`` or a syntax error in a line magic, which is a string by now, as text again for IPython.
 
     In front of ``%jaxtime await f()`` comes a statement without effect that awaits, so that IPython runs the cell
     asynchronously. A magic whose statement has a syntax error is replaced by the statement, so that the error is
     reported like any other: at its line, before anything runs.
+
+    Args:
+        lines: the lines of the cell.
+        parsers: the magics that become blocks, and their parsers.
+        called: those that stay calls, which refuse an ``await``.
     """
     text = "".join(lines)
-    if not any(_has_to_be_seen(call, parsers) for call in _CALL.finditer(text)):
+    every = ChainMap[str, argparse.ArgumentParser]({}, parsers, called)
+    if not any(_has_to_be_seen(call, every) for call in _CALL.finditer(text)):
         return lines
     rewritten = [line.encode() for line in re.split(r"(?<=\n)", text)]  # to the parser, a form feed ends no line
     for node in ast.walk(ast.parse(text)):
-        call = line_call(node, parsers)
+        call = line_call(node, every)
         if call is None or call.node.lineno != call.node.end_lineno:
             continue
-        _, statement = options.split(call.text, parsers[call.magic])
+        _, statement = options.split(call.text, every[call.magic])
         line = rewritten[call.node.lineno - 1]
         start = node.col_offset  # type: ignore[attr-defined]
         if _is_broken(statement):
             line = line[: call.node.col_offset] + statement.encode() + line[call.node.end_col_offset :]
-        elif _awaits(statement):
+        elif call.magic in parsers and _awaits(statement):
             line = line[:start] + b"assert True, await ...; " + line[start:]
         rewritten[call.node.lineno - 1] = line
     return [line.decode() for line in rewritten]
@@ -100,7 +108,7 @@ _CALL = re.compile(r"""get_ipython\(\)\.run_line_magic\('(\w+)', ('(?:[^'\\]|\\.
 
 
 def _has_to_be_seen(call: re.Match[str], parsers: Parsers) -> bool:
-    if call[1] not in parsers:
+    if call[1] not in parsers or getattr(declared(call[1]), "as_python", str) is not str:  # no code of one line
         return False
     _, statement = options.split(ast.literal_eval(call[2]), parsers[call[1]])
     return _awaits(statement) or _is_broken(statement)

@@ -90,6 +90,12 @@ def test_assignments_are_local_and_begin_with_the_value_outside(session: Any) ->
     assert "unknown_name" not in session.shell.user_ns
 
 
+@pytest.mark.parametrize("option", ["--setup", "--each"])
+def test_an_option_that_is_no_python_is_named(session: Any, option: str) -> None:
+    error = session.run(f"%jaxtimeit {option} 'f(' f(x)", fails=UsageError)
+    assert str(error).startswith(f"{option}: expected Python code, got 'f(': ")
+
+
 def test_the_setup_and_the_statement_share_their_names(session: Any) -> None:
     record = session.run(f"%%jaxtimeit -oq {QUICK} n = 0\nn += 1\n[n for _ in range(2)]")
     assert record.value[0] > 1

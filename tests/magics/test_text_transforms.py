@@ -10,6 +10,7 @@ from jaxmagic.magics.declare import declared
 from jaxmagic.magics.text_transforms import cell_to_marker, line_in_sight
 
 PARSERS = {"jaxtime": declared("jaxtime").parser}
+CALLED = {name: declared(name).parser for name in ("jaxtimeit", "jaxcompare")}
 
 
 def cell(text: str) -> str:
@@ -49,7 +50,7 @@ def test_no_cell_is_changed_that_is_not_ours(lines: list[str]) -> None:
 
 
 def line(text: str) -> str:
-    return "".join(line_in_sight(text.splitlines(keepends=True), PARSERS))
+    return "".join(line_in_sight(text.splitlines(keepends=True), PARSERS, CALLED))
 
 
 def test_ipython_sees_an_await_in_front_of_a_line_with_one() -> None:
@@ -61,7 +62,7 @@ def test_ipython_sees_an_await_in_front_of_a_line_with_one() -> None:
 def test_what_only_some_take_for_the_end_of_a_line_is_text(character: str) -> None:
     first = f"text = 'a{character}b'\n"
     lines = [first, "z = get_ipython().run_line_magic('jaxtime', 'await g()')\n"]
-    assert line_in_sight(lines, PARSERS)[:2] == [first, f"assert True, await ...; {lines[1]}"]
+    assert line_in_sight(lines, PARSERS, CALLED)[:2] == [first, f"assert True, await ...; {lines[1]}"]
 
 
 @pytest.mark.parametrize(
@@ -74,3 +75,10 @@ def test_a_line_without_await_stays_ipythons_call(statement: str) -> None:
 
 def test_a_broken_statement_stands_alone() -> None:
     assert line("get_ipython().run_line_magic('jaxtime', '-q f(')\n") == "f(\n"
+    assert line("get_ipython().run_line_magic('jaxtimeit', '-r 5 f(')\n") == "f(\n"
+
+
+@pytest.mark.parametrize(("magic", "statement"), [("jaxtimeit", "await f()"), ("jaxcompare", "f(")])
+def test_what_a_called_magic_refuses_in_its_own_words_stays_a_call(magic: str, statement: str) -> None:
+    text = f"get_ipython().run_line_magic({magic!r}, {statement!r})\n"
+    assert line(text) == text
