@@ -91,8 +91,7 @@ class Hooks:
     def __init__(self, shell: InteractiveShell, parsers: Parsers) -> None:
         self._shell = shell
         self._cleanup = [partial(_careful, cell_in_sight, Parsers()), partial(_careful, cell_to_marker, parsers)]
-        calls = Parsers(lambda magic: magic.kinds == ("line", "cell") and not magic.block)
-        self._post = partial(_careful, line_in_sight, parsers, calls)
+        self._post = partial(_careful, line_in_sight, Parsers(lambda magic: "cell" in magic.kinds), parsers)
         self._rewriter = BlockRewriter(
             parsers,
             shell.transform_cell,

@@ -5,11 +5,10 @@ There are three text transformers, two before and one after IPython's own.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import inspect
 import re
-from collections import ChainMap
+from collections.abc import Container
 
 from IPython.core.error import UsageError
 from IPython.core.inputtransformer2 import TransformerManager, cell_magic
@@ -71,7 +70,7 @@ def _nested_cell_magic(body: list[str], parsers: Parsers) -> list[str]:
     return body[:first] + (cell_magic(body[first:]) if rewritten == body[first:] else rewritten)
 
 
-def line_in_sight(lines: list[str], parsers: Parsers, called: Parsers) -> list[str]:
+def line_in_sight(lines: list[str], parsers: Parsers, blocks: Container[str]) -> list[str]:
     """Write an ``await`` or a syntax error in a line magic, which is a string by now, as text again for IPython.
 
     In front of ``%jaxtime await f()`` comes a statement without effect that awaits, so that IPython runs the cell
@@ -80,24 +79,23 @@ def line_in_sight(lines: list[str], parsers: Parsers, called: Parsers) -> list[s
 
     Args:
         lines: the lines of the cell.
-        parsers: the magics that become blocks, and their parsers.
-        called: those that stay calls, which refuse an ``await``.
+        parsers: the magics, and their parsers.
+        blocks: the magics that become blocks. Those that stay calls refuse an ``await``.
     """
     text = "".join(lines)
-    every = ChainMap[str, argparse.ArgumentParser]({}, parsers, called)
-    if not any(_has_to_be_seen(call, every) for call in _CALL.finditer(text)):
+    if not any(_has_to_be_seen(call, parsers) for call in _CALL.finditer(text)):
         return lines
     rewritten = [line.encode() for line in re.split(r"(?<=\n)", text)]  # to the parser, a form feed ends no line
     for node in ast.walk(ast.parse(text)):
-        call = line_call(node, every)
+        call = line_call(node, parsers)
         if call is None or call.node.lineno != call.node.end_lineno:
             continue
-        _, statement = options.split(call.text, every[call.magic])
+        _, statement = options.split(call.text, parsers[call.magic])
         line = rewritten[call.node.lineno - 1]
         start = node.col_offset  # type: ignore[attr-defined]
         if _is_broken(statement):
             line = line[: call.node.col_offset] + statement.encode() + line[call.node.end_col_offset :]
-        elif call.magic in parsers and _awaits(statement):
+        elif call.magic in blocks and _awaits(statement):
             line = line[:start] + b"assert True, await ...; " + line[start:]
         rewritten[call.node.lineno - 1] = line
     return [line.decode() for line in rewritten]

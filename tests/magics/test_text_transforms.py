@@ -50,7 +50,7 @@ def test_no_cell_is_changed_that_is_not_ours(lines: list[str]) -> None:
 
 
 def line(text: str) -> str:
-    return "".join(line_in_sight(text.splitlines(keepends=True), PARSERS, CALLED))
+    return "".join(line_in_sight(text.splitlines(keepends=True), {**PARSERS, **CALLED}, PARSERS))
 
 
 def test_ipython_sees_an_await_in_front_of_a_line_with_one() -> None:
@@ -62,7 +62,7 @@ def test_ipython_sees_an_await_in_front_of_a_line_with_one() -> None:
 def test_what_only_some_take_for_the_end_of_a_line_is_text(character: str) -> None:
     first = f"text = 'a{character}b'\n"
     lines = [first, "z = get_ipython().run_line_magic('jaxtime', 'await g()')\n"]
-    assert line_in_sight(lines, PARSERS, CALLED)[:2] == [first, f"assert True, await ...; {lines[1]}"]
+    assert line_in_sight(lines, {**PARSERS, **CALLED}, PARSERS)[:2] == [first, f"assert True, await ...; {lines[1]}"]
 
 
 @pytest.mark.parametrize(

@@ -57,12 +57,13 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     line = _line(often, evidence)
     transforms = any(each.eager and each.transformed for each in evidence.programs or ())
     called = called_function(evidence, count, _MOST_UNROLLED)
+    transformed = _transformed(line, evidence) if transforms and called is None else ""
     if called is not None:
-        transformed = ""
         remedy, code = _compile(called[0].name)
+    elif transforms:
+        remedy, code = _remedy_of_transformed(line, transformed)
     else:
-        transformed = _transformed(line, evidence) if transforms else ""
-        remedy, code = _remedy_of_transformed(line, transformed) if transforms else _remedy(line, count, evidence)
+        remedy, code = _remedy(line, count, evidence)
     advised = None if line is None or called is not None else function_around(line)
     inside = None if line is None or advised is None else inside_function(advised, line.file, evidence)
     reached_ns = cost_ns if inside is None else min(cost_ns * inside.share, inside.most_ns)
@@ -172,7 +173,7 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     return _compile(function.name)
 
 
-def _compile(function: str) -> tuple[Note, str]:
+def _compile(function: str) -> tuple[Note, str | None]:
     return _advice("function", function), f"{function} = jax.jit({function})"
 
 
