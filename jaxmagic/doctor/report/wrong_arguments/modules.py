@@ -15,7 +15,7 @@ def _module(argument: str, library: str, type: str, dtype: str, transform: str) 
     function = quoted(transform) or "the function of JAX"
     if dtype:
         return (
-            f"{what} a module of {_LIBRARIES[library]} with an array of dtype {quoted(dtype)}, but {function} "
+            f"{what} a module of {_LIBRARIES[library]} with a leaf of dtype {quoted(dtype)}, but {function} "
             "differentiates by floats."
         )
     return (

@@ -42,8 +42,11 @@ _RETURNED = {
     "fun_remat": "checkpoint",
 }
 
+#: What Python's values may become, by their types.
+_DTYPES: dict[type, tuple[str, ...]] = {bool: ("bool",), int: ("int32", "int64")}
+
 #: Modules inside of modules and containers are searched down to this depth.
-_DEPTH = 6
+_DEPTH = 20
 
 #: A larger container is not searched.
 _LARGEST = 1000
@@ -155,6 +158,8 @@ def _is_meant(value: Any, said: dict[str, str]) -> bool:
     if kind is not None:
         own = type(value)
         return f"{of_type('__module__', own)}.{of_type('__qualname__', own)}".removeprefix("builtins.") == kind
+    if is_exactly(value, bool, int):  # JAX makes arrays of them
+        return said.get("dtype") in _DTYPES[type(value)]
     dtype = (type_of(value) or "").partition("[")[0] if is_array(value) or is_tracer(value) else ""
     return bool(dtype) and dtype == said.get("dtype")
 

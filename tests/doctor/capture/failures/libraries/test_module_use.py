@@ -118,7 +118,20 @@ def test_integers_in_a_module() -> None:
     source = EQUINOX + "model = eqx.tree_at(lambda m: m.layers[0].bias, model, jnp.arange(4))\n"
     source += "model = eqx.tree_at(lambda m: (m.activation, m.final_activation), model, (None, None))\n"
     cell = Cell(source + "jax.grad(lambda m: m.layers[0].weight.sum())(model)")
-    assert "model is a module of Equinox with an array of dtype int32" in cell.said
+    assert "model is a module of Equinox with a leaf of dtype int32" in cell.said
+    assert cell.finding.code is not None
+    assert Cell(source + cell.finding.code).error is None
+
+
+def test_numbers_of_python_deep_inside_a_module() -> None:
+    pytest.importorskip("equinox")
+    source = EQUINOX + """
+model = eqx.tree_at(lambda layer: layer.bias, eqx.nn.Linear(2, 2, key=key), 3)
+for _ in range(4):
+    model = eqx.nn.Sequential([model])
+"""
+    cell = Cell(source + "jax.grad(lambda m: 1.0)(model)")
+    assert "model is a module of Equinox with a leaf of dtype int32" in cell.said
     assert cell.finding.code is not None
     assert Cell(source + cell.finding.code).error is None
 
@@ -127,7 +140,7 @@ def test_integers_in_a_module() -> None:
 def test_nnx_differentiates_by_parameters(transform: str) -> None:
     pytest.importorskip("flax")
     cell = Cell(NNX + f"jax.{transform}(lambda net, x: net(x).sum())(net, x)")
-    assert "net is a module of flax.nnx with an array of dtype uint32" in cell.said
+    assert "net is a module of flax.nnx with a leaf of dtype uint32" in cell.said
     assert cell.finding.code == f"nnx.{transform}(lambda net, x: net(x).sum())(net, x)"
     assert Cell(NNX + cell.finding.code).error is None
 
