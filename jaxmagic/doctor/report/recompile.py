@@ -85,6 +85,10 @@ NOTES: dict[str, Callable[..., str]] = {
     "recompile": _recompile,
     "recompile_difference": _difference,
     "recompile_remedy": lambda remedy: f"{printable(remedy[:1].upper() + remedy[1:])}.",
+    "recompile_in_library": lambda library: (
+        f"{printable(library) or 'The library that this line calls'} makes this function anew in each call. Put the "
+        "call into a function of your own that is jitted once, and pass its arrays as arguments."
+    ),
     "recompile_reason": lambda reason: f"{printable(reason[:1].upper() + reason[1:])}.",
     "recompile_once": lambda: (
         "It is a new function each time. Define and jit it once, outside; or jit the whole transformation, once and "

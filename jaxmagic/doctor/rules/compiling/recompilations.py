@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from itertools import dropwhile
 from typing import NamedTuple
 
 from ....compilation.record.compilation import Cause, Compilation
+from ....records.call_stack import Frame, Stack, is_users
+from ....records.inside import library_module
 from ....timing.record import Timing
 from ...record.evidence import Evidence
 from ...record.program import Program
@@ -76,6 +79,26 @@ def programs_of(group: Group, evidence: Evidence) -> list[Program]:
     if group.location is None:
         return [each for each in programs if group.function in names_of_program(each)]
     return [each for each in programs if (each.function, each.location) == group.same_function]
+
+
+def library_called(group: Group, evidence: Evidence) -> str | None:
+    """Return the library's function that the user's line calls, and that passes a new function to a loop.
+
+    Empty if its name is unknown; ``None`` if the user's own code passes it, or if that is unknown.
+    """
+    if not group.eager or group.kind != "new function":
+        return None
+    modules = (each.module for each in programs_of(group, evidence) if each.module is not None)
+    stacks = {each.stack for module in modules for each in module.instructions.values() if each.stack}
+    called = {_called_library(each) for each in stacks}
+    outermost = called.pop() if len(called) == 1 else None
+    return None if outermost is None else outermost.library or ""
+
+
+def _called_library(stack: Stack) -> Frame | None:
+    """Return the outermost call of a library below the user's code."""
+    below = dropwhile(lambda frame: not is_users(frame), stack)
+    return next((frame for frame in below if library_module(frame.file)), None)
 
 
 def forms_of(group: Group, evidence: Evidence) -> int:

@@ -26,6 +26,7 @@ from .recompilations import (
     forms_of,
     function_of,
     grouped,
+    library_called,
     median_ns,
     only_numbers_differ,
     programs_of,
@@ -168,7 +169,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
         compiles=_compiles(group, evidence, every_run=every_run),
         remedy=_remedy_of_eager(called_at)
         if group.eager and group.kind == "shape"
-        else _remedy(group, made, grows, sizes),
+        else _remedy(group, made, grows, sizes, library_called(group, evidence)),
         code=made.code if made is not None else None if sizes is None else _padding(group, sizes, evidence),
         applies_to=None if made is None else made.maker,
     )
@@ -244,7 +245,9 @@ def _about(
         )
 
 
-def _remedy(group: Group, made: Made | None, grows: Growth | None, sizes: Buckets | None) -> Note | None:
+def _remedy(
+    group: Group, made: Made | None, grows: Growth | None, sizes: Buckets | None, library: str | None
+) -> Note | None:
     remedy = group.compilations[-1].cause.remedy
     if grows is not None:
         inside = group.function if grows.returned else ""
@@ -257,6 +260,8 @@ def _remedy(group: Group, made: Made | None, grows: Growth | None, sizes: Bucket
         return note("doctor.recompile_once")
     if remedy is None and group.kind == "static value" and only_numbers_differ(group.compilations[-1].cause):
         return note("doctor.recompile_numbers", argument=group.compilations[-1].cause.argument or "")
+    if library is not None:
+        return note("doctor.recompile_in_library", library=library)
     return None if remedy is None else note("doctor.recompile_remedy", remedy=remedy)
 
 

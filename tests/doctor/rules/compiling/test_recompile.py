@@ -161,6 +161,35 @@ def test_a_local_object_that_is_called_is_not_to_be_passed() -> None:
     assert finding.remedy.kind == "doctor.recompile_remedy"
 
 
+def test_the_call_of_a_library_that_makes_a_loop_is_to_be_jitted(tmp_path: Path, monkeypatch: Any) -> None:
+    package = tmp_path / "site-packages" / "solvers_of_others"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "import jax\n"
+        "def solve(x):\n    return _iterate(lambda y: y * 2, x)\n"
+        "def _iterate(f, x):\n"
+        "    return jax.lax.while_loop(lambda y: y.sum() < 1e3, lambda y: f(y) @ y, x)\n"
+    )
+    monkeypatch.syspath_prepend(str(package.parent))
+    import solvers_of_others  # type: ignore[import-not-found]
+
+    def step(x: Any) -> Any:
+        return solvers_of_others.solve(x)
+
+    finding = the_one(step, X)
+    assert finding.remedy == note("doctor.recompile_in_library", library="solvers_of_others.solve")
+    assert found(jax.jit(step), X) == []
+
+
+def test_a_loop_of_the_users_own_is_not_that_of_a_library() -> None:
+    def step(x: Any) -> Any:
+        return jax.lax.while_loop(lambda y: y.sum() < 1e3, lambda y: y * 2 @ y, x)
+
+    remedy = the_one(step, X).remedy
+    assert remedy is not None
+    assert remedy.kind == "doctor.recompile_remedy"
+
+
 def test_a_model_of_flax_that_is_jitted_in_a_step_is_found() -> None:
     nn = pytest.importorskip("flax.linen")
     model = nn.Dense(10)

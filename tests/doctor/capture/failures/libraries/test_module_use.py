@@ -125,11 +125,14 @@ def test_integers_in_a_module() -> None:
 
 def test_numbers_of_python_deep_inside_a_module() -> None:
     pytest.importorskip("equinox")
-    source = EQUINOX + """
+    source = (
+        EQUINOX
+        + """
 model = eqx.tree_at(lambda layer: layer.bias, eqx.nn.Linear(2, 2, key=key), 3)
 for _ in range(4):
     model = eqx.nn.Sequential([model])
 """
+    )
     cell = Cell(source + "jax.grad(lambda m: 1.0)(model)")
     assert "model is a module of Equinox with a leaf of dtype int32" in cell.said
     assert cell.finding.code is not None
