@@ -162,46 +162,6 @@ def newton(r: float) -> float:
     return r
 
 
-def newton_until(r: float) -> float:
-    change = 1.0
-    while change > -1.0:
-        r = float(potential(r)) + 2.0
-        change = change - 1e-2 - abs(r) * 1e-9
-    return r
-
-
-def newton_or_break(r: float) -> float:
-    for _ in range(300):
-        r = float(potential(r)) + 2.0
-        if r != r:
-            break
-    return r
-
-
-def newton_or_raise(r: float) -> float:
-    for _ in range(300):
-        r = float(potential(r)) + 2.0
-        if r != r:
-            raise ValueError
-    return r
-
-
-def newton_counted(r: float) -> float:
-    for i in range(1000):
-        if i == 300:
-            break
-        r = float(potential(r)) + 2.0
-    return r
-
-
-def first_energy_above(rs: Any) -> float:
-    for r in rs:
-        energy = float(potential(r))
-        if energy > 1e9:
-            return energy
-    return 0.0
-
-
 # Clean.
 
 

@@ -10,7 +10,6 @@ import gc
 import weakref
 from collections import Counter, deque
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from ...memory_use.analysis.leaks import general
@@ -106,33 +105,7 @@ def _named(facts: list[Fact], namespace: Mapping[str, Any], runs: int) -> tuple[
         if held_by and not held_by[0].startswith(("(", "Out[")):
             sizes[held_by[0]] += sum(fact.own_bytes().values())
             counts[held_by[0]] += 1
-    kept = [
+    return tuple(
         KeptArrays(name=name, arrays=counts[name], size_bytes=size_bytes, runs=runs)
-        for name, size_bytes in sizes.items()
-    ]
-    return tuple(sorted(by_container(kept), key=lambda each: -each.size_bytes))
-
-
-def by_container(kept: list[KeptArrays]) -> list[KeptArrays]:
-    """Add up arrays inside the items of one container: ``"states[*].mu"`` and ``"states[*].nu"`` have one cause."""
-    groups: dict[str, list[KeptArrays]] = {}
-    for each in sorted(kept, key=lambda each: len(_item(each.name)[0])):
-        item = _item(each.name)[0]
-        outer = (other for other in groups if other.endswith("]") and item.startswith(other))
-        groups.setdefault(next(outer, item), []).append(each)
-    return [
-        replace(
-            parts[0],
-            name=parts[0].name if len(parts) == 1 else item + _item(parts[0].name)[1],
-            arrays=sum(each.arrays for each in parts),
-            size_bytes=sum(each.size_bytes for each in parts),
-        )
-        for item, parts in groups.items()
-    ]
-
-
-def _item(name: str) -> tuple[str, str]:
-    """Return a name up to its last subscript, or all of it, and the brackets that close after that."""
-    item, subscript, attributes = name.rpartition("[*]")
-    closing = attributes[len(attributes.rstrip(")")) :]
-    return (item + subscript, closing) if subscript else (name, "")
+        for name, size_bytes in sizes.most_common()
+    )

@@ -32,9 +32,6 @@ _LONGEST_NS, _MOST_RUNS = 2 * 10**9, 30
 #: Notes that say something of runs, of which there are none where programs are only compiled.
 _OF_RUNS = "doctor.no_outputs", "doctor.tried_runs"
 
-#: Notes that say why a function cannot be jitted as it is, and the facts of an advice that names such obstacles.
-_UNJITTABLE = "doctor.cannot_be_jitted", "doctor.jit_freezes"
-_OBSTACLES = "decides", "reads", "random", "once", "mask", "size"
 
 #: Notes about outputs.
 _OF_OUTPUTS = "doctor.no_outputs", "doctor.outputs_vary", "doctor.outputs_problem", "doctor.outputs_error"
@@ -85,25 +82,8 @@ def verify(
                 verified, interrupted = Verified(notes=(note("doctor.not_tried_interrupt"),)), True
             if interrupted or noted_interrupt():
                 why = note("doctor.not_tried_interrupt")
-        tried[number] = _with_outcome(findings[number], verified)
+        tried[number] = replace(findings[number], verified=verified)
     return tuple(tried)
-
-
-def _with_outcome(finding: RuleFinding, verified: Verified) -> RuleFinding:
-    """Return a finding with what its trial has shown; if jit failed there, with what has to be changed first."""
-    failed = next((each for each in verified.notes if each.kind in _UNJITTABLE), None)
-    if failed is None:
-        return replace(finding, verified=verified)
-    remedy, name = finding.remedy, failed.facts["name"]
-    if remedy is None or not _names_obstacle(remedy):
-        is_frozen = failed.kind == "doctor.jit_freezes"
-        remedy = note("doctor.unfreeze_first", name=name) if is_frozen else note("doctor.trace_first", name=name)
-    return replace(finding, verified=verified, remedy=remedy, code=None)
-
-
-def _names_obstacle(remedy: Note) -> bool:
-    """Return whether an advice says what has to be changed or left outside, or is about more than one function."""
-    return remedy.facts.get("way") in ("model", "until") or any(remedy.facts.get(each) for each in _OBSTACLES)
 
 
 def _tried(

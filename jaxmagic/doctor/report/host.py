@@ -152,24 +152,11 @@ NOTES: dict[str, Callable[..., str]] = {
         f"How many of them {printable(function)} calls is unknown: it ran too briefly to be sampled often enough."
     ),
     "not_jitted_remedy": _how_to_jit,
-    "trace_first": lambda name: (
-        f"JAX cannot trace {printable(name)} as it is: change first what raises the error of the trial, or jit only "
-        "those parts that compute with arrays alone."
-    ),
-    "unfreeze_first": lambda name: (
-        f"{printable(name)} must not be jitted as it is: pass to it first, as arguments, what changes from call to "
-        "call, such as random numbers, a key or the time."
-    ),
     "transformed_calls": _transformed,
     "transformed_calls_remedy": _jit_outside,
     "dispatch_bound": _dispatch_bound,
     "dispatch_bound_scan": lambda function: (
         f"Do more in one call: loop over {printable(function)} with jax.lax.scan inside one jitted function."
-    ),
-    "dispatch_bound_until": lambda function: (
-        f"Do more in one call. The loop around {printable(function)} computes when to end, and jax.lax.scan cannot "
-        "stop early: use jax.lax.while_loop inside one jitted function; or do a fixed number of iterations per call "
-        "with jax.lax.scan, and decide between the calls."
     ),
     "dispatch_bound_vmap": lambda function: (
         f"No call needs the result of another: make one call of jax.jit(jax.vmap({printable(function)})) with the "

@@ -339,31 +339,6 @@ class TestThatDoNotHelp:
         assert found.survives is None
 
     @pytest.mark.parametrize(
-        ("remedy", "expected"),
-        [
-            (note("doctor.not_jitted_remedy", way="function", function="f"), "doctor.trace_first"),
-            (note("doctor.not_jitted_remedy", way="group", function="f", decides=0), "doctor.trace_first"),
-            (note("doctor.not_jitted_remedy", way="group", function="f", decides=1), "doctor.not_jitted_remedy"),
-            (note("doctor.not_jitted_remedy", way="until", function="f"), "doctor.not_jitted_remedy"),
-            (note("doctor.not_jitted_remedy", way="model", function="f"), "doctor.not_jitted_remedy"),
-        ],
-    )
-    def test_advice_that_the_trial_has_refuted_is_replaced(self, x: Any, remedy: Any, expected: str) -> None:
-        code = TriedCode("branches(x)", {"branches": lambda x: x + 1 if x.sum() > 0 else x, "x": x})
-        advised = finding("not-jitted", remedy=remedy, code="branches = jax.jit(branches)")
-        (found,) = verify([advised], Trial(code, [], 10 * MS, MS, 4 * 10**9), SILENT)
-        assert found.remedy is not None
-        assert (found.remedy.kind, found.code) == (expected, None)
-
-    def test_a_function_that_jit_would_freeze_is_not_advised_to_be_jitted(self) -> None:
-        noisy, x = lambda x: x + np.random.rand(), jnp.ones(4)
-        advised = finding("not-jitted", code="noisy = jax.jit(noisy)")
-        trial = Trial(TriedCode("noisy(x)", {"noisy": noisy, "x": x}), [], 10 * MS, MS, 4 * 10**9)
-        (found,) = verify([advised], trial, SILENT)
-        assert found.remedy is not None
-        assert (found.remedy.kind, found.code) == ("doctor.unfreeze_first", None)
-
-    @pytest.mark.parametrize(
         ("rule", "kind"),
         [("recompile", "not_mechanical"), ("host-waits", "not_mechanical"), ("compile-time", "not_tried_cache")],
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import types
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +14,6 @@ import pytest
 from gathered_evidence import evidence_of, with_memory
 
 import jaxmagic
-from jaxmagic.doctor.capture.kept_arrays import by_container
 from jaxmagic.doctor.record.evidence import KeptArrays
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.rules.memory import RULE
@@ -136,38 +134,8 @@ def test_states_of_an_optimizer_that_are_kept_are_found() -> None:
         checkpoints.append(state)
         return optax.apply_updates(params, updates)
 
-    (found,) = kept_by(step, LARGE)
-    assert str(found.found.facts["name"]).endswith("checkpoints[*][*])")
-    assert (found.found.facts["arrays"], found.cost_bytes) == (3, 2 * LARGE.nbytes + 4)  # and the count of steps
-
-
-def test_attributes_of_items_of_one_container_are_one_finding() -> None:
-    states: list[Any] = []
-
-    def step(x: Any) -> None:
-        states.append(types.SimpleNamespace(mu=SCALE(x), nu=SCALE(x + 1)))
-
-    (found,) = kept_by(step, LARGE)
-    assert str(found.found.facts["name"]).endswith("states[*])")
-    assert (found.found.facts["arrays"], found.cost_bytes) == (2, 2 * LARGE.nbytes)
-
-
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["s[*].mu", "s[*].nu"], {"s[*]": 2}),
-        (["f (s[*].mu)", "f (s[*].nu)"], {"f (s[*])": 2}),
-        (["s[*][*].mu", "s[*]"], {"s[*]": 2}),
-        (["s[*].mu"], {"s[*].mu": 1}),
-        (["t.a[*]", "t.b[*]"], {"t.a[*]": 1, "t.b[*]": 1}),
-        (["s[*].a[*].x", "s[*].b[*].x"], {"s[*].a[*].x": 1, "s[*].b[*].x": 1}),
-        (["s", "ss"], {"s": 1, "ss": 1}),
-    ],
-)
-def test_arrays_are_added_up_by_the_container_that_grows(names: list[str], expected: dict[str, int]) -> None:
-    kept = [KeptArrays(name=each, arrays=1, size_bytes=2, runs=3) for each in names]
-    assert {each.name: each.arrays for each in by_container(kept)} == expected
-    assert sum(each.size_bytes for each in by_container(kept)) == 2 * len(names)
+    named = sorted(str(each.found.facts["name"]) for each in kept_by(step, LARGE))
+    assert [each.partition("checkpoints")[2].strip(")") for each in named] == ["[*][*].mu", "[*][*].nu"]
 
 
 def test_containers_in_a_dictionary_are_found() -> None:

@@ -81,7 +81,7 @@ def ends_by_value(loop: Loop) -> bool:
 
 def _leaves(statement: ast.stmt) -> bool:
     """Return whether a statement leaves the loop around it."""
-    if isinstance(statement, ast.Break | ast.Return | ast.Raise):
+    if isinstance(statement, ast.Break | ast.Return):
         return True
     inner = [] if isinstance(statement, Loop | Function) else ast.iter_child_nodes(statement)
     return any(_leaves(each) for each in inner if isinstance(each, ast.stmt))

@@ -14,7 +14,6 @@ from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rewriting.syntax import with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
-from .decisions import ends_by_value
 from .host_time import LEAST_NS, host_time, jitted_calls, matters, programs_named
 from .independence import is_independent
 from .syntax import around, loop_around, site_of, tree_of
@@ -78,10 +77,7 @@ class _Advice(NamedTuple):
 
 
 def _advice(function: str, line: Frame | None, evidence: Evidence) -> _Advice:
-    """Advise one call for all: of ``vmap`` where no call needs the result of another, or else of a loop of JAX."""
-    loop = None if line is None else loop_around(line)
-    if loop is not None and ends_by_value(loop):  # neither scan nor vmap could stop early
-        return _Advice(note("doctor.dispatch_bound_until", function=function), None)
+    """Advise one call for all: of ``vmap`` where no call needs the result of another, or else of ``scan``."""
     if line is not None and is_independent(line, function) and not _gives_an_object(line, evidence):
         return _Advice(note("doctor.dispatch_bound_vmap", function=function), _mapped(line, function))
     code = None if line is None else _scanned(line, function)
@@ -187,8 +183,7 @@ RULE = Rule(
     "wait. Functions that get host arrays in every call do not count, unless all their arguments together take at "
     f"most {_SMALL_BYTES // 2**10} KiB, as numbers do. The advice is jax.vmap where the syntax shows that no call "
     "needs the result of another: in a comprehension, in map or np.vectorize, or in a for loop that computes the "
-    "arguments from nothing else. It is jax.lax.while_loop, or a fixed number of iterations per call, where a "
-    "condition reads what the loop computes and ends it.",
+    "arguments from nothing else.",
     source="https://docs.jax.dev/en/latest/gpu_performance_tips.html",
     look=look,
     needs=("programs", "profile"),

@@ -55,14 +55,9 @@ def test_a_function_inside_a_function_is_found_at_its_line() -> None:
     [
         (programs.energies_in_a_list, DISTANCES, "doctor.dispatch_bound_vmap"),
         (programs.newton, 1.5, "doctor.dispatch_bound_scan"),
-        (programs.newton_counted, 1.5, "doctor.dispatch_bound_scan"),
-        (programs.newton_until, 1.5, "doctor.dispatch_bound_until"),
-        (programs.newton_or_break, 1.5, "doctor.dispatch_bound_until"),
-        (programs.newton_or_raise, 1.5, "doctor.dispatch_bound_until"),
-        (programs.first_energy_above, DISTANCES, "doctor.dispatch_bound_until"),
     ],
 )
-def test_the_remedy_suits_how_the_calls_depend_on_each_other_and_how_the_loop_ends(
+def test_only_calls_that_need_no_earlier_result_are_mapped(
     function: Callable[..., Any], argument: Any, remedy: str
 ) -> None:
     (finding,) = found(function, argument)
