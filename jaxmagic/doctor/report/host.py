@@ -83,6 +83,12 @@ def _way_to_jit(way: str, function: str, outer: str) -> str:
             "computation of an iteration into a function under jax.jit and decide outside; or use "
             "jax.lax.while_loop, and jit all of it."
         )
+    if way == "asked":
+        return (
+            f"The condition that ends the loop in {printable(function)} asks more than arrays, such as a clock or an "
+            "object of Python, so jit cannot compile the loop. Put the computation of an iteration into a function "
+            "under jax.jit and decide outside."
+        )
     if way == "outermost":
         where = f" around {printable(function)}" if function else ""
         return (
@@ -96,6 +102,22 @@ def _dispatch_bound(function: str, count: int, busy_ns: int, idle_ns: int) -> st
     return (
         f"{printable(function)} is called {count} times per run. Each call keeps the device busy for "
         f"{units.time(busy_ns)} and idle for {units.time(idle_ns)}."
+    )
+
+
+def _until(function: str, end: str) -> str:
+    steps = (
+        f"call a jitted function that takes a fixed number of steps of {printable(function)} with jax.lax.scan, and "
+        "check after each call. That may take some steps more than now."
+    )
+    if end == "host":
+        return (
+            "The condition that ends this loop asks more than arrays, such as a clock or an object of Python, so the "
+            f"loop cannot be compiled as a whole: {steps}"
+        )
+    return (
+        "Values end this loop, and jax.lax.scan cannot stop early. Use jax.lax.while_loop inside one jitted "
+        f"function, if JAX can compute the condition; or {steps}"
     )
 
 
@@ -157,6 +179,11 @@ NOTES: dict[str, Callable[..., str]] = {
     "dispatch_bound": _dispatch_bound,
     "dispatch_bound_scan": lambda function: (
         f"Do more in one call: loop over {printable(function)} with jax.lax.scan inside one jitted function."
+    ),
+    "dispatch_bound_until": _until,
+    "dispatch_bound_unknown": lambda function: (
+        f"Do more in one call: put the code that calls {printable(function)} again and again into the jitted "
+        "function as well, as far as jit can compile it."
     ),
     "dispatch_bound_vmap": lambda function: (
         f"No call needs the result of another: make one call of jax.jit(jax.vmap({printable(function)})) with the "

@@ -12,6 +12,7 @@ from ....records.note import Note, note
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
+from ..rewriting.loop_end import end_of_calls
 from ..rewriting.syntax import with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import LEAST_NS, host_time, jitted_calls, matters, programs_named
@@ -77,7 +78,12 @@ class _Advice(NamedTuple):
 
 
 def _advice(function: str, line: Frame | None, evidence: Evidence) -> _Advice:
-    """Advise one call for all: of ``vmap`` where no call needs the result of another, or else of ``scan``."""
+    """Advise one call for all: of ``vmap`` where no call needs the result of another, or else of a loop of JAX."""
+    end = None if line is None else end_of_calls(line, function, evidence)
+    if end is None:
+        return _Advice(note("doctor.dispatch_bound_unknown", function=function), None)
+    if end != "count":
+        return _Advice(note("doctor.dispatch_bound_until", function=function, end=end), None)
     if line is not None and is_independent(line, function) and not _gives_an_object(line, evidence):
         return _Advice(note("doctor.dispatch_bound_vmap", function=function), _mapped(line, function))
     code = None if line is None else _scanned(line, function)
@@ -183,7 +189,8 @@ RULE = Rule(
     "wait. Functions that get host arrays in every call do not count, unless all their arguments together take at "
     f"most {_SMALL_BYTES // 2**10} KiB, as numbers do. The advice is jax.vmap where the syntax shows that no call "
     "needs the result of another: in a comprehension, in map or np.vectorize, or in a for loop that computes the "
-    "arguments from nothing else.",
+    "arguments from nothing else. Elsewhere it is jax.lax.scan if the loop only counts or goes over items, and "
+    "otherwise jax.lax.while_loop, or several steps between two checks of the condition that ends the loop.",
     source="https://docs.jax.dev/en/latest/gpu_performance_tips.html",
     look=look,
     needs=("programs", "profile"),

@@ -16,9 +16,10 @@ from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rewriting.jit_obstacles import Obstacle, functions_run, obstacles
 from ..rewriting.jittable import computes_only, takes_arrays
+from ..rewriting.loop_end import end_of
 from ..rewriting.syntax import last_name
 from ..rule import LEAST_IDLE, Rule, source_at
-from .decisions import decides, ends_by_value
+from .decisions import decides
 from .host_time import LEAST_NS, eager_calls, host_time, matters, names_of_program
 from .inside_function import MOST_INSIDE, InsideFunction, calls_operation, inside_function
 from .syntax import Function, Loop, around, function_around, loop_around, own_nodes
@@ -147,8 +148,9 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     loop, found = loop_around(line), obstacles(functions)
     if _is_of_model(line):
         return _advice("model", function.name, found), None
-    if loop is not None and decided and ends_by_value(loop):
-        return _advice("until", function.name, found), None
+    end = "count" if loop is None else end_of(loop)
+    if end == "host" or (end == "value" and decided):
+        return _advice("until" if end == "value" else "asked", function.name, found), None
     reads = any(each.function.startswith("__") or each.function in _READS for each in waits)
     sized = any(each.kind in ("mask", "size") for each in found)  # these wait as well
     advise = partial(_advice, decides=int(decided), reads=int(reads and not decided and not sized))

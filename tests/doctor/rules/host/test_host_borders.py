@@ -215,6 +215,27 @@ class TestCalls:
         (different,) = dispatch_bound.look(evidence((call,), programs=known("f32[8]", "f32[9]")))
         assert (different.remedy, different.code, different.cost_ns) == (None, None, same.cost_ns)
 
+    @pytest.mark.parametrize(
+        ("loop", "remedy"),
+        [
+            ("for _ in range(99)", "scan"),
+            ("while error > 1e-3", "until"),
+            ("while time() < end", "until"),
+            ("if error > 1e-3", "unknown"),
+        ],
+    )
+    def test_a_scan_replaces_only_a_loop_that_counts(
+        self, evidence: Any, executable: Any, tmp_path: Any, loop: str, remedy: str
+    ) -> None:
+        file = tmp_path / "solve.py"
+        file.write_text(f"def solve(x, error):\n    {loop}:\n        x, error = step(x)\n")
+        line = Frame(function="solve", file=str(file), line=3)
+        known = replace(program("step", executable, eager=False), called_at=line)
+        (found,) = dispatch_bound.look(evidence((calls("step", 10, 20 * MS),), programs=(known,)))
+        assert found.line == line.location
+        assert found.remedy is not None
+        assert found.remedy.kind == f"doctor.dispatch_bound_{remedy}"
+
     def test_calls_of_several_functions_with_one_name_are_not_added_up(self, evidence: Any, executable: Any) -> None:
         one = replace(program("<lambda>", executable, eager=False), location="cell 2:1")
         other = replace(one, location="cell 2:5")
