@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ....records.call_stack import Frame
 from ...record.evidence import Evidence
@@ -42,8 +42,24 @@ def end_of(loop: Loop) -> End:
     return "value" if any(names_read(each) & changed for each in open_) else "count"
 
 
-def end_of_calls(line: Frame, function: str, evidence: Evidence) -> End | None:
-    """Return the end of the loop that calls a jitted function; ``None`` if no loop is known to do so.
+class CallingLoop(NamedTuple):
+    """A loop that calls a function.
+
+    Attributes:
+        end: its end.
+        line: the line in it that calls the function, or calls one that does.
+        called: the function that this line calls.
+        loop: the loop; ``None`` for a comprehension and the like.
+    """
+
+    end: End
+    line: Frame
+    called: str
+    loop: Loop | None
+
+
+def calling_loop(line: Frame, function: str, evidence: Evidence) -> CallingLoop | None:
+    """Return the loop that calls a jitted function; ``None`` if no loop is known to do so.
 
     Args:
         line: the line that calls it.
@@ -57,8 +73,10 @@ def end_of_calls(line: Frame, function: str, evidence: Evidence) -> End | None:
             return None
         loop = loop_around(site)
         ends = [end for node in statement for end in _ends_of_comprehensions(node, name, site)]
-        if ends or loop is not None:
-            return ends[0] if loop is None or ends else end_of(loop)
+        if ends:
+            return CallingLoop(ends[0], site, name, None)
+        if loop is not None:
+            return CallingLoop(end_of(loop), site, name, loop)
         name = site.function.rpartition(".")[2]
     return None
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jaxmagic.doctor.record.evidence import Evidence, HostShare
-from jaxmagic.doctor.rules.rewriting.loop_end import end_of, end_of_calls
+from jaxmagic.doctor.rules.rewriting.loop_end import calling_loop, end_of
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.timing.record import Timing
 
@@ -96,7 +96,8 @@ def end(tmp_path: Path, timing: Callable[..., Timing]) -> Callable[..., Any]:
         ]
         share = HostShare(line=stack[0], called="", samples=1, stack=tuple(stack))
         evidence = Evidence(code=None, first=timing(), observed=timing(), host=(share,))
-        return end_of_calls(stack[0], "f", evidence)
+        found = calling_loop(stack[0], "f", evidence)
+        return None if found is None else found.end
 
     return find
 
