@@ -234,4 +234,7 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{units.size(size_bytes)} per run."
     ),
     "transfer_once": lambda names: f"Copy {printable(names)} once, before the loop.",
+    "transfer_all": lambda names, size_bytes: (
+        f"Copy {printable(names)} once, before the loops, if {units.size(size_bytes)} fit on the device."
+    ),
 }
