@@ -10,9 +10,6 @@ from ..host.syntax import assigned
 from . import syntax
 from .syntax import last_name
 
-#: Ends of the names of functions that pass the items of a list on as they are; the last one is a progress bar.
-_KEEPING = ("reversed", "iter", "qdm")
-
 
 def items_given(line: Frame, given: Iterable[ast.expr]) -> list[str]:
     """Return the lists whose items a line in a loop passes on unchanged, as ``xs`` in ``for x in xs: f(x)``.
@@ -57,8 +54,14 @@ def _pairs(target: ast.expr, source: ast.expr) -> Iterator[tuple[str, str]]:
         case ast.Call(func=called, args=sources) if last_name(called) == "zip" and isinstance(target, ast.Tuple):
             for one, its in zip(target.elts, sources, strict=False):
                 yield from _pairs(one, its)
-        case ast.Call(func=called, args=[only]) if (last_name(called) or "").endswith(_KEEPING):
+        case ast.Call(func=called, args=[only]) if _keeps(called):
             yield from _pairs(target, only)
+
+
+def _keeps(called: ast.expr) -> bool:
+    """Return whether a function passes the items of a list on as they are: Python's own, or a progress bar."""
+    name = last_name(called) or ""
+    return name in ("reversed", "iter") or name.endswith("qdm")
 
 
 def _assigned_in_body(loop: syntax.Loop) -> set[str]:

@@ -50,6 +50,7 @@ def test_the_lists_of_a_loop(tmp_path: Path, code: str, lists: list[str]) -> Non
         "for x in xs:\n    x[0] = 1\n    w = f(w, x)",
         "for i, x in enumerate(xs):\n    xs[i] = x + 1\n    w = f(w, x)",
         "for x in xs:\n    np.add(x, 1, out=x)\n    w = f(w, x)",
+        "for x in noise_iter(xs):\n    w = f(w, x)",
         "for x in load():\n    w = f(w, x)",
         "for i in range(9):\n    w = f(w, xs[i:i + 2])",
         "for x in xs:\n    w = f(w, x * 2)",
