@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextvars
 import functools
 import itertools
+import logging
 import os
 import re
 import threading
@@ -25,7 +26,7 @@ from ...memory_use.capture.imported import is_module
 from ...memory_use.capture.object_graph import PLAIN, reader_of
 from ...records.attribute_names import Step
 from ...runtime.around import is_a, is_exactly, of_type
-from .contents import content_of
+from .contents import FILES, content_of
 from .remedies.user_functions import global_names, is_users_function
 from .stored_names import ABSENT, StoredName, module_names, names_read, stored_names
 
@@ -100,9 +101,14 @@ def _held(value: Any) -> Iterator[tuple[Step, Any]]:
         yield from ((("item", number), each) for number, each in enumerate(objects))
     elif is_exactly(value, threading.local):
         yield from ((("attribute", name), each) for name, each in value.__dict__.items())
-    else:
+    elif not is_exactly(value, *FILES) and not _is_log(value):
         reader = reader_of(type(value))
         yield from () if reader is None else reader(value)
+
+
+def _is_log(value: Any) -> bool:
+    """Return whether an object is a handler of Python's own that writes a log, which may have its lines twice."""
+    return is_a(value, logging.Handler) and str(of_type("__module__", type(value))).startswith("logging")
 
 
 class Changed(NamedTuple):

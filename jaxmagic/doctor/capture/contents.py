@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import array
 import io
+import os
+import stat
+import sys
 import zlib
 from contextlib import suppress
 from typing import Any
@@ -19,16 +22,23 @@ _MOST_BYTES = 2**18
 _MOST_ARRAY_BYTES = 2**24
 _SAMPLED = 2**14
 
+#: The types of what ``open`` returns.
+FILES = io.TextIOWrapper, io.BufferedReader, io.BufferedWriter, io.BufferedRandom, io.FileIO
+
 
 def content_of(value: Any) -> tuple[Any, ...] | None:
     """Return a size and checksum, and the position in a stream; ``None`` if this is no buffer, or a closed stream.
+
+    Of a file that is open, it is the position; text that waits to be written is written for that.
 
     >>> content_of(bytearray(b"ab")) == content_of(bytearray(b"ab")) != content_of(bytearray(b"ac"))
     True
     >>> content_of(np.zeros(2)) == content_of(np.zeros(2)) != content_of(np.ones(2))
     True
     """
-    with suppress(ValueError):
+    with suppress(ValueError, OSError):
+        if is_exactly(value, *FILES):
+            return _position(value)
         if is_exactly(value, bytearray) or is_exactly(value, array.array):
             return _summary(memoryview(value))
         if is_exactly(value, io.BytesIO):
@@ -40,6 +50,13 @@ def content_of(value: Any) -> tuple[Any, ...] | None:
             if not plain.dtype.hasobject:
                 return plain.shape, plain.dtype.str, zlib.crc32(_elements(plain).tobytes())
     return None
+
+
+def _position(file: Any) -> tuple[Any, ...] | None:
+    """Return the position in an open file, but not for a terminal or pipe, and not for what ``print`` writes to."""
+    if any(file is each for each in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)):
+        return None
+    return (file.tell(),) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
 
 
 def _elements(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

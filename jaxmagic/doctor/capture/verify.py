@@ -14,6 +14,7 @@ from ...interrupts import interruptible, uninterrupted
 from ...progress.record import Progress
 from ...records.note import Note, note
 from ...runtime.clock import Clock, now_ns
+from ..analysis.failed_trial import revised
 from ..record.finding import RuleFinding, Verified
 from .changes import Changed
 from .remedies.all import COMPILING, REMEDIES
@@ -82,7 +83,7 @@ def verify(
                 verified, interrupted = Verified(notes=(note("doctor.not_tried_interrupt"),)), True
             if interrupted or noted_interrupt():
                 why = note("doctor.not_tried_interrupt")
-        tried[number] = replace(findings[number], verified=verified)
+        tried[number] = revised(findings[number], verified)
     return tuple(tried)
 
 

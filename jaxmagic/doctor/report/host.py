@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from ... import units
 from ...terminal import printable
@@ -19,10 +20,15 @@ def _not_jitted(count: int, names: str, kinds: int) -> str:
     return f"{count} operations per run are called one by one, outside of jit: {printable(names)}{more}."
 
 
-def _how_to_jit(
-    way: str,
-    function: str,
-    outer: str = "",
+def _how_to_jit(way: str, function: str, outer: str = "", source: str = "", freezes: int = 0, **known: Any) -> str:
+    if way == "blocked":
+        first = _blocked(function, source, freezes=bool(freezes))
+    else:
+        first = _way_to_jit(way, function, outer)
+    return " ".join([first, *_caveats(**known)])
+
+
+def _caveats(
     decides: int = 0,
     reads: int = 0,
     random: str = "",
@@ -30,33 +36,54 @@ def _how_to_jit(
     mask: str = "",
     size: str = "",
     argument: str = "",
-) -> str:
-    sentences = [_way_to_jit(way, function, outer)]
+    converts: int = 0,
+    counts: int = 0,
+    masked: int = 0,
+) -> Iterator[str]:
+    """Yield what becomes of code that cannot be jitted as it is."""
+    if converts:
+        yield "A function of NumPy becomes that of jax.numpy there, or stays outside."
+    if counts:
+        yield "A size or count there becomes a static argument, or is computed outside."
+    if masked:
+        yield "Keep all elements there instead of those of a mask, with jnp.where, or leave it outside."
     if decides:
-        sentences.append("A condition on an array becomes jnp.where or jax.lax.cond there, or stays outside.")
+        yield "A condition on an array becomes jnp.where or jax.lax.cond there, or stays outside."
     if reads:
-        sentences.append("What reads the values of arrays, as float and print do, stays outside.")
+        yield "What reads the values of arrays, as float and print do, stays outside."
     if random:
-        sentences.append(
+        yield (
             f"Under jit, {printable(random)} would draw only once, while JAX traces, and each call would "
             "get the same numbers: use jax.random with a key as an argument, or pass the numbers."
         )
     if once:
-        sentences.append(
+        yield (
             f"Under jit, {printable(once)} would run only once, while JAX traces: call it outside, and pass "
             "its result if it is needed."
         )
     if mask:
-        sentences.append(
+        yield (
             f"{printable(mask)} fails under jit, because its size depends on values: keep all elements, "
             "with jnp.where(mask, x, 0) or jnp.sum(x, where=mask); or leave it outside."
         )
     if size:
-        sentences.append(
+        yield (
             f"{printable(size)} fails under jit without {argument}=, because the size of its result depends "
             "on values: pass the largest size; or leave it outside."
         )
-    return " ".join(sentences)
+
+
+def _blocked(function: str, source: str, *, freezes: bool) -> str:
+    if freezes:
+        return (
+            f"{printable(function)} cannot be jitted as it is, because jit would run only once what changes from "
+            "call to call. Pass it as an argument, such as random numbers or the time; then jit the function."
+        )
+    where = f" at '{printable(source)}'" if source else ""
+    return (
+        f"{printable(function)} cannot be jitted as it is: tracing it fails{where}. Change that first, or leave it "
+        "outside, and put only the other operations into a function under jax.jit."
+    )
 
 
 def _way_to_jit(way: str, function: str, outer: str) -> str:
@@ -83,6 +110,12 @@ def _way_to_jit(way: str, function: str, outer: str) -> str:
             "computation of an iteration into a function under jax.jit and decide outside; or use "
             "jax.lax.while_loop, and jit all of it."
         )
+    if way == "asked":
+        return (
+            f"The condition that ends the loop in {printable(function)} asks more than arrays, such as a clock or an "
+            "object of Python, so jit cannot compile the loop. Put the computation of an iteration into a function "
+            "under jax.jit and decide outside."
+        )
     if way == "outermost":
         where = f" around {printable(function)}" if function else ""
         return (
@@ -96,6 +129,22 @@ def _dispatch_bound(function: str, count: int, busy_ns: int, idle_ns: int) -> st
     return (
         f"{printable(function)} is called {count} times per run. Each call keeps the device busy for "
         f"{units.time(busy_ns)} and idle for {units.time(idle_ns)}."
+    )
+
+
+def _until(function: str, end: str) -> str:
+    steps = (
+        f"call a jitted function that takes a fixed number of steps of {printable(function)} with jax.lax.scan, and "
+        "check after each call. That may take some steps more than now."
+    )
+    if end == "host":
+        return (
+            "The condition that ends this loop asks more than arrays, such as a clock or an object of Python, so the "
+            f"loop cannot be compiled as a whole: {steps}"
+        )
+    return (
+        "Values end this loop, and jax.lax.scan cannot stop early. Use jax.lax.while_loop inside one jitted "
+        f"function, if JAX can compute the condition; or {steps}"
     )
 
 
@@ -155,8 +204,16 @@ NOTES: dict[str, Callable[..., str]] = {
     "transformed_calls": _transformed,
     "transformed_calls_remedy": _jit_outside,
     "dispatch_bound": _dispatch_bound,
-    "dispatch_bound_scan": lambda function: (
-        f"Do more in one call: loop over {printable(function)} with jax.lax.scan inside one jitted function."
+    "dispatch_bound_scan": lambda function, **known: " ".join(
+        [
+            f"Do more in one call: loop over {printable(function)} with jax.lax.scan inside one jitted function.",
+            *_caveats(**known),
+        ]
+    ),
+    "dispatch_bound_until": _until,
+    "dispatch_bound_unknown": lambda function: (
+        f"Do more in one call: put the code that calls {printable(function)} again and again into the jitted "
+        "function as well, as far as jit can compile it."
     ),
     "dispatch_bound_vmap": lambda function: (
         f"No call needs the result of another: make one call of jax.jit(jax.vmap({printable(function)})) with the "
@@ -177,4 +234,7 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{units.size(size_bytes)} per run."
     ),
     "transfer_once": lambda names: f"Copy {printable(names)} once, before the loop.",
+    "transfer_all": lambda names, size_bytes: (
+        f"Copy {printable(names)} once, before the loops, if {units.size(size_bytes)} fit on the device."
+    ),
 }

@@ -75,7 +75,9 @@ NOTES: dict[str, Callable[..., str]] = {
     "jitted_transformed": lambda name: (
         f"Tried with the transformed {printable(name)} jitted, and made once for each set of options."
     ),
-    "cannot_be_jitted": lambda name, error: f"Tried to jit {printable(name)}, which failed: {printable(error)}.",
+    "cannot_be_jitted": lambda name, error, source="", line="": (
+        f"Tried to jit {printable(name)}, which failed{f' at {printable(line)}' if line else ''}: {printable(error)}."
+    ),
     "mended": lambda function, code: (
         f"Tried with the remedy in {printable(function)} under jit, and with the call without jit: {printable(code)}"
     ),

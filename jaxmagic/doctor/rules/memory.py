@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ... import units
 from ...records.note import note
@@ -27,7 +27,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             others_bytes = max((evidence.resident_bytes or 0) - (program.executable.argument_bytes or 0), 0)
             if peak_bytes + others_bytes >= _LARGE * limit_bytes:
                 yield _finding(program, peak_bytes, others_bytes, limit_bytes)
-    for kept in evidence.kept or ():
+    for kept in _by_container(evidence.kept or ()):
         if kept.size_bytes >= _LEAST_KEPT_BYTES:
             yield _piling_up(kept)
 
@@ -59,6 +59,30 @@ def _finding(program: Program, peak_bytes: int, others_bytes: int, limit_bytes: 
     )
 
 
+def _by_container(kept: Iterable[KeptArrays]) -> Iterator[KeptArrays]:
+    """Add up what the items of one container hold, such as the two moments in each state of an optimizer."""
+    groups: dict[str, list[KeptArrays]] = {}
+    for each in kept:
+        groups.setdefault(_container(each.name), []).append(each)
+    for name, parts in groups.items():
+        yield KeptArrays(
+            name=name if len(parts) > 1 else parts[0].name,
+            arrays=sum(each.arrays for each in parts),
+            size_bytes=sum(each.size_bytes for each in parts),
+            runs=parts[0].runs,
+        )
+
+
+def _container(name: str) -> str:
+    """Return the items of the outermost container in the name of an array.
+
+    >>> _container("step (in states[*][*].mu)")
+    'step (in states[*])'
+    """
+    items, _, rest = name.partition("[*]")
+    return f"{items}[*]{')' * (rest.count(')') - rest.count('('))}" if rest else name
+
+
 def _piling_up(kept: KeptArrays) -> RuleFinding:
     return RuleFinding(
         rule=RULE.name,
@@ -78,8 +102,8 @@ RULE = Rule(
     "--memory gives. That counts its arguments, results and temporaries, as the compiler planned them, and other "
     "arrays that are alive both before the first run and after the last. Also reports arrays of at least "
     f"{_LEAST_KEPT_BYTES // 2**20} MiB that the second run makes and that a variable still holds after at least two "
-    "more runs, if each of these has made as many. Arrays in a bounded deque do not count. Code that runs only once "
-    "is not examined for these.",
+    "more runs, if each of these has made as many. What the items of one container hold is one finding. "
+    "Arrays in a bounded deque do not count. Code that runs only once is not examined for these.",
     source="https://openxla.org/xla/errors/error_1000",
     look=look,
     needs=("programs",),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import array
 import io
+import logging
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -82,3 +84,48 @@ def test_a_closed_stream_and_what_is_no_buffer_have_no_content() -> None:
     assert content_of(closed) is None
     assert content_of([1]) is None
     assert content_of(type("Own", (bytearray,), {})(b"a")) is None
+
+
+def opened(path: Path, mode: str, **options: Any) -> Any:
+    path.write_text("one\ntwo\n" * 9999)
+    return open(path, mode, **options)
+
+
+@pytest.mark.parametrize(
+    ("mode", "options", "change"),
+    [
+        ("w", {}, lambda file: file.write("a")),
+        ("a", {}, lambda file: file.write("a")),
+        ("ab", {}, lambda file: file.write(b"a")),
+        ("wb", {"buffering": 0}, lambda file: file.write(b"a")),
+        ("r+b", {}, lambda file: file.read(1)),
+        ("r", {}, lambda file: file.readline()),
+        ("rb", {}, lambda file: file.readline()),
+        ("w", {}, lambda file: print("a", file=file)),
+    ],
+)
+def test_a_file_that_stays_open_has_changed_if_its_position_has(
+    tmp_path: Path, mode: str, options: Any, change: Callable[[Any], object]
+) -> None:
+    with opened(tmp_path / "log.txt", mode, **options) as file:
+        snapshot = Snapshot({"log": {"file": file}})
+        assert snapshot.changed() == []
+        change(file)
+        assert snapshot.changed() == ["log['file']"]
+
+
+def test_a_closed_file_a_log_and_what_print_writes_to_do_not_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path / "closed.txt", "r") as closed:
+        pass
+    handler = logging.FileHandler(tmp_path / "log.txt")
+    with opened(tmp_path / "out.txt", "w") as out:
+        monkeypatch.setattr("sys.stdout", out)
+        snapshot = Snapshot({"closed": closed, "handler": handler, "out": out})
+        print("a")
+        handler.stream.write("a")
+        changed = snapshot.changed()
+        monkeypatch.undo()
+    handler.close()
+    assert changed == []

@@ -336,7 +336,16 @@ class TestThatDoNotHelp:
     def test_a_function_that_cannot_be_jitted(self, x: Any) -> None:
         found = tried("not-jitted", "branches(x)", branches=lambda x: x + 1 if x.sum() > 0 else x, x=x)
         assert kinds(found) == ["cannot_be_jitted", "tried_runs"]
+        assert str(found.notes[0].facts["source"]).startswith('found = tried("not-jitted"')
+        assert found.notes[0].facts["line"]
         assert found.survives is None
+
+    def test_a_trial_that_fails_changes_the_advice(self, x: Any) -> None:
+        advised = finding("not-jitted", code="branches = jax.jit(branches)")
+        code = TriedCode("branches(x)", {"branches": lambda x: x + 1 if x.sum() > 0 else x, "x": x})
+        (found,) = verify([advised], Trial(code, [], 10 * MS, MS, 4 * 10**9), SILENT)
+        assert found.code is None
+        assert "cannot be jitted as it is" in str(found.remedy)
 
     @pytest.mark.parametrize(
         ("rule", "kind"),

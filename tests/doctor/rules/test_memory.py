@@ -134,8 +134,10 @@ def test_states_of_an_optimizer_that_are_kept_are_found() -> None:
         checkpoints.append(state)
         return optax.apply_updates(params, updates)
 
-    named = sorted(str(each.found.facts["name"]) for each in kept_by(step, LARGE))
-    assert [each.partition("checkpoints")[2].strip(")") for each in named] == ["[*][*].mu", "[*][*].nu"]
+    (found,) = kept_by(step, LARGE)
+    assert str(found.found.facts["name"]).partition("checkpoints")[2].strip(")") == "[*]"
+    assert found.found.facts["arrays"] == 3  # two moments and the count
+    assert found.cost_bytes == 2 * LARGE.nbytes + 4
 
 
 def test_containers_in_a_dictionary_are_found() -> None:
@@ -177,6 +179,24 @@ def test_little_per_run_is_left_alone(size_bytes: int, found: bool) -> None:
     kept = (KeptArrays(name="outputs[*]", arrays=1, size_bytes=size_bytes, runs=3),)
     findings = list(RULE.look(replace(evidence_of(ADD, X, X), kept=kept)))
     assert bool(findings) is found
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (["states[*].mu", "states[*].nu"], ["states[*]"]),
+        (["states[*][*].mu['w']", "states[*][*].nu['w']", "losses[*]"], ["states[*]", "losses[*]"]),
+        (["(step: states[*].mu)", "(step: states[*].nu)"], ["(step: states[*])"]),
+        (["states[*].mu[*]"], ["states[*].mu[*]"]),
+        (["self.a[*]", "self.b[*]"], ["self.a[*]", "self.b[*]"]),
+        (["first", "second"], ["first", "second"]),
+    ],
+)
+def test_a_container_that_grows_is_one_finding(names: list[str], found: list[str]) -> None:
+    kept = tuple(KeptArrays(name=each, arrays=1, size_bytes=2**20, runs=3) for each in names)
+    findings = list(RULE.look(replace(evidence_of(ADD, X, X), kept=kept)))
+    assert [each.found.facts["name"] for each in findings] == found
+    assert sum(each.cost_bytes or 0 for each in findings) == len(names) * 2**20
 
 
 def test_no_array_is_kept_alive_by_the_diagnosis() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -10,10 +11,13 @@ from typing import Any
 import numpy as np
 
 from ....errors import briefly
-from ....records.note import note
+from ....records.call_stack import Frame, owner
+from ....records.note import Note, note
 from ....runtime.around import is_a
 from ....runtime.functions import is_jitted
 from ...record.finding import RuleFinding
+from ...rules.rule import source_at
+from ..frames import known
 from .remedy import Change, NotTried, calls_in_advice, first_arguments, names_given
 from .tried_code import TriedCode
 from .user_functions import is_users_function, lines_of, seen_by
@@ -39,6 +43,7 @@ def _function(finding: RuleFinding, code: TriedCode) -> Any:
     advised = first_arguments(calls_in_advice(finding, "jit"))
     for name in (*names_given(finding), *advised):
         named = [each for each in reached if each.__name__ == name]
+        named = named or [each for variable, each in read.items() if variable == name and is_users_function(each)]
         if len(named) == 1:
             return named[0]
     if advised:
@@ -103,7 +108,26 @@ class Jitted:
                     raise NotTried(note("doctor.jit_of_constants", name=self.function.__name__))
                 return jit(self.function)
         assert problem is not None
-        raise NotTried(note("doctor.cannot_be_jitted", name=self.function.__name__, error=briefly(problem)))
+        raise NotTried(_failure(self.function.__name__, problem))
+
+
+def _failure(name: str, error: Exception) -> Note:
+    """Say that a function cannot be traced, and at which line of the user's."""
+    line = _line_of(error)
+    return note(
+        "doctor.cannot_be_jitted",
+        name=name,
+        error=briefly(error),
+        source=source_at(line) or "",
+        line="" if line is None else line.location,
+    )
+
+
+def _line_of(error: Exception) -> Frame | None:
+    """Return the user's innermost line on the traceback of an error."""
+    steps = traceback.walk_tb(error.__traceback__)
+    frames = [Frame(function=each.f_code.co_name, file=each.f_code.co_filename, line=at) for each, at in steps]
+    return known(owner(tuple(frames)))
 
 
 def _alike(one: Any, other: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ....records.call_stack import Frame
 from ..rewriting.syntax import last_name
 from .dependencies import derived_from, names_read, targets_of
-from .syntax import Function, Loop, around, assigned, function_around, loop_around, own_nodes
+from .syntax import around, function_around, loop_around
 
 #: The functions that people call to read an array, by JAX's function that waits.
 _READS = {
@@ -62,61 +62,6 @@ def decides(line: Frame, function: str) -> bool:
     if inside and inside >= outside:
         return True
     return bool(_read_by_conditions(line, nodes, function))
-
-
-def ends_by_value(loop: Loop) -> bool:
-    """Return whether the end of a loop depends on more than a count of its rounds.
-
-    >>> ends_by_value(ast.parse("while err > 1e-6: x, err = step(x)").body[0])
-    True
-    >>> ends_by_value(ast.parse("while i < 100: x, i = step(x), i + 1").body[0])
-    False
-    """
-    tests = [loop.test] if isinstance(loop, ast.While) else []
-    branches = [each for each in own_nodes(loop) if isinstance(each, ast.If)]
-    tests += [each.test for each in branches if any(map(_leaves, (*each.body, *each.orelse)))]
-    changed = _changed(loop) - _counted(loop)
-    return any(names_read(test) & changed for test in tests)
-
-
-def _leaves(statement: ast.stmt) -> bool:
-    """Return whether a statement leaves the loop around it."""
-    if isinstance(statement, ast.Break | ast.Return):
-        return True
-    inner = [] if isinstance(statement, Loop | Function) else ast.iter_child_nodes(statement)
-    return any(_leaves(each) for each in inner if isinstance(each, ast.stmt))
-
-
-def _changed(loop: Loop) -> set[str]:
-    """Return what the statements in the body of a loop assign."""
-    return {name for node in own_nodes(loop) if isinstance(node, ast.stmt) for name in targets_of(node, None)}
-
-
-def _counted(loop: Loop) -> set[str]:
-    """Return the variables to which a loop does nothing but add or subtract a number."""
-    counted: set[str] = set()
-    others: set[str] = set()
-    for node in own_nodes(loop):
-        match node:
-            case ast.AugAssign(target=ast.Name(id=name), value=ast.Constant()):
-                counted.add(name)
-            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(
-                values
-            ):
-                for target, value in zip(targets, values, strict=True):
-                    (counted if _is_count(target, value) else others).update(assigned(target))
-            case ast.Assign(targets=[target], value=value):
-                (counted if _is_count(target, value) else others).update(assigned(target))
-            case ast.stmt():
-                others |= targets_of(node, None)
-    return counted - others
-
-
-def _is_count(target: ast.expr, value: ast.expr) -> bool:
-    match value:
-        case ast.BinOp(op=ast.Add() | ast.Sub(), left=ast.Name(id=name), right=ast.Constant()):
-            return isinstance(target, ast.Name) and target.id == name
-    return False
 
 
 def _parts(nodes: list[ast.AST], line: int) -> _Parts:

@@ -12,6 +12,8 @@ from ....records.note import Note, note
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
+from ..rewriting.jit_caveats import caveats_of_loop
+from ..rewriting.loop_end import calling_loop
 from ..rewriting.syntax import with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import LEAST_NS, host_time, jitted_calls, matters, programs_named
@@ -77,11 +79,17 @@ class _Advice(NamedTuple):
 
 
 def _advice(function: str, line: Frame | None, evidence: Evidence) -> _Advice:
-    """Advise one call for all: of ``vmap`` where no call needs the result of another, or else of ``scan``."""
-    if line is not None and is_independent(line, function) and not _gives_an_object(line, evidence):
+    """Advise one call for all: of ``vmap`` where no call needs the result of another, or else of a loop of JAX."""
+    around_it = None if line is None else calling_loop(line, function, evidence)
+    if line is None or around_it is None:
+        return _Advice(note("doctor.dispatch_bound_unknown", function=function), None)
+    if around_it.end != "count":
+        return _Advice(note("doctor.dispatch_bound_until", function=function, end=around_it.end), None)
+    if is_independent(line, function) and not _gives_an_object(line, evidence):
         return _Advice(note("doctor.dispatch_bound_vmap", function=function), _mapped(line, function))
-    code = None if line is None else _scanned(line, function)
-    return _Advice(note("doctor.dispatch_bound_scan", function=function), code)
+    at, called, loop = around_it.line, around_it.called, around_it.loop
+    known = {} if loop is None else caveats_of_loop(loop, at, called, evidence)
+    return _Advice(note("doctor.dispatch_bound_scan", function=function, **known), _scanned(line, function))
 
 
 def _gives_an_object(line: Frame, evidence: Evidence) -> bool:
@@ -183,7 +191,8 @@ RULE = Rule(
     "wait. Functions that get host arrays in every call do not count, unless all their arguments together take at "
     f"most {_SMALL_BYTES // 2**10} KiB, as numbers do. The advice is jax.vmap where the syntax shows that no call "
     "needs the result of another: in a comprehension, in map or np.vectorize, or in a for loop that computes the "
-    "arguments from nothing else.",
+    "arguments from nothing else. Elsewhere it is jax.lax.scan if the loop only counts or goes over items, and "
+    "otherwise jax.lax.while_loop, or several steps between two checks of the condition that ends the loop.",
     source="https://docs.jax.dev/en/latest/gpu_performance_tips.html",
     look=look,
     needs=("programs", "profile"),

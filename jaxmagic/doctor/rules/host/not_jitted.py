@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 
 from .... import units
 from ....records.call_stack import Frame, owner
@@ -15,11 +14,12 @@ from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rewriting.called_function import called_function, transformed_around
-from ..rewriting.jit_obstacles import Obstacle, functions_run, obstacles
+from ..rewriting.jit_caveats import Caveats, caveats
+from ..rewriting.jit_obstacles import functions_run, obstacles
 from ..rewriting.jittable import computes_only, takes_arrays
-from ..rewriting.syntax import last_name
+from ..rewriting.loop_end import end_of
+from ..rewriting.syntax import last_name, lines_run
 from ..rule import LEAST_IDLE, Rule, source_at
-from .decisions import decides, ends_by_value
 from .host_time import LEAST_NS, eager_calls, host_time, matters, names_of_program
 from .inside_function import MOST_INSIDE, InsideFunction, calls_operation, inside_function
 from .syntax import Function, Loop, around, function_around, loop_around, own_nodes
@@ -34,9 +34,6 @@ _MOST_UNROLLED = 200
 
 #: Fewer samples of the host's line are chance.
 _LEAST_SAMPLES = 3
-
-#: Methods and functions that read values, besides those of Python that have underscores.
-_READS = "device_get", "item", "tolist"
 
 #: The most names of operations that are listed.
 _MOST_NAMES = 4
@@ -145,28 +142,27 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     """Return what to do, and code if jit can compile the function around a line as it is."""
     function = None if line is None else function_around(line)
     if line is None or function is None:
-        return _advice("group"), None
+        return _advice("group", known=caveats(obstacles(_functions_seen(evidence)), evidence.waits or ())), None
     functions = functions_run(function, line.file, evidence)
     own = {(each.name, file) for each, file in functions}
     waits = [
         each for each in evidence.waits or () if each.line is not None and (each.line.function, each.line.file) in own
     ]
-    decided = any(each.line is not None and decides(each.line, each.function) for each in waits)
     loop, found = loop_around(line), obstacles(functions)
+    known = caveats(found, waits)
+    undecided = {name: fact for name, fact in known.items() if name not in ("decides", "reads")}
     if _is_of_model(line):
-        return _advice("model", function.name, found), None
-    if loop is not None and decided and ends_by_value(loop):
-        return _advice("until", function.name, found), None
-    reads = any(each.function.startswith("__") or each.function in _READS for each in waits)
-    sized = any(each.kind in ("mask", "size") for each in found)  # these wait as well
-    advise = partial(_advice, decides=int(decided), reads=int(reads and not decided and not sized))
+        return _advice("model", function.name, undecided), None
+    end = "count" if loop is None else end_of(loop)
+    if end == "host" or (end == "value" and known["decides"]):
+        return _advice("until" if end == "value" else "asked", function.name, undecided), None
     if loop is not None and count > _MOST_UNROLLED:
-        return advise("loop", function.name, found), None
+        return _advice("loop", function.name, known), None
     outer = [each for each in around(line) if isinstance(each, Function) and each is not function]
     others = {each.path for each in evidence.inputs if each.kind in ("function", "iterator") or each.type == "str"}
     plain = all(computes_only(each) for each, _ in functions) and takes_arrays(function, others)
     if waits or found or not plain:
-        return advise("group", function.name, found), None
+        return _advice("group", function.name, known), None
     runs_outer = not re.search(rf"\b{function.name}\b", evidence.code or "")  # else the code calls it directly
     if outer and runs_outer:
         return _advice("outside", function.name, outer=outer[-1].name), None
@@ -177,24 +173,15 @@ def _compile(function: str) -> tuple[Note, str | None]:
     return _advice("function", function), f"{function} = jax.jit({function})"
 
 
-def _advice(
-    way: str, function: str = "", found: Sequence[Obstacle] = (), *, outer: str = "", decides: int = 0, reads: int = 0
-) -> Note:
-    first = {each.kind: each for each in reversed(found)}
-    texts = {kind: each.text for kind, each in first.items()}
-    return note(
-        "doctor.not_jitted_remedy",
-        way=way,
-        function=function,
-        outer=outer,
-        decides=decides,
-        reads=reads,
-        random=texts.get("random", ""),
-        once=texts.get("once", ""),
-        mask=texts.get("mask", ""),
-        size=texts.get("size", ""),
-        argument=first["size"].argument if "size" in first else "",
-    )
+def _functions_seen(evidence: Evidence) -> list[tuple[Function, str]]:
+    """Return the functions that called programs, or were sampled, and what they call."""
+    seen = ((function_around(line), line.file) for line in lines_run(evidence))
+    found = (functions_run(each, file, evidence) for each, file in dict.fromkeys(seen) if each is not None)
+    return list(dict.fromkeys(each for functions in found for each in functions))
+
+
+def _advice(way: str, function: str = "", known: Caveats | None = None, *, outer: str = "") -> Note:
+    return note("doctor.not_jitted_remedy", way=way, function=function, outer=outer, **known or {})
 
 
 def _is_of_model(line: Frame) -> bool:

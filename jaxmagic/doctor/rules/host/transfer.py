@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from .... import units
 from ....records.call_stack import Frame
 from ....records.note import note
 from ...record.evidence import Dispatch, Evidence, Input
 from ...record.finding import RuleFinding
+from ..rewriting.list_items import items_given
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import LEAST_NS, SEVERAL, host_time, jitted_calls, matters, programs_named
 from .syntax import around, assigned, calls_of, function_around, is_comprehended, loop_around, site_of
@@ -20,6 +23,30 @@ _LEAST_BYTES = 2**20
 #: A program may begin this long after its call on the CPU, where a thread has to wake up, without any copy.
 _WAKES_NS = 100_000
 
+#: No copy is slower than this, in bytes per nanosecond.
+_SLOWEST = 1.0
+
+#: Batches that take a larger share of the device's memory are not advised to be there all at once.
+_MOST_OF_MEMORY = 0.5
+
+
+class _Given(NamedTuple):
+    """NumPy arrays that a loop passes to a jitted function again and again.
+
+    Attributes:
+        line: the line that calls the function.
+        names: the variables to put on the device.
+        moved_bytes: what all calls together are given.
+        again: the share of it that was given before in the same run.
+        size_bytes: the size of the variables; ``None`` if each call is given all of them.
+    """
+
+    line: Frame
+    names: list[str]
+    moved_bytes: int
+    again: float = 1.0
+    size_bytes: int | None = None
+
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
     """Find calls in a loop that are given the same NumPy arrays again and again."""
@@ -29,36 +56,48 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     for call in jitted_calls(evidence, time.use):
         if call.count < SEVERAL or call.puts < call.count:
             continue
-        for line, arrays in _given(call, evidence):
-            moved_bytes = call.count * sum(each.size_bytes for each in arrays)
-            late_ns = max(call.pending_ns - call.count * _WAKES_NS, 0) + call.put_ns
-            cost_ns = min(late_ns * time.scale, time.late_ns)
-            if moved_bytes < _LEAST_BYTES or not matters(cost_ns, evidence):
+        for given in _given(call, evidence):
+            cost_ns = min(_copying_ns(call, given.moved_bytes) * time.scale, time.late_ns) * given.again
+            if given.moved_bytes < _LEAST_BYTES or not matters(cost_ns, evidence):
                 continue
-            names = list(dict.fromkeys(each.path for each in arrays))
+            names, items = ", ".join(given.names), "" if given.size_bytes is None else "[*]"
             yield RuleFinding(
                 rule=RULE.name,
                 found=note(
                     "doctor.transfer",
-                    names=", ".join(names),
+                    names=", ".join(f"{each}{items}" for each in given.names),
                     function=call.name,
                     count=call.count,
-                    size_bytes=moved_bytes,
+                    size_bytes=given.moved_bytes,
                 ),
-                line=line.location,
-                source=source_at(line),
+                line=given.line.location,
+                source=source_at(given.line),
                 cost_ns=cost_ns,
                 basis="estimated",
-                remedy=note("doctor.transfer_once", names=", ".join(names)),
-                code="\n".join(f"{each} = jax.device_put({each})" for each in names),
+                remedy=note("doctor.transfer_once", names=names)
+                if given.size_bytes is None
+                else note("doctor.transfer_all", names=names, size_bytes=given.size_bytes),
+                code="\n".join(f"{each} = jax.device_put({each})" for each in given.names),
             )
 
 
-def _given(call: Dispatch, evidence: Evidence) -> Iterator[tuple[Frame, list[Input]]]:
-    """Yield the line that calls a function in a loop, and the NumPy arrays that it always gives to it."""
+def _copying_ns(call: Dispatch, moved_bytes: int) -> float:
+    """Return for how long the device was idle because of copies: before programs began, and inside calls.
+
+    On the CPU, a call itself copies arrays that do not begin at a multiple of 64 bytes. Calls are slow for other
+    reasons as well, but a copy takes no longer than its bytes tell.
+    """
+    inside_ns = min(max(call.exposed_ns - call.put_ns - call.count * _WAKES_NS, 0), moved_bytes / _SLOWEST)
+    return max(call.pending_ns - call.count * _WAKES_NS, 0) + inside_ns + call.put_ns
+
+
+def _given(call: Dispatch, evidence: Evidence) -> Iterator[_Given]:
+    """Yield the NumPy arrays that a line in a loop gives to a function again and again."""
     line = site_of(call.name, programs_named(call.name, evidence), evidence)
     if line is None or not (loop_around(line) or is_comprehended(line, call.name)):
         return
+    nodes = calls_of(call.name, around(line)[-1], line)
+    given = [each for node in nodes for each in (*node.args, *(word.value for word in node.keywords))]
     scope = function_around(line) or around(line)[0]
     changed = assigned(scope)
     shapes = {
@@ -67,16 +106,37 @@ def _given(call: Dispatch, evidence: Evidence) -> Iterator[tuple[Frame, list[Inp
         if program.module is not None
         for each in program.module.inputs
     }
-    found: dict[str, Input] = {}
-    for node in calls_of(call.name, around(line)[-1], line):
-        given = {ast.unparse(each) for each in (*node.args, *(each.value for each in node.keywords))}
-        for each in evidence.inputs:
-            root = each.path.partition("[")[0].partition(".")[0]
-            same = each.path in given and root not in changed
-            if each.kind == "numpy array" and same and each.type.partition("[")[2] in shapes:
-                found[each.path] = each
-    if found:
-        yield line, list(found.values())
+    arrays = [
+        each
+        for each in evidence.inputs
+        if each.kind == "numpy array"
+        and re.split(r"\W", each.path)[0] not in changed
+        and each.type.partition("[")[2] in shapes
+    ]
+    whole = {each.path: each for each in arrays if each.path in {ast.unparse(one) for one in given}}
+    if whole:
+        yield _Given(line, list(whole), call.count * sum(each.size_bytes for each in whole.values()))
+    else:
+        yield from _in_turn(call, line, given, arrays, evidence)
+
+
+def _in_turn(
+    call: Dispatch, line: Frame, given: list[ast.expr], arrays: list[Input], evidence: Evidence
+) -> Iterator[_Given]:
+    """Yield the lists whose arrays a loop passes in turn, if it does so more than once per run."""
+    lists = {each.path for each in evidence.inputs if each.type in ("list", "tuple")}
+    sizes: dict[str, int] = {}
+    rounds = call.count
+    for name in [each for each in items_given(line, given) if each in lists]:
+        items = {each.path: each.size_bytes for each in arrays if each.path.startswith(f"{name}[")}
+        count = len({path[len(name) :].partition("]")[0] for path in items})
+        if count and call.count >= 2 * count:
+            sizes[name] = sum(items.values())
+            rounds = min(rounds, call.count // count)
+    size_bytes = sum(sizes.values())
+    fits = evidence.limit_bytes is None or size_bytes <= evidence.limit_bytes * _MOST_OF_MEMORY
+    if sizes and fits:
+        yield _Given(line, list(sizes), rounds * size_bytes, 1 - 1 / rounds, size_bytes)
 
 
 RULE = Rule(
@@ -84,7 +144,10 @@ RULE = Rule(
     looks_for="NumPy arrays that every call in a loop copies to the device",
     decides=f"Reports NumPy arrays that a loop passes to a jitted function at least {SEVERAL} times, if that copies "
     f"at least 1 MiB per run, and the device is idle for at least {units.percent(LEAST_IDLE)} of the run, and at "
-    f"least {units.time(LEAST_NS)}, until these calls have them.",
+    f"least {units.time(LEAST_NS)}, until these calls have them. A list counts if a loop passes its arrays in turn, "
+    "each at least twice per run as in several epochs, and if all of them take at most "
+    f"{units.percent(_MOST_OF_MEMORY)} of the device's memory. On the CPU, arrays that begin at a multiple of 64 "
+    "bytes are not copied.",
     source="https://docs.jax.dev/en/latest/faq.html",
     look=look,
     needs=("programs", "profile"),

@@ -113,8 +113,8 @@ def is_jitted(function: Function) -> bool:
     return any(map(is_jit, function.decorator_list))
 
 
-def obstacles(functions: Sequence[tuple[Function, str]]) -> list[Obstacle]:
-    """Return what some functions contain that jit would run once, or cannot compile."""
+def obstacles(functions: Sequence[tuple[ast.AST, str]]) -> list[Obstacle]:
+    """Return what some functions, or loops, contain that jit would run once, or cannot compile."""
     found: dict[Obstacle, None] = {}
     for function, file in functions:
         tree = syntax.tree_of(file) or function

@@ -215,6 +215,27 @@ class TestCalls:
         (different,) = dispatch_bound.look(evidence((call,), programs=known("f32[8]", "f32[9]")))
         assert (different.remedy, different.code, different.cost_ns) == (None, None, same.cost_ns)
 
+    @pytest.mark.parametrize(
+        ("loop", "remedy"),
+        [
+            ("for _ in range(99)", "scan"),
+            ("while error > 1e-3", "until"),
+            ("while time() < end", "until"),
+            ("if error > 1e-3", "unknown"),
+        ],
+    )
+    def test_a_scan_replaces_only_a_loop_that_counts(
+        self, evidence: Any, executable: Any, tmp_path: Any, loop: str, remedy: str
+    ) -> None:
+        file = tmp_path / "solve.py"
+        file.write_text(f"def solve(x, error):\n    {loop}:\n        x, error = step(x)\n")
+        line = Frame(function="solve", file=str(file), line=3)
+        known = replace(program("step", executable, eager=False), called_at=line)
+        (found,) = dispatch_bound.look(evidence((calls("step", 10, 20 * MS),), programs=(known,)))
+        assert found.line == line.location
+        assert found.remedy is not None
+        assert found.remedy.kind == f"doctor.dispatch_bound_{remedy}"
+
     def test_calls_of_several_functions_with_one_name_are_not_added_up(self, evidence: Any, executable: Any) -> None:
         one = replace(program("<lambda>", executable, eager=False), location="cell 2:1")
         other = replace(one, location="cell 2:5")
@@ -484,3 +505,42 @@ class TestTransfer:
         rows = list(transfer.look(evidence((call,), programs=known, inputs=(array,), host=host)))
         assert bool(rows) is found
         assert all(each.code == "y = jax.device_put(y)" for each in rows)
+
+    @pytest.mark.parametrize(
+        ("count", "exposed_ns", "limit_bytes", "cost_ns"),
+        [
+            (8, 30 * MS, None, 22 * MS),  # 0.8 ms are calls; the first of four rounds remains
+            (8, 30 * MS, 16 * 2**20, 22 * MS),
+            (8, 30 * MS, 16 * 2**20 - 1, None),
+            (4, 30 * MS, None, 4 * 2**22 * 0.5),
+            (3, 30 * MS, None, None),
+            (8, 800_000, None, None),
+            (8, 90 * MS, None, 8 * 2**22 * 0.75),  # no copy is slower than 1 GB/s
+        ],
+    )
+    def test_batches_that_are_given_in_several_rounds(
+        self,
+        evidence: Any,
+        executable: Any,
+        tmp_path: Any,
+        count: int,
+        exposed_ns: int,
+        limit_bytes: int | None,
+        cost_ns: float | None,
+    ) -> None:
+        file = tmp_path / "epochs.py"
+        file.write_text("def train(ys):\n    for _ in range(4):\n        for y in ys:\n            w = step(y)\n")
+        module = hlo.module(name="jit_step", inputs=(Sharded(name="x", shape="f32[1024,1024]", pieces=None),))
+        line = Frame(function="train", file=str(file), line=4)
+        known = replace(program("step", executable, eager=False), module=module, called_at=line)
+        arrays = [
+            Input(path=f"ys[{at}]", kind="numpy array", type="float32[1024,1024]", size_bytes=2**22) for at in (0, 1)
+        ]
+        inputs = (Input(path="ys", kind="other", type="list"), *arrays)
+        call = calls("step", count, exposed_ns, puts=count)
+        rows = list(transfer.look(evidence((call,), programs=(known,), inputs=inputs, limit_bytes=limit_bytes)))
+        assert bool(rows) is (cost_ns is not None)
+        for each in rows:
+            assert (each.line, each.code) == (line.location, "ys = jax.device_put(ys)")
+            assert each.found.facts["size_bytes"] == count * 2**22
+            assert each.cost_ns == pytest.approx(cost_ns, rel=0.05)

@@ -1,0 +1,69 @@
+"""Collects what cannot stay as it is in code that is to be jitted: facts for the advice to do so."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from ....records.call_stack import Frame
+from ...record.evidence import Evidence, HostWait
+from ..host.decisions import decides
+from ..host.syntax import Loop, calls_of, own_nodes
+from .jit_obstacles import Obstacle, obstacles
+from .syntax import last_name
+
+#: Methods and functions that read values, besides those of Python that have underscores.
+_READS = "device_get", "item", "tolist"
+
+#: Methods that collect results, which a loop of JAX returns.
+_COLLECTS = frozenset({"append", "extend"})
+
+Caveats = dict[str, int | str]
+
+
+def caveats(found: Sequence[Obstacle], waits: Iterable[HostWait]) -> Caveats:
+    """Return facts about obstacles and about waits of the user's code.
+
+    Args:
+        found: the obstacles.
+        waits: the waits in the code that is to be jitted.
+    """
+    own = [each for each in waits if each.line is not None]
+    decided = any(each.line is not None and decides(each.line, each.function) for each in own)
+    reads = any(each.function.startswith("__") or each.function in _READS for each in own)
+    first = {each.kind: each for each in reversed(found)}
+    sized = "mask" in first or "size" in first  # these wait as well
+    facts: Caveats = {kind: each.text for kind, each in first.items()}
+    facts |= {"argument": first["size"].argument} if "size" in first else {}
+    return facts | {"decides": int(decided), "reads": int(reads and not decided and not sized)}
+
+
+def caveats_of_loop(loop: Loop, line: Frame, function: str, evidence: Evidence) -> Caveats:
+    """Return facts about the body of a loop that calls a jitted function, for the advice to jit all of it.
+
+    Args:
+        loop: the loop.
+        line: the line in it that calls the function.
+        function: the name of the function.
+        evidence: the waits of the run.
+    """
+    last = loop.end_lineno or loop.lineno
+    waits = [
+        each
+        for each in evidence.waits or ()
+        if each.line is not None and each.line.file == line.file and loop.lineno <= each.line.line <= last
+    ]
+    facts = caveats(obstacles([(loop, line.file)]), waits)
+    effect = next((_effect(each, function, line) for each in own_nodes(loop) if _effect(each, function, line)), "")
+    return facts if "once" in facts or not effect else facts | {"once": effect}
+
+
+def _effect(node: ast.AST, function: str, line: Frame) -> str:
+    """Return what a statement calls for its effect alone; empty if it does not, or collects results."""
+    match node:
+        case ast.Expr(value=ast.Call(func=called) as call) if not calls_of(function, call, line):
+            owner = ast.unparse(called).split(".")[0]
+            name = last_name(called) or ""
+            is_read = name in _READS or name.startswith("block_until")
+            return "" if is_read or owner in ("jax", "jnp") or name in _COLLECTS else ast.unparse(called)
+    return ""

@@ -1,0 +1,90 @@
+"""Tells from the syntax which lists a loop takes the arguments of a call from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from ....records.call_stack import Frame
+from ..host.syntax import assigned
+from . import syntax
+from .syntax import last_name
+
+
+def items_given(line: Frame, given: Iterable[ast.expr]) -> list[str]:
+    """Return the lists whose items a line in a loop passes on unchanged, as ``xs`` in ``for x in xs: f(x)``.
+
+    Args:
+        line: the line.
+        given: the expressions that are passed.
+    """
+    tree = syntax.tree_of(line.file)
+    loops = [] if tree is None else syntax.loops_around(tree, line.line)
+    scope = syntax.function_around(tree, line.line) or tree if tree is not None else None
+    if scope is None:
+        return []
+    found = {name: source for loop in loops for name, source in _items(loop)}
+    changed = _changed_in_place(scope) | {name for loop in loops for name in _assigned_in_body(loop)}
+    lists: list[str] = []
+    for each in given:
+        match each:
+            case ast.Name(id=name) if name in found and name not in changed:
+                lists.append(found[name])
+            case ast.Subscript(value=ast.Name() | ast.Attribute() as value, slice=index) if not _is_slice(index):
+                lists.append(ast.unparse(value))
+    return [each for each in dict.fromkeys(lists) if each.partition(".")[0] not in changed]
+
+
+def _items(loop: syntax.Loop) -> Iterator[tuple[str, str]]:
+    """Yield the variables that a loop assigns items to, and the list that these are from."""
+    if isinstance(loop, ast.While):
+        return
+    generators = [loop] if isinstance(loop, ast.For) else loop.generators
+    for each in generators:
+        yield from _pairs(each.target, each.iter)
+
+
+def _pairs(target: ast.expr, source: ast.expr) -> Iterator[tuple[str, str]]:
+    match source:
+        case ast.Name() | ast.Attribute():
+            yield from ((name, ast.unparse(source)) for name in assigned(target))
+        case ast.Call(func=called, args=[only, *_]) if last_name(called) == "enumerate":
+            if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+                yield from _pairs(target.elts[1], only)
+        case ast.Call(func=called, args=sources) if last_name(called) == "zip" and isinstance(target, ast.Tuple):
+            for one, its in zip(target.elts, sources, strict=False):
+                yield from _pairs(one, its)
+        case ast.Call(func=called, args=[only]) if _keeps(called):
+            yield from _pairs(target, only)
+
+
+def _keeps(called: ast.expr) -> bool:
+    """Return whether a function passes the items of a list on as they are: Python's own, or a progress bar."""
+    name = last_name(called) or ""
+    return name in ("reversed", "iter") or name.endswith("qdm")
+
+
+def _assigned_in_body(loop: syntax.Loop) -> set[str]:
+    """Return what a loop assigns besides its items: the targets of ``for`` inside it are items as well."""
+    body = loop.body if isinstance(loop, ast.For | ast.While) else []
+    targets = {id(name) for each in body for node in ast.walk(each) for name in _names_of_target(node)}
+    names = (node for each in body for node in ast.walk(each) if isinstance(node, ast.Name))
+    return {each.id for each in names if not isinstance(each.ctx, ast.Load) and id(each) not in targets}
+
+
+def _names_of_target(node: ast.AST) -> list[ast.Name]:
+    return [each for each in ast.walk(node.target) if isinstance(each, ast.Name)] if isinstance(node, ast.For) else []
+
+
+def _changed_in_place(scope: ast.AST) -> set[str]:
+    """Return the variables of which elements are assigned, or to which NumPy writes."""
+    found: set[str] = set()
+    for node in ast.walk(scope):
+        stores = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
+        if isinstance(node, ast.Subscript | ast.keyword) and (stores or getattr(node, "arg", "") == "out"):
+            found |= syntax.loaded([node.value])
+    return found
+
+
+def _is_slice(index: ast.expr) -> bool:
+    return any(isinstance(each, ast.Slice) for each in ast.walk(index))
