@@ -20,6 +20,9 @@ _STORE_OPCODES = frozenset(dis.opmap[name] for name in _STORES)
 #: Names with which code may assign globals by other means than a statement.
 _ANY_GLOBAL = frozenset({"globals", "exec", "eval", "__dict__", "modules"})
 
+#: Names with which code may import modules by names that it computes.
+_ANY_MODULE = frozenset({"__import__", "import_module"})
+
 
 class Namespace:
     """The variables of a module, compared by identity.
@@ -76,11 +79,13 @@ def stored_names(function: types.FunctionType) -> Iterator[StoredName]:
 def module_names(function: types.FunctionType) -> Iterator[StoredName]:
     """Yield the attributes of the user's modules that the code of a function may read or assign.
 
-    The modules are those that it names, imports by itself, or looks up by a name that it has as text.
+    The modules are those that it names, imports by itself, or looks up by a name that it has as text; all of the
+    user's if it imports by names that it computes.
     """
     names = list(dict.fromkeys(global_names(function.__code__)))
     texts = (each for code in all_codes(function.__code__) for each in code.co_consts if type(each) is str)
-    for name in dict.fromkeys([*names, *texts]):
+    imported = () if _ANY_MODULE.isdisjoint(names) else [each for each in tuple(sys.modules) if type(each) is str]
+    for name in dict.fromkeys([*names, *texts, *imported]):
         module = function.__globals__.get(name)
         yield from attributes_of(name, sys.modules.get(name) if module is None else module, names)
 

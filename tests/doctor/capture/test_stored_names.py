@@ -80,6 +80,11 @@ def count_in_found_module() -> None:
     importlib.import_module("imported_inside").steps += 1
 
 
+def count_in_modules_of_a_list() -> None:
+    for words in (("imported", "inside"),):
+        importlib.import_module("_".join(words)).steps += 1
+
+
 def count_in_globals() -> None:
     globals()["steps"] += 1
 
@@ -122,6 +127,7 @@ def _values(monkeypatch: pytest.MonkeyPatch) -> Any:
         (count_in_inner_module, "settings.inner.steps"),
         (count_in_imported_module, "imported_inside.steps"),
         (count_in_found_module, "imported_inside.steps"),
+        (count_in_modules_of_a_list, "imported_inside.steps"),
         (count_in_globals, "steps"),
         (count_in_own_module, "steps"),
         (count_anew, "counted"),

@@ -236,6 +236,40 @@ class TestCalls:
         assert found.remedy is not None
         assert found.remedy.kind == f"doctor.dispatch_bound_{remedy}"
 
+    def test_the_advice_to_scan_names_what_cannot_stay_in_the_loop(
+        self, evidence: Any, executable: Any, tmp_path: Any
+    ) -> None:
+        file = tmp_path / "steps.py"
+        file.write_text("def train(x):\n    for _ in range(9):\n        x = step(x)\n        print(_)\n")
+        line = Frame(function="train", file=str(file), line=3)
+        known = replace(program("step", executable, eager=False), called_at=line)
+        (found,) = dispatch_bound.look(evidence((calls("step", 10, 20 * MS),), programs=(known,)))
+        assert found.remedy is not None
+        assert found.remedy.facts["once"] == "print"
+        assert "print would run only once" in str(found.remedy)
+
+    @pytest.mark.parametrize(
+        ("loop", "way", "waits"),
+        [
+            ("while time.time() < end", "asked", False),
+            ("while float(x) > 1", "until", True),
+            ("for _ in range(99)", "group", False),
+        ],
+    )
+    def test_the_end_of_a_loop_of_eager_operations(
+        self, evidence: Any, executable: Any, tmp_path: Any, loop: str, way: str, waits: bool
+    ) -> None:
+        file = tmp_path / "loop.py"
+        file.write_text(f"def solve(x):\n    {loop}:\n        x = np.asarray(jnp.sin(x))\n    return x\n")
+        at = [Frame(function="solve", file=str(file), line=each) for each in (2, 3)]
+        host = (HostShare(line=at[1], called="jax.numpy.sin", samples=9, stack=(at[1],)),)
+        waited = HostWait(line=at[0], function="__float__", library=None, count=40, wait_ns=MS)
+        known = (program("sin", executable, eager=True),)
+        made = evidence((calls("sin", 40, 20 * MS),), programs=known, host=host, waits=(waited,) if waits else ())
+        (found,) = not_jitted.look(made)
+        assert found.remedy is not None
+        assert found.remedy.facts["way"] == way
+
     def test_calls_of_several_functions_with_one_name_are_not_added_up(self, evidence: Any, executable: Any) -> None:
         one = replace(program("<lambda>", executable, eager=False), location="cell 2:1")
         other = replace(one, location="cell 2:5")
