@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
-from itertools import dropwhile
+from itertools import takewhile
 from typing import NamedTuple
 
 from ....compilation.record.compilation import Cause, Compilation
@@ -88,16 +88,23 @@ def library_called(group: Group, evidence: Evidence) -> str | None:
     """
     if not group.eager or group.kind != "new function":
         return None
-    modules = (each.module for each in programs_of(group, evidence) if each.module is not None)
-    stacks = {each.stack for module in modules for each in module.instructions.values() if each.stack}
-    called = {_called_library(each) for each in stacks}
+    called = {
+        _called_library(instruction.stack, program.called_at)
+        for program in programs_of(group, evidence)
+        if program.module is not None
+        for instruction in program.module.instructions.values()
+        if instruction.stack
+    }
     outermost = called.pop() if len(called) == 1 else None
     return None if outermost is None else outermost.library or ""
 
 
-def _called_library(stack: Stack) -> Frame | None:
-    """Return the outermost call of a library below the user's code."""
-    below = dropwhile(lambda frame: not is_users(frame), stack)
+def _called_library(stack: Stack, line: Frame | None) -> Frame | None:
+    """Return the outermost call of a library that a line of the user's code has made."""
+    if line is None:
+        return None
+    at = [each for each, frame in enumerate(stack) if (frame.file, frame.line) == (line.file, line.line)]
+    below = takewhile(lambda frame: not is_users(frame), stack[at[-1] + 1 :] if at else ())
     return next((frame for frame in below if library_module(frame.file)), None)
 
 
