@@ -182,6 +182,46 @@ def test_an_option_after_the_code_is_no_code(line: str, write: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "write"),
+    [
+        ("f(x) -r 5", "-r 5 f(x)"),
+        ("f(x) -n 5 -r 3", "-n 5 -r 3 f(x)"),
+        ("-q y = f(x)  -v t", "-v t y = f(x)"),
+        ("f(x) -qv t", "-qv t f(x)"),
+        ("f(x) -r 5 --budget 1s", "-r 5 --budget 1s f(x)"),
+        ("f('a -r 5') -r 5", "-r 5 f('a -r 5')"),
+    ],
+)
+def test_a_short_option_after_the_code_is_refused_where_the_whole_is_not_python(line: str, write: str) -> None:
+    with pytest.raises(UsageError, match=r"options come before the code\.") as caught:
+        options.split(line, declared("jaxtimeit").parser)
+    assert str(caught.value).endswith(f"Write {write}")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "f(x) -r",
+        "f(x) -q -r",
+        "f(x) -r5",
+        "f(x) - r 5",
+        "f(x) -z 5",
+        "f(x) -r 5 + (",
+        "f(x)  # -r 5",
+        "f(  # -r 5",
+        "f('a -r 5",
+        "!ls -r 5",
+        "-- f(x) -r 5",
+        "f(x) -q y z",
+        "f(x) -h",
+    ],
+)
+def test_a_minus_and_a_name_stay_code(line: str) -> None:
+    words, code = options.split(line, declared("jaxtimeit").parser)
+    assert (words, code) == ([], line.removeprefix("-- "))
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "f('a --device b')",

@@ -20,6 +20,7 @@ from .values import CHECKS
 
 _LONG = re.compile(r"(--[A-Za-z][\w-]*)(=.*)?$", re.S)
 _LATE = re.compile(r"\s(--[A-Za-z][\w-]*)(?=[\s=]|$)")
+_LATE_SHORT = re.compile(r"\s(-[A-Za-z]+)(?=\s|$)")
 _TWO_WORDS = re.compile(r"\s*([^\s'\"]+\s+\S+)")
 _VALUE = re.compile(r"""\s*("[^"]*"|'[^']*'|\S+)""")
 _QUOTED = re.compile(r"""("[^"]*"|'[^']*')(?=\s|$)""")
@@ -56,6 +57,7 @@ def split(text: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
             end = None
         if end is None:
             _refuse_late(text[start:], known)
+            _refuse_late_short(text[start:], parser)
             return words, text[start:]
         at = end
 
@@ -69,6 +71,20 @@ def _refuse_late(code: str, known: Mapping[str, argparse.Action]) -> None:
                 f"{found[1]}: options come before the code. Write {code[found.start() :].strip()} {before.strip()}. "
                 "If it is code, write -- before all of it."
             )
+
+
+def _refuse_late_short(code: str, parser: argparse.ArgumentParser) -> None:
+    """Raise a `UsageError` if `code` is not Python, but would be without the options at its end.
+
+    ``f(x) -q`` is a difference; ``f(x) -r 5`` is neither that nor anything else.
+    """
+    for found in _LATE_SHORT.finditer(code):
+        before, late = code[: found.start()], code[found.start() :].strip()
+        if not before.strip() or not _is_code(before) or _is_code(f"{before} )") or _is_code(code):  # a comment
+            continue
+        words, rest = split(late, parser)
+        if words and not rest:
+            raise UsageError(f"{found[1]}: options come before the code. Write {late} {before.strip()}")
 
 
 def asks_for_help(text: str, parser: argparse.ArgumentParser) -> bool:
