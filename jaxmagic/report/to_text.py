@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -66,6 +66,8 @@ def _first_line(block: Block, style: Style) -> str:
     match block:
         case Headline(text=text) | Fold(title=text):
             return printable(text)
+        case Split(label=label, total=total, summary=summary):
+            return "   ".join((f"{label}: {total}", *summary))
         case _:
             return "".join(islice(_WRITERS[type(block)](block, style), 1))
 
@@ -75,7 +77,16 @@ def _headline(block: Headline, style: Style) -> list[str]:
 
 
 def _split(block: Split, style: Style) -> list[str]:
-    return ["   ".join((f"{block.label}: {block.total}", *block.summary))]
+    return _filled([f"{block.label}: {block.total}", *block.summary], "   ", "  ", style.width)
+
+
+def _filled(parts: Sequence[str], between: str, indent: str, width: int) -> list[str]:
+    """Write parts beside each other, on as many lines as it takes."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        longer = f"{lines[-1]}{between}{part}"
+        lines[-1:] = [longer] if len(longer) <= width else [lines[-1], f"{indent}{part}"]
+    return lines
 
 
 def _sentence(block: Sentence, style: Style) -> list[str]:
@@ -92,7 +103,8 @@ def _entries(block: Entries, style: Style) -> Iterator[str]:
     widest = max(map(len, names))
     between, indent = ("   ", "    ") if block.heads else ("  ", "    " + " " * widest)
     for each, name, cells in zip(block.rows, names, _cells(block), strict=True):
-        yield from _entry(each, between.join((f"  {name.ljust(widest)}", *cells)), between, indent, style)
+        first = _filled([f"  {name.ljust(widest)}", *cells], between, indent, style.width)
+        yield from _entry(each, first, between, indent, style)
 
 
 def _cells(block: Entries) -> list[list[str]]:
@@ -105,13 +117,14 @@ def _cells(block: Entries) -> list[list[str]]:
     return [list(row) for row in zip(*aligned, strict=True)]
 
 
-def _entry(entry: Entry, start: str, between: str, indent: str, style: Style) -> Iterator[str]:
+def _entry(entry: Entry, first: list[str], between: str, indent: str, style: Style) -> Iterator[str]:
     """Write a row: its remark on the same line if there is room, its details and advice below."""
     remark = printable(entry.remark)
-    if len(start) + len(between) + len(remark) <= style.width and not entry.advice:
-        yield f"{start}{between}{remark}"
+    yield from first[:-1]
+    if len(first[-1]) + len(between) + len(remark) <= style.width and not entry.advice:
+        yield f"{first[-1]}{between}{remark}"
     else:
-        yield start
+        yield first[-1]
         yield from wrapped(remark, style, indent)
     for detail in entry.details:
         yield from wrapped(printable(detail), style, indent)

@@ -125,16 +125,17 @@ def test_digits_are_the_users(timing: Any) -> None:
     name=st.text(min_size=1, max_size=200),
     reason=st.text(min_size=1, max_size=300).filter(str.strip),
     times=st.lists(st.integers(0, 10**12), min_size=3, max_size=3),
+    width=st.integers(60, 200),
 )
 def test_no_line_is_wider_than_the_terminal(
-    timing: Any, compilation: Any, name: str, reason: str, times: list[int]
+    timing: Any, compilation: Any, name: str, reason: str, times: list[int], width: int
 ) -> None:
     cause = Cause(kind="shape", reason=reason, remedy="x " * 60)
     record = timing(
         compilation(function=name, cause=cause, tracing_ns=times[0], lowering_ns=times[1], compilation_ns=times[2])
     )
-    for line in to_text(record).splitlines():
-        assert len(line) <= 80
+    for line in to_text(record, Style(width=width)).splitlines():
+        assert len(line) <= width
 
 
 def test_a_history_shows_its_last_ten(timing: Any) -> None:
