@@ -48,6 +48,9 @@ _CODE = f"{CODE};white-space:pre-wrap;min-width:16em;text-align:left;padding-lef
 #: Written into each cell, because JupyterLab centres cells.
 _TOP = "vertical-align:top"
 
+#: The longest row, in characters, whose sentence stands beside its numbers.
+_WIDEST_BESIDE = 44
+
 #: The font of JupyterLab, so that a report looks the same in a page without a font of its own.
 _PAGE = "font-family:system-ui,sans-serif"
 
@@ -101,29 +104,42 @@ def _caution(block: Caution, style: Style) -> str:
 
 def _entries(block: Entries, style: Style) -> str:
     names = shortened([printable(each.name) for each in block.rows], _WIDEST_NAME)
-    rows = "".join(_entry(each, name) for each, name in zip(block.rows, names, strict=True))
-    inside = f'<table style="border-collapse:collapse;margin:4px 0">{_heads(block)}{rows}</table>'
+    beside = all(
+        len(name) + sum(map(len, each.cells)) + len(each.remark) <= _WIDEST_BESIDE
+        for each, name in zip(block.rows, names, strict=True)
+    )
+    in_columns = beside or bool(block.heads)
+    rows = "".join(_entry(each, name, beside, in_columns) for each, name in zip(block.rows, names, strict=True))
+    inside = f'<table style="border-collapse:collapse;margin:4px 0">{_heads(block, beside)}{rows}</table>'
     return html_parts.in_its_width(inside, truncated(", ".join(names), 30))
 
 
-def _heads(block: Entries) -> str:
+def _heads(block: Entries, beside: bool) -> str:
     if not block.heads:
         return ""
+    heads = block.heads if beside else block.heads[:-1]
     styles = [CELL, *(NUMBER for _ in block.heads[1:-1]), CELL]
-    return f"<tr>{''.join(map(html_parts.head, block.heads, styles))}</tr>"
+    return f"<tr>{''.join(map(html_parts.head, heads, styles))}</tr>"
 
 
-def _entry(entry: Entry, name: str) -> str:
+def _entry(entry: Entry, name: str, beside: bool, in_columns: bool) -> str:
+    """Write a row, and below it, in the whole width, what a narrow page has no column for."""
     where = f' title="{safe(truncated(entry.place, 80))}"' if entry.place else ""
-    cells = "".join(f'<td style="{NUMBER};{_TOP};white-space:nowrap">{safe(cell)}</td>' for cell in entry.cells)
-    below = [*entry.details, *([f"→ {entry.advice}"] if entry.advice else [])]
-    more = "".join(f'<br><span style="{FAINT}">{safe(each)}</span>' for each in below)
+    code, remark = f"<code{where}>{safe(name)}</code>", safe(truncated(entry.remark, 200))
+    if in_columns:
+        cells = "".join(f'<td style="{NUMBER};{_TOP};white-space:nowrap">{safe(each)}</td>' for each in entry.cells)
+        last = f'<td style="{CELL}">{remark}</td>' if beside else '<td style="width:100%"></td>'
+        row = f'<td style="{CELL};{_TOP}">{code}</td>{cells}{last}'
+    else:
+        row = f'<td style="{CELL}">{" &nbsp; ".join((code, *map(safe, entry.cells)))}</td>'
+    faint = [*entry.details, *([f"→ {entry.advice}"] if entry.advice else [])]
+    sentences = [] if beside or not remark else [remark]
+    sentences += [f'<span style="{FAINT}">{safe(each)}</span>' for each in faint]
     lines = "\n".join(map(safe, entry.code))
-    code = f'<pre style="{FAINT};margin:2px 0 0 18px;white-space:pre-wrap">{lines}</pre>' if lines else ""
-    return (
-        f'<tr><td style="{CELL};{_TOP}"><code{where}>{safe(name)}</code></td>{cells}'
-        f'<td style="{CELL}">{safe(truncated(entry.remark, 200))}{more}{code}</td></tr>'
-    )
+    pasted = f'<pre style="{FAINT};margin:2px 0 0 18px;white-space:pre-wrap">{lines}</pre>' if lines else ""
+    below = "<br>".join(sentences) + pasted
+    across = f'colspan="{len(entry.cells) + 2 if in_columns else 1}" style="{CELL};padding-left:18px"'
+    return f"<tr>{row}</tr>" + (f"<tr><td {across}>{below}</td></tr>" if below else "")
 
 
 def _table(block: Table, style: Style) -> str:

@@ -129,3 +129,18 @@ def test_a_history_of_which_nothing_can_be_drawn_is_text(sweep: Any) -> None:
     history.append(replace(sweep, points=()))
     assert "<img" not in to_html(history)
     assert "0 points" in to_html(history)
+
+
+def test_a_cause_stands_below_the_numbers_in_the_whole_width(timing: Any, compilation: Any) -> None:
+    cause = Cause(kind="shape", reason="argument x has a different shape: f32[8] now, f32[4] before", remedy="pad it")
+    rows = re.findall(r"<tr>.*?</tr>", to_html(timing(compilation(cause=cause), compilation(function="g"))), re.S)
+    assert next(re.sub("<[^>]*>", "", each) for each in rows if "colspan" in each).startswith("argument x has")
+    assert "why" not in re.sub("<[^>]*>", "", rows[0])
+
+
+def test_a_short_remark_stands_beside_the_numbers(timing: Any, compilation: Any) -> None:
+    page = to_html(timing(compilation(function="f", cause=Cause(kind="first call", reason="first call"))))
+    rows = re.findall(r"<tr>.*?</tr>", page, re.S)
+    assert "why" in re.sub("<[^>]*>", "", rows[0])
+    assert "first call" in rows[1]
+    assert "colspan" not in page
