@@ -15,6 +15,7 @@ from settings import enabled_x64
 
 import jaxmagic
 from jaxmagic.compilation.record.compilation import Cause, Compilation
+from jaxmagic.records.cell_names import add_naming, remove_naming
 from jaxmagic.timing import report as words
 
 
@@ -118,6 +119,28 @@ def test_the_body_of_an_eager_loop_that_is_made_anew(x: Any) -> None:
     found = next(each.cause for each in [*compiled(call), *compiled(call)][1:] if each.function == "scan")
     assert found.kind == "new function"
     assert found.reason.startswith("the function passed to scan is the same one, re-created: ")
+
+
+def test_a_function_of_a_cell_is_where_the_cell_is(x: Any) -> None:
+    class Cells:
+        def __call__(self, file: str) -> str | None:
+            return "cell 7" if file == __file__ else None
+
+    jitted = jax.jit(lambda x, act: act(x), static_argnames="act")
+
+    def call() -> Any:
+        jitted(x, lambda y: y + 11)
+        return jax.lax.scan(lambda c, _: (c * 2.5, None), x, None, length=3)
+
+    cells = Cells()
+    add_naming(cells)
+    try:
+        reasons = [each.cause.reason for each in [*compiled(call), *compiled(call), *compiled(call)]]
+    finally:
+        remove_naming(cells)
+    remade = [each for each in reasons if "re-created" in each]
+    assert len(remade) >= 3
+    assert all("<lambda> (cell 7:" in each for each in remade)
 
 
 def test_loops_with_other_bodies_are_not_one_made_anew(x: Any) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
+from ...records.cell_names import known_as
 from ...runtime.around import attribute, enclosed, is_a, is_exactly, member, of_type
 from .attributes import is_users_file, name_of_class
 
@@ -72,9 +73,9 @@ def name_of(function: Any) -> str | None:
 
 
 def defined_at(function: Any) -> str:
-    """Return where a function is defined, such as ``"train.py:12"``; ``""`` if it is not written in Python."""
+    """Return where a function is defined, as in ``"train.py:12"`` or ``"cell 3:2"``; empty if not in Python."""
     code = code_of(innermost(function))
-    return "" if code is None else f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+    return "" if code is None else f"{os.path.basename(known_as(code.co_filename))}:{code.co_firstlineno}"
 
 
 def code_of(function: Any) -> CodeType | None:

@@ -7,6 +7,7 @@ import os
 import re
 from typing import Any
 
+from ...records.cell_names import place_known_as
 from ...runtime.around import enclosed
 from .static_values import static_words
 
@@ -50,7 +51,7 @@ def operation_parameters(function: Any) -> tuple[dict[str, str], dict[str, tuple
         sources = [split_source(getattr(debug_info(each), "func_src_info", None)) for each in _as_tuple(value)]
         if sources and all(source is not None for source, _ in sources):
             words[name] = f"{sources[0][0]} (object {abs(hash(tuple(map(id, _as_tuple(value))))):#x})"
-            places = {os.path.basename(place) for _, place in sources if place}
+            places = {os.path.basename(place_known_as(place) or place) for _, place in sources if place}
             content = map(steps_of, _as_tuple(value))  # different functions may be defined on the same line
             functions[name] = hash((*sources, *content)), ", ".join(sorted(places))
     return words, functions
