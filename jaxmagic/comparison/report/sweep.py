@@ -29,6 +29,8 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
     yield from _sentences(sweep, others)
     scaled = scaling_table(sweep)
     if scaled:
+        if len(sweep.labels) == 1:  # which the first lines name
+            scaled = [row[1:] for row in scaled]
         yield Table(rows=scaled, there_are=len(scaled) - 1, code=("candidate",))
     if len(scaled) - 1 < len(sweep.points) * len(sweep.labels):  # or it has their times
         yield from _points(sweep, style)

@@ -83,6 +83,20 @@ def test_the_report_and_the_frame_have_the_table(scaled: Sweep) -> None:
     assert "speed-up" in scaled._repr_mimebundle_()["text/html"]
 
 
+def test_the_only_candidate_is_not_named_in_each_row(scaled: Sweep) -> None:
+    assert "  candidate  devices" in str(scaled)
+    points = []
+    for point in scaled.points:
+        assert point.comparison is not None
+        comparison = replace(
+            point.comparison, candidates=point.comparison.candidates[1:], baseline="jit", twice="jit"
+        )
+        points.append(replace(point, comparison=comparison))
+    text = to_text(replace(scaled, points=tuple(points), labels=("jit",), baseline="jit"))
+    assert "  devices     time" in text
+    assert "candidate  devices" not in text
+
+
 def test_the_report_says_whether_it_scales_and_that_virtual_devices_share_cores(scaled: Sweep) -> None:
     text = " ".join(str(scaled).split())
     assert re.search(r"jit on 4 devices is \d\.\d+x faster \(.*\) than jit on 1 device", text)
