@@ -35,6 +35,9 @@ _MOST_UNROLLED = 200
 #: Fewer samples of the host's line are chance.
 _LEAST_SAMPLES = 3
 
+#: Types of arguments that have to be static.
+_FLAGS = "bool", "str"
+
 #: The most names of operations that are listed.
 _MOST_NAMES = 4
 
@@ -56,7 +59,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     called = called_function(evidence, count, _MOST_UNROLLED)
     transformed = _transformed(line, evidence) if transforms and called is None else ""
     if called is not None:
-        remedy, code = _compile(called[0].name)
+        remedy, code = _compile(called.function.name, called.static)
     elif transforms:
         remedy, code = _remedy_of_transformed(line, transformed)
     else:
@@ -159,7 +162,7 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     if loop is not None and count > _MOST_UNROLLED:
         return _advice("loop", function.name, known), None
     outer = [each for each in around(line) if isinstance(each, Function) and each is not function]
-    others = {each.path for each in evidence.inputs if each.kind in ("function", "iterator") or each.type == "str"}
+    others = {each.path for each in evidence.inputs if each.kind in ("function", "iterator") or each.type in _FLAGS}
     plain = all(computes_only(each) for each, _ in functions) and takes_arrays(function, others)
     if waits or found or not plain:
         return _advice("group", function.name, known), None
@@ -169,8 +172,10 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     return _compile(function.name)
 
 
-def _compile(function: str) -> tuple[Note, str | None]:
-    return _advice("function", function), f"{function} = jax.jit({function})"
+def _compile(function: str, static: tuple[str, ...] = ()) -> tuple[Note, str | None]:
+    names = ", ".join(f'"{each}"' for each in static)
+    options = f", static_argnames={names if len(static) == 1 else f'({names})'}" if static else ""
+    return _advice("function", function), f"{function} = jax.jit({function}{options})"
 
 
 def _functions_seen(evidence: Evidence) -> list[tuple[Function, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from ....records.call_stack import Frame, is_users
 from ...record.evidence import Evidence
@@ -24,8 +25,22 @@ _OPERATORS = ast.AugAssign, ast.BinOp, ast.Compare, ast.Subscript, ast.UnaryOp
 _MANY_PER_OTHER = 20
 
 
-def called_function(evidence: Evidence, count: int, most_unrolled: int) -> tuple[Function, str] | None:
-    """Return the function to jit, and its file; ``None`` if there is none, or it is unknown.
+class CalledFunction(NamedTuple):
+    """A function of the user's that jit seems to compile.
+
+    Attributes:
+        function: its definition.
+        file: the file or cell that defines it.
+        static: the parameters that have to be static: those that get a flag or a text.
+    """
+
+    function: Function
+    file: str
+    static: tuple[str, ...] = ()
+
+
+def called_function(evidence: Evidence, count: int, most_unrolled: int) -> CalledFunction | None:
+    """Return the function to jit; ``None`` if there is none, or it is unknown.
 
     It has nearly all operations, as the syntax of the code tells, or else the samples of the host. Its arguments seem
     to be arrays or numbers, and there is nothing in it that jit would run only once or cannot compile.
@@ -35,8 +50,9 @@ def called_function(evidence: Evidence, count: int, most_unrolled: int) -> tuple
         count: how many operations are called per run.
         most_unrolled: if there are more of them, a loop inside the function may take jit long to compile.
     """
-    others = {each.path for each in evidence.inputs if each.kind in ("function", "iterator") or each.type == "str"}
-    for function, file in (*_by_syntax(evidence, count, others), *_by_samples(evidence)):
+    others = {each.path for each in evidence.inputs if each.kind in ("function", "iterator")}
+    for found in (*_by_syntax(evidence, count, others), *_by_samples(evidence)):
+        function, file = found.function, found.file
         functions = functions_run(function, file, evidence)
         own = {(each.name, place) for each, place in functions}
         lines = [each.line for each in evidence.waits or () if each.line is not None]
@@ -48,7 +64,7 @@ def called_function(evidence: Evidence, count: int, most_unrolled: int) -> tuple
             and not any((line.function, line.file) in own for line in lines)
             and not (count > most_unrolled and any(_is_long(each) for f, _ in functions for each in ast.walk(f)))
         ):
-            return function, file
+            return found
     return None
 
 
@@ -66,20 +82,39 @@ def transformed_around(function: Function, file: str, evidence: Evidence) -> lis
     return list(dict.fromkeys(leading))
 
 
-def _by_syntax(evidence: Evidence, count: int, others: set[str]) -> Iterator[tuple[Function, str]]:
+def _by_syntax(evidence: Evidence, count: int, others: set[str]) -> Iterator[CalledFunction]:
     """Yield the only function of the user's that the code calls, if the code computes little besides."""
     tree = _parsed(evidence.code or "")
     calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
     names = dict.fromkeys(each.func.id for each in calls if isinstance(each.func, ast.Name))
     defined = [(name, each) for name in names for each in _defined(name, evidence)]
     if len(defined) == 1:
-        ((name, found),) = defined
+        ((name, (function, file)),) = defined
         own = [each for each in calls if isinstance(each.func, ast.Name) and each.func.id == name]
         if _calls_nearly_all(tree, own, count) and all(_may_be_traced(each, others) for each in own):
-            yield found
+            flags = {each.path for each in evidence.inputs if each.type in ("bool", "str")}
+            is_name = not any(each.args or each.keywords for each in own)  # inputs have the names of parameters then
+            static = flags & syntax.parameters(function) if is_name else _static(own, function, flags)
+            yield CalledFunction(function, file, tuple(sorted(static)))
 
 
-def _by_samples(evidence: Evidence) -> Iterator[tuple[Function, str]]:
+def _static(calls: list[ast.Call], function: Function, flags: set[str]) -> set[str]:
+    """Return the parameters that get a flag or a text in some calls."""
+    positional = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    given = [
+        *((name, value) for each in calls for name, value in zip(positional, each.args, strict=False)),
+        *((each.arg, each.value) for call in calls for each in call.keywords if each.arg is not None),
+    ]
+    return {name for name, value in given if _is_flag(value, flags)}
+
+
+def _is_flag(value: ast.expr, flags: set[str]) -> bool:
+    if isinstance(value, ast.Constant):
+        return isinstance(value.value, bool | str)
+    return isinstance(value, ast.Name) and value.id in flags
+
+
+def _by_samples(evidence: Evidence) -> Iterator[CalledFunction]:
     """Yield the functions that were running whenever an operation may have been called, the outermost first."""
     samples: dict[Frame, int] = {}
     for each in evidence.functions:
@@ -89,7 +124,7 @@ def _by_samples(evidence: Evidence) -> Iterator[tuple[Function, str]]:
     for node, file in sorted(found, key=lambda each: -len(inside[id(each[0])])):
         share = inside_function(node, file, evidence)
         if share is not None and share.share == 1:
-            yield node, file
+            yield CalledFunction(node, file)
 
 
 def _parsed(code: str) -> ast.Module:
@@ -142,8 +177,6 @@ def _may_call_operation(node: ast.AST) -> bool:
 def _may_be_traced(call: ast.Call, others: set[str]) -> bool:
     """Return whether no argument of a call is known to be anything but arrays and numbers."""
     for each in (*call.args, *(keyword.value for keyword in call.keywords)):
-        if isinstance(each, ast.Constant) and isinstance(each.value, bool | str | bytes):
-            return False
         if isinstance(each, ast.Lambda) or (isinstance(each, ast.Name) and each.id in others):
             return False
     return all(keyword.arg is not None for keyword in call.keywords)

@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import pytest
 from gathered_evidence import evidence_of
 
 from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, HostShare, HostWait, Input
+from jaxmagic.doctor.rules.host import not_jitted
 from jaxmagic.doctor.rules.rewriting.called_function import called_function
 from jaxmagic.records.call_stack import Frame
 
@@ -83,7 +85,7 @@ def evidence(tmp_path: Path) -> Evidence:
 
 def found(evidence: Evidence, code: str, count: int = 100, **changes: Any) -> str | None:
     function = called_function(replace(evidence, code=code, **changes), count, most_unrolled=200)
-    return None if function is None else function[0].name
+    return None if function is None else function.function.name
 
 
 @pytest.mark.parametrize(
@@ -110,8 +112,6 @@ def test_it_is_the_only_function_of_the_users(evidence: Evidence, code: str) -> 
         "for _ in range(20):\n    w, value = step(w, x)\n    w = w * 2",  # the loop calls operations itself
         "for _ in range(20):\n    w, value = step(w, x)\n    jnp.sum(w)",
         "w = jnp.sin(w) + jnp.cos(x) - jnp.tan(x * 2)\nstep(w, x)",  # 6 of 100 are called outside of it
-        "step(w, 'mean')",
-        "step(w, True)",
         "step(w, lambda: x)",
         "step(**both)",
         "model.step(w, x)",
@@ -139,7 +139,45 @@ def test_a_loop_inside_is_unrolled_if_that_is_short(evidence: Evidence) -> None:
 def test_objects_that_are_no_arrays_are_not_traced(evidence: Evidence) -> None:
     assert found(evidence, "step(w, x)", inputs=(Input(path="x", kind="jax array", type="f32[3]"),)) == "step"
     assert found(evidence, "step(w, x)", inputs=(Input(path="x", kind="function", type="function"),)) is None
-    assert found(evidence, "step", inputs=(Input(path="x", kind="other", type="str"),)) is None
+    assert found(evidence, "step", inputs=(Input(path="x", kind="iterator", type="generator"),)) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "static"),
+    [
+        ("step(w, x)", ()),
+        ("step(w, 1.0)", ()),
+        ("step(w, True)", ("x",)),
+        ("step(w, x='mean')", ("x",)),
+        ("step(training, mode)", ("w", "x")),
+        ("for _ in range(3):\n    w, value = step(w, training)", ("x",)),
+    ],
+)
+def test_flags_and_texts_are_static(evidence: Evidence, code: str, static: tuple[str, ...]) -> None:
+    flags = Input(path="training", kind="number", type="bool"), Input(path="mode", kind="other", type="str")
+    function = called_function(replace(evidence, code=code, inputs=flags), 100, most_unrolled=200)
+    assert function is not None
+    assert function.static == static
+
+
+@pytest.mark.parametrize(
+    ("static", "code"),
+    [
+        ((), "f = jax.jit(f)"),
+        (("a",), 'f = jax.jit(f, static_argnames="a")'),
+        (("a", "b"), 'f = jax.jit(f, static_argnames=("a", "b"))'),
+    ],
+)
+def test_the_code_declares_static_arguments(static: tuple[str, ...], code: str) -> None:
+    assert not_jitted._compile("f", static)[1] == code
+    exec(code, {"jax": jax, "f": lambda x, a=True, b="": x if a else b})
+
+
+def test_flags_among_the_arguments_of_a_call(evidence: Evidence) -> None:
+    flag = Input(path="x", kind="number", type="bool")
+    function = called_function(replace(evidence, code="step", inputs=(flag,)), 100, most_unrolled=200)
+    assert function is not None
+    assert function.static == ("x",)
 
 
 def test_a_function_that_waits_is_not_named(evidence: Evidence) -> None:
