@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ...runtime.around import is_a, of_type
+from ...runtime.around import is_a, is_exactly, of_type
 from ..record.evidence import Input, InputKind
 from .changes import Reached, reach
 
 #: The most inputs that are listed.
 _MOST_INPUTS = 1000
+
+#: Containers inside of others are looked through down to this depth.
+_DEEPEST = 6
 
 
 def inputs_of(variables: Mapping[str, Any]) -> tuple[Input, ...]:
@@ -54,13 +57,29 @@ def _worth_listing(variables: Mapping[str, Any]) -> Iterator[Reached]:
 def _kind(value: Any) -> InputKind:
     if is_a(value, np.ndarray):
         return "numpy array"
-    if of_type("__name__", type(value)) == "ArrayImpl":
+    if _is_jax_array(value):
         return "jax array"
     if is_a(value, (bool, int, float, complex)):
         return "number"
     if callable(value):
         return "function"
-    return "iterator" if hasattr(type(value), "__next__") else "other"
+    if hasattr(type(value), "__next__"):
+        return "iterator"
+    return "other" if _is_taken(value) else "object"
+
+
+def _is_taken(value: Any, depth: int = _DEEPEST) -> bool:
+    """Return whether jit may take an object: text, and classes that JAX does not know, are no arrays."""
+    import jax
+
+    if is_exactly(value, dict, list, tuple) and depth and len(value) <= _MOST_INPUTS:
+        return all(_is_taken(each, depth - 1) for each in (value.values() if is_exactly(value, dict) else value))
+    known = value is None or is_a(value, (np.ndarray, np.generic, bool, int, float, complex))
+    return known or _is_jax_array(value) or not jax.tree_util.all_leaves([value])
+
+
+def _is_jax_array(value: Any) -> bool:
+    return of_type("__name__", type(value)) == "ArrayImpl"
 
 
 def _array_type(array: Any) -> str:

@@ -12,7 +12,7 @@ from .placement import DevicePut
 from .program import Program
 
 #: Kinds of objects that the code reads, as far as the rules distinguish them.
-InputKind = Literal["numpy array", "jax array", "number", "function", "iterator", "other"]
+InputKind = Literal["numpy array", "jax array", "number", "function", "iterator", "object", "other"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class Input:
 
     Attributes:
         path: how the code reaches it: ``"x"``, ``"params['w']"``.
-        kind: what it is.
+        kind: what it is. An ``"object"`` is nothing that jit takes: text, or of a class that JAX does not know.
         type: element type and shape of an array, such as ``"f32[8,8]"``; the name of the class of anything else.
         size_bytes: the size of an array; 0 for anything else.
         deleted: whether the first run deleted it, as donating does.

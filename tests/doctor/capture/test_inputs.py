@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from jaxmagic.doctor.capture.inputs import deleted, inputs_of
 
@@ -27,6 +29,39 @@ def test_arrays_are_listed_by_their_paths() -> None:
         "rate": "number",
         "batches": "iterator",
     }
+
+
+class Config:
+    rate = 0.1
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+@jax.tree_util.register_dataclass
+@dataclass
+class Known:
+    w: Any
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("relu", "object"),
+        (Config(), "object"),
+        ({"w": jnp.ones(2), "name": "a"}, "object"),
+        ([1, (Config(),)], "object"),
+        ({"w": jnp.ones(2), "rates": [0.1, None]}, "other"),
+        (Pair(1, 2), "other"),
+        (Known(jnp.ones(2)), "other"),
+        (None, "other"),
+    ],
+)
+def test_what_jit_does_not_take_is_an_object(value: Any, kind: str) -> None:
+    (found, *_) = inputs_of({"value": value})
+    assert found.kind == kind
 
 
 def test_donated_arrays_are_found() -> None:

@@ -97,7 +97,7 @@ def _gives_an_object(line: Frame, evidence: Evidence) -> bool:
     calls = [node for each in around(line)[-1:] for node in ast.walk(each) if isinstance(node, ast.Call)]
     given = [each for call in calls for each in (*call.args, *(keyword.value for keyword in call.keywords))]
     names = {node.id for each in given for node in ast.walk(each) if isinstance(node, ast.Name)}
-    objects = [each for each in evidence.inputs if each.kind == "other" and each.type not in _CONTAINERS]
+    objects = [each for each in evidence.inputs if each.kind in ("object", "other") and each.type not in _CONTAINERS]
     return any(each.path in names for each in objects)
 
 

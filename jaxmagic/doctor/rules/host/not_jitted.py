@@ -35,6 +35,9 @@ _MOST_UNROLLED = 200
 #: Fewer samples of the host's line are chance.
 _LEAST_SAMPLES = 3
 
+#: Kinds of arguments that jit does not take.
+_OBJECTS = "function", "iterator", "object"
+
 #: Types of arguments that have to be static.
 _FLAGS = "bool", "str"
 
@@ -162,7 +165,7 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     if loop is not None and count > _MOST_UNROLLED:
         return _advice("loop", function.name, known), None
     outer = [each for each in around(line) if isinstance(each, Function) and each is not function]
-    others = {each.path for each in evidence.inputs if each.kind in ("function", "iterator") or each.type in _FLAGS}
+    others = {each.path for each in evidence.inputs if each.kind in _OBJECTS or each.type in _FLAGS}
     plain = all(computes_only(each) for each, _ in functions) and takes_arrays(function, others)
     if waits or found or not plain:
         return _advice("group", function.name, known), None

@@ -50,7 +50,8 @@ def called_function(evidence: Evidence, count: int, most_unrolled: int) -> Calle
         count: how many operations are called per run.
         most_unrolled: if there are more of them, a loop inside the function may take jit long to compile.
     """
-    others = {each.path for each in evidence.inputs if each.kind in ("function", "iterator")}
+    objects = (each for each in evidence.inputs if each.kind in ("function", "iterator", "object"))
+    others = {each.path for each in objects if each.type != "str"}
     for found in (*_by_syntax(evidence, count, others), *_by_samples(evidence)):
         function, file = found.function, found.file
         functions = functions_run(function, file, evidence)
@@ -58,7 +59,7 @@ def called_function(evidence: Evidence, count: int, most_unrolled: int) -> Calle
         lines = [each.line for each in evidence.waits or () if each.line is not None]
         if (
             all(computes_only(each) for each, _ in functions)
-            and takes_arrays(function, others)
+            and all(takes_arrays(each, others if each is function else set()) for each, _ in functions)
             and not obstacles(functions)
             and not transformed_around(function, file, evidence)
             and not any((line.function, line.file) in own for line in lines)

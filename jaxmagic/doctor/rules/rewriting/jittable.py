@@ -44,6 +44,8 @@ def computes_only(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
             return False
         if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):  # called for its effect
             return False
+        if isinstance(each, ast.Return) and _has_text(each.value):
+            return False
         if isinstance(each, ast.Subscript | ast.Attribute) and not isinstance(each.ctx, ast.Load):
             return False
         if isinstance(each, ast.Call):
@@ -53,6 +55,16 @@ def computes_only(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
             if called.endswith((".item", ".tolist")):
                 return False
     return True
+
+
+def _has_text(returned: ast.expr | None) -> bool:
+    """Return whether a result is text, or a container with text in it, which jit cannot return."""
+    match returned:
+        case ast.Constant(value=str() | bytes()):
+            return True
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts):
+            return any(map(_has_text, parts))
+    return False
 
 
 def _maker(decorator: ast.expr) -> ast.expr:

@@ -41,6 +41,12 @@ def decides(w, x):
 def sized(w, n):
     return jnp.zeros(n) + w
 
+def sized_inside(w, n):
+    return sized(w, n) * 2
+
+def named(w, x):
+    return {"w": w, "name": "run"}
+
 @jax.jit
 def jitted(w, x):
     return w + x
@@ -125,7 +131,7 @@ def test_nothing_is_named_where_it_may_not_help_or_not_work(evidence: Evidence, 
     assert found(evidence, code) is None
 
 
-@pytest.mark.parametrize("function", ["draws", "decides", "sized"])
+@pytest.mark.parametrize("function", ["draws", "decides", "sized", "sized_inside", "named"])
 def test_a_function_that_jit_cannot_compile_is_not_named(evidence: Evidence, function: str) -> None:
     assert found(evidence, f"{function}(w, x)") is None
 
@@ -139,6 +145,7 @@ def test_a_loop_inside_is_unrolled_if_that_is_short(evidence: Evidence) -> None:
 def test_objects_that_are_no_arrays_are_not_traced(evidence: Evidence) -> None:
     assert found(evidence, "step(w, x)", inputs=(Input(path="x", kind="jax array", type="f32[3]"),)) == "step"
     assert found(evidence, "step(w, x)", inputs=(Input(path="x", kind="function", type="function"),)) is None
+    assert found(evidence, "step(w, x)", inputs=(Input(path="x", kind="object", type="Config"),)) is None
     assert found(evidence, "step", inputs=(Input(path="x", kind="iterator", type="generator"),)) is None
 
 
@@ -154,7 +161,7 @@ def test_objects_that_are_no_arrays_are_not_traced(evidence: Evidence) -> None:
     ],
 )
 def test_flags_and_texts_are_static(evidence: Evidence, code: str, static: tuple[str, ...]) -> None:
-    flags = Input(path="training", kind="number", type="bool"), Input(path="mode", kind="other", type="str")
+    flags = Input(path="training", kind="number", type="bool"), Input(path="mode", kind="object", type="str")
     function = called_function(replace(evidence, code=code, inputs=flags), 100, most_unrolled=200)
     assert function is not None
     assert function.static == static
