@@ -83,7 +83,8 @@ def _is_used_alone(value: Any, place: Place, frame: FrameType) -> bool:
     for each in ast.walk(test):
         if isinstance(each, ast.Attribute) and value_of(each.value, frame) is value:
             return False
-        tested = each is test and (node is not test or place.operation == "TO_BOOL")
+        tests = place.operation == "TO_BOOL" or "JUMP" in place.operation  # before Python 3.13, the jump does it
+        tested = each is test and (node is not test or tests)
         if isinstance(each, ast.Call) and (each is not test or tested) and any(True for _ in tracers_in(each, frame)):
             return False
     return True
