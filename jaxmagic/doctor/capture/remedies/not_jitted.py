@@ -18,7 +18,7 @@ from ....runtime.functions import is_jitted
 from ...record.finding import RuleFinding
 from ...rules.rule import source_at
 from ..frames import known
-from .remedy import Change, NotTried, calls_in_advice, first_arguments, names_given
+from .remedy import Change, NotTried, calls_in_advice, constant_of, first_arguments, names_given
 from .tried_code import TriedCode
 from .user_functions import is_users_function, lines_of, seen_by
 
@@ -31,9 +31,16 @@ _NUMBERS = bool, int, float, complex
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
     """Propose to call the jitted function instead of the function that the finding is about."""
     function = _function(finding, code)
-    jitted = Jitted(function)
+    jitted = Jitted(function, _declared(finding))
     about = note("doctor.jitted", name=function.__name__)
     return Change({id(function): jitted.call}, used=lambda: jitted.called, notes=(about,))
+
+
+def _declared(finding: RuleFinding) -> tuple[str, ...] | None:
+    """Return the static arguments of the code to paste; ``None`` if the finding has no code."""
+    calls = calls_in_advice(finding, "jit")
+    given = constant_of(calls[0], "static_argnames") if calls else None
+    return None if not calls else (given,) if isinstance(given, str) else tuple(given or ())
 
 
 def _function(finding: RuleFinding, code: TriedCode) -> Any:
@@ -68,16 +75,19 @@ def _reached(read: dict[str, Any]) -> Iterator[Any]:
 
 
 class Jitted:
-    """A function, jitted when it is first called, with arguments static that cannot be traced.
+    """A function, jitted when it is first called.
+
+    Its static arguments are the ones that are given, by their names, or else those that cannot be traced.
 
     Attributes:
         called: whether it has been called.
         function: the function.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], static: tuple[str, ...] | None = None) -> None:
         self.called = False
         self.function = function
+        self._static = static
         self._jitted: Callable[..., Any] | None = None
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
@@ -93,10 +103,8 @@ class Jitted:
         if is_jitted(self.function):
             return self.function
         problem: Exception | None = None
-        for is_traced in (_is_arrays_or_numbers, _is_arrays):
-            numbers = [number for number, each in enumerate(args) if not is_traced(each)]
-            names = [name for name, each in kwargs.items() if not is_traced(each)]
-            jit = partial(jax.jit, static_argnums=numbers, static_argnames=names)
+        for options in self._options(args, kwargs):
+            jit = partial(jax.jit, **options)
             try:
                 traced = [jit(partial(self.function)).trace(*args, **kwargs).jaxpr for _ in range(2)]
             except Exception as error:
@@ -106,9 +114,20 @@ class Jitted:
                     raise NotTried(note("doctor.jit_freezes", name=self.function.__name__))
                 if not getattr(traced[0], "jaxpr", traced[0]).invars:
                     raise NotTried(note("doctor.jit_of_constants", name=self.function.__name__))
-                return jit(self.function)
+                return jit(partial(self.function))  # JAX keeps traces by function: not the user's own
         assert problem is not None
         raise NotTried(_failure(self.function.__name__, problem))
+
+    def _options(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the options of jit to try, in turn."""
+        if self._static is not None:
+            yield {"static_argnames": self._static}
+            return
+        for is_traced in (_is_arrays_or_numbers, _is_arrays):
+            yield {
+                "static_argnums": [number for number, each in enumerate(args) if not is_traced(each)],
+                "static_argnames": [name for name, each in kwargs.items() if not is_traced(each)],
+            }
 
 
 def _failure(name: str, error: Exception) -> Note:

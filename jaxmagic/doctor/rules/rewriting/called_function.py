@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ....records.call_stack import Frame, is_users
 from ...record.evidence import Evidence
 from ..host.inside_function import inside_function
-from ..host.syntax import Function
+from ..host.syntax import Function, assigned
 from ..host.transformed_calls import TRANSFORMS
 from . import syntax
 from .jit_obstacles import functions_run, is_jitted, obstacles
 from .jittable import computes_only, takes_arrays
+
+#: Types of arguments that may select a program rather than being data.
+_SELECTING = "bool", "int", "str"
 
 #: Functions of Python that call no operation of JAX.
 _HARMLESS = frozenset({"enumerate", "len", "print", "range", "zip"})
@@ -31,7 +35,7 @@ class CalledFunction(NamedTuple):
     Attributes:
         function: its definition.
         file: the file or cell that defines it.
-        static: the parameters that have to be static: those that get a flag or a text.
+        static: the parameters that get a flag, a text or an integer, which may be a size or an axis.
     """
 
     function: Function
@@ -61,12 +65,20 @@ def called_function(evidence: Evidence, count: int, most_unrolled: int) -> Calle
             all(computes_only(each) for each, _ in functions)
             and all(takes_arrays(each, others if each is function else set()) for each, _ in functions)
             and not obstacles(functions)
+            and not _reads_changing(functions, evidence)
             and not transformed_around(function, file, evidence)
             and not any((line.function, line.file) in own for line in lines)
             and not (count > most_unrolled and any(_is_long(each) for f, _ in functions for each in ast.walk(f)))
         ):
             return found
     return None
+
+
+def _reads_changing(functions: Sequence[tuple[Function, str]], evidence: Evidence) -> bool:
+    """Return whether functions read variables that the code assigns, or NumPy arrays: jit would keep their values."""
+    changing = assigned(_parsed(evidence.code or ""))
+    changing |= {re.split(r"\W", each.path)[0] for each in evidence.inputs if each.kind == "numpy array"}
+    return any(changing & syntax.free_names(each) for each, _ in functions)
 
 
 def transformed_around(function: Function, file: str, evidence: Evidence) -> list[str]:
@@ -92,15 +104,27 @@ def _by_syntax(evidence: Evidence, count: int, others: set[str]) -> Iterator[Cal
     if len(defined) == 1:
         ((name, (function, file)),) = defined
         own = [each for each in calls if isinstance(each.func, ast.Name) and each.func.id == name]
+        changing = {each.path for each in evidence.inputs if each.type in _SELECTING} & assigned(tree)
+        others = others | changing | {name for each in ast.walk(tree) for name in _counted(each)}
         if _calls_nearly_all(tree, own, count) and all(_may_be_traced(each, others) for each in own):
-            flags = {each.path for each in evidence.inputs if each.type in ("bool", "str")}
+            flags = {each.path for each in evidence.inputs if each.type in _SELECTING}
             is_name = not any(each.args or each.keywords for each in own)  # inputs have the names of parameters then
             static = flags & syntax.parameters(function) if is_name else _static(own, function, flags)
             yield CalledFunction(function, file, tuple(sorted(static)))
 
 
+def _counted(node: ast.AST) -> set[str]:
+    """Return the variables of a loop that count: static, they would compile the function in each round."""
+    match node:
+        case ast.For(target=target, iter=ast.Call(func=ast.Name(id="range"))):
+            return assigned(target)
+        case ast.For(target=ast.Tuple(elts=[number, *_]), iter=ast.Call(func=ast.Name(id="enumerate"))):
+            return assigned(number)
+    return set()
+
+
 def _static(calls: list[ast.Call], function: Function, flags: set[str]) -> set[str]:
-    """Return the parameters that get a flag or a text in some calls."""
+    """Return the parameters that get a flag, a text or an integer in some calls."""
     positional = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
     given = [
         *((name, value) for each in calls for name, value in zip(positional, each.args, strict=False)),
@@ -111,7 +135,7 @@ def _static(calls: list[ast.Call], function: Function, flags: set[str]) -> set[s
 
 def _is_flag(value: ast.expr, flags: set[str]) -> bool:
     if isinstance(value, ast.Constant):
-        return isinstance(value.value, bool | str)
+        return isinstance(value.value, bool | int | str)
     return isinstance(value, ast.Name) and value.id in flags
 
 

@@ -11,9 +11,16 @@ from .syntax import last_name, parameters
 
 #: Statements and expressions of functions that do more than compute.
 _NOT_PLAIN = (
+    *(ast.BoolOp, ast.Match),
     *(ast.If, ast.IfExp, ast.While, ast.Try, ast.With, ast.Assert, ast.Raise, ast.Delete),
     *(ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal),
 )
+
+#: Functions and modules that need values, and not what stands for them while JAX traces.
+_OF_PYTHON = frozenset({
+    "all", "any", "bool", "float", "int", "len", "math", "max", "min", "np", "numpy", "onp", "open", "print", "repr",
+    "round", "sorted", "str",
+})  # fmt: skip
 
 #: Decorators of functions that are traced like others.
 _KEEPING = frozenset({"checkpoint", "custom_jvp", "custom_vjp", "grad", "remat", "value_and_grad", "vmap"})
@@ -44,26 +51,30 @@ def computes_only(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
             return False
         if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):  # called for its effect
             return False
-        if isinstance(each, ast.Return) and _has_text(each.value):
+        if isinstance(each, ast.Return) and _has_other(each.value):
+            return False
+        if isinstance(each, ast.comprehension) and each.ifs:
             return False
         if isinstance(each, ast.Subscript | ast.Attribute) and not isinstance(each.ctx, ast.Load):
             return False
         if isinstance(each, ast.Call):
             called = ast.unparse(each.func)
-            if called.split(".")[0] in ("np", "numpy", "print", "float", "int", "bool", "len", "open"):
+            if called.split(".")[0] in _OF_PYTHON:
                 return False
             if called.endswith((".item", ".tolist")):
                 return False
     return True
 
 
-def _has_text(returned: ast.expr | None) -> bool:
-    """Return whether a result is text, or a container with text in it, which jit cannot return."""
+def _has_other(returned: ast.expr | None) -> bool:
+    """Return whether a result has something in it that jit cannot return, as far as its syntax tells."""
     match returned:
-        case ast.Constant(value=str() | bytes()):
+        case ast.Constant(value=str() | bytes()) | ast.Lambda() | ast.Attribute(attr="dtype" | "device"):
             return True
+        case ast.Call(func=ast.Name(id=name)):
+            return name[0].isupper()
         case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts):
-            return any(map(_has_text, parts))
+            return any(map(_has_other, parts))
     return False
 
 

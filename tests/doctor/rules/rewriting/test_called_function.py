@@ -47,6 +47,29 @@ def sized_inside(w, n):
 def named(w, x):
     return {"w": w, "name": "run"}
 
+def scaled(w, x):
+    return w * loss + x
+
+def either(w, x):
+    return w * (x or 1.0)
+
+def chosen(w, x):
+    match x:
+        case 1: return w
+    return w + 1
+
+def filtered(w, x):
+    return [w * each for each in x if each > 0]
+
+def larger(w, x):
+    return w * max(x, 1.0)
+
+def typed(w, x):
+    return w, w.dtype
+
+def made(w, x):
+    return Out(w)
+
 @jax.jit
 def jitted(w, x):
     return w + x
@@ -121,6 +144,9 @@ def test_it_is_the_only_function_of_the_users(evidence: Evidence, code: str) -> 
         "step(w, lambda: x)",
         "step(**both)",
         "model.step(w, x)",
+        "for number in range(20):\n    w, value = step(w, number)",  # static, it would compile in each round
+        "for number, x in enumerate(xs):\n    w, value = step(x, number)",
+        "loss = 2.0\nscaled(w, x)",  # jit would keep the value that it reads
         "jitted(w, x)",
         "unknown(w, x)",
         "step(w, x",
@@ -131,7 +157,10 @@ def test_nothing_is_named_where_it_may_not_help_or_not_work(evidence: Evidence, 
     assert found(evidence, code) is None
 
 
-@pytest.mark.parametrize("function", ["draws", "decides", "sized", "sized_inside", "named"])
+@pytest.mark.parametrize(
+    "function",
+    ["draws", "decides", "sized", "sized_inside", "named", "either", "chosen", "filtered", "larger", "typed", "made"],
+)
 def test_a_function_that_jit_cannot_compile_is_not_named(evidence: Evidence, function: str) -> None:
     assert found(evidence, f"{function}(w, x)") is None
 
@@ -140,6 +169,13 @@ def test_a_loop_inside_is_unrolled_if_that_is_short(evidence: Evidence) -> None:
     assert found(evidence, "rows(w, x)", count=200) == "rows"
     assert found(evidence, "rows(w, x)", count=201) is None
     assert found(evidence, "step(w, x)", count=201) == "step"
+
+
+def test_numpy_arrays_that_a_function_reads_would_be_kept(evidence: Evidence) -> None:
+    data = Input(path="loss", kind="numpy array", type="float32[3]")
+    assert found(evidence, "scaled(w, x)") == "scaled"
+    assert found(evidence, "scaled(w, x)", inputs=(data,)) is None
+    assert found(evidence, "scaled(w, x)", inputs=(replace(data, kind="jax array"),)) == "scaled"
 
 
 def test_objects_that_are_no_arrays_are_not_traced(evidence: Evidence) -> None:
@@ -155,6 +191,7 @@ def test_objects_that_are_no_arrays_are_not_traced(evidence: Evidence) -> None:
         ("step(w, x)", ()),
         ("step(w, 1.0)", ()),
         ("step(w, True)", ("x",)),
+        ("step(w, 3)", ("x",)),
         ("step(w, x='mean')", ("x",)),
         ("step(training, mode)", ("w", "x")),
         ("for _ in range(3):\n    w, value = step(w, training)", ("x",)),
