@@ -60,6 +60,14 @@ def _write_logical(function: str, operator: str) -> str:
     return f"Write {what}. Where the result decides what is computed, use where(), cond() or while_loop() as well."
 
 
+def _write_extreme(function: str, replacement: str, whole: str) -> str:
+    jnp = whole.rpartition(".")[0]
+    return (
+        f"Use {replacement}(a, b) in place of {function}(a, b), and {whole}(x) for the elements of one array, to "
+        f"which {jnp}.stack([…]) joins those of a list. With key=, compare the keys in {jnp}.where."
+    )
+
+
 def _write_default(operator: str, first: str, other: str, jnp: str, gradient: bool = False) -> str:
     first, other = quoted(first), quoted(other)
     default = f" To replace None, write {other} if {first} is None else {first}." if operator == "or" else ""
@@ -123,9 +131,7 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         + _gradient(jnp, gradient)
     ),
     "write_default": _write_default,
-    "write_extreme": lambda function, replacement, whole: (
-        f"Use {replacement}(a, b) in place of {function}(a, b), and {whole}(x) for the elements of an array."
-    ),
+    "write_extreme": _write_extreme,
     "write_function": lambda function, replacement: f"Use {replacement} in place of {quoted(function)}.",
     "write_reduced": lambda function, replacement: (
         f"Make the conditions one array, and use {replacement} of this array in place of {function}. It takes no "
@@ -190,8 +196,8 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         + "If the size itself is traced, keep the whole array and mask it."
     ),
     "write_sorted": lambda function, jnp: (
-        f"Make the values one array, and use {jnp}.sort(x) in place of {quoted(function)}; y[{jnp}.argsort(x)] puts "
-        "another array into this order."
+        f"Make the values one array, and use {jnp}.sort(x) in place of {quoted(function)}, with descending=True for "
+        f"reverse=True. y[{jnp}.argsort(keys)] puts an array into the order of its keys, as key= does."
     ),
     "write_found": lambda function, jnp: (
         f"Make the items an array. {jnp}.argmax(items == x) is the position of the first item that is equal, or 0 if "
