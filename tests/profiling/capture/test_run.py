@@ -532,9 +532,9 @@ def test_a_product_takes_as_long_as_it_is_waited_for_and_not_as_long_as_its_even
         found = jaxmagic.profile(table, words, vectors, n=3)
         (product,) = (each for each in found.operation_times if each.category == "matmul")
         of_all = found.device_ns / found.recorded_ns
-        if of_all > 0.8:
+        if of_all > 0.5:  # the events alone are 0.01
             break
-    assert of_all > 0.8
+    assert of_all > 0.5
     assert product.mean_ns > 0.1 * found.device_ns / 3
 
 
@@ -552,10 +552,10 @@ def test_a_product_on_each_of_several_devices_takes_as_long_as_that_one_waits_fo
     for _ in range(5):  # other processes may delay any of them
         found = jaxmagic.profile(tables, words, vectors, n=3)
         busy = [each.busy_ns / found.recorded_ns for each in found.device_uses]
-        if len(busy) == 4 and sum(busy) / 4 > 0.55:
+        if len(busy) == 4 and sum(busy) / 4 > 0.3:  # the events alone are 0.07
             break
     assert len(busy) == 4
-    assert sum(busy) / 4 > 0.55
+    assert sum(busy) / 4 > 0.3
 
 
 def test_an_interrupt_while_the_profiler_stops_goes_through_and_leaves_nothing_behind(
