@@ -51,6 +51,9 @@ _TOP = "vertical-align:top"
 #: The longest row, in characters, whose sentence stands beside its numbers.
 _WIDEST_BESIDE = 44
 
+#: A longer cell is no number, and needs no column of its own.
+_LONGEST_NUMBER = 16
+
 #: The font of JupyterLab, so that a report looks the same in a page without a font of its own.
 _PAGE = "font-family:system-ui,sans-serif"
 
@@ -108,7 +111,7 @@ def _entries(block: Entries, style: Style) -> str:
         len(name) + sum(map(len, each.cells)) + len(each.remark) <= _WIDEST_BESIDE
         for each, name in zip(block.rows, names, strict=True)
     )
-    in_columns = beside or bool(block.heads)
+    in_columns = beside or all(len(cell) <= _LONGEST_NUMBER for each in block.rows for cell in each.cells)
     rows = "".join(_entry(each, name, beside, in_columns) for each, name in zip(block.rows, names, strict=True))
     inside = f'<table style="border-collapse:collapse;margin:4px 0">{_heads(block, beside)}{rows}</table>'
     return html_parts.in_its_width(inside, truncated(", ".join(names), 30))

@@ -144,3 +144,9 @@ def test_a_short_remark_stands_beside_the_numbers(timing: Any, compilation: Any)
     assert "why" in re.sub("<[^>]*>", "", rows[0])
     assert "first call" in rows[1]
     assert "colspan" not in page
+
+
+def test_the_times_of_candidates_are_in_a_column(comparison: Any) -> None:
+    page = to_html(comparison)
+    names = [each.label for each in comparison.candidates]
+    assert all(f">{name}</code></td><td" in page for name in names)
