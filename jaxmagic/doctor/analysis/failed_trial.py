@@ -1,4 +1,4 @@
-"""Changes advice to jit a function that jit turned out not to compile as it is."""
+"""Takes back advice that was tried in vain, and changes advice to jit what cannot be jitted as it is."""
 
 from __future__ import annotations
 
@@ -21,7 +21,13 @@ _CHANGES = {
 
 
 def revised(finding: RuleFinding, verified: Verified) -> RuleFinding:
-    """Return a finding whose remedy was tried, with what has to be changed first if jit failed."""
+    """Return a finding whose remedy was tried: without it if it did not survive.
+
+    If jit failed, the remedy says what has to be changed first. A remedy that fixes an error need not be faster.
+    """
+    if is_in_vain(finding, verified):
+        kept = replace(verified, remedy=finding.remedy, code=finding.code)
+        return replace(finding, verified=kept, remedy=None, code=None)
     found = {each.kind: each for each in verified.notes}
     failed = found.get("doctor.cannot_be_jitted") or found.get("doctor.jit_freezes")
     tried = replace(finding, verified=verified)
@@ -29,6 +35,15 @@ def revised(finding: RuleFinding, verified: Verified) -> RuleFinding:
     if failed is None or remedy is None or remedy.facts.get("way") in _KEPT:
         return tried
     return replace(tried, remedy=_blocked(remedy, failed), code=None)
+
+
+def is_in_vain(finding: RuleFinding, verified: Verified | None) -> bool:
+    """Return whether the remedy of a finding was tried, and is no improvement."""
+    if verified is None:
+        return False
+    if finding.rule == "error":
+        return verified.failed or verified.outputs_agree is False
+    return verified.survives is False
 
 
 def _blocked(remedy: Note, failed: Note) -> Note:

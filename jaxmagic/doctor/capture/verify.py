@@ -14,7 +14,7 @@ from ...interrupts import interruptible, uninterrupted
 from ...progress.record import Progress
 from ...records.note import Note, note
 from ...runtime.clock import Clock, now_ns
-from ..analysis.failed_trial import revised
+from ..analysis.failed_trial import is_in_vain, revised
 from ..record.finding import RuleFinding, Verified
 from .changes import Changed
 from .remedies.all import COMPILING, REMEDIES
@@ -60,7 +60,7 @@ class Trial(NamedTuple):
 def verify(
     findings: Sequence[RuleFinding], trial: Trial, progress: Progress, clock: Clock = now_ns
 ) -> tuple[RuleFinding, ...]:
-    """Try the remedy of each finding, in their order; never raises.
+    """Try the remedy of each finding, in their order; never raises. Those that were tried in vain come last.
 
     A remedy that cannot be tried, or for which there is no time, is marked by a note in ``verified``. An interrupt
     ends the trials, and what was tried is kept.
@@ -84,7 +84,7 @@ def verify(
             if interrupted or noted_interrupt():
                 why = note("doctor.not_tried_interrupt")
         tried[number] = revised(findings[number], verified)
-    return tuple(tried)
+    return tuple(sorted(tried, key=lambda each: is_in_vain(each, each.verified)))
 
 
 def _tried(
@@ -174,18 +174,14 @@ def _timed(
 
 def _as_ceiling(verified: Verified) -> Verified:
     """Return what replaying batches has shown: its outputs are none of the code's."""
-    notes = tuple(
-        note(
-            "doctor.ceiling_runs",
-            before_runs=each.facts["before_runs"],
-            after_runs=each.facts["after_runs"],
-        )
-        if each.kind == "doctor.tried_runs"
-        else each
-        for each in verified.notes
-        if each.kind not in _OF_OUTPUTS
-    )
+    notes = tuple(_of_ceiling(each) for each in verified.notes if each.kind not in _OF_OUTPUTS)
     return replace(verified, outputs_agree=None, ceiling=verified.before_ns is not None, notes=notes)
+
+
+def _of_ceiling(told: Note) -> Note:
+    if told.kind == "doctor.tried_runs":
+        return note("doctor.ceiling_runs", **told.facts)
+    return note("doctor.ceiling_failed", **told.facts) if told.kind == "doctor.not_tried_failed" else told
 
 
 def _within(context: Callable[[], AbstractContextManager[object]], call: Callable[[], Any]) -> Any:

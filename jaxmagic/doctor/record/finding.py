@@ -36,6 +36,8 @@ class Verified:
         after_bytes: the same with the remedy.
         outputs_agree: whether both compute the same; ``None`` if that could not be checked.
         ceiling: whether not the remedy was tried, but what no remedy can exceed: `speedup` is no gain then.
+        remedy: the remedy, if it was tried in vain and the finding no longer recommends it; ``None`` otherwise.
+        code: its code, likewise.
         notes: how it was tried, and what a reader must know about it.
     """
 
@@ -48,7 +50,14 @@ class Verified:
     after_bytes: int | None = None
     outputs_agree: bool | None = None
     ceiling: bool = False
+    remedy: Note | None = None
+    code: str | None = None
     notes: tuple[Note, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether the code with the remedy raised an exception."""
+        return any(each.kind == "doctor.not_tried_failed" for each in self.notes)
 
     @property
     def survives(self) -> bool | None:
@@ -59,7 +68,7 @@ class Verified:
         """
         if self.ceiling:
             return None
-        if self.outputs_agree is False:
+        if self.failed or self.outputs_agree is False:
             return False
         if self.before_bytes is not None and self.after_bytes is not None:
             return self.after_bytes < self.before_bytes
@@ -86,7 +95,8 @@ class RuleFinding(Exportable):
         code: code to paste, with the user's own names; ``None`` if there is none.
         applies_to: the names of what the remedy changes, separated by commas, for ``--verify``: the function to jit,
             the parameters to donate, the variables to move; ``None`` if that follows from `code` and `line`.
-        verified: the remedy, tried; ``None`` if it was not.
+        verified: the remedy, tried; ``None`` if it was not. A remedy that did not survive is there, and neither in
+            `remedy` nor in `code`.
     """
 
     rule: str

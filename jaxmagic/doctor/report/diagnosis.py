@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ... import units
+from ...benchmarking.record.versus import LEAST_DIFFERENCE
 from ...profiling.analysis.devices.bound import bound_of
 from ...profiling.analysis.roofline import placed
 from ...profiling.report.sentences import about_bound
@@ -12,6 +13,7 @@ from ...report.blocks import Block, Entries, Entry, Excerpt, Headline, Picture, 
 from ...report.compose import Brief
 from ...report.glance import notes_folded
 from ...report.style import Style
+from ..analysis.failed_trial import is_in_vain
 from ..charts import costs_chart
 from ..record.diagnosis import Diagnosis
 from ..record.finding import RuleFinding, Verified
@@ -67,10 +69,17 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
     known = diagnosis.wall_ns is not None and not _is_incomplete(diagnosis)
     run = f"; a run takes {units.time(diagnosis.wall_ns or 0, digits)}" if known else ""
     if findings:
-        return f"{units.count(len(findings), 'finding')}{run}."
+        return f"{units.count(len(findings), 'finding')}{_in_vain(findings)}{run}."
     if not diagnosis.looked:
         return f"No rule was applied{run}."
     return f"No rule found a problem{run}{_bound(diagnosis)}."
+
+
+def _in_vain(findings: tuple[RuleFinding, ...]) -> str:
+    """Word how many remedies did not survive."""
+    vain = sum(is_in_vain(each, each.verified) for each in findings)
+    whose = "" if vain == len(findings) else f"{vain} of them "
+    return f", {whose}without a working remedy" if vain else ""
 
 
 def _is_incomplete(diagnosis: Diagnosis) -> bool:
@@ -143,13 +152,23 @@ def about_verified(verified: Verified | None, digits: int = 3, rule: str = "") -
         sentences.append(f"Tried: needs {needs} instead of {needed}.")
     if verified.outputs_agree is not None:
         sentences.append("The outputs agree." if verified.outputs_agree else "The outputs differ.")
-    if verified.survives is False and rule == "error" and verified.outputs_agree is not False:
-        sentences.append("The remedy fixes the error, but is not faster here than the call without jit.")
-    elif verified.outputs_agree is False:
-        sentences.append("So this remedy changes the result here.")
-    elif verified.survives is False:
-        sentences.append("This remedy does not help here.")
+    if verified.survives is False:
+        tried = "." if verified.remedy is None else f": {verified.remedy}"
+        sentences.append(f"{_outcome(verified, rule)}{tried}")
     return [*sentences, *map(str, verified.notes)]
+
+
+def _outcome(verified: Verified, rule: str) -> str:
+    """Word why a remedy does not survive, without the full stop."""
+    if verified.failed:
+        return "Not recommended here, because the code fails with it"
+    if verified.outputs_agree is False:
+        return "Not recommended here, because it changes the result"
+    if rule == "error":
+        return "The remedy fixes the error, but is not faster here than the call without jit"
+    if verified.before_bytes is None and verified.high is not None and verified.high > 1 + LEAST_DIFFERENCE:
+        return "Not recommended here, because no gain could be measured"
+    return "Not recommended here, because it does not help"
 
 
 def _ceiling(faster: str, times: str) -> str:

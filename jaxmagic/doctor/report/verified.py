@@ -41,6 +41,9 @@ NOTES: dict[str, Callable[..., str]] = {
         f"To measure it, the code ran {_times(before_runs)} as it is and {_times(after_runs)} with batches repeated, "
         "the first of these times with all batches."
     ),
+    "ceiling_failed": lambda error: _not(
+        f"with batches repeated, which shows how much this remedy can gain at most, the code fails ({printable(error)})"
+    ),
     "not_replayed": lambda: _not("the batches could not be replayed: they vary too much between runs"),
     "tried_compiled": lambda: "Both were compiled, and neither ran.",
     "tried_on_copies": lambda names: f"Each of these runs had its own copy of {printable(names)}.",

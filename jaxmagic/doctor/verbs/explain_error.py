@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...errors import NotMeasured
 from ...progress.bar import shown_progress
 from ...records.note import Note, note
@@ -14,6 +12,7 @@ from ...runtime.given import nanoseconds, whole
 from ...runtime.jax_version import require_jax
 from ...runtime.tracebacks import last_shown
 from ...session.verbs import keep
+from ..analysis.failed_trial import revised
 from ..analysis.failures.explanation import explanation
 from ..analysis.failures.origin import FIRST_TRIES
 from ..capture.failures.failure import read_failure
@@ -88,7 +87,7 @@ def explain_error(
         failure = read_failure(error, limits)
         finding = None if failure is None else explanation(failure)
         if finding is not None and failure is not None and verify and failure.kind in FIRST_TRIES:
-            finding = replace(finding, verified=compared_with_fallback(error, failure, finding, budget_ns))
+            finding = revised(finding, compared_with_fallback(error, failure, finding, budget_ns))
     notes: tuple[Note, ...] = ()
     if failure is None:
         name = of_type("__name__", type(error))

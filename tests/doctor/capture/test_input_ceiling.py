@@ -230,8 +230,9 @@ def test_arrays_that_the_code_changes_have_no_ceiling() -> None:
         return w
 
     found = tried("train(w)", "batches()", batches=batches, train=train, w=W)
-    assert kinds(found)[0] == "not_tried_failed"
+    assert kinds(found)[0] == "ceiling_failed"
     assert not found.ceiling
+    assert found.survives is None
 
 
 def test_a_loader_that_is_asked_for_each_item_is_replayed(counting: Counting) -> None:

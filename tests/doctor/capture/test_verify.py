@@ -22,6 +22,7 @@ import pytest
 import jaxmagic
 from jaxmagic.doctor.capture.changes import Changed, Snapshot
 from jaxmagic.doctor.capture.remedies.effects import Effects
+from jaxmagic.doctor.capture.remedies.measured_remedy import Run, measured
 from jaxmagic.doctor.capture.remedies.not_jitted import Jitted
 from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
 from jaxmagic.doctor.capture.verify import Trial, verify
@@ -346,6 +347,29 @@ class TestThatDoNotHelp:
         (found,) = verify([advised], Trial(code, [], 10 * MS, MS, 4 * 10**9), SILENT)
         assert found.code is None
         assert "cannot be jitted as it is" in str(found.remedy)
+
+    def test_remedies_tried_in_vain_come_last_and_are_not_advised(self, x: Any) -> None:
+        def depends(x: Any) -> Any:
+            return layer(x) + isinstance(x, jax.core.Tracer)
+
+        jit = finding("not-jitted", code="depends = jax.jit(depends)")
+        code = TriedCode("depends(x)", {"depends": depends, "x": x})
+        other = finding("host-waits")
+        first, last = verify([jit, other], Trial(code, [], 10 * MS, MS, 8 * 10**9), SILENT)
+        assert (first.rule, first.remedy) == ("host-waits", other.remedy)
+        assert (last.rule, last.remedy, last.code) == ("not-jitted", None, None)
+        assert (last.verified.remedy, last.verified.code) == (jit.remedy, jit.code)
+
+    @pytest.mark.parametrize(("failing", "kind"), [("after", "not_tried_failed"), ("before", "not_tried_code")])
+    def test_a_failure_is_the_remedys_only_if_the_code_fails_with_it(self, failing: str, kind: str) -> None:
+        def fails() -> None:
+            raise ValueError("no")
+
+        runs = {"before": Run(lambda: 1.0), "after": Run(lambda: 1.0), failing: Run(fails)}
+        found = measured(**runs, budget_ns=10 * MS, deadline_ns=10**9, clock=lambda: 0).verified
+        assert kinds(found)[0] == kind
+        assert found.failed == (failing == "after")
+        assert found.survives is (False if found.failed else None)
 
     @pytest.mark.parametrize(
         ("rule", "kind"),

@@ -8,12 +8,16 @@ from typing import Any
 
 import pytest
 
+from jaxmagic.doctor.analysis.failed_trial import revised
 from jaxmagic.doctor.record.finding import Verified
 from jaxmagic.doctor.report import diagnosis as module
 from jaxmagic.doctor.report.diagnosis import about_verified, cost, headline
 from jaxmagic.records.note import note
+from jaxmagic.report.style import Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
+
+WIDE = Style(width=4000, picture=False)
 
 
 def test_the_headline_says_how_much_was_found(diagnosis: Any) -> None:
@@ -76,7 +80,7 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
             [
                 "Tried: 1.00 times as fast (95 % interval 0.900 to 1.10), 4 ns instead of 4 ns.",
                 "The outputs agree.",
-                "This remedy does not help here.",
+                "Not recommended here, because no gain could be measured.",
             ],
             False,
         ),
@@ -85,8 +89,21 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
             [
                 "Tried: 4.00 times as fast (95 % interval 3.50 to 4.50), 1 ns instead of 4 ns.",
                 "The outputs differ.",
-                "So this remedy changes the result here.",
+                "Not recommended here, because it changes the result.",
             ],
+            False,
+        ),
+        (
+            Verified(before_ns=4.0, after_ns=5.0, speedup=0.8, low=0.7, high=0.9, remedy=note("doctor.cache_on")),
+            [
+                "Tried: 0.800 times as fast (95 % interval 0.700 to 0.900), 5 ns instead of 4 ns.",
+                f"Not recommended here, because it does not help: {note('doctor.cache_on')}",
+            ],
+            False,
+        ),
+        (
+            Verified(notes=(note("doctor.not_tried_failed", error="ValueError"),)),
+            ["Not recommended here, because the code fails with it.", "Tried, and failed: ValueError."],
             False,
         ),
         (
@@ -121,8 +138,25 @@ def test_a_remedy_of_an_error_that_is_not_faster_mends_it_all_the_same() -> None
     assert about_verified(slower, rule="error")[-1] == mends
     assert (
         about_verified(replace(slower, outputs_agree=False), rule="error")[-1]
-        == "So this remedy changes the result here."
+        == "Not recommended here, because it changes the result."
     )
+
+
+def test_a_remedy_that_was_tried_in_vain_is_not_advised(diagnosis: Any, rule_finding: Any) -> None:
+    slower = Verified(before_ns=4.0, after_ns=5.0, speedup=0.8, low=0.7, high=0.9)
+    advised = rule_finding(code="f = jax.jit(g)", verified=None)
+    vain = revised(advised, slower)
+    assert (vain.remedy, vain.code, str(vain)) == (None, None, str(vain.found))
+    assert (vain.verified.remedy, vain.verified.code) == (advised.remedy, advised.code)
+    record = diagnosis(findings=(vain,))
+    assert list(record.to_frame().remedy.isna()) == [True]
+    for report in (to_text(record, WIDE), to_html(record, WIDE)):
+        assert "1 finding, without a working remedy" in report
+        assert f"because it does not help: {advised.remedy}" in report
+        assert "jax.jit(g)" not in report
+        assert f"→ {advised.remedy}" not in report
+    both = diagnosis(findings=(advised, vain))
+    assert "2 findings, 1 of them without a working remedy" in to_text(both, WIDE)
 
 
 def test_hostile_text_stays_text(diagnosis: Any, rule_finding: Any, hostile: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, NamedTuple
@@ -62,12 +63,20 @@ class _Spent(Exception):
 
 
 class _Counted:
-    """Counts runs, begins none after a deadline, and keeps the outputs of the first one."""
+    """Counts runs, begins none after a deadline, and keeps the outputs of the first one.
 
-    def __init__(self, run: Run, deadline_ns: int, clock: Clock) -> None:
+    Attributes:
+        count: how many runs have begun.
+        began: the place of the last of them in the order of all runs.
+        first: the outputs of the first run.
+    """
+
+    def __init__(self, run: Run, order: Iterator[int], deadline_ns: int, clock: Clock) -> None:
         self.count = 0
+        self.began = 0
         self.first: Any = None
         self._run = run
+        self._order = order
         self._deadline_ns = deadline_ns
         self._clock = clock
 
@@ -75,6 +84,7 @@ class _Counted:
         if self._clock() > self._deadline_ns:
             raise _Spent
         self.count += 1
+        self.began = next(self._order)
         value = self._run.call()
         if self.count == 1 and sum(getattr(each, "nbytes", 0) for each in _leaves(value)) <= _MOST_KEPT_BYTES:
             self.first = value
@@ -94,7 +104,10 @@ def measured(before: Run, after: Run, *, budget_ns: int, deadline_ns: int, clock
     Returns:
         The record, which has nothing but notes if there was not enough time, the user interrupted, or a run failed.
     """
-    counted = {_BEFORE: _Counted(before, deadline_ns, clock), _AFTER: _Counted(after, deadline_ns, clock)}
+    order = itertools.count(1)
+    counted = {
+        label: _Counted(run, order, deadline_ns, clock) for label, run in ((_BEFORE, before), (_AFTER, after))
+    }
     taken: list[Any] = []
     interrupted = False
     why = note("doctor.not_tried_budget")
@@ -118,7 +131,8 @@ def measured(before: Run, after: Run, *, budget_ns: int, deadline_ns: int, clock
     except NotTried as problem:
         (why,) = problem.notes
     except Exception as error:
-        why = failure(error)
+        is_the_remedys = counted[_AFTER].began > counted[_BEFORE].began
+        why = failure(error) if is_the_remedys else note("doctor.not_tried_code", error=briefly(error))
     runs = note("doctor.tried_runs", before_runs=counted[_BEFORE].count, after_runs=counted[_AFTER].count)
     if comparison is None:
         return Measured(Verified(notes=(why, runs)), interrupted)
@@ -139,7 +153,7 @@ def measured(before: Run, after: Run, *, budget_ns: int, deadline_ns: int, clock
 
 
 def failure(error: Exception) -> Note:
-    """Say that a remedy failed."""
+    """Say that the code failed with the remedy."""
     return note("doctor.not_tried_failed", error=briefly(error))
 
 
