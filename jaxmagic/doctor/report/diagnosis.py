@@ -32,9 +32,13 @@ def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]
     if any(each.cost_ns is not None and each.per == "run" for each in diagnosis.findings):
         yield Picture(chart=lambda: costs_chart(diagnosis))
     yield from _findings(diagnosis, style)
+    compiled = _about_compiling(diagnosis, style.digits)
+    if not diagnosis.findings:
+        yield from (Sentence(text=each) for each in compiled)
     if diagnosis.profile is not None and diagnosis.warm:
         yield from (Sentence(text=each) for each in about_bound(diagnosis.profile, diagnosis.wall_ns))
-    yield from notes_folded((*_about_runs(diagnosis), *map(str, diagnosis.notes)))
+    unclaimed = compiled if diagnosis.findings and not any(each.compiles for each in diagnosis.findings) else []
+    yield from notes_folded((*_about_runs(diagnosis), *unclaimed, *map(str, diagnosis.notes)))
     if explain:
         yield from (Sentence(text=each, faint=True) for each in _explained(diagnosis))
 
@@ -192,6 +196,21 @@ def _about_runs(diagnosis: Diagnosis) -> list[str]:
     rules = f"; {units.count(len(diagnosis.looked), 'rule')} {verb} applied" if diagnosis.looked else ""
     times = "once" if runs == 1 else "twice" if runs == 2 else f"{runs} times"
     return [f"The code ran {times}{profiled}{rules}."]
+
+
+def _about_compiling(diagnosis: Diagnosis, digits: int) -> list[str]:
+    """Word how long the first run compiled, unless it did not compile or complete."""
+    first, later = diagnosis.first, diagnosis.runs[1:]
+    compiled = [] if first is None else [each for each in first.compilations if each.compiled and each.thread is None]
+    if first is None or not compiled or _is_incomplete(diagnosis):
+        return []
+    time = units.time(sum(each.total_ns for each in compiled), digits)
+    which = "first run" if later else "run"
+    sentence = f"The {which} took {units.time(first.wall_ns, digits)}, {time} of it to compile "
+    sentence += f"{units.count(len(compiled), 'program')}."
+    again = sum(each.compiled for run in later for each in run.compilations)
+    others = f" Later runs compiled {units.count(again, 'program') if again else 'nothing'}." if later else ""
+    return [f"{sentence}{others}"]
 
 
 def _explained(diagnosis: Diagnosis) -> Iterator[str]:

@@ -78,6 +78,15 @@ def _compile_time(function: str, programs: int, time_ns: int, stage: str, stage_
     return f"{printable(function)} takes {took}{others}."
 
 
+def _cache_short(spared_ns: int, off: int) -> str:
+    do = "Switch on JAX's persistent cache before the first call, and let" if off else "Let JAX's persistent cache"
+    it = "it " if off else ""
+    return (
+        f"{do} {it}keep programs that compile in less than a second: it saves a later session up to "
+        f"{units.time(spared_ns)} of XLA's time."
+    )
+
+
 _STAGES = {"trace": "tracing", "lower": "lowering", "XLA": "XLA", "cache": "the persistent cache"}
 
 
@@ -121,6 +130,11 @@ NOTES: dict[str, Callable[..., str]] = {
         "list and join them once after the loop; or prepare the data with NumPy."
     ),
     "compile_time": _compile_time,
+    "compile_time_short": lambda programs, total_ns, function, time_ns: (
+        f"{units.count(programs, 'program')} take {units.time(total_ns)} to compile together. The longest of them, "
+        f"{printable(function)}, takes {units.time(time_ns)}."
+    ),
+    "compile_time_cache_short": _cache_short,
     "compile_time_cache": lambda spared_ns: (
         f"Switch on JAX's persistent cache before the first call: it saves a later session up to "
         f"{units.time(spared_ns)} of XLA's time."

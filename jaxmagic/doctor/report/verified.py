@@ -42,7 +42,7 @@ NOTES: dict[str, Callable[..., str]] = {
         "the first of these times with all batches."
     ),
     "ceiling_failed": lambda error: _not(
-        f"with batches repeated, which shows how much this remedy can gain at most, the code fails ({printable(error)})"
+        f"with batches repeated, which shows what this remedy can gain at most, the code fails ({printable(error)})"
     ),
     "not_replayed": lambda: _not("the batches could not be replayed: they vary too much between runs"),
     "tried_compiled": lambda: "Both were compiled, and neither ran.",

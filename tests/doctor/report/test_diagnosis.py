@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from jaxmagic import units
 from jaxmagic.doctor.analysis.failed_trial import revised
 from jaxmagic.doctor.record.finding import Verified
 from jaxmagic.doctor.report import diagnosis as module
@@ -157,6 +158,24 @@ def test_a_remedy_that_was_tried_in_vain_is_not_advised(diagnosis: Any, rule_fin
         assert f"→ {advised.remedy}" not in report
     both = diagnosis(findings=(advised, vain))
     assert "2 findings, 1 of them without a working remedy" in to_text(both, WIDE)
+
+
+def test_beside_nothing_stands_how_long_the_first_run_compiled(
+    diagnosis: Any, rule_finding: Any, timing: Any, compilation: Any
+) -> None:
+    first = timing(*[compilation(compilation_ns=10**8)] * 3)
+    each = units.time(sum(each.total_ns for each in first.compilations))
+    told = f"The first run took {units.time(first.wall_ns)}, {each} of it to compile 3 programs."
+    assert f"{told} Later runs compiled nothing." in to_text(diagnosis(findings=(), first=first), WIDE)
+    again = diagnosis(findings=(), first=first, warm=(timing(compilation()),))
+    assert f"{told} Later runs compiled 1 program." in to_text(again, WIDE)
+    alone = diagnosis(findings=(), first=first, warm=())
+    assert f"{told.replace('first run', 'run')}\n" in to_text(alone, WIDE)
+    ended = (note("doctor.ended_early"),)
+    assert "to compile" not in to_text(diagnosis(findings=(), looked=(), first=first, notes=ended), WIDE)
+    assert told in to_text(diagnosis(first=first), WIDE)
+    claimed = diagnosis(first=first, findings=(rule_finding(compiles=(0, 1, 2)),))
+    assert told not in to_text(claimed, WIDE)
 
 
 def test_hostile_text_stays_text(diagnosis: Any, rule_finding: Any, hostile: str) -> None:

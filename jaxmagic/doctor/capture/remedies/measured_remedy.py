@@ -105,9 +105,7 @@ def measured(before: Run, after: Run, *, budget_ns: int, deadline_ns: int, clock
         The record, which has nothing but notes if there was not enough time, the user interrupted, or a run failed.
     """
     order = itertools.count(1)
-    counted = {
-        label: _Counted(run, order, deadline_ns, clock) for label, run in ((_BEFORE, before), (_AFTER, after))
-    }
+    counted = {label: _Counted(run, order, deadline_ns, clock) for label, run in ((_BEFORE, before), (_AFTER, after))}
     taken: list[Any] = []
     interrupted = False
     why = note("doctor.not_tried_budget")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -39,8 +40,14 @@ _CALLBACKS = ("pure_callback", "io_callback", "debug_callback", "debug_print")
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
-    """Find the programs of the first run that took long to compile."""
-    long = [each for each in evidence.first.compilations if each.thread is None and _is_long(each, evidence)]
+    """Find the programs of the first run that took long to compile, and short ones that take long together."""
+    own = [each for each in evidence.first.compilations if each.thread is None]
+    yield from _long(own, evidence)
+    yield from _short([each for each in own if not _is_long(each, evidence)], evidence)
+
+
+def _long(compilations: Sequence[Compilation], evidence: Evidence) -> Iterator[RuleFinding]:
+    long = [each for each in compilations if _is_long(each, evidence)]
     if not long or sum(each.total_ns for each in long) < LEAST_SHARE * evidence.first.wall_ns:
         return
     longest = max(long, key=lambda each: each.total_ns)
@@ -77,6 +84,45 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     )
 
 
+def _short(short: Sequence[Compilation], evidence: Evidence) -> Iterator[RuleFinding]:
+    total_ns = sum(each.total_ns for each in short)
+    imported_ns = min(
+        sum(each.least_ns for each in evidence.lowering_imports), sum(each.lowering_ns for each in short)
+    )
+    least_ns = max(_LEAST_TOTAL_NS, LEAST_SHARE * evidence.first.wall_ns)
+    if total_ns - imported_ns < least_ns:
+        return
+    longest = max(short, key=lambda each: each.total_ns)
+    spared_ns = sum(
+        each.compilation_ns
+        for each in short
+        if not _calls_back(each, evidence)
+        and (evidence.cache_dir is None or each.compilation_ns < evidence.cache_least_ns)
+    )
+    could_help = spared_ns >= LEAST_SHARE * evidence.first.wall_ns
+    switched_off = evidence.cache_dir is None
+    remedy = note("doctor.compile_time_cache_short", spared_ns=spared_ns, off=int(switched_off))
+    lines = ['jax.config.update("jax_compilation_cache_dir", "jax_cache")'] if switched_off else []
+    lines += ['jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)']
+    yield RuleFinding(
+        rule=RULE.name,
+        found=note(
+            "doctor.compile_time_short",
+            programs=len(short),
+            total_ns=total_ns,
+            function=longest.function,
+            time_ns=longest.total_ns,
+        ),
+        evidence=(*_about_imports(evidence), note("doctor.cache_off" if switched_off else "doctor.cache_on")),
+        cost_ns=float(total_ns),
+        basis="measured",
+        per="first run",
+        compiles=numbers_of(short, evidence),
+        remedy=remedy if could_help else None,
+        code=with_imports("\n".join(lines), _tree(longest, evidence)) if could_help else None,
+    )
+
+
 def _is_long(compilation: Compilation, evidence: Evidence) -> bool:
     """Return whether a program took long to compile, without what any later program would not import again."""
     imported_ns = min(sum(each.least_ns for each in evidence.lowering_imports), compilation.lowering_ns)
@@ -89,9 +135,13 @@ def _is_kept(compilation: Compilation, evidence: Evidence) -> bool:
 
 
 def _switched_on(compilation: Compilation, evidence: Evidence) -> str:
+    code = 'jax.config.update("jax_compilation_cache_dir", "jax_cache")'
+    return with_imports(code, _tree(compilation, evidence))
+
+
+def _tree(compilation: Compilation, evidence: Evidence) -> ast.Module | None:
     place = file_of(compilation.location, evidence)
-    tree = None if place is None else tree_of(place[0])
-    return with_imports('jax.config.update("jax_compilation_cache_dir", "jax_cache")', tree)
+    return None if place is None else tree_of(place[0])
 
 
 def _programs(compilation: Compilation, evidence: Evidence) -> list[Program]:
@@ -185,7 +235,8 @@ RULE = Rule(
     decides=f"Reports programs that XLA compiles for at least {_LEAST_NS // 10**9} s in the first run, from which on "
     "JAX's persistent cache keeps them unless configured otherwise, and programs that take at least "
     f"{_LEAST_TOTAL_NS // 10**9} s to trace, lower and compile, without packages that JAX imports to lower them. "
-    f"Together they have to take at least {units.percent(LEAST_SHARE)} of the first run. These are times of this "
+    "Shorter programs are reported if they take as long together. "
+    f"They have to take at least {units.percent(LEAST_SHARE)} of the first run. These are times of this "
     "run: a busy machine may lift a program above a threshold. The cache is advised for programs that it would keep "
     "as it is configured; it keeps none that calls Python. The report names the lines with at least "
     f"{units.percent(_LEAST_SHARE)} of the equations. Time that the findings recompile and "

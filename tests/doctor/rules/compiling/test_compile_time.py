@@ -151,6 +151,45 @@ def test_other_long_programs_are_counted_from_the_threshold_on(seen: Any, others
     assert str(finding.found).endswith(f"2.00 s of it in XLA{words}")
 
 
+def test_short_programs_count_if_they_take_three_seconds_together(seen: Any) -> None:
+    assert list(RULE.look(seen(*[(0, 10**8)] * 29))) == []
+    (finding,) = RULE.look(seen(*[(0, 10**8)] * 29, (0, 2 * 10**8)))
+    assert str(finding.found) == "30 programs take 3.10 s to compile together. The longest of them, f, takes 200 ms."
+    assert (finding.cost_ns, finding.compiles) == (3.1e9, tuple(range(30)))
+    assert finding.remedy is not None
+    assert finding.remedy.facts == {"spared_ns": 31 * 10**8, "off": 1}
+    assert finding.code is not None
+    assert finding.code.splitlines()[-2:] == [
+        'jax.config.update("jax_compilation_cache_dir", "jax_cache")',
+        'jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)',
+    ]
+
+
+def test_short_programs_are_counted_beside_long_ones(seen: Any) -> None:
+    long, short = RULE.look(seen((0, 2 * 10**9), *[(0, 10**9 - 1)] * 4))
+    assert (long.compiles, short.compiles) == ((0,), (1, 2, 3, 4))
+
+
+def test_a_cache_that_keeps_short_programs_is_not_advised(seen: Any, program: Program) -> None:
+    short = [(0, 10**8)] * 30
+    (finding,) = RULE.look(seen(*short, cache="miss", cache_dir="/tmp/cache"))
+    assert finding.code is not None
+    assert "cache_dir" not in finding.code
+    (finding,) = RULE.look(seen(*short, cache="miss", cache_dir="/tmp/cache", cache_least_ns=0))
+    assert (finding.remedy, finding.code) == (None, None)
+    (finding,) = RULE.look(seen(*[(10**8, 0)] * 30))  # the time is Python's, and no cache spares it
+    assert (finding.remedy, finding.code) == (None, None)
+
+
+def test_imports_do_not_make_short_programs_long(seen: Any, compilation: Any) -> None:
+    each = compilation(tracing_ns=0, lowering_ns=10**8, compilation_ns=0, cache=None)
+    for least_ns, findings in ((10**8, 0), (0, 1)):
+        imported = (LoweringImport(package="scipy", modules=159, least_ns=least_ns),)
+        evidence = seen((0, 0), lowering_imports=imported)
+        first = replace(evidence.first, compilations=(each,) * 30, dispatch_ns=3 * 10**9, lowering_ns=3 * 10**9)
+        assert len(list(RULE.look(replace(evidence, first=first)))) == findings
+
+
 TABLE = np.random.default_rng(0).normal(size=(40, 25)).astype("f4")
 
 
