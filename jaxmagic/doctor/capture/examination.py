@@ -30,6 +30,7 @@ from .host_use import marked_waits
 from .remedies.tried_code import TriedCode
 from .scope import Scope, rebound
 from .side_effects.between_runs import BetweenRuns
+from .side_effects.foreseen import foreseen
 
 #: Applies the rules to the evidence: returns their findings, the names of the rules that looked, and notes.
 Examine = Callable[[Evidence], "tuple[tuple[Any, ...], tuple[str, ...], tuple[Note, ...]]"]
@@ -151,6 +152,7 @@ class Examination:
         self._read = self._scope.read()
         tree = self._scope.tree
         changed = [] if tree is None else rebound(tree, self._scope.variables)
+        changed += foreseen(tree, self._scope.variables)
         self._once = bool(changed) and not self._repeat
         if self._once:
             self._notes.append(note("doctor.once_rebound", names=", ".join(changed)))

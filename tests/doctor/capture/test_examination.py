@@ -80,7 +80,26 @@ def test_a_function_that_assigns_a_global_runs_once(magics: Session) -> None:
     magics.run("def train(n):\n    global steps\n    for _ in range(n):\n        steps = steps + 1\nsteps = 0")
     found = diagnosed(magics, "%jaxdoctor train(5)")
     assert magics.shell.user_ns["steps"] == 5
+    assert "because it assigns what it reads (steps)" in " ".join(str(found).split())
+
+
+def test_code_whose_methods_train_is_recorded_in_its_one_run(magics: Session, seen: list[Evidence]) -> None:
+    magics.run(
+        "class Trainer:\n    def __init__(self):\n        self.w = x\n"
+        "    def fit(self):\n        self.w = f(self.w)\ntrainer = Trainer()"
+    )
+    found = diagnosed(magics, "%jaxdoctor trainer.fit()")
+    assert "because it assigns what it reads (trainer.w)" in " ".join(str(found).split())
+    assert len(found.runs) == 1
+    assert seen[0].profile is not None
+    assert seen[0].waits is not None
+
+
+def test_a_condition_is_left_to_the_comparison_of_before_and_after(magics: Session) -> None:
+    magics.run("def perhaps():\n    global steps\n    if steps < 1:\n        steps = steps + 1\nsteps = 0")
+    found = diagnosed(magics, "%jaxdoctor perhaps()")
     assert "because it changes what it reads (steps)" in " ".join(str(found).split())
+    assert len(diagnosed(magics, "%jaxdoctor perhaps()").runs) > 1
 
 
 def test_code_that_assigns_an_attribute_of_a_module_runs_once(

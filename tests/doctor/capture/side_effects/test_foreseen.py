@@ -1,0 +1,119 @@
+"""What called functions and methods will read and assign, foreseen from their source."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import pytest
+
+from jaxmagic.doctor.capture.side_effects.foreseen import foreseen
+
+params = 1.0
+result = 0.0
+best = 0.0
+
+
+def advance() -> None:
+    global params
+    params = params + 1
+
+
+def epoch(steps: int) -> None:
+    for _ in range(steps):
+        advance()
+
+
+def only_writes() -> None:
+    global result
+    result = 1.0
+    print(result)
+
+
+def perhaps() -> None:
+    global best
+    if params > best:
+        best = params
+
+
+def makes_another() -> Any:
+    def later() -> None:
+        global params
+        params = params + 1
+
+    return later
+
+
+class Trainer:
+    def __init__(self) -> None:
+        self.weights, self.steps, self.loss = 1.0, 0, 0.0
+        self.cached: Any = None
+
+    def step(self, x: float) -> float:
+        self.weights, self.loss = self.weights - x, x
+        self.steps += 1
+        return self.loss
+
+    def fit(self, data: list[float]) -> list[float]:
+        return [self.step(x) for x in data]
+
+    def predict(self, x: float) -> float:
+        if self.cached is None:
+            self.cached = self.weights
+        return self.cached * x  # type: ignore[no-any-return]
+
+    @property
+    def never_read(self) -> Any:
+        raise AssertionError
+
+
+class Holder:
+    def __init__(self) -> None:
+        self.trainer = Trainer()
+        self.advance = advance
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(name)
+
+
+KNOWN = {
+    **{each.__name__: each for each in (advance, epoch, only_writes, perhaps, makes_another)},
+    "trainer": Trainer(),
+    "holder": Holder(),
+    "Trainer": Trainer,
+    "params": params,
+    "xs": [1.0],
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("advance()", ["params"]),
+        ("epoch(3)", ["params"]),
+        ("y = [epoch(1) for _ in range(2)]", ["params"]),
+        ("y = epoch", []),
+        ("only_writes()", []),
+        ("perhaps()", []),
+        ("makes_another()", []),
+        ("if params:\n    advance()", []),
+        ("def f():\n    advance()", []),
+        ("trainer.step(1.)", ["trainer.weights", "trainer.loss", "trainer.steps"]),
+        ("trainer.fit(xs)", ["trainer.weights", "trainer.loss", "trainer.steps"]),
+        ("holder.trainer.fit(xs)", ["holder.trainer.weights", "holder.trainer.loss", "holder.trainer.steps"]),
+        ("holder.advance()", ["params"]),
+        ("holder.missing()", []),
+        ("trainer.never_read()", []),
+        ("trainer.predict(1.)", []),
+        ("Trainer().fit(xs)", []),
+        ("unknown(3); xs[0].f()", []),
+        ("print(len(xs))", []),
+    ],
+)
+def test_what_is_read_and_then_assigned_is_foreseen(code: str, names: list[str]) -> None:
+    assert foreseen(ast.parse(code), KNOWN) == names
+
+
+def test_the_function_that_is_diagnosed_is_called() -> None:
+    assert foreseen(None, {"epoch": epoch}) == ["params"]
+    assert foreseen(None, {"fit": KNOWN["trainer"].fit}) == ["self.weights", "self.loss", "self.steps"]
