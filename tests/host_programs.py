@@ -57,6 +57,26 @@ def reads_each_loss(x: Any) -> Any:
     return x
 
 
+def last_of(x: Any) -> Any:
+    busy_host()
+    return ordered(x)[1]
+
+
+def reads_in_a_list(x: Any) -> Any:
+    return [last_of(x).item() for _ in range(12)]
+
+
+def last_number(x: Any) -> Any:
+    return float(last_of(x))
+
+
+def calls_what_reads(x: Any) -> Any:
+    total = 0.0
+    for _ in range(12):
+        total += last_number(x)
+    return total
+
+
 def decides_each_step(x: Any) -> Any:
     best = np.inf
     for _ in range(12):

@@ -15,6 +15,14 @@ def _wait(count: int, time_ns: int, library: str, loop: int) -> str:
     return f"The code waits for a result{where} {count} times per run{each}: {units.time(time_ns)} in all."
 
 
+def _read_later(decides: int, called: str = "") -> str:
+    if decides:
+        return "Let the device decide, with jnp.where, jax.lax.cond or jax.lax.while_loop, or decide less often."
+    first = f"Return the array from {printable(called)}, and read it" if called else "Keep the arrays and read them"
+    where = "after the loop that calls it" if called else "after the loop"
+    return f"{first} {where}, or read the result of a step only after calling the next one."
+
+
 def _not_jitted(count: int, names: str, kinds: int) -> str:
     more = "" if kinds <= len(names.split(", ")) else " and others"
     return f"{count} operations per run are called one by one, outside of jit: {printable(names)}{more}."
@@ -174,12 +182,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "host_wait_also": lambda line, count, time_ns: (
         f"The code also waits at {printable(line)}: {count} times, {units.time(time_ns)}."
     ),
-    "host_wait_remedy": lambda decides: (
-        "Let the device decide, with jnp.where, jax.lax.cond or jax.lax.while_loop, or decide less often."
-        if decides
-        else "Keep the arrays and read them after the loop, or read the result of a step only after calling the next "
-        "one."
-    ),
+    "host_wait_remedy": _read_later,
     "host_wait_library": lambda library: (
         f"{printable(library)} waits by itself: call it less often, such as once in ten steps, or with several steps "
         "in one call."

@@ -53,6 +53,14 @@ def loop_around(line: Frame) -> Loop | None:
     return found
 
 
+def comprehension_around(line: Frame) -> Comprehension | None:
+    """Return the innermost comprehension of a statement that has the line; ``None`` if there is none."""
+    nodes = (each for node in around(line)[-1:] for each in ast.walk(node))
+    loops = (each for each in nodes if isinstance(each, Comprehension))
+    found = [each for each in loops if each.lineno <= line.line <= (each.end_lineno or 0)]
+    return min(found, key=lambda each: (each.end_lineno or 0) - each.lineno, default=None)
+
+
 def is_comprehended(line: Frame, name: str) -> bool:
     """Return whether the statement of a line calls a function of this name in a comprehension."""
     statement = around(line)[-1:]

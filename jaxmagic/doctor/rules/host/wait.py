@@ -13,7 +13,7 @@ from ...record.finding import RuleFinding
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides
 from .host_time import LEAST_NS, SEVERAL, best_run, host_time, matters
-from .syntax import around, assigned, loop_around
+from .syntax import around, assigned, comprehension_around, function_around, loop_around
 
 #: The most other lines that are named.
 _MOST_LINES = 3
@@ -31,7 +31,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
 def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float, *, shares_cores: bool) -> RuleFinding:
     first = waits[0]
     assert first.line is not None
-    loop = loop_around(first.line)
+    loop = comprehension_around(first.line) or loop_around(first.line)
     others = [
         note("doctor.host_wait_also", line=each.line.location, count=each.count, time_ns=each.wait_ns)
         for each in waits[1 : 1 + _MOST_LINES]
@@ -51,22 +51,29 @@ def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float, *, share
         line=first.line.location,
         source=source_at(first.line),
         evidence=(note("doctor.host_wait_idle", idle_ns=round(idle_ns)), *others),
-        cost_ns=None if loop is None else cost_ns,
-        basis=None if loop is None else "estimated",
-        remedy=None if loop is None else _remedy(first, first.line),
+        cost_ns=cost_ns,
+        basis="estimated",
+        remedy=_remedy(first, first.line, loop),
         code=None if loop is None or len(waits) > 1 or first.library else _code(first.line, loop),
     )
 
 
-def _remedy(wait: HostWait, line: Frame) -> Note:
+def _remedy(wait: HostWait, line: Frame, loop: ast.AST | None) -> Note:
     if wait.library:  # the user keeps no array there that could be read later
         return note("doctor.host_wait_library", library=wait.library)
-    return note("doctor.host_wait_remedy", decides=int(decides(line, wait.function)))
+    function = function_around(line) if loop is None else None
+    called = "" if function is None else function.name
+    return note("doctor.host_wait_remedy", decides=int(decides(line, wait.function)), called=called)
 
 
 def _code(line: Frame, loop: ast.AST) -> str | None:
-    """Rewrite ``losses.append(float(loss))`` to read after the loop, unless the loop needs the list."""
+    """Rewrite a line to read after the loop: ``losses.append(float(loss))``, or ``[float(f(x)) for x in xs]``.
+
+    The loop must not need what is read.
+    """
     statement = around(line)[-1]
+    if isinstance(loop, ast.ListComp):
+        return _read_together(statement, loop)
     match statement:
         case ast.Expr(
             value=ast.Call(func=ast.Attribute(value=ast.Name(id=kept), attr="append"), args=[read], keywords=[])
@@ -74,19 +81,32 @@ def _code(line: Frame, loop: ast.AST) -> str | None:
             pass
         case _:
             return None
-    match read:
-        case ast.Call(func=ast.Name(id="float"), args=[value], keywords=[]):
-            pass
-        case ast.Call(func=ast.Attribute(value=value, attr="item"), args=[], keywords=[]):
-            pass
-        case _:
-            return None
+    value = _read_value(read)
     uses = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and each.id == kept]
     if len(uses) != 1 or kept in assigned(loop) or not isinstance(value, ast.Name):
         return None
     return (
         f"    {kept}.append({value.id})\n# after the loop\n{kept} = [each.item() for each in jax.device_get({kept})]"
     )
+
+
+def _read_together(statement: ast.AST, loop: ast.ListComp) -> str | None:
+    """Rewrite a list of numbers that are read one by one, if it is assigned or returned as it is."""
+    value = _read_value(loop.elt)
+    if value is None or getattr(statement, "value", None) is not loop or any(each.ifs for each in loop.generators):
+        return None
+    kept, arrays = ast.unparse(statement), ast.unparse(ast.ListComp(value, loop.generators))
+    return kept.replace(ast.unparse(loop), f"[each.item() for each in jax.device_get({arrays})]")
+
+
+def _read_value(read: ast.expr) -> ast.expr | None:
+    """Return the array that ``float()`` or ``.item()`` reads; ``None`` if an expression is neither."""
+    match read:
+        case ast.Call(func=ast.Name(id="float"), args=[value], keywords=[]):
+            return value
+        case ast.Call(func=ast.Attribute(value=value, attr="item"), args=[], keywords=[]):
+            return value
+    return None
 
 
 def _callbacks(evidence: Evidence) -> Iterator[RuleFinding]:

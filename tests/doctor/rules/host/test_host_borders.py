@@ -129,11 +129,43 @@ class TestWait:
         at = replace(waits_at(str(file), 3), function=function)
         (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(at,)))
         assert found.remedy is not None
-        assert found.remedy.facts == {"decides": decides}
+        assert found.remedy.facts == {"decides": decides, "called": ""}
 
-    def test_outside_of_a_loop_the_cost_is_unknown(self, evidence: Any, source: str) -> None:
-        (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(source, 6),)))
-        assert (found.cost_ns, found.basis, found.remedy, found.code) == (None, None, None, None)
+    def test_a_wait_in_a_function_that_a_loop_calls_costs_as_much_as_one_in_the_loop(
+        self, evidence: Any, tmp_path: Any
+    ) -> None:
+        file = tmp_path / "called.py"
+        file.write_text("def loss_of(x):\n    return float(f(x))\n")
+        (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(str(file), 2),)))
+        assert (found.cost_ns, found.basis, found.code) == (40 * MS, "estimated", None)
+        assert str(found.remedy).startswith("Return the array from loss_of, and read it after the loop that calls it")
+
+    @pytest.mark.parametrize(
+        ("line", "code"),
+        [
+            (
+                "losses = [float(f(x)) for x in xs]",
+                "losses = [each.item() for each in jax.device_get([f(x) for x in xs])]",
+            ),
+            (
+                "return [f(x).item() for x in xs]",
+                "return [each.item() for each in jax.device_get([f(x) for x in xs])]",
+            ),
+            ("losses = [float(f(x)) for x in xs if x.any()]", None),
+            ("losses = np.mean([float(f(x)) for x in xs])", None),
+            ("losses = {x: float(f(x)) for x in xs}", None),
+            ("losses = [int(f(x)) for x in xs]", None),
+        ],
+    )
+    def test_a_list_of_numbers_is_read_at_once(
+        self, evidence: Any, tmp_path: Any, line: str, code: str | None
+    ) -> None:
+        file = tmp_path / "listed.py"
+        file.write_text(f"def evaluate(xs):\n    {line}\n")
+        (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(str(file), 2),)))
+        assert found.code == code
+        assert found.found.facts["loop"] == 1
+        assert str(found.remedy).startswith("Keep the arrays and read them after the loop")
 
     def test_callbacks_cost_the_time_in_which_the_device_does_nothing_else(self, evidence: Any) -> None:
         for callback_ns, cost_ns in ((20 * MS, 20 * MS), (4_999_999, None)):

@@ -55,14 +55,30 @@ class TestHostWait:
         assert found.code is not None
         assert found.code.splitlines()[0].strip() == "losses.append(loss)"
         assert found.remedy is not None
-        assert found.remedy.facts == {"decides": 0}
+        assert found.remedy.facts == {"decides": 0, "called": ""}
+
+    def test_numbers_that_a_list_reads_one_by_one_are_read_together(self) -> None:
+        found = diagnosed(programs.reads_in_a_list, SHORT)["host-wait"]
+        assert line_of(found) == "return [last_of(x).item() for _ in range(12)]"
+        assert found.found.facts["loop"] == 1
+        assert found.cost_ns is not None
+        assert found.code == ("return [each.item() for each in jax.device_get([last_of(x) for _ in range(12)])]")
+
+    def test_a_function_that_reads_what_it_returns_is_told_to_return_the_array(self) -> None:
+        found = diagnosed(programs.calls_what_reads, SHORT)["host-wait"]
+        assert line_of(found) == "return float(last_of(x))"
+        assert found.cost_ns is not None
+        assert found.code is None
+        assert str(found.remedy).startswith(
+            "Return the array from last_number, and read it after the loop that calls"
+        )
 
     def test_a_decision_of_each_step_gets_another_remedy(self) -> None:
         found = diagnosed(programs.decides_each_step, SHORT)["host-wait"]
         assert line_of(found) == "if loss < best:"
         assert found.code is None
         assert found.remedy is not None
-        assert found.remedy.facts == {"decides": 1}
+        assert found.remedy.facts == {"decides": 1, "called": ""}
 
     def test_blocking_in_each_step_is_found(self) -> None:
         found = diagnosed(programs.blocks_each_step, SHORT)["host-wait"]
