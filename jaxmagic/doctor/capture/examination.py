@@ -28,9 +28,9 @@ from ..record.evidence import Evidence
 from .gathered import Gathered
 from .host_use import marked_waits
 from .remedies.tried_code import TriedCode
-from .scope import Scope, rebound
+from .scope import Scope
 from .side_effects.between_runs import BetweenRuns
-from .side_effects.foreseen import foreseen
+from .side_effects.foreseen import reason_to_run_once
 
 #: Applies the rules to the evidence: returns their findings, the names of the rules that looked, and notes.
 Examine = Callable[[Evidence], "tuple[tuple[Any, ...], tuple[str, ...], tuple[Note, ...]]"]
@@ -150,12 +150,9 @@ class Examination:
         self._progress = self._shown.__enter__()
         self._started_at = timestamp()
         self._read = self._scope.read()
-        tree = self._scope.tree
-        changed = [] if tree is None else rebound(tree, self._scope.variables)
-        changed += foreseen(tree, self._scope.variables)
-        self._once = bool(changed) and not self._repeat
-        if self._once:
-            self._notes.append(note("doctor.once_rebound", names=", ".join(changed)))
+        reason = None if self._repeat else reason_to_run_once(self._scope, self._read)
+        self._once = reason is not None
+        self._notes += [] if reason is None else [reason]
         self._between = BetweenRuns(
             self._scope, self._notes, once=self._once, repeat=self._repeat, verify=self._verify_ns is not None
         )

@@ -1,7 +1,7 @@
-"""Foresees what the functions and methods that some code calls will read and assign, from their source.
+"""Foresees from the source what some code, and the functions and methods that it calls, will assign and change.
 
 Code that does something else when it runs again runs only once, with all observers at the same time. This has to be
-known before it runs.
+known before it runs. What happens under a condition is left to the comparison of before and after.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ....memory_use.capture.imported import dict_of, is_module
-from ....runtime.around import attributes, is_exactly, member
+from ....records.note import Note, note
+from ....runtime.around import attributes, is_a, is_exactly, member, of_type
 from ...rules.rewriting.syntax import tree_of
 from ..remedies.user_functions import is_users_function
-from ..scope import rebound
+from ..scope import Scope, rebound
 
 #: What runs only under a condition, or later.
 _PERHAPS = (
@@ -23,87 +24,150 @@ _PERHAPS = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef),
 )
 
+#: Methods that change their object each time, if their value is discarded. Sets and dictionaries have an ``update``
+#: that changes nothing the second time.
+_CHANGING = frozenset({"append", "appendleft", "extend", "insert", "pop", "popleft", "remove", "reverse", "update"})
+_IDEMPOTENT = dict, set
+
+#: Returns the Python expression that leads to what a name stands for, and its value: ``None`` if it is unknown.
+_LookUp = Callable[[str], tuple[str, Any]]
+
+
+class Foreseen(NamedTuple):
+    """The Python expressions of what will be different next time.
+
+    Attributes:
+        assigned: variables and attributes that are read, and then assigned.
+        changed: objects of which parts are assigned, or whose methods change them.
+    """
+
+    assigned: list[str]
+    changed: list[str]
+
 
 class _Called(NamedTuple):
-    """A function of the user's that is called, and the object whose method it is, with the path to that."""
+    """A function of the user's that is called, and what it gets for its parameters, as :data:`_LookUp` returns it."""
 
-    function: Any  # of this type, mypy would bind it
-    owner: Any = None
-    path: str = ""
+    function: Any  # as a types.FunctionType, mypy would bind it
+    given: dict[str, tuple[str, Any]]
 
 
-def foreseen(tree: ast.Module | None, variables: Mapping[str, Any]) -> list[str]:
-    """Return the globals and attributes that the called functions read and then assign, whatever the conditions.
+def reason_to_run_once(scope: Scope, read: Mapping[str, Any]) -> Note | None:
+    """Return why some code would do something else the next time; ``None`` if its source does not show that."""
+    tree = scope.tree
+    assigned, changed = foreseen(tree, read)
+    if names := [*([] if tree is None else rebound(tree, scope.variables)), *assigned]:
+        return note("doctor.once_rebound", names=", ".join(names))
+    return note("doctor.once_changed", names=", ".join(changed)) if changed else None
+
+
+def foreseen(tree: ast.Module | None, read: Mapping[str, Any]) -> Foreseen:
+    """Foresee what some code will assign and change of what it reads.
 
     Args:
         tree: the code; ``None`` if it is a call of a function among the variables.
-        variables: the variables that it sees.
+        read: the variables that it reads before it assigns them.
     """
-    found: dict[str, None] = {}
-    if tree is None:
-        queue = [each for value in variables.values() for each in _methods(value, "self")]
-    else:
-        queue = list(_calls(tree, lambda name: (name, variables.get(name))))
+    queue = [] if tree is not None else [called for each in read.values() for called in _function(each, "self")]
+    assigned: dict[str, None] = {}
+    changed: dict[str, None] = {}
+    if tree is not None:
+        changed |= dict.fromkeys(_changes(tree, lambda name: (name, read.get(name))))
+        queue += _calls(tree, lambda name: (name, read.get(name)))
     met = set()
     for called in queue:  # grows meanwhile
         definition = _definition(called.function)
-        if definition is None or (key := (called.function, called.path)) in met:
+        key = called.function, *(path for path, _ in called.given.values())
+        if definition is None or key in met:
             continue
         met.add(key)
-        own = definition.args.posonlyargs + definition.args.args
-        receiver = own[0].arg if called.owner is not None and own else ""
-        found |= dict.fromkeys(_globals(definition))
-        found |= dict.fromkeys(f"{called.path}.{name}" for name in _attributes(definition, receiver))
-
-        def look_up(name: str, called: _Called = called, receiver: str = receiver) -> tuple[str, Any]:
-            held = called.function.__globals__
-            return (called.path, called.owner) if name == receiver else (name, held.get(name))
-
-        queue += _calls(ast.Module(definition.body, []), look_up)
-    return list(found)
+        look_up = _inside(called)
+        body = ast.Module(definition.body, [])
+        assigned |= dict.fromkeys([*_globals(definition), *_attributes(definition, called.given)])
+        changed |= dict.fromkeys(_changes(body, look_up))
+        queue += _calls(body, look_up)
+    return Foreseen(list(assigned), list(changed))
 
 
-def _calls(tree: ast.Module, look_up: Callable[[str], tuple[str, Any]]) -> Iterator[_Called]:
+def _inside(called: _Called) -> _LookUp:
+    code, held = called.function.__code__, called.function.__globals__
+    own = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+
+    def look_up(name: str) -> tuple[str, Any]:
+        return called.given.get(name) or (name, None if name in own else held.get(name))
+
+    return look_up
+
+
+def _calls(tree: ast.AST, look_up: _LookUp) -> Iterator[_Called]:
+    """Yield the functions of the user's that are called, with what they get."""
     for node in _always(tree):
-        if isinstance(node, ast.Call) and (found := _value(node.func, look_up)) is not None:
-            yield from _methods(found[1], found[0].rpartition(".")[0])
+        if isinstance(node, ast.Call):
+            path, function = _value(node.func, look_up)
+            for called in _function(function, path.rpartition(".")[0]):
+                code = called.function.__code__
+                names = code.co_varnames[len(called.given) : code.co_argcount]
+                positional = zip(names, (_value(each, look_up) for each in node.args), strict=False)
+                named = {each.arg: _value(each.value, look_up) for each in node.keywords if each.arg}
+                yield _Called(called.function, {**called.given, **dict(positional), **named})
 
 
-def _value(node: ast.expr, look_up: Callable[[str], tuple[str, Any]]) -> tuple[str, Any] | None:
+def _function(value: Any, path: str) -> Iterator[_Called]:
+    """Yield the user's function in a value, if that is a function or a method, or calls one as ``nnx.jit`` does.
+
+    What ``jax.jit`` has compiled assigns and changes nothing.
+    """
+    if is_exactly(value, types.MethodType) and is_users_function(value.__func__):
+        names = value.__func__.__code__.co_varnames
+        yield _Called(value.__func__, {names[0]: (path, value.__self__)} if names else {})
+    elif is_users_function(value):
+        yield _Called(value, {})
+    elif not str(of_type("__module__", type(value))).startswith("jax"):
+        inner = (attributes(value) or {}).get("__wrapped__")
+        yield from [_Called(inner, {})] if is_users_function(inner) else []
+
+
+def _value(node: ast.expr, look_up: _LookUp) -> tuple[str, Any]:
     """Return the path and the value of a name, or of attributes of one, without running code of the user's."""
     if isinstance(node, ast.Name):
         return look_up(node.id)
-    if not isinstance(node, ast.Attribute) or (whole := _value(node.value, look_up)) is None:
-        return None
-    path, value = whole
+    if not isinstance(node, ast.Attribute):
+        return "", None
+    path, value = _value(node.value, look_up)
     held = dict_of(value) if is_module(value) else attributes(value) or {}
     part = held.get(node.attr)
-    if part is None and not is_module(value):
+    if part is None and value is not None and not is_module(value):
         part = member(type(value), node.attr)
         if is_exactly(part, types.FunctionType):
             part = types.MethodType(part, value)
     return f"{path}.{node.attr}", part
 
 
-def _methods(value: Any, path: str) -> Iterator[_Called]:
-    """Yield the user's function in a value, if that is a function or a method."""
-    if is_exactly(value, types.MethodType) and is_users_function(value.__func__):
-        yield _Called(value.__func__, value.__self__, path)
-    elif is_users_function(value):
-        yield _Called(value)
-
-
 def _definition(function: types.FunctionType) -> ast.FunctionDef | None:
     code = function.__code__
     tree = tree_of(code.co_filename)
     found = (each for each in ast.walk(tree or ast.Module([], [])) if isinstance(each, ast.FunctionDef))
-    return next(
-        (each for each in found if each.name == code.co_name and _first_line(each) == code.co_firstlineno), None
-    )
+    same = (each for each in found if each.name == code.co_name and _first_line(each) == code.co_firstlineno)
+    return next(same, None)
 
 
 def _first_line(definition: ast.FunctionDef) -> int:
     return min([definition.lineno, *(each.lineno for each in definition.decorator_list)])
+
+
+def _changes(tree: ast.AST, look_up: _LookUp) -> Iterator[str]:
+    """Yield the paths of known objects whose items are assigned, or whose methods are called for their effect."""
+    for node in _always(tree):
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=changed, attr=method))) if method in _CHANGING:
+                path, value = _value(changed, look_up)
+                value = None if is_a(value, _IDEMPOTENT) else value
+            case ast.Subscript(value=changed) if not isinstance(node.ctx, ast.Load):
+                path, value = _value(changed, look_up)
+            case _:
+                continue
+        if value is not None and not is_module(value):
+            yield path
 
 
 def _globals(definition: ast.FunctionDef) -> list[str]:
@@ -114,16 +178,19 @@ def _globals(definition: ast.FunctionDef) -> list[str]:
     return [name for name in rebound(ast.Module(definition.body, []), declared) if name in always]
 
 
-def _attributes(definition: ast.FunctionDef, receiver: str) -> list[str]:
-    """Return the attributes of its object that a method reads and assigns."""
+def _attributes(definition: ast.FunctionDef, given: Mapping[str, tuple[str, Any]]) -> list[str]:
+    """Return the attributes of what a function gets, such as ``self``, that it reads and assigns."""
     parts = [each for each in ast.walk(definition) if isinstance(each, ast.Attribute)]
-    own = [each for each in parts if isinstance(each.value, ast.Name) and each.value.id == receiver]
-    own.sort(key=lambda each: (each.lineno, each.col_offset))
+    parts.sort(key=lambda each: (each.lineno, each.col_offset))
+    known = {name: path for name, (path, value) in given.items() if value is not None}
+    own = [
+        (known[each.value.id], each) for each in parts if isinstance(each.value, ast.Name) if each.value.id in known
+    ]
     always = {id(each) for each in _always(definition)}
-    assigned = dict.fromkeys(each.attr for each in own if _is_stored(each) and id(each) in always)
-    counted = [each.target for each in _always(definition) if isinstance(each, ast.AugAssign)]
-    read = {each.attr for each in own if not _is_stored(each) or any(each is target for target in counted)}
-    return [name for name in assigned if name in read]
+    counted = {id(each.target) for each in _always(definition) if isinstance(each, ast.AugAssign)}
+    assigned = [f"{path}.{each.attr}" for path, each in own if _is_stored(each) and id(each) in always]
+    read = {f"{path}.{each.attr}" for path, each in own if not _is_stored(each) or id(each) in counted}
+    return [path for path in dict.fromkeys(assigned) if path in read]
 
 
 def _is_stored(node: ast.Name | ast.Attribute) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+import jax
 import pytest
 
 from jaxmagic.doctor.capture.side_effects.foreseen import foreseen
@@ -111,9 +112,96 @@ KNOWN = {
     ],
 )
 def test_what_is_read_and_then_assigned_is_foreseen(code: str, names: list[str]) -> None:
-    assert foreseen(ast.parse(code), KNOWN) == names
+    assert foreseen(ast.parse(code), KNOWN).assigned == names
 
 
 def test_the_function_that_is_diagnosed_is_called() -> None:
-    assert foreseen(None, {"epoch": epoch}) == ["params"]
-    assert foreseen(None, {"fit": KNOWN["trainer"].fit}) == ["self.weights", "self.loss", "self.steps"]
+    assert foreseen(None, {"epoch": epoch}).assigned == ["params"]
+    assert foreseen(None, {"fit": KNOWN["trainer"].fit}).assigned == ["self.weights", "self.loss", "self.steps"]
+
+
+class Jitted:
+    """What ``nnx.jit`` makes: it has the user's function, and the methods of a jitted one."""
+
+    def __init__(self, function: Any) -> None:
+        self.__wrapped__ = function
+
+    def __call__(self, *args: Any) -> Any:
+        return self.__wrapped__(*args)
+
+    def lower(self) -> None: ...
+
+    def trace(self) -> None: ...
+
+
+class Optimizer:
+    def __init__(self) -> None:
+        self.step = 0
+
+    def update(self, model: Any, grads: Any) -> float:
+        return float(grads)
+
+
+def train_step(model: Any, optimizer: Any, x: float) -> float:
+    optimizer.update(model, x)
+    return x
+
+
+def functional(model: Any, optimizer: Any, x: float) -> float:
+    return optimizer.update(model, x)  # type: ignore[no-any-return]
+
+
+def local() -> list[float]:
+    losses: list[float] = []
+    losses.append(1.0)
+    return losses
+
+
+def keep(history: list[float], x: float) -> None:
+    history.append(x)
+
+
+def count(trainer: Any) -> None:
+    trainer.steps += 1
+
+
+OBJECTS = {
+    **{each.__name__: each for each in (train_step, functional, local, keep, count)},
+    "step": Jitted(train_step),
+    "compiled": jax.jit(train_step),
+    "optimizer": Optimizer(),
+    "model": Trainer(),
+    "losses": [1.0],
+    "seen": {"x": 1.0},
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "changed"),
+    [
+        ("losses.append(1.)", ["losses"]),
+        ("for x in xs:\n    losses.append(x)", ["losses"]),
+        ("losses.index(1.)", []),
+        ("seen.update(x=1.)", []),
+        ("last = losses.pop()", []),
+        ("seen['x'] = 1.", ["seen"]),
+        ("seen['x'] += 1.", ["seen"]),
+        ("y = seen['x']", []),
+        ("if xs: losses.append(1.)", []),
+        ("step(model, optimizer, 1.)", ["optimizer"]),
+        ("loss = step(model, optimizer=optimizer, x=1.)", ["optimizer"]),
+        ("train_step(model, optimizer, 1.)", ["optimizer"]),
+        ("functional(model, optimizer, 1.)", []),
+        ("compiled(model, optimizer, 1.)", []),
+        ("local()", []),
+        ("keep(losses, 1.)", ["losses"]),
+        ("keep([], 1.)", []),
+        ("unknown.append(1.)", []),
+    ],
+)
+def test_changes_of_objects_are_foreseen(code: str, changed: list[str]) -> None:
+    assert foreseen(ast.parse(code), OBJECTS) == ([], changed)
+
+
+def test_an_attribute_of_what_a_function_gets_is_foreseen() -> None:
+    assert foreseen(ast.parse("count(model)"), OBJECTS) == (["model.steps"], [])
