@@ -113,7 +113,7 @@ def _short(short: Sequence[Compilation], evidence: Evidence) -> Iterator[RuleFin
             function=longest.function,
             time_ns=longest.total_ns,
         ),
-        evidence=(*_about_imports(evidence), note("doctor.cache_off" if switched_off else "doctor.cache_on")),
+        evidence=(*_about_imports(evidence), note("doctor.cache_off") if switched_off else note("doctor.cache_on")),
         cost_ns=float(total_ns),
         basis="measured",
         per="first run",
