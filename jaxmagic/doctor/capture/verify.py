@@ -150,7 +150,7 @@ def _timed(
         raise NotTried(note("doctor.not_tried_budget"))
     fresh = fresh_values(trial.code, trial.changed)
     before, _ = _made(trial.code, {}, fresh)
-    after, reached = _made(trial.code, change.replacements, fresh)
+    after, reached = _made(change.code or trial.code, change.replacements, fresh)
     if change.replacements and not reached:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     after = after._replace(call=partial(_within, change.context, after.call))
