@@ -10,6 +10,9 @@ from ..record.finding import RuleFinding, Verified
 #: Ways to jit that leave out of jit what made the trial fail.
 _KEPT = frozenset({"asked", "until"})
 
+#: Advice to jit a part of the function that was jitted as a whole, to try it.
+_OF_A_PART = frozenset({"doctor.recompile_in_library"})
+
 #: What to change first, by the error that JAX raises: a fact of the remedy.
 _CHANGES = {
     "ConcretizationTypeError": "reads",
@@ -32,7 +35,7 @@ def revised(finding: RuleFinding, verified: Verified) -> RuleFinding:
     failed = found.get("doctor.cannot_be_jitted") or found.get("doctor.jit_freezes")
     tried = replace(finding, verified=verified)
     remedy = finding.remedy
-    if failed is None or remedy is None or remedy.facts.get("way") in _KEPT:
+    if failed is None or remedy is None or remedy.kind in _OF_A_PART or remedy.facts.get("way") in _KEPT:
         return tried
     return replace(tried, remedy=_blocked(remedy, failed), code=None)
 

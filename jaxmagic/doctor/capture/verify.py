@@ -150,7 +150,7 @@ def _timed(
         raise NotTried(note("doctor.not_tried_budget"))
     fresh = fresh_values(trial.code, trial.changed)
     before, _ = _made(trial.code, {}, fresh)
-    after, reached = _made(trial.code, change.replacements, fresh)
+    after, reached = _made(change.code or trial.code, change.replacements, fresh)
     if change.replacements and not reached:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     after = after._replace(call=partial(_within, change.context, after.call))
@@ -179,9 +179,13 @@ def _as_ceiling(verified: Verified) -> Verified:
 
 
 def _of_ceiling(told: Note) -> Note:
-    if told.kind == "doctor.tried_runs":
-        return note("doctor.ceiling_runs", **told.facts)
-    return note("doctor.ceiling_failed", **told.facts) if told.kind == "doctor.not_tried_failed" else told
+    facts = told.facts
+    match told.kind:
+        case "doctor.tried_runs":
+            return note("doctor.ceiling_runs", before_runs=facts["before_runs"], after_runs=facts["after_runs"])
+        case "doctor.not_tried_failed":
+            return note("doctor.ceiling_failed", error=facts["error"])
+    return told
 
 
 def _within(context: Callable[[], AbstractContextManager[object]], call: Callable[[], Any]) -> Any:

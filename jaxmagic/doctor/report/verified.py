@@ -78,6 +78,14 @@ NOTES: dict[str, Callable[..., str]] = {
     "jitted_transformed": lambda name: (
         f"Tried with the transformed {printable(name)} jitted, and made once for each set of options."
     ),
+    "call_jitted": lambda call, names: (
+        f"Tried with {printable(call)} in a function that is jitted once, with {printable(names)} as "
+        f"{'arguments' if ',' in names else 'an argument'}; JAX called it twice more, to trace it."
+    ),
+    "call_unclear": lambda: _not("which call to put into a jitted function could not be told mechanically"),
+    "call_of_objects": lambda name: _not(
+        f"the code makes {printable(name)}, which is no array, and would have to make it inside the jitted function"
+    ),
     "cannot_be_jitted": lambda name, error, source="", line="": (
         f"Tried to jit {printable(name)}, which failed{f' at {printable(line)}' if line else ''}: {printable(error)}."
     ),

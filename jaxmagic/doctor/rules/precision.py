@@ -56,12 +56,12 @@ def _double_ns(evidence: Evidence, name: str, module: HloModule) -> float:
     """Return the device time per run of the operations of a program that have arrays of double precision."""
     profile = evidence.profile
     assert profile is not None
-    total_ns = sum(
-        each.time_ns
+    double = (
+        each
         for each in profile.operation_times
         if each.module == name and (_DOUBLE.search(each.shape) or _is_double_inside(module, each.name))
     )
-    return device_time(total_ns, evidence)
+    return device_time(double, evidence)
 
 
 def _is_double_inside(module: HloModule, name: str) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
+from ...profiling.record.profile import OperationTime, Profile
 from ...records.call_stack import Frame
 from ...records.cell_names import text_of
 from ..record.evidence import Evidence
@@ -69,13 +70,35 @@ def is_worth_it(cost_ns: float, evidence: Evidence) -> bool:
     return cost_ns >= LEAST_SHARE * evidence.run_ns
 
 
-def device_time(total_ns: float, evidence: Evidence) -> float:
-    """Convert device time of all recorded runs and devices to that of one undisturbed run on one device.
+def device_time(operations: Iterable[OperationTime], evidence: Evidence) -> float:
+    """Return the device time of operations in one undisturbed run, on one device.
 
-    Runs under the profiler take longer, the operations as well as what is between them.
+    Runs under the profiler take longer, the operations as well as what is between them. An operation that was
+    executed several times counts with its median time: a busy machine makes single executions longer.
     """
     profile = evidence.profile
     assert profile is not None
-    runs = max(profile.runs or 1, 1)
-    slowdown = max(profile.recorded_ns / runs / max(evidence.run_ns, 1), 1.0)
-    return total_ns / runs / max(len(profile.device_uses), 1) / slowdown
+    slowdown = max(_recorded_ns(profile) / max(evidence.run_ns, 1), 1.0)
+    return _per_run(operations, profile) / slowdown
+
+
+def least_device_time(operations: Sequence[OperationTime], evidence: Evidence) -> float:
+    """Return how much of :func:`device_time` is certain.
+
+    One execution does not show whether it was disturbed. All that the recorded run took longer than an undisturbed
+    one may have been in the operations that were executed once.
+    """
+    profile = evidence.profile
+    assert profile is not None
+    single = _per_run((each for each in operations if each.median_ns is None), profile)
+    repeated = device_time((each for each in operations if each.median_ns is not None), evidence)
+    return repeated + max(single - max(_recorded_ns(profile) - evidence.run_ns, 0), 0)
+
+
+def _per_run(operations: Iterable[OperationTime], profile: Profile) -> float:
+    return sum(each.usual_ns for each in operations) / (profile.runs or 1) / max(len(profile.device_uses), 1)
+
+
+def _recorded_ns(profile: Profile) -> float:
+    """Return how long one of the recorded runs took."""
+    return profile.recorded_ns / (profile.runs or 1)

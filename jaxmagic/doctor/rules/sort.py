@@ -68,14 +68,14 @@ def _sort_ns(evidence: Evidence, name: str, module: HloModule, shape: str) -> fl
     """Return the device time per run of the sorts of a program that have keys of a shape."""
     profile = evidence.profile
     assert profile is not None
-    total_ns = 0
+    sorting = []
     for each in profile.operation_times:
         number = module.instruction_ids.get(each.name) if each.module == name else None
         instruction = None if number is None else module.instructions[number]
         if instruction is not None and instruction.opcode == "sort":
             keys = module.instructions[instruction.operand_ids[0]]
-            total_ns += each.time_ns if keys.shape == shape else 0
-    return min(device_time(total_ns, evidence), evidence.run_ns)
+            sorting += [each] if keys.shape == shape else []
+    return min(device_time(sorting, evidence), evidence.run_ns)
 
 
 RULE = Rule(

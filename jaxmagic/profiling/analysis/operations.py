@@ -105,9 +105,12 @@ def counts_by_device(operations: Iterable[OperationTime]) -> dict[tuple[object, 
 
 def together(one: OperationTime, other: OperationTime) -> OperationTime:
     """Add the counts and times of two rows."""
+    count = one.count + other.count
+    known = None if one.median_ns is None or other.median_ns is None else (one.median_ns, other.median_ns)
     return replace(
         one,
-        count=one.count + other.count,
+        median_ns=None if known is None else (known[0] * one.count + known[1] * other.count) / count,
+        count=count,
         total_ns=one.total_ns + other.total_ns,
         self_ns=one.self_ns + other.self_ns,
         time_ns=one.time_ns + other.time_ns,

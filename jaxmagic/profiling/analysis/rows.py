@@ -46,10 +46,25 @@ def operations_of(device: str, work: DeviceWork, classifier: OpClassifier) -> li
             multiplied=op.multiplied,
             asynchronous=op.asynchronous,
             accessed_bytes=op.bytes_accessed,
+            median_ns=_median_ns(work, number),
         )
         same = rows.get(op.identity)
         rows[op.identity] = row if same is None else together(same, row)
     return list(rows.values())
+
+
+def _median_ns(work: DeviceWork, number: int) -> float | None:
+    """Return the median time of the executions of an operation; ``None`` if they cannot be told apart.
+
+    Of two, it is the shorter time.
+    """
+    executions = int(work.runs[number])
+    start, end = work.spans(number)
+    if executions < 2 or len(start) % executions:
+        return None
+    in_order = (end - start)[np.argsort(start, kind="stable")]
+    by_time = np.sort(in_order.reshape(executions, -1).sum(axis=1))
+    return float(by_time[(executions - 1) // 2]) / 1000
 
 
 #: The device and the program of operations, and their opcode.

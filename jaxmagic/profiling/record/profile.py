@@ -44,6 +44,8 @@ class OperationTime:
         multiplied: the element type that most of its products multiply, such as ``"bf16"``; empty without products.
         asynchronous: whether it overlaps other operations: then `time_ns` is the time that no other operation hides.
         accessed_bytes: bytes that one execution reads and writes; ``None`` if not known.
+        median_ns: median time of one execution, the shorter one of two; ``None`` if there is one only, or if not
+            known.
     """
 
     name: str
@@ -62,11 +64,19 @@ class OperationTime:
     multiplied: str = ""
     asynchronous: bool = False
     accessed_bytes: int | None = None
+    median_ns: float | None = None
 
     @property
     def mean_ns(self) -> float:
         """Mean time of one execution."""
         return self.total_ns / self.count
+
+    @property
+    def usual_ns(self) -> float:
+        """The attributed device time without what single executions took longer than half of them."""
+        if self.median_ns is None or not self.total_ns:
+            return self.time_ns
+        return self.time_ns * min(self.median_ns / self.mean_ns, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

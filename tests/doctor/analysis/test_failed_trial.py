@@ -64,3 +64,9 @@ def test_advice_that_says_so_already_stays(way: str) -> None:
 def test_other_trials_change_no_advice() -> None:
     for kind in ("doctor.not_tried_budget", "doctor.jit_of_constants"):
         assert after(Note(kind=kind)).code == "f = jax.jit(f)"
+
+
+def test_advice_to_jit_a_part_stays_where_the_whole_cannot_be_jitted() -> None:
+    remedy = note("doctor.recompile_in_library", library="jaxopt.LBFGS.run")
+    finding = RuleFinding(rule="recompile", found=note("text"), remedy=remedy)
+    assert revised(finding, Verified(notes=(failed("TypeError"),))).remedy == remedy

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from fabricate.profiling import operation
 
 from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.rules import examine as module
 from jaxmagic.doctor.rules.all import RULES
 from jaxmagic.doctor.rules.examine import examine
-from jaxmagic.doctor.rules.rule import Rule, available, device_time, is_worth_it
+from jaxmagic.doctor.rules.rule import Rule, available, device_time, is_worth_it, least_device_time
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.records.note import note
 
@@ -39,7 +40,31 @@ def evidence(timing: Any) -> Evidence:
 def test_device_time_is_that_of_an_undisturbed_run(evidence: Evidence, slowdown: float, expected: float) -> None:
     recorded_ns = round(slowdown * evidence.run_ns * 4)
     profile = Profile(runs=4, recorded_ns=recorded_ns, device_uses=(), operation_times=(), place_times=())
-    assert device_time(12e6, replace(evidence, profile=profile)) == pytest.approx(expected * 3e6)
+    total = operation("sort", 12_000_000)
+    assert device_time([total], replace(evidence, profile=profile)) == pytest.approx(expected * 3e6)
+
+
+def test_operations_that_ran_several_times_count_with_their_median_time(evidence: Evidence) -> None:
+    profile = Profile(runs=1, recorded_ns=evidence.run_ns, device_uses=(), operation_times=(), place_times=())
+    evidence = replace(evidence, profile=profile)
+    disturbed = operation("sort", 12_000_000, count=3, median_ns=1e6)  # 1, 1 and 10 ms
+    assert device_time([disturbed], evidence) == pytest.approx(3e6)
+    assert device_time([replace(disturbed, median_ns=5e6)], evidence) == pytest.approx(12e6)
+
+
+def test_what_one_execution_may_have_been_disturbed_by_is_not_certain(evidence: Evidence) -> None:
+    longer_ns = 4_000_000
+    profile = Profile(
+        runs=1, recorded_ns=evidence.run_ns + longer_ns, device_uses=(), operation_times=(), place_times=()
+    )
+    evidence = replace(evidence, profile=profile)
+    once = operation("gather", 9_000_000, count=1)
+    assert least_device_time([once, once], evidence) == pytest.approx(2 * 9e6 - longer_ns)
+    assert least_device_time([replace(once, time_ns=longer_ns - 1)], evidence) == 0
+    repeated = replace(once, count=3, median_ns=3e6)
+    assert least_device_time([repeated], evidence) == device_time([repeated], evidence)
+    faster = replace(profile, recorded_ns=evidence.run_ns // 2)
+    assert least_device_time([once], replace(evidence, profile=faster)) == 9e6
 
 
 def test_the_costliest_comes_first_and_what_happens_once_counts_a_hundredth(

@@ -218,3 +218,21 @@ def test_a_place_is_met_as_often_as_its_operation_ran_whatever_kinds_of_events_t
     kinds = tuple(EventMetadata("dot", {"hlo_op": "dot", "source": "a.py:3", "n": n}) for n in range(2))
     times = summarize(Trace((track("GPU:0", "operations", (0, 0, 10), (1, 10, 40), (0, 40, 50)),), kinds, {}, {}))
     assert [each.count for each in times.place_times] == [3]
+
+
+@pytest.mark.parametrize(
+    ("events", "median_ns", "usual_ns"),
+    [
+        ([(0, 0, 10)], None, 10),
+        ([(0, 0, 10), (0, 10, 40)], 10, 20),
+        ([(0, 0, 10), (0, 10, 90), (0, 90, 102)], 12, 36),
+        ([(0, 0, 10), (0, 10, 90), (0, 90, 170)], 80, 170),  # no more than was recorded
+    ],
+)
+def test_a_disturbed_execution_does_not_change_the_usual_time(
+    events: list[tuple[int, int, int]], median_ns: float | None, usual_ns: float
+) -> None:
+    kinds = (EventMetadata("dot", {"hlo_op": "dot", "hlo_module": "jit_f"}),)
+    (operation,) = summarize(Trace((track("GPU:0", "operations", *events),), kinds, {}, {})).operation_times
+    assert operation.median_ns == median_ns
+    assert operation.usual_ns == pytest.approx(usual_ns)

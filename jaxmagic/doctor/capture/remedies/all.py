@@ -13,8 +13,8 @@ from . import (
     same_result,
     sharding,
     transfer,
-    transformed_calls,
 )
+from .calls import library_calls, transformed_calls
 from .compiled import captured_constant, donation, memory, rematerialise, unrolled_loop
 from .remedy import Builds, Change, NotTried, Remedy
 from .tried_code import TriedCode
@@ -48,8 +48,14 @@ def _jitted(finding: RuleFinding, code: TriedCode) -> Change:
     return not_jitted.propose(finding, code)
 
 
+def _made_once(finding: RuleFinding, code: TriedCode) -> Change:
+    if finding.remedy is not None and finding.remedy.kind == "doctor.recompile_in_library":
+        return library_calls.propose(finding, code)
+    return recompile.propose(finding, code)
+
+
 REMEDIES: dict[str, Remedy] = {
-    "recompile": recompile.propose,
+    "recompile": _made_once,
     "compile-time": _compiled_sooner,
     "not-jitted": _jitted,
     "input-bound": input_bound.propose,

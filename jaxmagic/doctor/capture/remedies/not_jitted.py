@@ -55,13 +55,18 @@ def _function(finding: RuleFinding, code: TriedCode) -> Any:
             return named[0]
     if advised:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-    around = [each for each in reached if finding.line in lines_of(each)]
-    if around:
-        return around[0]
+    around = function_at(finding.line, code)
+    if around is not None:
+        return around
     called = [each for each in read.values() if is_users_function(each)]
     if len(called) != 1:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     return called[0]
+
+
+def function_at(line: str | None, code: TriedCode) -> Any:
+    """Return the nearest of the user's functions that the code leads to around a line; ``None`` without one."""
+    return next((each for each in _reached(code.read()) if line in lines_of(each)), None)
 
 
 def _reached(read: dict[str, Any]) -> Iterator[Any]:
@@ -123,7 +128,7 @@ class Jitted:
         if self._static is not None:
             yield {"static_argnames": self._static}
             return
-        for is_traced in (_is_arrays_or_numbers, _is_arrays):
+        for is_traced in (_is_arrays_or_numbers, has_arrays_only):
             yield {
                 "static_argnums": [number for number, each in enumerate(args) if not is_traced(each)],
                 "static_argnames": [name for name, each in kwargs.items() if not is_traced(each)],
@@ -168,7 +173,8 @@ def _is_arrays_or_numbers(value: Any) -> bool:
     return _has_only(value, _NUMBERS)
 
 
-def _is_arrays(value: Any) -> bool:
+def has_arrays_only(value: Any) -> bool:
+    """Return whether a pytree has arrays as its leaves, and nothing else."""
     return _has_only(value, ())
 
 

@@ -23,6 +23,7 @@ class Change(NamedTuple):
         notes: what a reader must know about it.
         sizes: what compiled programs need without and with it, if memory is what it is about.
         ceiling: whether it computes something else, which shows what no remedy can exceed.
+        code: the code to run with the remedy, if it is written in another way.
     """
 
     replacements: dict[int, Any]
@@ -31,6 +32,7 @@ class Change(NamedTuple):
     notes: tuple[Note, ...] = ()
     sizes: Sizes | None = None
     ceiling: bool = False
+    code: TriedCode | None = None
 
 
 class Builds(NamedTuple):

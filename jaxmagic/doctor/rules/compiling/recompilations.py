@@ -76,17 +76,17 @@ def grouped(compilations: Sequence[Compilation]) -> list[Group]:
 def programs_of(group: Group, evidence: Evidence) -> list[Program]:
     """Return the programs of a function that ran in the first run."""
     programs = [each for each in evidence.programs or () if each.eager == group.eager]
-    if group.location is None:
+    if group.location is None or is_librarys(group):  # programs only know where the user's functions are
         return [each for each in programs if group.function in names_of_program(each)]
     return [each for each in programs if (each.function, each.location) == group.same_function]
 
 
 def library_called(group: Group, evidence: Evidence) -> str | None:
-    """Return the library's function that the user's line calls, and that passes a new function to a loop.
+    """Return the library's function that the user's line calls, and that jits a new function or passes it to a loop.
 
-    Empty if its name is unknown; ``None`` if the user's own code passes it, or if that is unknown.
+    Empty if its name is unknown; ``None`` if the user's own code does so, or if that is unknown.
     """
-    if not group.eager or group.kind != "new function":
+    if group.kind != "new function" or not (group.eager or is_librarys(group)):
         return None
     called = {
         _called_library(instruction.stack, program.called_at)
@@ -96,7 +96,14 @@ def library_called(group: Group, evidence: Evidence) -> str | None:
         if instruction.stack
     }
     outermost = called.pop() if len(called) == 1 else None
-    return None if outermost is None else outermost.library or ""
+    if outermost is None:
+        return "" if is_librarys(group) else None
+    return outermost.library or ""
+
+
+def is_librarys(group: Group) -> bool:
+    """Return whether a library defines the function."""
+    return group.location is not None and library_module(group.location.rpartition(":")[0]) is not None
 
 
 def _called_library(stack: Stack, line: Frame | None) -> Frame | None:

@@ -26,6 +26,7 @@ from .recompilations import (
     forms_of,
     function_of,
     grouped,
+    is_librarys,
     library_called,
     median_ns,
     only_numbers_differ,
@@ -149,7 +150,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
     if forms > 1:  # a program for each of them compiles all the same
         cost_ns *= min(_repeating(group, evidence) / len(group.compilations), 1)
     location = group.location if made is None else _location_like(group.location, made, evidence)
-    called_at = _called_at(group, evidence) if location is None else None
+    called_at = _called_at(group, evidence) if location is None or is_librarys(group) else None
     return RuleFinding(
         rule=RULE.name,
         found=note(

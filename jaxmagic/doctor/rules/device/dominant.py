@@ -11,7 +11,13 @@ from ....records.note import Note, note
 from ....xla.hlo import HloModule
 from ...record.evidence import Evidence
 from ...record.program import Program
-from ..rule import device_time, source_at
+from ..rule import device_time, least_device_time, source_at
+
+#: How the rules about dominant operations take account of a busy machine.
+CERTAIN = (
+    "An operation that was executed several times counts with its median time; for one that was executed once, all "
+    "that the recorded run took longer than an undisturbed one is subtracted first."
+)
 
 
 class DominantLine(NamedTuple):
@@ -52,7 +58,9 @@ class DominantLine(NamedTuple):
 def dominant(
     evidence: Evidence, least_share: float, is_kind: Callable[[OperationTime, HloModule | None], bool]
 ) -> Iterator[DominantLine]:
-    """Yield the lines for which operations of a kind dominate, for programs that can be told apart by their names.
+    """Yield the lines for which operations of a kind certainly dominate.
+
+    Programs have to be told apart by their names.
 
     Args:
         evidence: the observations of the runs.
@@ -74,8 +82,8 @@ def dominant(
             ):
                 lines.setdefault(operation.source, []).append(operation)
         for line, operations in lines.items():
-            time_ns = min(device_time(sum(each.time_ns for each in operations), evidence), evidence.run_ns)
-            if time_ns >= least_share * evidence.run_ns:
+            time_ns = min(device_time(operations, evidence), evidence.run_ns)
+            if min(time_ns, least_device_time(operations, evidence)) >= least_share * evidence.run_ns:
                 longest_first = tuple(sorted(operations, key=lambda each: -each.time_ns))
                 yield DominantLine(program, line or program.location, time_ns, longest_first)
 

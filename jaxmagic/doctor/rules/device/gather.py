@@ -13,7 +13,7 @@ from ....xla.hlo import HloModule
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ..rule import Rule
-from .dominant import DominantLine, dominant
+from .dominant import CERTAIN, DominantLine, dominant
 
 #: Instructions that check, convert or shape indices, or replace elements outside an array, as `jnp.take` does.
 _CHECKS = frozenset({
@@ -67,7 +67,8 @@ RULE = Rule(
     name="gather",
     looks_for="gathers and scatters that dominate",
     decides="Reports operations that read or write elements by index, as x[i] and x.at[i].add(y) with an array i, if "
-    f"they take at least {units.percent(_LEAST_DOMINANT)} of the run for one line. How much less another "
+    f"they take at least {units.percent(_LEAST_DOMINANT)} of the run for one line. "
+    f"{CERTAIN} How much less another "
     "way would take depends on the "
     "indices, so the cost is unknown. On CPUs, the promises indices_are_sorted and unique_indices changed nothing "
     "when measured with a million indices; JAX documents that they may help on some backends.",

@@ -14,7 +14,7 @@ from ....xla.hlo import HloModule
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ..rule import Rule
-from .dominant import dominant
+from .dominant import CERTAIN, dominant
 
 #: One line is a finding from this share of the run on.
 _LEAST_DOMINANT = 0.2
@@ -140,6 +140,7 @@ RULE = Rule(
     looks_for="arrays that are reordered in memory, as for a product over an axis that is not the last one",
     decides="Reports transposes, and copies that change the layout, if they take at least "
     f"{units.percent(_LEAST_DOMINANT)} of the run for one line, and nothing uses the arrays in their first order. "
+    f"{CERTAIN} "
     "Their device time is the cost if they reorder arguments as these are passed. Otherwise they have to take at "
     f"least {units.percent(_LEAST_UNKNOWN)} of the run, and the cost is unknown: XLA may have to reorder other "
     "arrays instead.",

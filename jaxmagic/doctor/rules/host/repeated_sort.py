@@ -55,12 +55,10 @@ def _finding(
     profile = evidence.profile
     assert profile is not None
     names = {each.name for each in sorts}
-    times = [
-        each.time_ns
-        for each in profile.operation_times
-        if each.module == program.executable.name and each.name in names
+    sorting = [
+        each for each in profile.operation_times if each.module == program.executable.name and each.name in names
     ]
-    sort_ns = device_time(sum(times), evidence)
+    sort_ns = device_time(sorting, evidence)
     cost_ns = min(sort_ns * (1 - 1 / call.count), evidence.run_ns)
     if not cost_ns or not is_worth_it(cost_ns, evidence):
         return

@@ -181,6 +181,29 @@ def test_the_call_of_a_library_that_makes_a_loop_is_to_be_jitted(tmp_path: Path,
     assert found(jax.jit(step), X) == []
 
 
+def test_a_function_that_a_library_jits_anew_is_not_the_users(tmp_path: Path, monkeypatch: Any) -> None:
+    package = tmp_path / "site-packages" / "optimizers_of_others"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "import jax\n"
+        "class Optimizer:\n"
+        "    def __init__(self, f):\n        self.f, self.update = f, jax.jit(self.update)\n"
+        "    def update(self, x):\n        return self.f(x) @ x\n"
+    )
+    monkeypatch.syspath_prepend(str(package.parent))
+    import optimizers_of_others  # type: ignore[import-not-found]
+
+    def step(x: Any) -> Any:
+        optimizer = optimizers_of_others.Optimizer(jnp.sin)
+        return optimizer.update(x)
+
+    finding = the_one(step, X)
+    assert finding.source == "return optimizer.update(x)"
+    assert finding.remedy is not None
+    assert finding.remedy.kind == "doctor.recompile_in_library"
+    assert found(jax.jit(step), X) == []
+
+
 def test_a_loop_of_the_users_own_is_not_that_of_a_library() -> None:
     def step(x: Any) -> Any:
         return jax.lax.while_loop(lambda y: y.sum() < 1e3, lambda y: y * 2 @ y, x)

@@ -7,16 +7,16 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ....records.note import note
-from ....runtime.around import is_exactly
-from ...record.finding import RuleFinding
-from ...rules.host.transformed_calls import TRANSFORMS
-from .function_copies import module_with
-from .not_jitted import Jitted
-from .recompile import identity
-from .remedy import Change, NotTried
-from .transfer import seen_variables
-from .tried_code import TriedCode
+from .....records.note import note
+from .....runtime.around import is_exactly
+from ....record.finding import RuleFinding
+from ....rules.host.transformed_calls import TRANSFORMS
+from ..function_copies import module_with
+from ..not_jitted import Jitted
+from ..recompile import identity
+from ..remedy import Change, NotTried
+from ..transfer import seen_variables
+from ..tried_code import TriedCode
 
 
 def is_outermost(finding: RuleFinding) -> bool:

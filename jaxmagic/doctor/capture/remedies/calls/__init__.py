@@ -1,0 +1,1 @@
+"""Jits calls: what a transformation of JAX returns, and calls of libraries."""
