@@ -199,7 +199,7 @@ def is_mutable(value: Any) -> bool:
     """Return whether a value can change without another one taking its place."""
     if is_a(value, types.FunctionType):
         return is_users_function(value)
-    return is_a(value, np.ndarray) or not (is_a(value, (tuple, frozenset)) or _is_array(value))
+    return is_a(value, np.ndarray) or not (is_a(value, (tuple, frozenset, weakref.ReferenceType)) or _is_array(value))
 
 
 def _is_array(value: Any) -> bool:

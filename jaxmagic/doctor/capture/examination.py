@@ -156,7 +156,7 @@ class Examination:
         self._between = BetweenRuns(
             self._scope, self._notes, once=self._once, repeat=self._repeat, verify=self._verify_ns is not None
         )
-        self._gathered.list_inputs(self._read)
+        self._gathered.list_inputs(self._scope.code, self._read)
         self._watch = ProfileWatch(
             cold=self._once, recorded=self._gathered.read_trace, already=0 if self._once else 2
         )

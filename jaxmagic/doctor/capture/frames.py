@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from dataclasses import replace
 
 from ...records.call_stack import Frame
@@ -14,3 +15,11 @@ def known(frame: Frame | None) -> Frame | None:
         return None
     name = known_as(frame.file)
     return frame if name == frame.file else replace(frame, cell=name)
+
+
+def first_line(function: types.FunctionType) -> Frame:
+    """Return the first line of a function, with its decorators."""
+    code = function.__code__
+    place = known(Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno))
+    assert place is not None
+    return place

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from ...runtime.around import is_a, is_exactly, of_type
-from ..record.evidence import Input, InputKind
+from ..record.evidence import Input, InputKind, ModuleLibrary
 from .changes import Reached, reach
+from .failures.libraries.module_use import library_of
+from .frames import first_line
+from .library_names import path_of
+from .remedies.user_functions import is_users_function
 
 #: The most inputs that are listed.
 _MOST_INPUTS = 1000
 
 #: Containers inside of others are looked through down to this depth.
 _DEEPEST = 6
+
+#: What iterates over the items of a container, by its class; those of the user's classes may do more.
+_ITEMS: dict[type, Callable[[Any], Iterator[Any]]] = {
+    dict: lambda value: iter(dict.values(value)),
+    list: list.__iter__,
+    tuple: tuple.__iter__,
+}
 
 
 def inputs_of(variables: Mapping[str, Any]) -> tuple[Input, ...]:
@@ -35,6 +47,9 @@ def inputs_of(variables: Mapping[str, Any]) -> tuple[Input, ...]:
                 kind=kind,
                 type=_array_type(each.value) if array else str(of_type("__name__", type(each.value))),
                 size_bytes=int(each.value.nbytes) if array else 0,
+                library=None if array else library_in(each.value),
+                function=first_line(each.value) if is_users_function(each.value) else None,
+                public=path_of(each.value) if kind == "function" else "",
             )
         )
         if len(found) == _MOST_INPUTS:
@@ -72,10 +87,32 @@ def _is_taken(value: Any, depth: int = _DEEPEST) -> bool:
     """Return whether jit may take an object: text, and classes that JAX does not know, are no arrays."""
     import jax
 
-    if is_exactly(value, dict, list, tuple) and depth and len(value) <= _MOST_INPUTS:
-        return all(_is_taken(each, depth - 1) for each in (value.values() if is_exactly(value, dict) else value))
+    if depth and (is_exactly(value, dict, list) or is_a(value, tuple)):
+        return all(_is_taken(each, depth - 1) for each in islice(_items(value) or (), _MOST_INPUTS))
     known = value is None or is_a(value, (np.ndarray, np.generic, bool, int, float, complex))
     return known or _is_jax_array(value) or not jax.tree_util.all_leaves([value])
+
+
+def library_in(value: Any, depth: int = _DEEPEST) -> ModuleLibrary | None:
+    """Return the library of whose modules a value is one, or has one in its containers; ``None`` if there is none."""
+    items = _items(value)
+    if items is None:
+        return library_of(value) or ("nnx" if _is_of_nnx(value) else None)
+    found = (library_in(each, depth - 1) for each in islice(items, _MOST_INPUTS if depth else 0))
+    return next((each for each in found if each is not None), None)
+
+
+def _items(value: Any) -> Iterator[Any] | None:
+    """Iterate over the items of a container; ``None`` if a value is none."""
+    return next((items(value) for kind, items in _ITEMS.items() if is_a(value, kind)), None)
+
+
+def _is_of_nnx(value: Any) -> bool:
+    """Return whether a value is an object of flax.nnx, such as an optimizer, whose changes ``nnx.jit`` keeps."""
+    return any(
+        of_type("__name__", kind) in ("Object", "Pytree") and str(of_type("__module__", kind)).startswith("flax.nnx")
+        for kind in of_type("__mro__", type(value))
+    )
 
 
 def _is_jax_array(value: Any) -> bool:

@@ -7,11 +7,10 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from ...records.call_stack import Frame
 from ...records.cell_names import text_of
 from ...runtime.around import is_a, of_type
 from ..record.evidence import JittedName
-from .frames import known
+from .frames import first_line
 
 #: A declaration, with its decorators, has at most this many lines.
 _MOST_LINES = 20
@@ -42,12 +41,9 @@ def _described(name: str, value: Any) -> JittedName | None:
     function = getattr(value, "__wrapped__", None)
     if function is None or not is_a(function, types.FunctionType):
         return None
-    code = function.__code__
-    place = known(Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno))
-    assert place is not None
-    return JittedName(
-        name=name, function=code.co_name, location=place.location, declared=_declared(code.co_filename, place.line)
-    )
+    place = first_line(function)
+    declared = _declared(place.file, place.line)
+    return JittedName(name=name, function=place.function, location=place.location, declared=declared)
 
 
 def _declared(file: str, line: int) -> str:

@@ -14,6 +14,9 @@ from .program import Program
 #: Kinds of objects that the code reads, as far as the rules distinguish them.
 InputKind = Literal["numpy array", "jax array", "number", "function", "iterator", "object", "other"]
 
+#: Libraries with modules that hold more than arrays, and a jit of their own that takes them.
+ModuleLibrary = Literal["equinox", "nnx"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
@@ -25,6 +28,10 @@ class Input:
         type: element type and shape of an array, such as ``"f32[8,8]"``; the name of the class of anything else.
         size_bytes: the size of an array; 0 for anything else.
         deleted: whether the first run deleted it, as donating does.
+        library: the library of whose modules it is one, or has one inside; also ``"nnx"`` for other objects of
+            flax.nnx whose changes ``nnx.jit`` keeps, such as optimizers.
+        function: for a plain function that the user wrote, its first line.
+        public: for a function of a library, its dotted path, such as ``"jax.numpy.tanh"``.
     """
 
     path: str
@@ -32,6 +39,23 @@ class Input:
     type: str
     size_bytes: int = 0
     deleted: bool = False
+    library: ModuleLibrary | None = None
+    function: Frame | None = None
+    public: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryNames:
+    """The meanings of the names that the code, or a function of the user's, reads from outside.
+
+    Attributes:
+        function: the first line of the function; ``None`` for the code itself.
+        paths: names, and in the code also attributes of modules, with the dotted path of the module or of the
+            library's function that each is: ``("tanh", "numpy.tanh")``. The path of anything else is empty.
+    """
+
+    function: Frame | None
+    paths: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +235,7 @@ class Evidence:
         lowering_imports: the packages that JAX imported to lower programs, longest first.
         limit_bytes: the memory to try against: the device's or what the user gave; ``None`` if unknown.
         jitted: the jitted functions that the code names.
+        names: what the names in the code, and in the user's functions that it leads to, stand for.
         matmul_precision: JAX's option ``jax_default_matmul_precision`` after the runs; ``None`` if it is not set.
         kept: arrays that each run keeps alive beyond its end; ``None`` if the code did not run often enough.
         resident_bytes: arrays on each device, at least, that were alive before the first run and after the last;
@@ -236,6 +261,7 @@ class Evidence:
     lowering_imports: tuple[LoweringImport, ...] = ()
     limit_bytes: int | None = None
     jitted: tuple[JittedName, ...] = ()
+    names: tuple[LibraryNames, ...] = ()
     matmul_precision: str | None = None
     kept: tuple[KeptArrays, ...] | None = None
     resident_bytes: int | None = None

@@ -28,12 +28,45 @@ def _not_jitted(count: int, names: str, kinds: int) -> str:
     return f"{count} operations per run are called one by one, outside of jit: {printable(names)}{more}."
 
 
-def _how_to_jit(way: str, function: str, outer: str = "", source: str = "", freezes: int = 0, **known: Any) -> str:
+def _how_to_jit(
+    way: str,
+    function: str,
+    outer: str = "",
+    source: str = "",
+    freezes: int = 0,
+    library: str = "",
+    functions: str = "",
+    objects: str = "",
+    **known: Any,
+) -> str:
     if way == "blocked":
         first = _blocked(function, source, freezes=bool(freezes))
     else:
         first = _way_to_jit(way, function, outer)
-    return " ".join([first, *_caveats(**known)])
+    return " ".join([first, *_not_traced(library, functions, objects), *_caveats(**known)])
+
+
+def _not_traced(library: str, functions: str, objects: str) -> Iterator[str]:
+    """Yield what jit does not trace in the arguments."""
+    if library == "equinox":
+        yield (
+            "filter_jit traces the arrays in its arguments. It compiles again for another value of anything else, "
+            "even a number: pass an array for one that changes."
+        )
+    if library == "nnx":
+        yield "nnx.jit takes modules and optimizers, and keeps what the function changes in them."
+    if functions:
+        several = ", " in functions
+        yield (
+            f"{printable(functions)} {'are' if several else 'is'} static: pass the same "
+            f"{'functions' if several else 'function'} in each call, as jit compiles again for another one."
+        )
+    if objects:
+        several = ", " in objects
+        yield (
+            f"jit does not trace {printable(objects)}: let the jitted function read {'them' if several else 'it'} "
+            "from outside, or make static what is the same object in each call."
+        )
 
 
 def _caveats(

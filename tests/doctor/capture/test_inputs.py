@@ -73,3 +73,36 @@ def test_donated_arrays_are_found() -> None:
 
 def test_a_thousand_inputs_are_enough() -> None:
     assert len(inputs_of({"many": [np.zeros(1) for _ in range(1500)]})) == 1000
+
+
+def of_module(x: Any) -> Any:
+    return x
+
+
+def test_functions_are_known_by_where_they_are_from() -> None:
+    found = {each.path: each for each in inputs_of({"f": of_module, "g": jnp.tanh, "h": lambda x: x, "n": 1})}
+    own, lambda_ = found["f"].function, found["h"].function
+    assert own is not None
+    assert (own.function, own.line) == ("of_module", of_module.__code__.co_firstlineno)
+    assert lambda_ is not None
+    assert lambda_.function == "<lambda>"
+    assert (found["g"].public, found["g"].function, found["f"].public) == ("jax.numpy.tanh", None, "")
+
+
+def test_a_named_tuple_of_functions_is_nothing_that_jit_takes() -> None:
+    found = {each.path: each.kind for each in inputs_of({"a": Pair(jnp.tanh, 1), "b": Pair(1, jnp.ones(3))})}
+    assert (found["a"], found["b"]) == ("object", "other")
+
+
+def test_modules_of_libraries_are_found_in_containers() -> None:
+    class Module:
+        pass
+
+    class Pytree:
+        pass
+
+    Module.__module__, Pytree.__module__ = "equinox._module", "flax.nnx.pytreelib"
+    equinox, nnx = type("MLP", (Module,), {})(), type("Optimizer", (Pytree,), {})()
+    variables = {"m": equinox, "s": (1, {"m": [equinox]}), "p": Pair(1, equinox), "o": nnx, "f": of_module, "l": [1]}
+    found = {each.path: each.library for each in inputs_of(variables)}
+    assert [found[each] for each in "mspofl"] == ["equinox", "equinox", "equinox", "nnx", None, None]

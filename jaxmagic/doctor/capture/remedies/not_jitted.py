@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -31,23 +33,28 @@ _NUMBERS = bool, int, float, complex
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
     """Propose to call the jitted function instead of the function that the finding is about."""
     function = _function(finding, code)
-    jitted = Jitted(function, _declared(finding))
+    library = "" if finding.remedy is None else str(finding.remedy.facts.get("library", ""))
+    jitted = Jitted(function, _declared(finding), library)
     about = note("doctor.jitted", name=function.__name__)
     return Change({id(function): jitted.call}, used=lambda: jitted.called, notes=(about,))
 
 
 def _declared(finding: RuleFinding) -> tuple[str, ...] | None:
     """Return the static arguments of the code to paste; ``None`` if the finding has no code."""
-    calls = calls_in_advice(finding, "jit")
+    calls = _calls_of_jit(finding)
     given = constant_of(calls[0], "static_argnames") if calls else None
     return None if not calls else (given,) if isinstance(given, str) else tuple(given or ())
+
+
+def _calls_of_jit(finding: RuleFinding) -> list[ast.Call]:
+    return calls_in_advice(finding, "(filter_)?jit")
 
 
 def _function(finding: RuleFinding, code: TriedCode) -> Any:
     """Return the function: named by the finding, or around its line, or the only one that the code calls."""
     read = code.read()
     reached = {id(each): each for each in _reached(read)}.values()
-    advised = first_arguments(calls_in_advice(finding, "jit"))
+    advised = first_arguments(_calls_of_jit(finding))
     for name in (*names_given(finding), *advised):
         named = [each for each in reached if each.__name__ == name]
         named = named or [each for variable, each in read.items() if variable == name and is_users_function(each)]
@@ -84,15 +91,23 @@ class Jitted:
 
     Its static arguments are the ones that are given, by their names, or else those that cannot be traced.
 
+    Args:
+        function: the function.
+        static: its static arguments.
+        library: the library whose jit compiles it; empty for JAX.
+
     Attributes:
         called: whether it has been called.
         function: the function.
     """
 
-    def __init__(self, function: Callable[..., Any], static: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], static: tuple[str, ...] | None = None, library: str = ""
+    ) -> None:
         self.called = False
         self.function = function
         self._static = static
+        self._library = library
         self._jitted: Callable[..., Any] | None = None
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
@@ -103,15 +118,13 @@ class Jitted:
         return self._jitted(*args, **kwargs)
 
     def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        import jax
-
         if is_jitted(self.function):
             return self.function
         problem: Exception | None = None
         for options in self._options(args, kwargs):
-            jit = partial(jax.jit, **options)
+            jit = partial(_jit_of(self._library), **options)
             try:
-                traced = [jit(partial(self.function)).trace(*args, **kwargs).jaxpr for _ in range(2)]
+                traced = [_traced(self._library, jit, self._fresh(), args, kwargs) for _ in range(2)]
             except Exception as error:
                 problem = problem or error
             else:
@@ -119,20 +132,39 @@ class Jitted:
                     raise NotTried(note("doctor.jit_freezes", name=self.function.__name__))
                 if not getattr(traced[0], "jaxpr", traced[0]).invars:
                     raise NotTried(note("doctor.jit_of_constants", name=self.function.__name__))
-                return jit(partial(self.function))  # JAX keeps traces by function: not the user's own
+                return jit(self._fresh())
         assert problem is not None
         raise NotTried(_failure(self.function.__name__, problem))
+
+    def _fresh(self) -> Any:
+        """Return the function as another object: JAX keeps traces by function, and not the user's own."""
+        return partial(self.function)
 
     def _options(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the options of jit to try, in turn."""
         if self._static is not None:
-            yield {"static_argnames": self._static}
+            yield {"static_argnames": self._static} if self._static else {}
             return
         for is_traced in (_is_arrays_or_numbers, has_arrays_only):
             yield {
                 "static_argnums": [number for number, each in enumerate(args) if not is_traced(each)],
                 "static_argnames": [name for name, each in kwargs.items() if not is_traced(each)],
             }
+
+
+def _jit_of(library: str) -> Any:
+    """Return the jit of a library whose modules the function gets, or else JAX's."""
+    if library == "equinox":
+        return import_module("equinox").filter_jit
+    return import_module("flax.nnx" if library else "jax").jit
+
+
+def _traced(library: str, jit: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the jaxpr of a function, as the jit of a library makes it."""
+    if library == "equinox":
+        return import_module("equinox").filter_make_jaxpr(function)(*args, **kwargs)[0]
+    traced = jit(function).trace(*args, **kwargs)
+    return getattr(traced, "traced", traced).jaxpr  # nnx wraps it
 
 
 def _failure(name: str, error: Exception) -> Note:

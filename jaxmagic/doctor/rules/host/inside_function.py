@@ -6,6 +6,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from ...record.evidence import Evidence
+from ..rewriting.syntax import first_line
 from .host_time import best_run
 from .syntax import Function
 
@@ -38,7 +39,7 @@ def inside_function(function: Function, file: str, evidence: Evidence) -> Inside
     called nothing: those count as well. The time of a sample is that since the one before, as there is none while C
     holds Python's lock.
     """
-    first = min(each.lineno for each in (function, *function.decorator_list))
+    first = first_line(function)
     inside = [
         each
         for each in evidence.functions

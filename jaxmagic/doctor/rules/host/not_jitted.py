@@ -13,12 +13,15 @@ from ....records.note import Note, note
 from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
-from ..rewriting.called_function import called_function, transformed_around
+from ..rewriting.called_function import CalledFunction, called_function, transformed_around
+from ..rewriting.jit_arguments import objects, static_option, untraced
 from ..rewriting.jit_caveats import Caveats, caveats
 from ..rewriting.jit_obstacles import functions_run, obstacles
 from ..rewriting.jittable import computes_only, takes_arrays
 from ..rewriting.loop_end import end_of
-from ..rewriting.syntax import last_name, lines_run
+from ..rewriting.meanings import paths_in
+from ..rewriting.module_jit import jit_of
+from ..rewriting.syntax import last_name, lines_run, parameters
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import LEAST_NS, eager_calls, host_time, matters, names_of_program
 from .inside_function import MOST_INSIDE, InsideFunction, calls_operation, inside_function
@@ -34,12 +37,6 @@ _MOST_UNROLLED = 200
 
 #: Fewer samples of the host's line are chance.
 _LEAST_SAMPLES = 3
-
-#: Kinds of arguments that jit does not take.
-_OBJECTS = "function", "iterator", "object"
-
-#: Types of arguments that have to be static.
-_FLAGS = "bool", "str"
 
 #: The most names of operations that are listed.
 _MOST_NAMES = 4
@@ -62,7 +59,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     called = called_function(evidence, count, _MOST_UNROLLED)
     transformed = _transformed(line, evidence) if transforms and called is None else ""
     if called is not None:
-        remedy, code = _compile(called.function.name, called.static)
+        remedy, code = _compile_called(called, evidence)
     elif transforms:
         remedy, code = _remedy_of_transformed(line, transformed)
     else:
@@ -148,13 +145,15 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     """Return what to do, and code if jit can compile the function around a line as it is."""
     function = None if line is None else function_around(line)
     if line is None or function is None:
-        return _advice("group", known=caveats(obstacles(_functions_seen(evidence)), evidence.waits or ())), None
+        return _advice(
+            "group", known=caveats(obstacles(_functions_seen(evidence), evidence.names), evidence.waits or ())
+        ), None
     functions = functions_run(function, line.file, evidence)
     own = {(each.name, file) for each, file in functions}
     waits = [
         each for each in evidence.waits or () if each.line is not None and (each.line.function, each.line.file) in own
     ]
-    loop, found = loop_around(line), obstacles(functions)
+    loop, found = loop_around(line), obstacles(functions, evidence.names)
     known = caveats(found, waits)
     undecided = {name: fact for name, fact in known.items() if name not in ("decides", "reads")}
     if _is_of_model(line):
@@ -165,20 +164,41 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     if loop is not None and count > _MOST_UNROLLED:
         return _advice("loop", function.name, known), None
     outer = [each for each in around(line) if isinstance(each, Function) and each is not function]
-    others = {each.path for each in evidence.inputs if each.kind in _OBJECTS or each.type in _FLAGS}
-    plain = all(computes_only(each) for each, _ in functions) and takes_arrays(function, others)
+    plain = all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in functions)
+    plain = plain and takes_arrays(function, untraced(evidence.inputs))
     if waits or found or not plain:
-        return _advice("group", function.name, known), None
+        return _advice("group", function.name, known | _objects(function, evidence)), None
     runs_outer = not re.search(rf"\b{function.name}\b", evidence.code or "")  # else the code calls it directly
     if outer and runs_outer:
         return _advice("outside", function.name, outer=outer[-1].name), None
     return _compile(function.name)
 
 
-def _compile(function: str, static: tuple[str, ...] = ()) -> tuple[Note, str | None]:
-    names = ", ".join(f'"{each}"' for each in static)
-    options = f", static_argnames={names if len(static) == 1 else f'({names})'}" if static else ""
-    return _advice("function", function), f"{function} = jax.jit({function}{options})"
+def _objects(function: Function, evidence: Evidence) -> Caveats:
+    """Return the arguments of a function that are objects which jit does not take."""
+    given = sorted(objects(evidence.inputs) & parameters(function))
+    return {"objects": ", ".join(given)} if given else {}
+
+
+def _compile(function: str) -> tuple[Note, str | None]:
+    return _advice("function", function), f"{function} = jax.jit({function})"
+
+
+def _compile_called(called: CalledFunction, evidence: Evidence) -> tuple[Note, str | None]:
+    """Return the advice to jit a function by what it gets: modules need the jit of their library."""
+    name, arguments = called.function.name, called.arguments
+    jit, needed = "jax.jit", ""
+    if arguments.library is not None:
+        jit, needed = jit_of(arguments.library, called.function, called.file, evidence.names)
+    options = "" if arguments.library == "equinox" else static_option(arguments.static)
+    advice = note(
+        "doctor.not_jitted_remedy",
+        way="function",
+        function=name,
+        library=arguments.library or "",
+        functions=", ".join(arguments.functions),
+    )
+    return advice, "\n".join(filter(None, [needed, f"{name} = {jit}({name}{options})"]))
 
 
 def _functions_seen(evidence: Evidence) -> list[tuple[Function, str]]:

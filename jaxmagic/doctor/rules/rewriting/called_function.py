@@ -8,16 +8,16 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ....records.call_stack import Frame, is_users
-from ...record.evidence import Evidence
+from ...record.evidence import Evidence, ModuleLibrary
 from ..host.inside_function import inside_function
 from ..host.syntax import Function, assigned
 from ..host.transformed_calls import TRANSFORMS
 from . import syntax
+from .jit_arguments import Arguments, arguments_of, untraced
 from .jit_obstacles import functions_run, is_jitted, obstacles
-from .jittable import computes_only, takes_arrays
-
-#: Types of arguments that may select a program rather than being data.
-_SELECTING = "bool", "int", "str"
+from .jittable import computes_only, has_sizes, takes_arrays
+from .meanings import paths_in
+from .module_jit import libraries_used, methods_of_modules
 
 #: Functions of Python that call no operation of JAX.
 _HARMLESS = frozenset({"enumerate", "len", "print", "range", "zip"})
@@ -35,49 +35,95 @@ class CalledFunction(NamedTuple):
     Attributes:
         function: its definition.
         file: the file or cell that defines it.
-        static: the parameters that get a flag, a text or an integer, which may be a size or an axis.
+        arguments: what it gets.
     """
 
     function: Function
     file: str
-    static: tuple[str, ...] = ()
+    arguments: Arguments = Arguments()
 
 
 def called_function(evidence: Evidence, count: int, most_unrolled: int) -> CalledFunction | None:
     """Return the function to jit; ``None`` if there is none, or it is unknown.
 
     It has nearly all operations, as the syntax of the code tells, or else the samples of the host. Its arguments seem
-    to be arrays or numbers, and there is nothing in it that jit would run only once or cannot compile.
+    to be arrays, numbers, or modules that a library's jit takes, and there is nothing in it that jit would run only
+    once or cannot compile.
 
     Args:
         evidence: the observations of the runs.
         count: how many operations are called per run.
         most_unrolled: if there are more of them, a loop inside the function may take jit long to compile.
     """
-    objects = (each for each in evidence.inputs if each.kind in ("function", "iterator", "object"))
-    others = {each.path for each in objects if each.type != "str"}
-    for found in (*_by_syntax(evidence, count, others), *_by_samples(evidence)):
-        function, file = found.function, found.file
-        functions = functions_run(function, file, evidence)
-        own = {(each.name, place) for each, place in functions}
-        lines = [each.line for each in evidence.waits or () if each.line is not None]
-        if (
-            all(computes_only(each) for each, _ in functions)
-            and all(takes_arrays(each, others if each is function else set()) for each, _ in functions)
-            and not obstacles(functions)
-            and not _reads_changing(functions, evidence)
-            and not transformed_around(function, file, evidence)
-            and not any((line.function, line.file) in own for line in lines)
-            and not (count > most_unrolled and any(_is_long(each) for f, _ in functions for each in ast.walk(f)))
-        ):
-            return found
+    for found in (*_by_syntax(evidence, count), *_by_samples(evidence)):
+        compiled = _compiled(found, evidence, many=count > most_unrolled)
+        if compiled is not None:
+            return compiled
+    return None
+
+
+def _compiled(found: CalledFunction, evidence: Evidence, *, many: bool) -> CalledFunction | None:
+    """Return a function, with the library whose jit takes its arguments; ``None`` if jit may not compile it."""
+    function, file, arguments = found
+    passed = [_definition(each) for each in arguments.called]
+    if None in passed:
+        return None
+    begun = [(function, file), *(each for each in passed if each is not None)]
+    functions = list(dict.fromkeys(each for one in begun for each in functions_run(*one, evidence)))
+    libraries = {arguments.library} - {None} or libraries_used(functions, evidence.names)
+    if len(libraries) > 1:
+        return None
+    library = next(iter(libraries), None)
+    methods = [] if library is None else methods_of_modules(_running(evidence))
+    own = {(each.name, place) for each, place in (*functions, *methods)}
+    lines = [each.line for each in evidence.waits or () if each.line is not None]
+    if (
+        all(_is_plain(each, place, found, library, evidence) for each, place in functions)
+        and not obstacles([*functions, *methods], evidence.names)
+        and not _reads_changing(functions, evidence)
+        and not transformed_around(function, file, evidence)
+        and not any((line.function, line.file) in own for line in lines)
+        and not (many and any(_has_long_loop(each, library) for each, _ in (*functions, *methods)))
+    ):
+        return found._replace(arguments=arguments._replace(library=library))
+    return None
+
+
+def _is_plain(
+    function: Function, file: str, found: CalledFunction, library: ModuleLibrary | None, evidence: Evidence
+) -> bool:
+    """Return whether a function computes only, with what the found one gets or passes on."""
+    static, parameters = frozenset[str](), syntax.parameters(function)
+    if function is found.function:
+        static = frozenset(found.arguments.static)
+        modules = found.arguments.modules or (parameters if library else set())
+        if not takes_arrays(function, untraced(evidence.inputs), static | modules):
+            return False
+    elif library or found.arguments.functions:  # which it may get and call
+        if "self" in parameters or has_sizes(function, parameters):
+            return False
+    elif not takes_arrays(function, set()):
+        return False
+    return computes_only(function, paths_in(function, file, evidence.names), static, nnx=library == "nnx")
+
+
+def _definition(frame: Frame) -> tuple[Function, str] | None:
+    """Return the definition of a function from its first line; ``None`` if there is none, as of a lambda."""
+    tree = syntax.tree_of(frame.file)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, Function) and node.name == frame.function and syntax.first_line(node) == frame.line:
+            return node, frame.file
     return None
 
 
 def _reads_changing(functions: Sequence[tuple[Function, str]], evidence: Evidence) -> bool:
-    """Return whether functions read variables that the code assigns, or NumPy arrays: jit would keep their values."""
+    """Return whether functions read variables that the code assigns, or what may change in place.
+
+    Of NumPy arrays, jit would keep the values, and nnx.jit does not take changes of objects that are no arguments.
+    """
     changing = assigned(_parsed(evidence.code or ""))
-    changing |= {re.split(r"\W", each.path)[0] for each in evidence.inputs if each.kind == "numpy array"}
+    in_place = (each.path for each in evidence.inputs if each.kind == "numpy array" or each.library == "nnx")
+    changing |= {re.split(r"\W", each)[0] for each in in_place}
     return any(changing & syntax.free_names(each) for each, _ in functions)
 
 
@@ -95,7 +141,7 @@ def transformed_around(function: Function, file: str, evidence: Evidence) -> lis
     return list(dict.fromkeys(leading))
 
 
-def _by_syntax(evidence: Evidence, count: int, others: set[str]) -> Iterator[CalledFunction]:
+def _by_syntax(evidence: Evidence, count: int) -> Iterator[CalledFunction]:
     """Yield the only function of the user's that the code calls, if the code computes little besides."""
     tree = _parsed(evidence.code or "")
     calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
@@ -104,13 +150,10 @@ def _by_syntax(evidence: Evidence, count: int, others: set[str]) -> Iterator[Cal
     if len(defined) == 1:
         ((name, (function, file)),) = defined
         own = [each for each in calls if isinstance(each.func, ast.Name) and each.func.id == name]
-        changing = {each.path for each in evidence.inputs if each.type in _SELECTING} & assigned(tree)
-        others = others | changing | {name for each in ast.walk(tree) for name in _counted(each)}
-        if _calls_nearly_all(tree, own, count) and all(_may_be_traced(each, others) for each in own):
-            flags = {each.path for each in evidence.inputs if each.type in _SELECTING}
-            is_name = not any(each.args or each.keywords for each in own)  # inputs have the names of parameters then
-            static = flags & syntax.parameters(function) if is_name else _static(own, function, flags)
-            yield CalledFunction(function, file, tuple(sorted(static)))
+        counted = {name for each in ast.walk(tree) for name in _counted(each)}
+        arguments = arguments_of(_given(own, function), evidence, assigned(tree), counted)
+        if arguments is not None and _calls_nearly_all(tree, own, count) and all(map(_is_written_out, own)):
+            yield CalledFunction(function, file, arguments)
 
 
 def _counted(node: ast.AST) -> set[str]:
@@ -123,20 +166,15 @@ def _counted(node: ast.AST) -> set[str]:
     return set()
 
 
-def _static(calls: list[ast.Call], function: Function, flags: set[str]) -> set[str]:
-    """Return the parameters that get a flag, a text or an integer in some calls."""
+def _given(calls: list[ast.Call], function: Function) -> list[tuple[str, ast.expr]]:
+    """Return the parameters and what calls pass for them; without arguments, inputs have the names of parameters."""
+    if not any(each.args or each.keywords for each in calls):
+        return [(name, ast.Name(name, ast.Load())) for name in sorted(syntax.parameters(function))]
     positional = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-    given = [
+    return [
         *((name, value) for each in calls for name, value in zip(positional, each.args, strict=False)),
         *((each.arg, each.value) for call in calls for each in call.keywords if each.arg is not None),
     ]
-    return {name for name, value in given if _is_flag(value, flags)}
-
-
-def _is_flag(value: ast.expr, flags: set[str]) -> bool:
-    if isinstance(value, ast.Constant):
-        return isinstance(value.value, bool | int | str)
-    return isinstance(value, ast.Name) and value.id in flags
 
 
 def _by_samples(evidence: Evidence) -> Iterator[CalledFunction]:
@@ -178,10 +216,10 @@ def _at(frame: Frame) -> Iterator[tuple[Function, str]]:
     """Yield the function of a line, if it is on the top level of its file, takes arguments and is not jitted."""
     tree = syntax.tree_of(frame.file)
     for node in tree.body if tree is not None else ():
-        if isinstance(node, Function) and node.name == frame.function and not is_jitted(node):
-            first = min(each.lineno for each in (node, *node.decorator_list))
-            if first <= frame.line <= (node.end_lineno or 0) and syntax.parameters(node):
-                yield node, frame.file
+        if not isinstance(node, Function) or node.name != frame.function or is_jitted(node):
+            continue
+        if syntax.first_line(node) <= frame.line <= (node.end_lineno or 0) and syntax.parameters(node):
+            yield node, frame.file
 
 
 def _calls_nearly_all(tree: ast.Module, own: list[ast.Call], count: int) -> bool:
@@ -199,12 +237,30 @@ def _may_call_operation(node: ast.AST) -> bool:
     return isinstance(node, _OPERATORS)
 
 
-def _may_be_traced(call: ast.Call, others: set[str]) -> bool:
-    """Return whether no argument of a call is known to be anything but arrays and numbers."""
-    for each in (*call.args, *(keyword.value for keyword in call.keywords)):
-        if isinstance(each, ast.Lambda) or (isinstance(each, ast.Name) and each.id in others):
-            return False
-    return all(keyword.arg is not None for keyword in call.keywords)
+def _is_written_out(call: ast.Call) -> bool:
+    return all(each.arg is not None for each in call.keywords)
+
+
+def _has_long_loop(function: Function, library: ModuleLibrary | None) -> bool:
+    """Return whether a function has a loop that may have many rounds.
+
+    With a library, the layers are parts of a module, so that any other loop may go over data.
+    """
+    modules = syntax.parameters(function)
+    return any(
+        not _goes_over_parts(each, modules) if library and isinstance(each, ast.For) else _is_long(each)
+        for each in ast.walk(function)
+    )
+
+
+def _goes_over_parts(node: ast.For, modules: set[str]) -> bool:
+    """Return whether a loop goes over an attribute of a module, as ``for layer in self.layers`` does."""
+    over = node.iter
+    if isinstance(over, ast.Call) and syntax.last_name(over.func) in ("enumerate", "reversed", "zip") and over.args:
+        over = over.args[0]
+    while isinstance(over, ast.Subscript):
+        over = over.value
+    return isinstance(over, ast.Attribute) and isinstance(over.value, ast.Name) and over.value.id in modules
 
 
 def _is_long(node: ast.AST) -> bool:

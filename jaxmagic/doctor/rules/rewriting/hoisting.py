@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ....records.cell_names import text_of
-from .syntax import Function, free_names, is_jit, last_name, loaded, parameters, stored, tree_of
+from .syntax import Function, first_line, free_names, is_jit, last_name, loaded, parameters, stored, tree_of
 
 #: A function with more lines is not shown again where it is moved out.
 _MOST_LINES = 30
@@ -244,8 +244,7 @@ def _code(file: str, outer: _Around, path: list[ast.AST], making: _Making) -> st
 
 
 def _span(node: ast.stmt) -> tuple[int, int]:
-    first = min(each.lineno for each in (node, *getattr(node, "decorator_list", ())))
-    return first, node.end_lineno or node.lineno
+    return first_line(node), node.end_lineno or node.lineno
 
 
 def _is_only_statement(parent: ast.AST, statement: ast.stmt) -> bool:

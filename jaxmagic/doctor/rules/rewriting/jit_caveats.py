@@ -53,7 +53,7 @@ def caveats_of_loop(loop: Loop, line: Frame, function: str, evidence: Evidence) 
         for each in evidence.waits or ()
         if each.line is not None and each.line.file == line.file and loop.lineno <= each.line.line <= last
     ]
-    facts = caveats(obstacles([(loop, line.file)]), waits)
+    facts = caveats(obstacles([(loop, line.file)], evidence.names), waits)
     effect = next((_effect(each, function, line) for each in own_nodes(loop) if _effect(each, function, line)), "")
     return facts if "once" in facts or not effect else facts | {"once": effect}
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from ....records.call_stack import Frame
-from ...record.evidence import Evidence
+from ...record.evidence import Evidence, LibraryNames
 from ..host.syntax import Function, around, assigned, function_around, own_nodes
 from . import syntax
+from .meanings import Paths, imports_in, is_bound, path_at, paths_in
 from .syntax import is_jit, last_name
 
 #: Functions called by functions are followed down to this depth.
@@ -18,9 +19,6 @@ _DEEPEST = 3
 
 #: Longer expressions are not shown.
 _LONGEST = 50
-
-#: The modules that people mean by these names, where the code does not say.
-_USUAL = {"jax": "jax", "jnp": "jax.numpy", "np": "numpy", "numpy": "numpy", "random": "random", "time": "time"}
 
 #: Python's functions that draw random numbers and that `jax.random` does not have.
 _PYTHON_RANDOM = frozenset({"betavariate", "gauss", "getrandbits", "normalvariate", "random", "randrange", "sample"})
@@ -113,14 +111,19 @@ def is_jitted(function: Function) -> bool:
     return any(map(is_jit, function.decorator_list))
 
 
-def obstacles(functions: Sequence[tuple[ast.AST, str]]) -> list[Obstacle]:
-    """Return what some functions, or loops, contain that jit would run once, or cannot compile."""
+def obstacles(functions: Sequence[tuple[ast.AST, str]], names: Sequence[LibraryNames] = ()) -> list[Obstacle]:
+    """Return what some functions, or loops, contain that jit would run once, or cannot compile.
+
+    Args:
+        functions: the functions or loops, and their files.
+        names: the objects behind the names that they read.
+    """
     found: dict[Obstacle, None] = {}
     for function, file in functions:
         tree = syntax.tree_of(file) or function
-        modules, generators, masks = modules_in(tree), _generators(tree), _masks(function)
+        paths, generators, masks = paths_in(function, file, names), _generators(tree), _masks(function)
         for node in own_nodes(function):
-            obstacle = _obstacle(node, modules, generators, masks)
+            obstacle = _obstacle(node, paths, generators, masks)
             if obstacle is not None:
                 found[obstacle] = None
     return list(found)
@@ -131,28 +134,9 @@ def sized_by_values(line: Frame) -> Obstacle | None:
     nodes, function = around(line), function_around(line)
     if not nodes:
         return None
-    modules, masks = modules_in(nodes[0]), _masks(function or nodes[0])
-    found = (_obstacle(each, modules, set(), masks) for each in ast.walk(nodes[-1]))
+    paths, masks = imports_in(nodes[0]), _masks(function or nodes[0])
+    found = (_obstacle(each, paths, set(), masks) for each in ast.walk(nodes[-1]))
     return next((each for each in found if each is not None and each.kind in ("mask", "size")), None)
-
-
-def modules_in(tree: ast.AST) -> dict[str, str]:
-    """Return what each imported name stands for.
-
-    >>> modules_in(ast.parse("from jax import random, numpy as np"))["np"]
-    'jax.numpy'
-    """
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {(each.asname or each.name.split(".")[0]): _imported(each) for each in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
-    return found
-
-
-def _imported(alias: ast.alias) -> str:
-    return alias.name if alias.asname else alias.name.split(".")[0]
 
 
 def _generators(tree: ast.AST) -> set[str]:
@@ -190,7 +174,7 @@ def _is_mask(node: ast.expr, masks: set[str]) -> bool:
     return False
 
 
-def _obstacle(node: ast.AST, modules: Mapping[str, str], generators: set[str], masks: set[str]) -> Obstacle | None:
+def _obstacle(node: ast.AST, paths: Paths, generators: set[str], masks: set[str]) -> Obstacle | None:
     match node:
         case ast.Subscript(value=value, slice=index):
             parts = index.elts if isinstance(index, ast.Tuple) else [index]
@@ -198,21 +182,20 @@ def _obstacle(node: ast.AST, modules: Mapping[str, str], generators: set[str], m
                 text = ast.unparse(node)
                 return Obstacle("mask", text if len(text) <= _LONGEST else f"{ast.unparse(value)[:_LONGEST]}[...]")
         case ast.Call():
-            return _called(node, modules, generators)
+            return _called(node, paths, generators)
     return None
 
 
-def _called(node: ast.Call, modules: Mapping[str, str], generators: set[str]) -> Obstacle | None:
+def _called(node: ast.Call, paths: Paths, generators: set[str]) -> Obstacle | None:
     text = ast.unparse(node.func)
-    root, _, rest = text.partition(".")
-    path = f"{modules.get(root) or _USUAL.get(root, root)}{f'.{rest}' if rest else ''}"
+    path = path_at(node.func, paths)
     name = path.rpartition(".")[2]
-    if _draws(node, path, text, generators, known=root in modules):
+    if _draws(node, path, text, generators, known=is_bound(node.func, paths)):
         return Obstacle("random", text)
     if _CHANGING.fullmatch(path):
         return Obstacle("once", text)
     given = {each.arg for each in node.keywords}
-    is_method = not path.startswith(("jax", "numpy")) and bool(rest)
+    is_method = not path.startswith(("jax", "numpy")) and "." in text
     if path.startswith("jax.numpy.") or (is_method and name == "nonzero"):
         if name in _SIZED and _SIZED[name] not in given:
             return Obstacle("size", text, _SIZED[name])
@@ -233,7 +216,7 @@ def _draws(node: ast.Call, path: str, text: str, generators: set[str], *, known:
     module, _, name = path.rpartition(".")
     if name in _GENERATORS:
         return False
-    if module in ("numpy.random", "np.random"):
+    if module == "numpy.random":
         return True
     if module == "random":
         if known or name in _PYTHON_RANDOM:

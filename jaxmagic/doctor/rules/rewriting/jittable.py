@@ -1,13 +1,14 @@
-"""Tells from the syntax whether jit can compile a function as it is, without static arguments."""
+"""Tells from the syntax whether jit can compile a function as it is."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 import numpy as np
 
-from .syntax import last_name, parameters
+from .meanings import Paths, path_at
+from .syntax import last_name, loaded, parameters, stored
 
 #: Statements and expressions of functions that do more than compute.
 _NOT_PLAIN = (
@@ -16,11 +17,13 @@ _NOT_PLAIN = (
     *(ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal),
 )
 
-#: Functions and modules that need values, and not what stands for them while JAX traces.
+#: Functions that need values, and not what stands for them while JAX traces.
 _OF_PYTHON = frozenset({
-    "all", "any", "bool", "float", "int", "len", "math", "max", "min", "np", "numpy", "onp", "open", "print", "repr",
-    "round", "sorted", "str",
+    "all", "any", "bool", "float", "int", "len", "max", "min", "open", "print", "repr", "round", "sorted", "str",
 })  # fmt: skip
+
+#: Packages whose functions need values.
+ON_VALUES = "math", "numpy", "scipy"
 
 #: Decorators of functions that are traced like others.
 _KEEPING = frozenset({"checkpoint", "custom_jvp", "custom_vjp", "grad", "remat", "value_and_grad", "vmap"})
@@ -40,16 +43,31 @@ _STATIC_FROM: dict[str, tuple[int, int | None]] = {
 _STATIC_KEYWORDS = frozenset({"axis", "length", "num", "num_classes", "num_segments", "repeats", "reps", "shape"})
 
 
-def computes_only(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Return whether a function seems to do nothing but compute, so that jit can trace it."""
+def computes_only(
+    function: ast.FunctionDef | ast.AsyncFunctionDef,
+    paths: Paths,
+    static: Set[str] = frozenset(),
+    *,
+    nnx: bool = False,
+) -> bool:
+    """Return whether a function seems to do nothing but compute, so that jit can trace it.
+
+    Args:
+        function: the function.
+        paths: what its names stand for.
+        static: the parameters that jit knows: it may decide by them.
+        nnx: whether ``nnx.jit`` keeps what is changed in its arguments.
+    """
     if isinstance(function, ast.AsyncFunctionDef) or any(
-        last_name(_maker(e)) not in _KEEPING for e in function.decorator_list
+        (last_name(_maker(e)) or "").removeprefix("filter_") not in _KEEPING for e in function.decorator_list
     ):
         return False
+    own = static & parameters(function) - stored(function.body)
     for each in ast.walk(function):
-        if isinstance(each, _NOT_PLAIN):
+        if isinstance(each, _NOT_PLAIN) and not _is_decided(each, own):
             return False
-        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):  # called for its effect
+        called = each.value if isinstance(each, ast.Expr) else None  # for its effect
+        if isinstance(called, ast.Call) and not (nnx and _is_kept(called, function, paths)):
             return False
         if isinstance(each, ast.Return) and _has_other(each.value):
             return False
@@ -58,12 +76,44 @@ def computes_only(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         if isinstance(each, ast.Subscript | ast.Attribute) and not isinstance(each.ctx, ast.Load):
             return False
         if isinstance(each, ast.Call):
-            called = ast.unparse(each.func)
-            if called.split(".")[0] in _OF_PYTHON:
+            if path_at(each.func, paths).partition(".")[0] in (*_OF_PYTHON, *ON_VALUES):
                 return False
-            if called.endswith((".item", ".tolist")):
+            if any(_needs_values(path_at(argument, paths)) for argument in each.args if _is_path(argument)):
+                return False
+            if ast.unparse(each.func).endswith((".item", ".tolist")):
                 return False
     return True
+
+
+def _is_decided(node: ast.AST, static: Set[str]) -> bool:
+    """Return whether static parameters alone decide what a statement or an expression does."""
+    match node:
+        case ast.If(test=test) | ast.IfExp(test=test):
+            pass
+        case ast.BoolOp() as test:
+            pass
+        case _:
+            return False
+    names = loaded([test])
+    return bool(names) and names <= static and not any(isinstance(each, ast.Call) for each in ast.walk(test))
+
+
+def _is_kept(call: ast.Call, function: ast.FunctionDef, paths: Paths) -> bool:
+    """Return whether a call changes what ``nnx.jit`` keeps: an object that the function gets."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    path = path_at(call.func, paths)
+    return path == "flax.nnx.update" or (isinstance(owner, ast.Name) and owner.id in parameters(function))
+
+
+def _is_path(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name | ast.Attribute)
+
+
+def _needs_values(path: str) -> bool:
+    """Return whether a path is that of a function of NumPy, which may be passed on to be called with arrays."""
+    package, _, name = path.partition(".")
+    value = getattr(np, name, None) if package == "numpy" else None
+    return callable(value) and not isinstance(value, type)
 
 
 def _has_other(returned: ast.expr | None) -> bool:
@@ -82,29 +132,48 @@ def _maker(decorator: ast.expr) -> ast.expr:
     return decorator.func if isinstance(decorator, ast.Call) else decorator
 
 
-def takes_arrays(function: ast.FunctionDef | ast.AsyncFunctionDef, others: set[str]) -> bool:
+def takes_arrays(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, others: Set[str], known: Set[str] = frozenset()
+) -> bool:
     """Return whether all arguments of a function seem to be arrays, or pytrees of arrays, which jit can trace.
 
     Args:
         function: the function.
         others: the variables that are known to be something else.
+        known: the parameters that need not be arrays, as static ones and modules.
     """
     given = parameters(function)
-    if function.decorator_list or "self" in given or given & others:
+    data = given - known
+    if function.decorator_list or "self" in given or data & others:
         return False
     for node in ast.walk(function):
         match node:
-            case ast.Call(func=ast.Name(id=name)) if name in given:
+            case ast.Call(func=ast.Name(id=name)) if name in data:
                 return False
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if name in given:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if name in data:
                 if not hasattr(np.ndarray, method):
                     return False
+            case ast.Call(func=called, args=[ast.Name(id=name), *_]) if name in data and _takes_function(called):
+                return False
+    return not has_sizes(function, data)
+
+
+def _takes_function(called: ast.expr) -> bool:
+    name = last_name(called) or ""
+    return name.removeprefix("filter_") in _KEEPING or name in ("jit", "filter_jit", "scan")
+
+
+def has_sizes(function: ast.FunctionDef | ast.AsyncFunctionDef, data: Set[str]) -> bool:
+    """Return whether a function uses some of its parameters as sizes, or as what else jit has to know."""
+    for node in ast.walk(function):
+        match node:
             case ast.Slice(lower=lower, upper=upper, step=step):
-                if any(_sizes(each) & given for each in (lower, upper, step) if each is not None):
-                    return False
-        if isinstance(node, ast.Call) and any(_sizes(each) & given for each in _static(node)):
-            return False
-    return True
+                if any(_sizes(each) & data for each in (lower, upper, step) if each is not None):
+                    return True
+            case ast.Call():
+                if any(_sizes(each) & data for each in _static(node)):
+                    return True
+    return False
 
 
 def _static(node: ast.Call) -> Iterator[ast.expr]:

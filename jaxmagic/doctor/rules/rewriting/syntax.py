@@ -120,6 +120,12 @@ def function_around(tree: ast.AST, line: int) -> ast.FunctionDef | ast.AsyncFunc
     return found[-1] if found else None
 
 
+def first_line(node: ast.stmt) -> int:
+    """Return the first line of a statement, with the decorators if it defines a function."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(each.lineno for each in decorators)])
+
+
 def loaded(nodes: Iterable[ast.AST]) -> set[str]:
     """Return the names that some nodes read."""
     names = (each for node in nodes for each in ast.walk(node) if isinstance(each, ast.Name))

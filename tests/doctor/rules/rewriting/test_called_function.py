@@ -13,8 +13,8 @@ import pytest
 from gathered_evidence import evidence_of
 
 from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, HostShare, HostWait, Input
-from jaxmagic.doctor.rules.host import not_jitted
 from jaxmagic.doctor.rules.rewriting.called_function import called_function
+from jaxmagic.doctor.rules.rewriting.jit_arguments import static_option
 from jaxmagic.records.call_stack import Frame
 
 SOURCE = """
@@ -201,7 +201,7 @@ def test_flags_and_texts_are_static(evidence: Evidence, code: str, static: tuple
     flags = Input(path="training", kind="number", type="bool"), Input(path="mode", kind="object", type="str")
     function = called_function(replace(evidence, code=code, inputs=flags), 100, most_unrolled=200)
     assert function is not None
-    assert function.static == static
+    assert function.arguments.static == static
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_flags_and_texts_are_static(evidence: Evidence, code: str, static: tuple
     ],
 )
 def test_the_code_declares_static_arguments(static: tuple[str, ...], code: str) -> None:
-    assert not_jitted._compile("f", static)[1] == code
+    assert f"f = jax.jit(f{static_option(static)})" == code
     exec(code, {"jax": jax, "f": lambda x, a=True, b="": x if a else b})
 
 
@@ -221,7 +221,7 @@ def test_flags_among_the_arguments_of_a_call(evidence: Evidence) -> None:
     flag = Input(path="x", kind="number", type="bool")
     function = called_function(replace(evidence, code="step", inputs=(flag,)), 100, most_unrolled=200)
     assert function is not None
-    assert function.static == ("x",)
+    assert function.arguments.static == ("x",)
 
 
 def test_a_function_that_waits_is_not_named(evidence: Evidence) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, HostWait
+from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, HostWait, LibraryNames
 from jaxmagic.doctor.rules.host.not_jitted import _remedy
-from jaxmagic.doctor.rules.rewriting.jit_obstacles import functions_run, modules_in, obstacles, sized_by_values
+from jaxmagic.doctor.rules.rewriting.jit_obstacles import functions_run, obstacles, sized_by_values
+from jaxmagic.doctor.rules.rewriting.meanings import imports_in
 from jaxmagic.records.call_stack import Frame
 
 
@@ -96,7 +97,7 @@ def test_what_works_under_jit_is_left_alone(tmp_path: Path, body: str, head: str
 
 def test_imports_tell_the_modules() -> None:
     tree = ast.parse("import numpy as np, jax.numpy\nfrom jax import random as r\nfrom time import time")
-    assert modules_in(tree) == {"np": "numpy", "jax": "jax", "r": "jax.random", "time": "time.time"}
+    assert imports_in(tree) == {"np": "numpy", "jax": "jax", "r": "jax.random", "time": "time.time"}
 
 
 def test_functions_that_are_called_by_name_are_read_as_well(tmp_path: Path, evidence: Evidence) -> None:
@@ -240,3 +241,24 @@ def test_a_line_whose_sizes_depend_on_values(tmp_path: Path, line: str, found: s
     file.write_text(f"def f(pts, a):\n    {line}\n")
     obstacle = sized_by_values(Frame(function="f", file=str(file), line=2))
     assert (None if obstacle is None else obstacle.text) == found
+
+
+@pytest.mark.parametrize(
+    ("body", "paths", "found"),
+    [
+        ("return x + draw(size=3)", {"draw": "numpy.random.normal"}, [("random", "draw")]),
+        ("return x + source.normal(size=3)", {"source": "numpy.random"}, [("random", "source.normal")]),
+        ("return x * clock()", {"clock": "time.perf_counter"}, [("once", "clock")]),
+        ("return indices(x)", {"indices": "jax.numpy.nonzero"}, [("size", "indices")]),
+        ("return x * random.random()", {"random": ""}, []),
+        ("random = x; return random.random()", {}, []),
+    ],
+)
+def test_objects_behind_names_count(
+    tmp_path: Path, body: str, paths: dict[str, str], found: list[tuple[str, str]]
+) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(f"def f(x):\n    {body}\n")
+    function = ast.parse(file.read_text()).body[0]
+    names = LibraryNames(function=Frame(function="f", file=str(file), line=1), paths=tuple(paths.items()))
+    assert [(each.kind, each.text) for each in obstacles([(function, str(file))], (names,))] == found

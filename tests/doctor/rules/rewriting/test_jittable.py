@@ -74,7 +74,7 @@ def test_methods_and_decorated_functions_are_left_alone() -> None:
     decorated = ast.parse("@cache\ndef f(x):\n    return x\n").body[0]
     assert isinstance(decorated, ast.FunctionDef)
     assert not takes_arrays(decorated, set())
-    assert not computes_only(decorated)
+    assert not computes_only(decorated, {})
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,76 @@ def test_methods_and_decorated_functions_are_left_alone() -> None:
     ],
 )
 def test_what_does_more_than_compute(body: str, computes: bool) -> None:
-    assert computes_only(function_of(body)) is computes
+    assert computes_only(function_of(body), {}) is computes
 
 
 def test_derivatives_of_ones_own_are_traced() -> None:
     own = ast.parse("@jax.custom_vjp\ndef f(x):\n    return x\n").body[0]
     assert isinstance(own, ast.FunctionDef)
-    assert computes_only(own)
+    assert computes_only(own, {})
+
+
+@pytest.mark.parametrize(
+    ("body", "computes"),
+    [
+        ("return tanh(x)", False),
+        ("return xp.tanh(x)", False),
+        ("return special.erf(x)", False),
+        ("return jax.tree.map(tanh, x)", False),
+        ("return jax.vmap(xp.sin)(x)", False),
+        ("return jnp.asarray(x, xp.float32) * xp.pi", True),
+        ("return np.sin(x)", True),
+        ("return max(x)", True),
+        ("return min(x)", False),
+        ("return round(x)", True),
+    ],
+)
+def test_names_stand_for_objects(body: str, computes: bool) -> None:
+    paths = {
+        "tanh": "numpy.tanh",
+        "xp": "numpy",
+        "special": "scipy.special",
+        "np": "jax.numpy",
+        "max": "jax.numpy.max",
+        "round": "",
+    }
+    assert computes_only(function_of(body), paths) is computes
+
+
+@pytest.mark.parametrize(
+    ("body", "decided"),
+    [
+        ("return x if n else -x", True),
+        ("return x if not n else -x", True),
+        ("return x if n > 1 and n < 5 else -x", True),
+        ("return x * (n or 1)", True),
+        ("return x if n and x else -x", False),
+        ("return x if f(n) else -x", False),
+        ("n = x; return x if n else -x", False),
+        ("assert n; return x", False),
+    ],
+)
+def test_static_arguments_may_decide(body: str, decided: bool) -> None:
+    assert computes_only(function_of(body), {}, frozenset({"n"})) is decided
+    assert not computes_only(function_of(body), {})
+
+
+@pytest.mark.parametrize(
+    ("body", "kept"),
+    [
+        ("n.update(x); return x", True),
+        ("nnx.update(n, x); return x", True),
+        ("other.update(x); return x", False),
+        ("print(x); return x", False),
+    ],
+)
+def test_nnx_keeps_changes_in_arguments(body: str, kept: bool) -> None:
+    paths = {"nnx": "flax.nnx"}
+    assert computes_only(function_of(body), paths, nnx=True) is kept
+    assert not computes_only(function_of(body), paths)
+
+
+def test_known_arguments_need_not_be_arrays() -> None:
+    for body in ("return n(x)", "return n.apply(x)", "return jnp.zeros(n) + x", "return jax.vmap(n)(x)"):
+        assert not takes_arrays(function_of(body), set())
+        assert takes_arrays(function_of(body), {"n"}, {"n"})

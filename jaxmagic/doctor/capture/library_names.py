@@ -1,0 +1,99 @@
+"""Finds what names stand for in the user's functions: the modules and functions of libraries behind them."""
+
+from __future__ import annotations
+
+import ast
+import random
+import sys
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...runtime.around import enclosed, is_a, of_type
+from ..record.evidence import LibraryNames
+from .changes import reach
+from .frames import first_line
+from .remedies.user_functions import global_names, is_users_function
+
+#: Modules in which a function is looked up before the one that it says it is from, which may be private.
+_PUBLIC = (
+    *("numpy", "numpy.random", "numpy.linalg", "numpy.fft", "jax", "jax.numpy", "jax.lax", "jax.nn", "jax.random"),
+    *("equinox", "flax.nnx", "scipy.special", "math", "random", "time"),
+)
+
+#: Packages whose functions may be objects of their own classes.
+_PACKAGES = "builtins", "numpy", "jax", "jaxlib", "equinox", "flax", "functools"
+
+#: Modules with a jit of their own.
+_WITH_JIT = "equinox", "flax", "flax.nnx"
+
+#: Generators stand for the module whose functions are their methods.
+_GENERATORS: dict[type, str] = {
+    np.random.Generator: "numpy.random",
+    np.random.RandomState: "numpy.random",
+    random.Random: "random",
+}
+
+
+def library_names(code: str | None, variables: Mapping[str, Any]) -> tuple[LibraryNames, ...]:
+    """Return what the names that the code writes stand for, and those in the user's functions that it leads to.
+
+    >>> import math
+    >>> library_names("math.sqrt(n)", {"math": math, "n": 2})[0].paths
+    (('math', 'math'), ('math.sqrt', 'math.sqrt'), ('n', ''))
+    """
+    own = LibraryNames(function=None, paths=tuple(_written(code or "", variables)))
+    functions = [each.value for each in reach(variables) if is_users_function(each.value)]
+    return own, *(LibraryNames(function=first_line(each), paths=tuple(_seen(each))) for each in functions)
+
+
+def path_of(value: Any) -> str:
+    """Return the dotted path of a module or of a library's function or class; empty for anything else.
+
+    >>> path_of(np.tanh), path_of(np), path_of(3)
+    ('numpy.tanh', 'numpy', '')
+    """
+    if is_a(value, types.ModuleType):
+        return str(vars(value).get("__name__", ""))
+    generators = (path for kind, path in _GENERATORS.items() if is_a(value, kind))
+    path = next(generators, None)
+    if path is not None or is_users_function(value) or not callable(value):
+        return path or ""
+    if str(of_type("__module__", type(value))).partition(".")[0] not in _PACKAGES:
+        return ""
+    name, home = getattr(value, "__name__", None), getattr(value, "__module__", None)
+    for module in (*_PUBLIC, home):
+        held = vars(sys.modules[module]) if module in sys.modules else {}
+        if name in held and held[name] is value:
+            return f"{module}.{name}"
+    return "numpy.ufunc" if is_a(value, (np.ufunc, np.vectorize)) else ""
+
+
+def _written(code: str, variables: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the variables in the code, and the attributes of modules as they are written."""
+    try:
+        nodes = [*ast.walk(ast.parse(code))]
+    except (SyntaxError, ValueError):
+        return
+    for node in nodes:
+        if isinstance(node, ast.Name | ast.Attribute):
+            text = ast.unparse(node)
+            root, *rest = text.split(".")
+            value = variables.get(root)
+            for name in rest:
+                value = vars(value).get(name) if is_a(value, types.ModuleType) else None
+            if root in variables and (not rest or value is not None):
+                yield text, path_of(value)
+
+
+def _seen(function: types.FunctionType) -> Iterator[tuple[str, str]]:
+    """Yield the names that a function reads from outside, and those that its module has for libraries with a jit."""
+    held = {**function.__globals__, **enclosed(function)}
+    names = dict.fromkeys([*global_names(function.__code__), *function.__code__.co_freevars])
+    yield from ((name, path_of(held[name])) for name in names if name in held)
+    with_jit = [module for name in _WITH_JIT if (module := sys.modules.get(name)) is not None]
+    for name, value in function.__globals__.items():
+        if name not in names and any(value is module for module in with_jit):
+            yield name, path_of(value)

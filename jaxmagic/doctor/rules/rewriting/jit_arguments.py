@@ -1,0 +1,113 @@
+"""Tells which arguments of a function jit traces, which have to be static, and which it does not take."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ....records.call_stack import Frame
+from ...record.evidence import Evidence, Input, ModuleLibrary
+from .jittable import ON_VALUES
+from .meanings import path_at
+
+#: Kinds of inputs that jit does not trace.
+_OBJECTS = "function", "iterator", "object"
+
+#: Types of inputs that select a program rather than being data.
+_FLAGS = "bool", "str"
+
+#: The same, and integers, which may be sizes or axes.
+_SELECTING = *_FLAGS, "int"
+
+
+class Arguments(NamedTuple):
+    """The parameters of a function, by what they get.
+
+    Attributes:
+        static: those that get a flag, a text, an integer or a function, which jit has to know.
+        functions: those of them that get a function.
+        called: the functions of the user's that these get, by their first lines.
+        modules: those that get a module of a library, or one inside a container.
+        library: this library.
+    """
+
+    static: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    called: tuple[Frame, ...] = ()
+    modules: frozenset[str] = frozenset()
+    library: ModuleLibrary | None = None
+
+
+def untraced(inputs: Iterable[Input]) -> set[str]:
+    """Return the variables that jit does not trace: objects that are no arrays, and flags."""
+    return {each.path for each in inputs if each.kind in _OBJECTS or each.type in _FLAGS}
+
+
+def objects(inputs: Iterable[Input]) -> set[str]:
+    """Return the variables that are functions and other objects, except modules that a library's jit takes."""
+    return {each.path for each in inputs if each.kind in ("function", "object") and each.library is None}
+
+
+def arguments_of(
+    given: Sequence[tuple[str, ast.expr]], evidence: Evidence, changing: set[str], counted: set[str]
+) -> Arguments | None:
+    """Return what some calls of a function pass for its parameters; ``None`` if jit cannot take that.
+
+    Args:
+        given: the parameters, and the expressions that are passed for them.
+        evidence: what is known about the variables of the code.
+        changing: the variables that the code assigns: static ones would compile the function for each value.
+        counted: those of them that count.
+    """
+    inputs = {each.path: each for each in evidence.inputs}
+    paths = {name: path for each in evidence.names if each.function is None for name, path in each.paths}
+    named = [(parameter, ast.unparse(value), value) for parameter, value in given]
+    if any(isinstance(value, ast.Lambda) or text in counted for _, text, value in named):
+        return None
+    passed = [(parameter, inputs[text]) for parameter, text, _ in named if text in inputs]
+    modules = {parameter: each.library for parameter, each in passed if each.library is not None}
+    libraries = set(modules.values())
+    others = [(parameter, each) for parameter, each in passed if parameter not in modules]
+    functions = {parameter: each.public for parameter, each in others if each.kind == "function"}
+    functions |= {
+        name: path_at(value, paths) for name, text, value in named if text not in inputs and paths.get(text)
+    }
+    known = {parameter for parameter, each in others if each.function is not None}
+    flags = {parameter for parameter, each in others if each.type in _SELECTING}
+    flags |= {parameter for parameter, _, value in named if _is_flag(value)}
+    numbers = {parameter for parameter, each in others if each.kind == "number"} if libraries else set()
+    bound = {parameter for parameter, text, _ in named if text in changing}
+    if (
+        len(libraries) > 1
+        or bound & (flags | numbers | set(functions))  # each round would compile
+        or any(each.kind in _OBJECTS and each.type != "str" and name not in functions for name, each in others)
+        or any(name not in known and not _is_of_jax(path) for name, path in functions.items())
+    ):
+        return None
+    return Arguments(
+        static=tuple(sorted(flags | set(functions))),
+        functions=tuple(functions),
+        called=tuple(each.function for _, each in others if each.function is not None),
+        modules=frozenset(modules),
+        library=next(iter(libraries), None),
+    )
+
+
+def static_option(static: Sequence[str]) -> str:
+    """Return the option of jit that declares static arguments, as it is written after the function.
+
+    >>> static_option(["axis"]), static_option(["axis", "mode"])
+    (', static_argnames="axis"', ', static_argnames=("axis", "mode")')
+    """
+    names = ", ".join(f'"{each}"' for each in static)
+    return f", static_argnames={names if len(static) == 1 else f'({names})'}" if static else ""
+
+
+def _is_flag(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and isinstance(value.value, bool | int | str)
+
+
+def _is_of_jax(path: str) -> bool:
+    """Return whether a library's function may be one for arrays of JAX, as jit needs it."""
+    return bool(path) and path.partition(".")[0] not in (*ON_VALUES, "builtins")

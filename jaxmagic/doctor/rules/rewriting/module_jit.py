@@ -1,0 +1,72 @@
+"""Tells which library's jit takes the modules that a function gets, and how the user's code writes it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from ....records.call_stack import Frame, is_users
+from ...record.evidence import LibraryNames, ModuleLibrary
+from ..host.syntax import Function, around
+from .meanings import path_at, paths_in
+from .syntax import last_name
+
+#: The module of each library, the name that it usually has, and how it is imported under that.
+_MODULES: dict[ModuleLibrary, tuple[str, str, str]] = {
+    "equinox": ("equinox", "eqx", "import equinox as eqx"),
+    "nnx": ("flax.nnx", "nnx", "from flax import nnx"),
+}
+
+#: Functions of each library that get modules.
+_ON_MODULES: dict[ModuleLibrary, frozenset[str]] = {
+    "equinox": frozenset({
+        "apply_updates", "combine", "filter", "filter_closure_convert", "filter_grad", "filter_hessian",
+        "filter_jacfwd", "filter_jacrev", "filter_jvp", "filter_value_and_grad", "filter_vjp", "filter_vmap",
+        "partition", "tree_at",
+    }),
+    "nnx": frozenset({"grad", "merge", "scan", "split", "state", "update", "value_and_grad", "vmap"}),
+}  # fmt: skip
+
+
+def libraries_used(functions: Iterable[tuple[Function, str]], names: Sequence[LibraryNames]) -> set[ModuleLibrary]:
+    """Return the libraries whose functions on modules some functions call."""
+    found: set[ModuleLibrary] = set()
+    for function, file in functions:
+        paths = paths_in(function, file, names)
+        for each in ast.walk(function):
+            if isinstance(each, ast.Call):
+                path = path_at(each.func, paths)
+                found |= {
+                    library
+                    for library, (module, *_) in _MODULES.items()
+                    if path.startswith(f"{module}.") and path.rpartition(".")[2] in _ON_MODULES[library]
+                }
+    return found
+
+
+def methods_of_modules(frames: Iterable[Frame]) -> list[tuple[Function, str]]:
+    """Return the methods of the user's modules that were seen to run, but not those that made the modules."""
+    found = {id(method): (method, frame.file) for frame in set(frames) for method in _methods(frame)}
+    return list(found.values())
+
+
+def _methods(frame: Frame) -> Iterator[Function]:
+    for outer, node in pairwise(around(frame) if is_users(frame) else []):
+        bases = [last_name(base) for base in outer.bases] if isinstance(outer, ast.ClassDef) else []
+        if "Module" in bases and isinstance(node, Function) and node.name != "__init__":
+            yield node
+
+
+def jit_of(library: ModuleLibrary, function: Function, file: str, names: Sequence[LibraryNames]) -> tuple[str, str]:
+    """Return the library's jit as code in the file of a function writes it, and the import that it needs, if any."""
+    module, usual, needed = _MODULES[library]
+    jit = "filter_jit" if library == "equinox" else "jit"
+    written = [(name, path) for each in names if each.function is None for name, path in each.paths]
+    for name, path in (*paths_in(function, file, names).items(), *written):
+        if path == module:
+            return f"{name}.{jit}", ""
+    for name, path in (*paths_in(function, file, names).items(), *written):
+        if path and module.startswith(f"{path}."):
+            return f"{name}{module.removeprefix(path)}.{jit}", ""
+    return f"{usual}.{jit}", needed

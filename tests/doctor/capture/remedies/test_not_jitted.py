@@ -1,0 +1,95 @@
+"""The jit of a library is tried as it is advised, with its modules as arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmagic.doctor.capture.remedies import not_jitted
+from jaxmagic.doctor.capture.remedies.remedy import NotTried
+from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
+from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.records.note import note
+
+X = jnp.ones(3)
+traced: list[str] = []
+
+
+def applied(model: Any, x: Any) -> Any:
+    traced.append("applied")
+    return model(x)
+
+
+def updated(model: Any, x: Any) -> Any:
+    model.kernel[...] = model.kernel[...] + 1
+    return model(x)
+
+
+def noisy(model: Any, x: Any) -> Any:
+    return model(x) + np.random.normal()
+
+
+def flagged(model: Any, x: Any, double: bool) -> Any:
+    return model(x) * 2 if double else model(x)
+
+
+def remedy(library: str, code: str) -> RuleFinding:
+    advice = note("doctor.not_jitted_remedy", way="function", function="f", library=library)
+    return RuleFinding(rule="not-jitted", found=note("text"), remedy=advice, code=code)
+
+
+def tried(function: Any, library: str, code: str, *args: Any) -> Any:
+    """Call what the remedy puts in place of the function."""
+    change = not_jitted.propose(remedy(library, code), TriedCode.of_call(function, args, {}))
+    value = change.replacements[id(function)](*args)
+    assert change.used()
+    return value
+
+
+def equinox_model() -> Any:
+    eqx = pytest.importorskip("equinox")
+    return eqx.nn.MLP(3, 3, 4, 1, key=jax.random.key(0))
+
+
+def nnx_model() -> Any:
+    nnx = pytest.importorskip("flax.nnx")
+    return nnx.Linear(3, 3, rngs=nnx.Rngs(0))
+
+
+def test_filter_jit_takes_a_module_of_equinox() -> None:
+    model = equinox_model()
+    traced.clear()
+    value = tried(applied, "equinox", "applied = eqx.filter_jit(applied)", model, X)
+    assert len(traced) == 3  # two traces are compared, and one is compiled
+    np.testing.assert_allclose(value, model(X), rtol=1e-5)
+    with pytest.raises(NotTried, match="jit"):
+        tried(applied, "", "applied = jax.jit(applied)", model, X)
+
+
+def test_filter_jit_keeps_flags_static() -> None:
+    model = equinox_model()
+    value = tried(flagged, "equinox", "import equinox as eqx\nflagged = eqx.filter_jit(flagged)", model, X, True)
+    np.testing.assert_allclose(value, model(X) * 2, rtol=1e-5)
+
+
+def test_nnx_jit_keeps_changes_of_a_module() -> None:
+    model = nnx_model()
+    before = np.asarray(model.kernel[...])
+    tried(updated, "nnx", "updated = nnx.jit(updated)", model, X)
+    np.testing.assert_allclose(model.kernel[...], before + 1)
+
+
+def test_nnx_jit_gets_the_static_arguments_of_the_advice() -> None:
+    model = nnx_model()
+    code = 'flagged = nnx.jit(flagged, static_argnames="double")'
+    np.testing.assert_allclose(tried(flagged, "nnx", code, model, X, True), model(X) * 2, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("library", "make"), [("equinox", equinox_model), ("nnx", nnx_model)])
+def test_what_a_library_would_trace_once_is_seen(library: str, make: Any) -> None:
+    with pytest.raises(NotTried, match="only once|call to call"):
+        tried(noisy, library, "noisy = lib.jit(noisy)", make(), X)
