@@ -14,8 +14,8 @@ from ....records.note import Note, note
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program, RepeatedLine
-from ..rewriting.loop_code import loop_code
-from ..rewriting.loop_facts import counter_of, is_sequential, lists_appended, makes_array, trip_count, way_of
+from ..rewriting.loops.loop_code import loop_code
+from ..rewriting.loops.loop_facts import counter_of, is_sequential, lists_appended, makes_array, trip_count, way_of
 from ..rewriting.syntax import Loop, function_around, loops_around, tree_of, with_imports
 from ..rule import Rule, source_at
 from .compile_claims import numbers_of

@@ -13,7 +13,7 @@ from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rewriting.jit_caveats import caveats_of_loop
-from ..rewriting.loop_end import calling_loop
+from ..rewriting.loops.loop_end import calling_loop
 from ..rewriting.syntax import with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import LEAST_NS, host_time, jitted_calls, matters, programs_named

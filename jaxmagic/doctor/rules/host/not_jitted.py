@@ -18,7 +18,7 @@ from ..rewriting.jit_arguments import objects, static_option, untraced
 from ..rewriting.jit_caveats import Caveats, caveats
 from ..rewriting.jit_obstacles import functions_run, obstacles
 from ..rewriting.jittable import computes_only, takes_arrays
-from ..rewriting.loop_end import end_of
+from ..rewriting.loops.loop_end import end_of
 from ..rewriting.meanings import paths_in
 from ..rewriting.module_jit import jit_of
 from ..rewriting.syntax import last_name, lines_run, parameters
@@ -30,16 +30,16 @@ from .transformed_calls import MANY as MANY_TRANSFORMED
 from .transformed_calls import call_name, made_in_file, transformed_calls
 
 #: From how many operations per run on.
-_MANY = 30
+MANY = 30
 
 #: Compiling a loop that jit unrolls into more operations than this takes long.
-_MOST_UNROLLED = 200
+MOST_UNROLLED = 200
 
 #: Fewer samples of the host's line are chance.
 _LEAST_SAMPLES = 3
 
 #: The most names of operations that are listed.
-_MOST_NAMES = 4
+MOST_NAMES = 4
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
@@ -51,15 +51,15 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     calls = eager_calls(evidence, time.use)
     count = sum(each.count for each in calls)
     cost_ns = sum(each.exposed_ns for each in calls) * time.exposed_scale
-    if count < _MANY or not matters(cost_ns, evidence):
+    if count < MANY or not matters(cost_ns, evidence):
         return
     often = sorted(calls, key=lambda each: -each.count)
     line = _line(often, evidence)
     transforms = any(each.eager and each.transformed for each in evidence.programs or ())
-    called = called_function(evidence, count, _MOST_UNROLLED)
+    called = called_function(evidence, count, MOST_UNROLLED)
     transformed = _transformed(line, evidence) if transforms and called is None else ""
     if called is not None:
-        remedy, code = _compile_called(called, evidence)
+        remedy, code = compile_called(called, evidence)
     elif transforms:
         remedy, code = _remedy_of_transformed(line, transformed)
     else:
@@ -74,7 +74,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         found=note(
             "doctor.not_jitted",
             count=count,
-            names=", ".join(each.name.strip("_") for each in often[:_MOST_NAMES]),
+            names=", ".join(each.name.strip("_") for each in often[:MOST_NAMES]),
             kinds=len(often),
         ),
         line=None if line is None else line.location,
@@ -161,7 +161,7 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     end = "count" if loop is None else end_of(loop)
     if end == "host" or (end == "value" and known["decides"]):
         return _advice("until" if end == "value" else "asked", function.name, undecided), None
-    if loop is not None and count > _MOST_UNROLLED:
+    if loop is not None and count > MOST_UNROLLED:
         return _advice("loop", function.name, known), None
     outer = [each for each in around(line) if isinstance(each, Function) and each is not function]
     plain = all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in functions)
@@ -184,7 +184,7 @@ def _compile(function: str) -> tuple[Note, str | None]:
     return _advice("function", function), f"{function} = jax.jit({function})"
 
 
-def _compile_called(called: CalledFunction, evidence: Evidence) -> tuple[Note, str | None]:
+def compile_called(called: CalledFunction, evidence: Evidence) -> tuple[Note, str | None]:
     """Return the advice to jit a function by what it gets: modules need the jit of their library."""
     name, arguments = called.function.name, called.arguments
     jit, needed = "jax.jit", ""
@@ -238,7 +238,7 @@ def _remedy_of_transformed(line: Frame | None, function: str) -> tuple[Note, str
 RULE = Rule(
     name="not-jitted",
     looks_for="operations outside jit that keep the device waiting",
-    decides=f"Reports operations outside jit if there are at least {_MANY} per run and the device is idle for at "
+    decides=f"Reports operations outside jit if there are at least {MANY} per run and the device is idle for at "
     f"least {units.percent(LEAST_IDLE)} of the run, and at least {units.time(LEAST_NS)}, while the host calls them. "
     "The cost is this idle time, with at most 50 µs of the host's time before each call; operations that overlap "
     "with the device's work cost nothing. The function to jit is the outermost one that calls nearly all of them, if "

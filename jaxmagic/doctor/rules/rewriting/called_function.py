@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from ....records.call_stack import Frame, is_users
 from ...record.evidence import Evidence, ModuleLibrary
+from ...record.program import Program
+from ..host.host_time import names_of_program
 from ..host.inside_function import inside_function
 from ..host.syntax import Function, assigned
 from ..host.transformed_calls import TRANSFORMS
@@ -16,16 +18,24 @@ from . import syntax
 from .jit_arguments import Arguments, arguments_of, untraced
 from .jit_obstacles import functions_run, is_jitted, obstacles
 from .jittable import computes_only, has_sizes, takes_arrays
+from .loops.long_loops import has_long_loop, lists_in
 from .meanings import paths_in
 from .module_jit import libraries_used, methods_of_modules
 
 #: Functions of Python that call no operation of JAX.
 _HARMLESS = frozenset({"enumerate", "len", "print", "range", "zip"})
 
+#: Functions and methods that call one operation at most, and how the names of methods that wait begin.
+_ONE_OPERATION = frozenset({
+    "append", "array", "asarray", "bool", "device_get", "device_put", "float", "fold_in", "int", "item", "key",
+    "next", "split", "tolist",
+})  # fmt: skip
+_WAITS = "block_until"
+
 #: What calls an operation if its operands are arrays.
 _OPERATORS = ast.AugAssign, ast.BinOp, ast.Compare, ast.Subscript, ast.UnaryOp
 
-#: Of so many operations, the code may call one itself, outside of its loops.
+#: Of so many operations, the code may call one itself.
 _MANY_PER_OTHER = 20
 
 
@@ -43,7 +53,9 @@ class CalledFunction(NamedTuple):
     arguments: Arguments = Arguments()
 
 
-def called_function(evidence: Evidence, count: int, most_unrolled: int) -> CalledFunction | None:
+def called_function(
+    evidence: Evidence, count: int, most_unrolled: int, *, rounds: int | None = None
+) -> CalledFunction | None:
     """Return the function to jit; ``None`` if there is none, or it is unknown.
 
     It has nearly all operations, as the syntax of the code tells, or else the samples of the host. Its arguments seem
@@ -54,8 +66,10 @@ def called_function(evidence: Evidence, count: int, most_unrolled: int) -> Calle
         evidence: the observations of the runs.
         count: how many operations are called per run.
         most_unrolled: if there are more of them, a loop inside the function may take jit long to compile.
+        rounds: how many of the operations an expression in a loop of the code has; as often as the function is called
+            if left out.
     """
-    for found in (*_by_syntax(evidence, count), *_by_samples(evidence)):
+    for found in (*_by_syntax(evidence, count, rounds), *_by_samples(evidence)):
         compiled = _compiled(found, evidence, many=count > most_unrolled)
         if compiled is not None:
             return compiled
@@ -77,13 +91,14 @@ def _compiled(found: CalledFunction, evidence: Evidence, *, many: bool) -> Calle
     methods = [] if library is None else methods_of_modules(_running(evidence))
     own = {(each.name, place) for each, place in (*functions, *methods)}
     lines = [each.line for each in evidence.waits or () if each.line is not None]
+    lists = lists_in(evidence.inputs)
     if (
         all(_is_plain(each, place, found, library, evidence) for each, place in functions)
         and not obstacles([*functions, *methods], evidence.names)
         and not _reads_changing(functions, evidence)
         and not transformed_around(function, file, evidence)
         and not any((line.function, line.file) in own for line in lines)
-        and not (many and any(_has_long_loop(each, library) for each, _ in (*functions, *methods)))
+        and not (many and any(has_long_loop(each, library, lists) for each, _ in (*functions, *methods)))
     ):
         return found._replace(arguments=arguments._replace(library=library))
     return None
@@ -141,7 +156,7 @@ def transformed_around(function: Function, file: str, evidence: Evidence) -> lis
     return list(dict.fromkeys(leading))
 
 
-def _by_syntax(evidence: Evidence, count: int) -> Iterator[CalledFunction]:
+def _by_syntax(evidence: Evidence, count: int, rounds: int | None) -> Iterator[CalledFunction]:
     """Yield the only function of the user's that the code calls, if the code computes little besides."""
     tree = _parsed(evidence.code or "")
     calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
@@ -152,7 +167,8 @@ def _by_syntax(evidence: Evidence, count: int) -> Iterator[CalledFunction]:
         own = [each for each in calls if isinstance(each.func, ast.Name) and each.func.id == name]
         counted = {name for each in ast.walk(tree) for name in _counted(each)}
         arguments = arguments_of(_given(own, function), evidence, assigned(tree), counted)
-        if arguments is not None and _calls_nearly_all(tree, own, count) and all(map(_is_written_out, own)):
+        rounds = _rounds(function, file, evidence) if rounds is None else rounds
+        if arguments is not None and _calls_nearly_all(tree, own, count, rounds) and all(map(_is_written_out, own)):
             yield CalledFunction(function, file, arguments)
 
 
@@ -206,10 +222,12 @@ def _defined(name: str, evidence: Evidence) -> Iterator[tuple[Function, str]]:
 
 def _running(evidence: Evidence) -> Iterator[Frame]:
     yield from (each.function for each in evidence.functions)
-    for program in evidence.programs or ():
-        if program.eager and program.module is not None:
-            for instruction in program.module.instructions.values():
-                yield from instruction.stack
+    yield from (frame for each in evidence.programs or () if each.eager for frame in _stack(each))
+
+
+def _stack(program: Program) -> Iterator[Frame]:
+    instructions = () if program.module is None else program.module.instructions.values()
+    yield from (frame for each in instructions for frame in each.stack)
 
 
 def _at(frame: Frame) -> Iterator[tuple[Function, str]]:
@@ -222,13 +240,28 @@ def _at(frame: Frame) -> Iterator[tuple[Function, str]]:
             yield node, frame.file
 
 
-def _calls_nearly_all(tree: ast.Module, own: list[ast.Call], count: int) -> bool:
-    """Return whether some calls have nearly all operations: the code computes nothing else in its loops."""
+def _calls_nearly_all(tree: ast.Module, own: list[ast.Call], count: int, rounds: int | None) -> bool:
+    """Return whether some calls have nearly all operations: the code computes little else."""
     skipped = {id(each) for each in own}
     loops = [each for each in ast.walk(tree) if isinstance(each, syntax.Loop)]
     repeated = {id(node) for loop in loops for node in ast.walk(loop)}
     others = [each for each in ast.walk(tree) if id(each) not in skipped and _may_call_operation(each)]
-    return not any(id(each) in repeated for each in others) and len(others) * _MANY_PER_OTHER <= count
+    inside = [each for each in others if id(each) in repeated]
+    if inside and (rounds is None or not all(map(_calls_one, inside))):
+        return False
+    return (len(others) - len(inside) + len(inside) * (rounds or 0)) * _MANY_PER_OTHER <= count
+
+
+def _rounds(function: Function, file: str, evidence: Evidence) -> int | None:
+    """Return how often a function is called per run, at most: as often as its operation that is called least."""
+    use, programs = evidence.host_use, evidence.programs or ()
+    names = {
+        name
+        for each in programs
+        if each.eager and any((frame.function, frame.file) == (function.name, file) for frame in _stack(each))
+        for name in names_of_program(each)
+    }
+    return min((each.count for each in use.dispatches if each.name in names), default=None) if use else None
 
 
 def _may_call_operation(node: ast.AST) -> bool:
@@ -237,41 +270,13 @@ def _may_call_operation(node: ast.AST) -> bool:
     return isinstance(node, _OPERATORS)
 
 
+def _calls_one(node: ast.AST) -> bool:
+    """Return whether what may call operations calls no more than one."""
+    if not isinstance(node, ast.Call):
+        return True
+    name = syntax.last_name(node.func) or ""
+    return name in _ONE_OPERATION or name.startswith(_WAITS) or ast.unparse(node.func).startswith(("np.", "numpy."))
+
+
 def _is_written_out(call: ast.Call) -> bool:
     return all(each.arg is not None for each in call.keywords)
-
-
-def _has_long_loop(function: Function, library: ModuleLibrary | None) -> bool:
-    """Return whether a function has a loop that may have many rounds.
-
-    With a library, the layers are parts of a module, so that any other loop may go over data.
-    """
-    modules = syntax.parameters(function)
-    return any(
-        not _goes_over_parts(each, modules) if library and isinstance(each, ast.For) else _is_long(each)
-        for each in ast.walk(function)
-    )
-
-
-def _goes_over_parts(node: ast.For, modules: set[str]) -> bool:
-    """Return whether a loop goes over an attribute of a module, as ``for layer in self.layers`` does."""
-    over = node.iter
-    if isinstance(over, ast.Call) and syntax.last_name(over.func) in ("enumerate", "reversed", "zip") and over.args:
-        over = over.args[0]
-    while isinstance(over, ast.Subscript):
-        over = over.value
-    return isinstance(over, ast.Attribute) and isinstance(over.value, ast.Name) and over.value.id in modules
-
-
-def _is_long(node: ast.AST) -> bool:
-    """Return whether a node is a loop that may have many rounds.
-
-    One over pairs, as in ``for w, b in params``, goes over a list of layers, and a comprehension over parameters.
-    """
-    if isinstance(node, ast.comprehension):
-        return any(isinstance(each, ast.Name) and each.id == "range" for each in ast.walk(node.iter))
-    if isinstance(node, ast.For):
-        return not (
-            isinstance(node.target, ast.Tuple) and isinstance(node.iter, ast.Name | ast.Attribute | ast.Subscript)
-        )
-    return isinstance(node, ast.While)

@@ -13,7 +13,7 @@ import pytest
 import jaxmagic
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.rules.compiling import unrolled_loop
-from jaxmagic.doctor.rules.rewriting.loop_code import loop_code
+from jaxmagic.doctor.rules.rewriting.loops.loop_code import loop_code
 
 X = np.linspace(0, 1, 900, dtype=np.float32).reshape(30, 30)
 WS = [X + n for n in range(40)]

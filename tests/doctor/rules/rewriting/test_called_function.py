@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -12,7 +13,8 @@ import jax.numpy as jnp
 import pytest
 from gathered_evidence import evidence_of
 
-from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, HostShare, HostWait, Input
+from jaxmagic.doctor.record.evidence import Dispatch, Evidence, FunctionShare, HostShare, HostUse, HostWait, Input
+from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.rewriting.called_function import called_function
 from jaxmagic.doctor.rules.rewriting.jit_arguments import static_option
 from jaxmagic.records.call_stack import Frame
@@ -157,6 +159,36 @@ def test_nothing_is_named_where_it_may_not_help_or_not_work(evidence: Evidence, 
     assert found(evidence, code) is None
 
 
+BESIDE = "for x in batches:\n    w, value = step(w, jnp.asarray(x))\n    "
+
+
+@pytest.mark.parametrize(
+    ("beside", "rounds", "name"),
+    [
+        ("losses.append(value.item())", 1, "step"),  # 3 of 100 operations at most
+        ("losses.append(value.item())", 2, None),
+        ("np.save(path, np.asarray(w))", 1, "step"),
+        ("total = total + float(value)", 1, "step"),
+        ("value.block_until_ready()", 2, "step"),
+        ("w = project(w)", 1, None),  # which may call any number
+        ("w = jnp.linalg.qr(w)[0]", 1, None),
+        ("w = jax.tree.map(f, w)", 1, None),
+    ],
+)
+def test_a_loop_may_call_a_few_operations_itself(
+    evidence: Evidence, executable: Any, beside: str, rounds: int, name: str | None
+) -> None:
+    inside = evidence.functions[1].function
+    module: Any = SimpleNamespace(instructions={"sub": SimpleNamespace(stack=(inside,))})
+    sub = Program(executable=executable(name="jit_sub"), module=module, function="sub", eager=True)
+    calls = [
+        Dispatch(name=each, count=count, host_ns=1, exposed_ns=1) for each, count in (("sub", rounds), ("add", 9))
+    ]
+    use = HostUse(dispatches=tuple(calls), idle_ns=1, waited_ns=0, waits=0)
+    assert found(evidence, BESIDE + beside, programs=(sub,), host_use=use) == name
+    assert found(evidence, BESIDE + beside) is None  # without a recording, the number of rounds is unknown
+
+
 @pytest.mark.parametrize(
     "function",
     ["draws", "decides", "sized", "sized_inside", "named", "either", "chosen", "filtered", "larger", "typed", "made"],
@@ -258,5 +290,11 @@ def test_a_loop_over_layers_or_parameters_is_not_long(evidence: Evidence) -> Non
     assert found(evidence, "pairs(x, x)", count=200) == "pairs"
     assert found(evidence, "pairs(x, x)", count=201) is None
     assert found(evidence, "update(params, grads)", count=201) == "update"
+
+
+def test_a_loop_over_a_list_that_is_an_input_has_as_many_rounds_as_that(evidence: Evidence) -> None:
+    block = Input(path="params['x'][0]['w']", kind="jax array", type="f32[3]")
+    assert found(evidence, "rows(w, params)", count=201) is None
+    assert found(evidence, "rows(w, params)", count=201, inputs=(block,)) == "rows"
     assert found(evidence, "powers(x)", count=200) == "powers"
     assert found(evidence, "powers(x)", count=201) is None

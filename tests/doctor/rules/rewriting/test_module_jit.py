@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, HostShare, HostWait, Input, LibraryNames
-from jaxmagic.doctor.rules.host.not_jitted import _compile_called
+from jaxmagic.doctor.rules.host.not_jitted import compile_called
 from jaxmagic.doctor.rules.rewriting.called_function import called_function
 from jaxmagic.doctor.rules.rewriting.module_jit import jit_of, libraries_used
 from jaxmagic.records.call_stack import Frame
@@ -101,7 +101,7 @@ STATE = Input(path="opt_state", kind="other", type="tuple", library="equinox")
 def advice(evidence: Evidence, code: str, *inputs: Input, count: int = 100, **changes: Any) -> str | None:
     seen = replace(evidence, code=code, inputs=inputs, **changes)
     called = called_function(seen, count, most_unrolled=200)
-    return None if called is None else _compile_called(called, seen)[1]
+    return None if called is None else compile_called(called, seen)[1]
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from ....records.call_stack import Frame
-from ...record.evidence import Evidence
-from ..host.dependencies import names_read, targets_of
-from ..host.syntax import Comprehension, Function, Loop, around, assigned, calls_of, loop_around, own_nodes
-from .syntax import last_name
+from .....records.call_stack import Frame
+from ....record.evidence import Evidence
+from ...host.dependencies import names_read, targets_of
+from ...host.syntax import Comprehension, Function, Loop, around, assigned, calls_of, loop_around, own_nodes
+from ..syntax import last_name
 
 #: The end of a loop: after a number of rounds or items; by values that it computes or goes over; or by something that
 #: JAX cannot ask, such as a clock or a queue.

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from .syntax import Loop, last_name, parameters
+from ..syntax import Loop, last_name, parameters
 
 #: Operators with which a counter that is traced gives what a number of Python would, but for its type.
 _EXACT = ast.Add, ast.Sub, ast.Mult, ast.Mod, ast.FloorDiv

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jaxmagic.doctor.record.evidence import Evidence, HostShare
-from jaxmagic.doctor.rules.rewriting.loop_end import calling_loop, end_of
+from jaxmagic.doctor.rules.rewriting.loops.loop_end import calling_loop, end_of
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.timing.record import Timing
 

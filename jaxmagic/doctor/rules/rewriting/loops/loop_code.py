@@ -6,8 +6,8 @@ import ast
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..syntax import Loop, last_name, loaded, stored
 from .loop_facts import Appended, Counter, appended, assigns, carried, counter_of, is_range, makes_array, reads
-from .syntax import Loop, last_name, loaded, stored
 
 #: The names that the code to paste assigns. There is no code if the function has variables with these names.
 _OURS = {"body", "carry", "item"}

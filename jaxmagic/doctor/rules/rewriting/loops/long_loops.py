@@ -1,0 +1,78 @@
+"""Tells loops that may have many rounds, which jit would unroll, from those over the layers of a model."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+
+from ....record.evidence import Input, ModuleLibrary
+from ...host.syntax import Function
+from ..syntax import last_name, parameters
+
+#: An index in the path of an input, after the name, key or attribute of a list or tuple.
+_LIST = re.compile(r"(\w+)(?:'\])?\[\d+\]")
+
+
+def lists_in(inputs: Iterable[Input]) -> set[str]:
+    """Return the names, keys and attributes of the lists and tuples among the inputs."""
+    return {name for each in inputs for name in _LIST.findall(each.path)}
+
+
+def has_long_loop(function: Function, library: ModuleLibrary | None, lists: set[str]) -> bool:
+    """Return whether a function has a loop that may have many rounds.
+
+    With a library, the layers are parts of a module, so that any other loop may go over data.
+
+    Args:
+        function: the function.
+        library: the library whose modules it gets.
+        lists: the names, keys and attributes of the lists among the inputs.
+    """
+    modules = parameters(function)
+    loops = [each for each in ast.walk(function) if not _goes_over(each, lists)]
+    return any(
+        not _goes_over_parts(each, modules) if library and isinstance(each, ast.For) else _is_long(each)
+        for each in loops
+    )
+
+
+def _goes_over(node: ast.AST, lists: set[str]) -> bool:
+    """Return whether a loop goes over lists that are inputs, as ``for block in params["blocks"]`` does."""
+    return isinstance(node, ast.For | ast.comprehension) and all(_key(each) in lists for each in _iterated(node.iter))
+
+
+def _key(node: ast.expr) -> str | None:
+    match node:
+        case ast.Subscript(slice=ast.Constant(value=str(key))):
+            return key
+    return last_name(node)
+
+
+def _iterated(over: ast.expr) -> list[ast.expr]:
+    """Return what a loop goes over, without ``enumerate``, ``reversed`` and ``zip``."""
+    if isinstance(over, ast.Call) and last_name(over.func) in ("enumerate", "reversed", "zip") and over.args:
+        return [each for argument in over.args for each in _iterated(argument)]
+    return [over]
+
+
+def _goes_over_parts(node: ast.For, modules: set[str]) -> bool:
+    """Return whether a loop goes over an attribute of a module, as ``for layer in self.layers`` does."""
+    over = _iterated(node.iter)[0]
+    while isinstance(over, ast.Subscript):
+        over = over.value
+    return isinstance(over, ast.Attribute) and isinstance(over.value, ast.Name) and over.value.id in modules
+
+
+def _is_long(node: ast.AST) -> bool:
+    """Return whether a node is a loop that may have many rounds.
+
+    One over pairs, as in ``for w, b in params``, goes over a list of layers, and a comprehension over parameters.
+    """
+    if isinstance(node, ast.comprehension):
+        return any(isinstance(each, ast.Name) and each.id == "range" for each in ast.walk(node.iter))
+    if isinstance(node, ast.For):
+        return not (
+            isinstance(node.target, ast.Tuple) and isinstance(node.iter, ast.Name | ast.Attribute | ast.Subscript)
+        )
+    return isinstance(node, ast.While)
