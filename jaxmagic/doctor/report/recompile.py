@@ -130,6 +130,11 @@ NOTES: dict[str, Callable[..., str]] = {
         "list and join them once after the loop; or prepare the data with NumPy."
     ),
     "compile_time": _compile_time,
+    "compile_time_eager": lambda programs, total_ns, names, kinds: (
+        f"{programs} operations are called one by one, outside of jit, and each is compiled as a program of its own: "
+        f"{printable(names)}{'' if kinds <= len(names.split(', ')) else ' and others'}. Together this takes "
+        f"{units.time(total_ns)}."
+    ),
     "compile_time_short": lambda programs, total_ns, function, time_ns: (
         f"{units.count(programs, 'program')} take {units.time(total_ns)} to compile together. The longest of them, "
         f"{printable(function)}, takes {units.time(time_ns)}."

@@ -17,6 +17,7 @@ from ...record.program import Program
 from ..rewriting.syntax import file_of, source_of_location, tree_of, with_imports
 from ..rule import LEAST_SHARE, Rule, source_at
 from .compile_claims import numbers_of
+from .eager_programs import MANY, eager_programs
 from .folded import is_folded
 
 #: From this time in XLA on, JAX's persistent cache keeps a program unless it is configured otherwise.
@@ -43,7 +44,10 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     """Find the programs of the first run that took long to compile, and short ones that take long together."""
     own = [each for each in evidence.first.compilations if each.thread is None]
     yield from _long(own, evidence)
-    yield from _short([each for each in own if not _is_long(each, evidence)], evidence)
+    short = [each for each in own if not _is_long(each, evidence)]
+    eager = eager_programs(short, RULE.name, _LEAST_TOTAL_NS, evidence)
+    yield from [] if eager is None else [eager]
+    yield from _short([each for each in short if eager is None or not each.eager], evidence)
 
 
 def _long(compilations: Sequence[Compilation], evidence: Evidence) -> Iterator[RuleFinding]:
@@ -235,7 +239,8 @@ RULE = Rule(
     decides=f"Reports programs that XLA compiles for at least {_LEAST_NS // 10**9} s in the first run, from which on "
     "JAX's persistent cache keeps them unless configured otherwise, and programs that take at least "
     f"{_LEAST_TOTAL_NS // 10**9} s to trace, lower and compile, without packages that JAX imports to lower them. "
-    "Shorter programs are reported if they take as long together. "
+    f"Shorter programs are reported if they take as long together, and apart from them at least {MANY} operations "
+    "outside jit, each of which is compiled as a program of its own. "
     f"They have to take at least {units.percent(LEAST_SHARE)} of the first run. These are times of this "
     "run: a busy machine may lift a program above a threshold. The cache is advised for programs that it would keep "
     "as it is configured; it keeps none that calls Python. The report names the lines with at least "

@@ -13,7 +13,7 @@ from jax import lax
 
 import jaxmagic
 from jaxmagic.doctor.capture.compiled.constant_work import constant_work
-from jaxmagic.doctor.record.evidence import Evidence, LoweringImport
+from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, LoweringImport
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.record.program import EquationCount, Program
 from jaxmagic.doctor.rules.compiling import compile_time
@@ -179,6 +179,58 @@ def test_a_cache_that_keeps_short_programs_is_not_advised(seen: Any, program: Pr
     assert (finding.remedy, finding.code) == (None, None)
     (finding,) = RULE.look(seen(*[(10**8, 0)] * 30))  # the time is Python's, and no cache spares it
     assert (finding.remedy, finding.code) == (None, None)
+
+
+@pytest.fixture
+def eager(timing: Any, compilation: Any) -> Any:
+    """Make evidence of so many eager operations that take a tenth of a second each to compile."""
+
+    def make(number: int, *others: Any, **changes: Any) -> Evidence:
+        times = {"tracing_ns": 0, "lowering_ns": 0, "compilation_ns": 10**8, "cache": None, "eager": True}
+        each = [compilation(function=f"op{n % 6}", **times) for n in range(number)]
+        first = timing(*each, *others)
+        return Evidence(code="step(x)", first=first, observed=first, **changes)
+
+    return make
+
+
+def test_eager_operations_that_take_three_seconds_together_are_to_be_jitted(eager: Any) -> None:
+    (finding,) = RULE.look(eager(30))
+    assert finding.rule == "compile-time"
+    assert str(finding.found) == (
+        "30 operations are called one by one, outside of jit, and each is compiled as a program of its own: op0, "
+        "op1, op2, op3 and others. Together this takes 3.00 s."
+    )
+    assert (finding.cost_ns, finding.per, finding.basis) == (3e9, "first run", "measured")
+    assert finding.compiles == tuple(range(30))
+    assert finding.remedy is not None
+    assert finding.remedy.facts["way"] == "group"
+    assert finding.code is None
+    assert list(RULE.look(eager(29))) == []  # short programs as others
+
+
+def test_the_function_that_calls_them_is_named(eager: Any, tmp_path: Any) -> None:
+    file = tmp_path / "train.py"
+    file.write_text("def step(x):\n    return x * 2 + 1\n")
+    ran = FunctionShare(function=Frame(function="step", file=str(file), line=1), called="", samples=1, time_ns=1)
+    beside = "for x in xs:\n    losses.append(step(x).item())"
+    for code in ("step(x)", beside):
+        (finding,) = RULE.look(replace(eager(60, functions=(ran,)), code=code))
+        assert finding.code == "step = jax.jit(step)"
+        assert (finding.line, finding.source) == (f"{file}:1", "def step(x):")
+
+
+def test_other_short_programs_are_counted_apart_from_eager_operations(
+    eager: Any, seen: Any, compilation: Any
+) -> None:
+    short = compilation(tracing_ns=0, lowering_ns=0, compilation_ns=9 * 10**8, cache=None)
+    (first,) = RULE.look(eager(30, short, short, short))
+    assert first.compiles == tuple(range(30))
+    first, others = RULE.look(eager(30, short, short, short, short))
+    assert (first.compiles, others.compiles) == (tuple(range(30)), (30, 31, 32, 33))
+    (together,) = RULE.look(eager(29, short))
+    assert together.compiles == tuple(range(30))
+    assert together.found.kind == "doctor.compile_time_short"
 
 
 def test_imports_do_not_make_short_programs_long(seen: Any, compilation: Any) -> None:

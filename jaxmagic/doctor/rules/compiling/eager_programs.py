@@ -1,0 +1,57 @@
+"""Finds operations outside of jit that take long to compile together, each as a program of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ....compilation.record.compilation import Compilation
+from ....records.call_stack import Frame
+from ....records.cell_names import known_as
+from ....records.note import note
+from ...record.evidence import Evidence
+from ...record.finding import RuleFinding
+from ..host.not_jitted import MANY, MOST_NAMES, MOST_UNROLLED, compile_called
+from ..rewriting.called_function import called_function
+from ..rule import LEAST_SHARE, source_at
+from .compile_claims import numbers_of
+
+__all__ = ["MANY", "eager_programs"]
+
+
+def eager_programs(
+    compilations: Sequence[Compilation], rule: str, least_ns: int, evidence: Evidence
+) -> RuleFinding | None:
+    """Find the eager operations among some compilations; ``None`` if they are few, or took less than `least_ns`."""
+    eager = [each for each in compilations if each.eager and each.compiled]
+    total_ns = sum(each.total_ns for each in eager)
+    if len(eager) < MANY or total_ns < max(least_ns, LEAST_SHARE * evidence.first.wall_ns):
+        return None
+    names = Counter[str]()
+    for each in eager:
+        names[each.function.strip("_")] += each.total_ns
+    called = called_function(evidence, len(eager), MOST_UNROLLED, rounds=1)
+    remedy, code = note("doctor.not_jitted_remedy", way="group", function="", outer=""), None
+    line = None
+    if called is not None:
+        remedy, code = compile_called(called, evidence)
+        function, file = called.function, called.file
+        line = Frame(function=function.name, file=file, line=function.lineno, cell=known_as(file))
+    return RuleFinding(
+        rule=rule,
+        found=note(
+            "doctor.compile_time_eager",
+            programs=len(eager),
+            total_ns=total_ns,
+            names=", ".join(name for name, _ in names.most_common(MOST_NAMES)),
+            kinds=len(names),
+        ),
+        line=None if line is None else line.location,
+        source=source_at(line),
+        cost_ns=float(total_ns),
+        basis="measured",
+        per="first run",
+        compiles=numbers_of(eager, evidence),
+        remedy=remedy,
+        code=code,
+    )
