@@ -154,6 +154,9 @@ NOTES: dict[str, Callable[..., str]] = {
     "compile_time_folded": lambda function: (
         f"Compute this part once outside of {printable(function)}, and pass the result as an argument."
     ),
+    "compile_time_again": lambda function, programs, reason: (
+        f"{printable(function)} is compiled {programs} times. The cause of the last time: {printable(reason)}."
+    ),
     "compile_time_line": lambda line, source, equations, total: (
         f"{equations:,} of its {total:,} equations come from {printable(line)}"
         f"{f': {printable(source)}' if source else ''}."

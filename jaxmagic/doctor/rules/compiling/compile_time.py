@@ -36,6 +36,9 @@ _MOST_LINES = 3
 #: A line is shown if it has at least this share of the equations.
 _LEAST_SHARE = 0.1
 
+#: Causes that say nothing about an earlier program of the function.
+_FIRST = "first call", "ahead of time", "unknown"
+
 #: Primitives that call Python. JAX writes no program with them to its persistent cache.
 _CALLBACKS = ("pure_callback", "io_callback", "debug_callback", "debug_print")
 
@@ -75,6 +78,7 @@ def _long(compilations: Sequence[Compilation], evidence: Evidence) -> Iterator[R
         source=source_of_location(longest.location, evidence),
         evidence=(
             *folded,
+            *_again(longest, long),
             *_lines(longest, evidence),
             *_about_imports(evidence),
             *_about_cache(evidence, long),
@@ -160,6 +164,18 @@ def _programs(compilation: Compilation, evidence: Evidence) -> list[Program]:
             else each.function == compilation.function
         )
     ]
+
+
+def _again(compilation: Compilation, long: Sequence[Compilation]) -> Iterator[Note]:
+    """Say why a function was compiled several times, by the last of its programs."""
+    same = [each for each in long if (each.function, each.location) == (compilation.function, compilation.location)]
+    if len(same) > 1 and same[-1].cause.kind not in _FIRST:
+        yield note(
+            "doctor.compile_time_again",
+            function=compilation.function,
+            programs=len(same),
+            reason=same[-1].cause.reason,
+        )
 
 
 def _lines(compilation: Compilation, evidence: Evidence) -> Iterator[Note]:

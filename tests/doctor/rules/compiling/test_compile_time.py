@@ -151,6 +151,25 @@ def test_other_long_programs_are_counted_from_the_threshold_on(seen: Any, others
     assert str(finding.found).endswith(f"2.00 s of it in XLA{words}")
 
 
+def test_the_cause_is_named_if_one_function_has_several_long_programs(seen: Any) -> None:
+    evidence = seen((0, 2 * 10**9), (0, 10**9))
+    first, again = evidence.first.compilations
+    reason = "argument x has a different shape: f32[8] now, f32[4] before"
+    cause = replace(again.cause, kind="shape", reason=reason)
+
+    def kinds_of(*each: Any) -> list[str]:
+        (finding,) = RULE.look(replace(evidence, first=replace(evidence.first, compilations=each)))
+        return kinds(finding)
+
+    assert kinds_of(first, replace(again, cause=cause)) == ["compile_time_again", "cache_off"]
+    assert kinds_of(first, again) == ["cache_off"]
+    assert kinds_of(first, replace(again, cause=cause, function="g")) == ["cache_off"]
+    (finding,) = RULE.look(
+        replace(evidence, first=replace(evidence.first, compilations=(first, replace(again, cause=cause))))
+    )
+    assert str(finding.evidence[0]) == f"f is compiled 2 times. The cause of the last time: {reason}."
+
+
 def test_short_programs_count_if_they_take_three_seconds_together(seen: Any) -> None:
     assert list(RULE.look(seen(*[(0, 10**8)] * 29))) == []
     (finding,) = RULE.look(seen(*[(0, 10**8)] * 29, (0, 2 * 10**8)))
