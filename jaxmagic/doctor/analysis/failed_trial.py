@@ -1,4 +1,4 @@
-"""Takes back advice that was tried in vain, and changes advice to jit what cannot be jitted as it is."""
+"""Changes advice after its trial: takes it back, or says what was tried, or what has to come first."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ _KEPT = frozenset({"asked", "until"})
 
 #: Advice to jit a part of the function that was jitted as a whole, to try it.
 _OF_A_PART = frozenset({"doctor.recompile_in_library"})
+
+#: Advice to jit a function.
+_TO_JIT = "doctor.not_jitted_remedy"
 
 #: What to change first, by the error that JAX raises: a fact of the remedy.
 _CHANGES = {
@@ -35,9 +38,21 @@ def revised(finding: RuleFinding, verified: Verified) -> RuleFinding:
     failed = found.get("doctor.cannot_be_jitted") or found.get("doctor.jit_freezes")
     tried = replace(finding, verified=verified)
     remedy = finding.remedy
+    jitted = found.get("doctor.jitted")
+    if jitted is not None and remedy is not None and finding.code is None and remedy.kind == _TO_JIT:
+        return _as_tried(tried, str(jitted.facts["name"]), str(jitted.facts.get("code", "")))
     if failed is None or remedy is None or remedy.kind in _OF_A_PART or remedy.facts.get("way") in _KEPT:
         return tried
     return replace(tried, remedy=_blocked(remedy, failed), code=None)
+
+
+def _as_tried(finding: RuleFinding, function: str, code: str) -> RuleFinding:
+    """Advise what was tried, and helped, in place of something more general."""
+    return (
+        replace(finding, remedy=note("doctor.not_jitted_remedy", way="function", function=function), code=code)
+        if code
+        else finding
+    )
 
 
 def is_in_vain(finding: RuleFinding, verified: Verified | None) -> bool:
@@ -50,7 +65,7 @@ def is_in_vain(finding: RuleFinding, verified: Verified | None) -> bool:
 
 
 def _blocked(remedy: Note, failed: Note) -> Note:
-    known = dict(remedy.facts) if remedy.kind == "doctor.not_jitted_remedy" else {}
+    known = dict(remedy.facts) if remedy.kind == _TO_JIT else {}
     known = {name: fact for name, fact in known.items() if name not in ("way", "function", "outer")}
     change = _CHANGES.get(str(failed.facts.get("error", "")).partition(":")[0])
     if change is not None and not (change == "masked" and known.get("mask")):

@@ -169,7 +169,8 @@ def _timed(
     if verified.before_ns is None:
         return verified, found.interrupted
     copied = (note("doctor.tried_on_copies", names=", ".join(fresh())),) if fresh is not None else ()
-    return replace(verified, notes=(*change.notes, *copied, *verified.notes)), found.interrupted
+    about = (*change.notes, *(() if change.found is None else (change.found(),)))
+    return replace(verified, notes=(*about, *copied, *verified.notes)), found.interrupted
 
 
 def _as_ceiling(verified: Verified) -> Verified:

@@ -67,7 +67,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "outputs_vary": lambda: "The outputs vary from run to run without the remedy, so they cannot be compared.",
     "outputs_problem": lambda leaf, problem: f"{printable(leaf[:1].upper() + leaf[1:])}: {printable(problem)}.",
     "outputs_error": _error,
-    "jitted": lambda name: f"Tried with {printable(name)} jitted; JAX called it twice more, to trace it.",
+    "jitted": lambda name, code="": f"Tried with {printable(name)} jitted; JAX called it twice more, to trace it.",
     "jit_of_constants": lambda name: _not(
         f"{printable(name)} gets no array as an argument, so that XLA may compute the result once, while it compiles"
     ),

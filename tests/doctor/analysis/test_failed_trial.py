@@ -61,6 +61,34 @@ def test_advice_that_says_so_already_stays(way: str) -> None:
     )
 
 
+def tried(code: str, low: float = 2.0, own: str | None = None) -> RuleFinding:
+    """Return a finding, often without code of its own, for which jitting g was tried."""
+    remedy = note("doctor.not_jitted_remedy", way="group", function="", outer="")
+    finding = RuleFinding(rule="not-jitted", found=note("text"), remedy=remedy, code=own)
+    times: dict[str, Any] = {
+        "before_ns": 3.0,
+        "after_ns": 1.0,
+        "speedup": 3.0,
+        "low": low,
+        "high": 4.0,
+        "outputs_agree": True,
+    }
+    about = note("doctor.jitted", name="g", code=code)
+    return revised(finding, Verified(notes=(about,), **times))
+
+
+def test_what_was_tried_and_helped_is_advised() -> None:
+    finding = tried("g = jax.jit(g)")
+    assert finding.code == "g = jax.jit(g)"
+    assert str(finding.remedy) == "Compile g as one program."
+
+
+def test_advice_stays_if_the_trial_has_no_code_of_its_own_or_did_not_help() -> None:
+    assert str(tried("").remedy).startswith("Put these operations into a function under jax.jit")
+    assert tried("g = jax.jit(g)", own="h = jax.jit(h)").code == "h = jax.jit(h)"
+    assert tried("g = jax.jit(g)", low=0.9).code is None
+
+
 def test_other_trials_change_no_advice() -> None:
     for kind in ("doctor.not_tried_budget", "doctor.jit_of_constants"):
         assert after(Note(kind=kind)).code == "f = jax.jit(f)"

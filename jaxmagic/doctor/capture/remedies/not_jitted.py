@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -18,6 +18,7 @@ from ....records.note import Note, note
 from ....runtime.around import is_a
 from ....runtime.functions import is_jitted
 from ...record.finding import RuleFinding
+from ...rules.rewriting.jit_arguments import static_option
 from ...rules.rule import source_at
 from ..frames import known
 from .remedy import Change, NotTried, calls_in_advice, constant_of, first_arguments, names_given
@@ -35,8 +36,19 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     function = _function(finding, code)
     library = "" if finding.remedy is None else str(finding.remedy.facts.get("library", ""))
     jitted = Jitted(function, _declared(finding), library)
-    about = note("doctor.jitted", name=function.__name__)
-    return Change({id(function): jitted.call}, used=lambda: jitted.called, notes=(about,))
+
+    def about() -> Note:
+        return note("doctor.jitted", name=function.__name__, code="" if library else _code(jitted))
+
+    return Change({id(function): jitted.call}, used=lambda: jitted.called, found=about)
+
+
+def _code(jitted: Jitted) -> str:
+    """Return the code that does what was tried; empty if that would not replace the function."""
+    function = jitted.function
+    name = function.__name__
+    is_global = getattr(function, "__globals__", {}).get(name) is function
+    return f"{name} = jax.jit({name}{static_option(jitted.static)})" if is_global and jitted.called else ""
 
 
 def _declared(finding: RuleFinding) -> tuple[str, ...] | None:
@@ -99,6 +111,7 @@ class Jitted:
     Attributes:
         called: whether it has been called.
         function: the function.
+        static: the names of the arguments that are static.
     """
 
     def __init__(
@@ -106,7 +119,8 @@ class Jitted:
     ) -> None:
         self.called = False
         self.function = function
-        self._static = static
+        self.static: tuple[str, ...] = ()
+        self._declared = static
         self._library = library
         self._jitted: Callable[..., Any] | None = None
 
@@ -132,6 +146,7 @@ class Jitted:
                     raise NotTried(note("doctor.jit_freezes", name=self.function.__name__))
                 if not getattr(traced[0], "jaxpr", traced[0]).invars:
                     raise NotTried(note("doctor.jit_of_constants", name=self.function.__name__))
+                self.static = _names(self.function, **options)
                 return jit(self._fresh())
         assert problem is not None
         raise NotTried(_failure(self.function.__name__, problem))
@@ -142,14 +157,21 @@ class Jitted:
 
     def _options(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the options of jit to try, in turn."""
-        if self._static is not None:
-            yield {"static_argnames": self._static} if self._static else {}
+        if self._declared is not None:
+            yield {"static_argnames": self._declared} if self._declared else {}
             return
         for is_traced in (_is_arrays_or_numbers, has_arrays_only):
             yield {
                 "static_argnums": [number for number, each in enumerate(args) if not is_traced(each)],
                 "static_argnames": [name for name, each in kwargs.items() if not is_traced(each)],
             }
+
+
+def _names(function: Any, static_argnums: Sequence[int] = (), static_argnames: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the names of static arguments; a position without a name is left out."""
+    code = getattr(function, "__code__", None)
+    names = () if code is None else code.co_varnames[: code.co_argcount]
+    return (*(names[each] for each in static_argnums if each < len(names)), *static_argnames)
 
 
 def _jit_of(library: str) -> Any:

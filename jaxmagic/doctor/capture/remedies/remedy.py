@@ -21,6 +21,7 @@ class Change(NamedTuple):
         context: makes a context for each run.
         used: whether the code has made use of the change, after it has run several times.
         notes: what a reader must know about it.
+        found: returns another such note, once the code has run.
         sizes: what compiled programs need without and with it, if memory is what it is about.
         ceiling: whether it computes something else, which shows what no remedy can exceed.
         code: the code to run with the remedy, if it is written in another way.
@@ -30,6 +31,7 @@ class Change(NamedTuple):
     context: Callable[[], AbstractContextManager[object]] = nullcontext
     used: Callable[[], bool] = lambda: True
     notes: tuple[Note, ...] = ()
+    found: Callable[[], Note] | None = None
     sizes: Sizes | None = None
     ceiling: bool = False
     code: TriedCode | None = None

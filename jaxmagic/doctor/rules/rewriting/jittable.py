@@ -19,7 +19,7 @@ _NOT_PLAIN = (
 
 #: Functions that need values, and not what stands for them while JAX traces.
 _OF_PYTHON = frozenset({
-    "all", "any", "bool", "float", "int", "len", "max", "min", "open", "print", "repr", "round", "sorted", "str",
+    "all", "any", "bool", "float", "int", "max", "min", "open", "print", "repr", "round", "sorted", "str",
 })  # fmt: skip
 
 #: Packages whose functions need values.

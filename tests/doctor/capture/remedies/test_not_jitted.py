@@ -93,3 +93,33 @@ def test_nnx_jit_gets_the_static_arguments_of_the_advice() -> None:
 def test_what_a_library_would_trace_once_is_seen(library: str, make: Any) -> None:
     with pytest.raises(NotTried, match="only once|call to call"):
         tried(noisy, library, "noisy = lib.jit(noisy)", make(), X)
+
+
+def doubled(x: Any, times: int, mode: str = "twice") -> Any:
+    return x * times if mode else x
+
+
+def nested() -> Any:
+    def inner(x: Any) -> Any:
+        return x * 2
+
+    return inner
+
+
+def code_of(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return the code that does what was tried, of a finding without code."""
+    finding = RuleFinding(rule="not-jitted", found=note("text"), remedy=note("doctor.not_jitted_remedy", way="group"))
+    change = not_jitted.propose(finding, TriedCode.of_call(function, args, kwargs))
+    change.replacements[id(function)](*args, **kwargs)
+    assert change.found is not None
+    return change.found().facts["code"]
+
+
+def test_the_code_of_a_trial_declares_what_was_static() -> None:
+    assert code_of(doubled, X, 2) == "doubled = jax.jit(doubled)"
+    assert code_of(doubled, X, 2, "twice") == 'doubled = jax.jit(doubled, static_argnames="mode")'
+    assert code_of(doubled, X, 2, mode="twice") == 'doubled = jax.jit(doubled, static_argnames="mode")'
+
+
+def test_a_function_inside_another_has_no_code_to_paste() -> None:
+    assert code_of(nested(), X) == ""

@@ -98,6 +98,9 @@ def pairs(xs, ys):
         xs = xs + x * y
     return xs
 
+def mapped(w, x):
+    return jnp.stack([w * n for w, n in zip(x, jax.random.split(w, len(x)))])
+
 def powers(x):
     return [x**n for n in range(100)]
 """
@@ -290,6 +293,7 @@ def test_a_loop_over_layers_or_parameters_is_not_long(evidence: Evidence) -> Non
     assert found(evidence, "pairs(x, x)", count=200) == "pairs"
     assert found(evidence, "pairs(x, x)", count=201) is None
     assert found(evidence, "update(params, grads)", count=201) == "update"
+    assert found(evidence, "mapped(w, x)", count=201) == "mapped"
 
 
 def test_a_loop_over_a_list_that_is_an_input_has_as_many_rounds_as_that(evidence: Evidence) -> None:
