@@ -76,10 +76,12 @@ def _parameter(path: str, frame: FrameType, failed: tuple[Place, FrameType]) -> 
     if (
         path.isidentifier() and path not in code.co_varnames
     ):  # of the signature that a library has given to a function
-        keywords = frame.f_locals.get(rest[positional is not None]) if code.co_flags & inspect.CO_VARKEYWORDS else {}
+        keywords: Any = (
+            frame.f_locals.get(rest[positional is not None]) if code.co_flags & inspect.CO_VARKEYWORDS else {}
+        )
         if is_exactly(keywords, dict) and path in keywords:
             return _Parameter(path, None) if _fails(keywords[path], failed) else None
-        given = positional if is_exactly(positional, tuple) else ()
+        given: Any = positional if is_exactly(positional, tuple) else ()
         places = [number for number, each in enumerate(given) if _fails(each, failed)]
         return _Parameter(path, len(named) + places[0]) if len(places) == 1 else None
     if not _fails(_argument(path, frame), failed):

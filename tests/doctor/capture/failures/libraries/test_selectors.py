@@ -255,7 +255,7 @@ HAIKU = """
 import haiku as hk
 f = hk.transform_with_state(lambda x, train: hk.BatchNorm(True, True, 0.9)(hk.Linear(3)(x), train))
 x = jnp.ones((2, 3))
-params, state = f.init(None, x, True)
+params, state = f.init(jax.random.key(0), x, True)
 apply = f.apply
 """
 
