@@ -14,14 +14,14 @@ from ...records.note import Note, note
 from ...runtime.executed_programs import ObservedPrograms
 from ...runtime.private_api import local_devices
 from ...timing.record import Timing
-from ..record.evidence import Evidence, HostUse, Input, LibraryNames
+from ..record.evidence import Evidence, HostUse, Input, LibraryNames, StaticParameters
 from . import host_use
 from .compiled import programs
 from .compiled.device_puts import DevicePuts
 from .host_lines import LineSampler
 from .host_waits import WaitPlaces
 from .inputs import deleted, inputs_of
-from .jitted import jitted_names
+from .jitted import jitted_names, static_parameters
 from .kept_arrays import ArrayMarks
 from .library_names import library_names
 from .lowering_imports import LoweringImports
@@ -45,6 +45,7 @@ class Gathered:
         self._waits: WaitPlaces | None = None
         self._host_use: HostUse | None = None
         self._inputs: tuple[Input, ...] = ()
+        self._static: tuple[StaticParameters, ...] = ()
         self._names: tuple[LibraryNames, ...] = ()
         self._gone: list[str] = []
         self._arrays = ArrayMarks()
@@ -54,6 +55,7 @@ class Gathered:
         self._part("live arrays", self._arrays.mark, None)
         self._gone = self._deleted(variables)
         self._inputs = self._part("inputs", lambda: inputs_of(variables), ())
+        self._static = self._part("static arguments", lambda: static_parameters(variables), ())
         self._names = self._part("names of libraries", lambda: library_names(code, variables), ())
 
     def note_deleted(self, variables: Mapping[str, Any]) -> list[str]:
@@ -138,6 +140,7 @@ class Gathered:
             lowering_imports=self._part("imports", self._imports.imports, ()),
             limit_bytes=self._part("memory limit", _memory_limit, None) if limit_bytes is None else limit_bytes,
             jitted=self._part("jitted functions", lambda: jitted_names(code, namespace), ()),
+            static=self._static,
             names=self._names,
             matmul_precision=self._part("matmul precision", _matmul_precision, None),
             kept=self._part("live arrays", lambda: self._arrays.kept(namespace, later), None),

@@ -9,8 +9,10 @@ from typing import Any
 
 from ...records.cell_names import text_of
 from ...runtime.around import is_a, of_type
-from ..record.evidence import JittedName
+from ...runtime.private_api import static_arguments
+from ..record.evidence import JittedName, StaticParameters
 from .frames import first_line
+from .remedies.user_functions import jitted_functions
 
 #: A declaration, with its decorators, has at most this many lines.
 _MOST_LINES = 20
@@ -33,6 +35,23 @@ def jitted_names(code: str | None, variables: Mapping[str, Any]) -> tuple[Jitted
     names = {each.id: None for each in ast.walk(tree) if isinstance(each, ast.Name)}
     found = (_described(name, variables[name]) for name in names if name in variables)
     return tuple(each for each in found if each is not None)
+
+
+def static_parameters(variables: Mapping[str, Any]) -> tuple[StaticParameters, ...]:
+    """Return the static parameters of the jitted functions that some variables lead to.
+
+    >>> import jax
+    >>> f = jax.jit(lambda x, axis: x.sum(axis), static_argnames="axis")
+    >>> [each.names for each in static_parameters({"f": f})]
+    [('axis',)]
+    """
+    found: dict[StaticParameters, None] = {}
+    for each in jitted_functions(dict(variables)):
+        function = getattr(each, "__wrapped__", None)
+        names = tuple(static_arguments(each).get("static_argnames") or ())
+        if names and function is not None and is_a(function, types.FunctionType):
+            found[StaticParameters(function=function.__name__, names=names)] = None
+    return tuple(found)
 
 
 def _described(name: str, value: Any) -> JittedName | None:

@@ -68,6 +68,8 @@ def path_of(value: Any) -> str:
         held = vars(sys.modules[module]) if module in sys.modules else {}
         if name in held and held[name] is value:
             return f"{module}.{name}"
+    if of_type("__name__", type(value)) == "PjitFunction":
+        return "jax.jit"  # has made it
     return "numpy.ufunc" if is_a(value, (np.ufunc, np.vectorize)) else ""
 
 

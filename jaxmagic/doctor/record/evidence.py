@@ -76,6 +76,19 @@ class JittedName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StaticParameters:
+    """The parameters of a jitted function that are static.
+
+    Attributes:
+        function: the name of the Python function inside it.
+        names: the parameters.
+    """
+
+    function: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostShare:
     """The share of the samples of a run in which the host was at one of the user's lines.
 
@@ -235,6 +248,7 @@ class Evidence:
         lowering_imports: the packages that JAX imported to lower programs, longest first.
         limit_bytes: the memory to try against: the device's or what the user gave; ``None`` if unknown.
         jitted: the jitted functions that the code names.
+        static: the static parameters of the jitted functions that the code leads to.
         names: what the names in the code, and in the user's functions that it leads to, stand for.
         matmul_precision: JAX's option ``jax_default_matmul_precision`` after the runs; ``None`` if it is not set.
         kept: arrays that each run keeps alive beyond its end; ``None`` if the code did not run often enough.
@@ -261,6 +275,7 @@ class Evidence:
     lowering_imports: tuple[LoweringImport, ...] = ()
     limit_bytes: int | None = None
     jitted: tuple[JittedName, ...] = ()
+    static: tuple[StaticParameters, ...] = ()
     names: tuple[LibraryNames, ...] = ()
     matmul_precision: str | None = None
     kept: tuple[KeptArrays, ...] | None = None

@@ -34,6 +34,7 @@ class ModuleUse:
         transform: the function of JAX that is called, such as ``"grad"``; empty if it is unknown.
         filtered: the library's functions in place of JAX's, such as ``("eqx.filter_grad",)``; empty if it has none.
         call: the call with these functions; ``None`` if it is not known how to write it.
+        as_function: whether the module is the function that JAX gets, and not one of the arguments.
     """
 
     library: Literal["equinox", "nnx"]
@@ -42,6 +43,7 @@ class ModuleUse:
     transform: str = ""
     filtered: tuple[str, ...] = ()
     call: str | None = None
+    as_function: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,6 +61,7 @@ class Callable:
         (np.frompyfunc(abs, 1, 1), "numpy.ufunc"),
         (jnp.tanh, "jax.numpy.tanh"),
         (jax.nn.relu, "jax.nn.relu"),
+        (jax.jit(lambda x: x), "jax.jit"),
         (math.sqrt, "math.sqrt"),
         (with_globals, ""),
         (np.ones(3), ""),

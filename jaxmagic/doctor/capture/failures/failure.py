@@ -144,7 +144,8 @@ def _with_operands(facts: Failure, last: Entry, beyond: Sequence[Entry]) -> Fail
     """Add the operands of the failing expression, and the module of a library that it calls or passes."""
     place, frame = last.place, last.frame
     library = _library(beyond)
-    facts = replace(facts, module=module_in(facts, place, frame, None if library is None else library.frame))
+    inner, innermost = None if library is None else library.frame, beyond[-1].frame if beyond else None
+    facts = replace(facts, module=module_in(facts, place, frame, inner, innermost))
     called = _first_of_jax(beyond if library is None else beyond[beyond.index(library) :])
     if facts.kind == "update":
         outer, holder = is_outer(place, frame), holder_of(place, frame)

@@ -35,7 +35,7 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     """Propose to call the jitted function instead of the function that the finding is about."""
     function = _function(finding, code)
     library = "" if finding.remedy is None else str(finding.remedy.facts.get("library", ""))
-    jitted = Jitted(function, _declared(finding), library)
+    jitted = Jitted(function, declared_static(finding), library)
 
     def about() -> Note:
         return note("doctor.jitted", name=function.__name__, code="" if library else _code(jitted))
@@ -51,7 +51,7 @@ def _code(jitted: Jitted) -> str:
     return f"{name} = jax.jit({name}{static_option(jitted.static)})" if is_global and jitted.called else ""
 
 
-def _declared(finding: RuleFinding) -> tuple[str, ...] | None:
+def declared_static(finding: RuleFinding) -> tuple[str, ...] | None:
     """Return the static arguments of the code to paste; ``None`` if the finding has no code."""
     calls = _calls_of_jit(finding)
     given = constant_of(calls[0], "static_argnames") if calls else None

@@ -47,6 +47,21 @@ def _write_filtered(library: str, name: str, transform: str, filtered: str, diff
     )
 
 
+def _module_function(module: str, transform: str) -> str:
+    what = quoted(module) if module else "The function"
+    return (
+        f"{what} is a module of Equinox with arrays inside, or a method of one. It has no hash, but "
+        f"{quoted(transform)} needs that of the function that it gets."
+    )
+
+
+def _write_module_function(module: str, transform: str, filtered: str) -> str:
+    if filtered:
+        return f"Use {quoted(filtered)}, which takes a module as the function, and traces its arrays."
+    called = quoted(module) or "model"
+    return f"Pass a function that calls it to {quoted(transform)}: lambda *args: {called}(*args)."
+
+
 def _batch_given(layer: str, takes: int, given: str, module: str) -> str:
     called = f" in {quoted(module)}" if module else ""
     return f"{quoted(layer)}{called} takes one example, of shape ({takes},), but gets an array of shape {given}."
@@ -64,6 +79,8 @@ def _write_mapped_layer(module: str, axes: int, jax: str) -> str:
 MODULE_NOTES: dict[str, Callable[..., str]] = {
     "error_module": _module,
     "write_filtered": _write_filtered,
+    "error_module_function": _module_function,
+    "write_module_function": _write_module_function,
     "error_batch_given": _batch_given,
     "write_mapped_layer": _write_mapped_layer,
 }

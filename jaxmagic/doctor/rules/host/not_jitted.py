@@ -27,7 +27,7 @@ from .host_time import LEAST_NS, eager_calls, host_time, matters, names_of_progr
 from .inside_function import MOST_INSIDE, InsideFunction, calls_operation, inside_function
 from .syntax import Function, Loop, around, function_around, loop_around, own_nodes
 from .transformed_calls import MANY as MANY_TRANSFORMED
-from .transformed_calls import call_name, made_in_file, transformed_calls
+from .transformed_calls import jitted, made_in_file, transformed_calls
 
 #: From how many operations per run on.
 MANY = 30
@@ -61,7 +61,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     if called is not None:
         remedy, code = compile_called(called, evidence)
     elif transforms:
-        remedy, code = _remedy_of_transformed(line, transformed)
+        remedy, code = _remedy_of_transformed(line, transformed, evidence)
     else:
         remedy, code = _remedy(line, count, evidence)
     advised = None if line is None or called is not None else function_around(line)
@@ -225,14 +225,13 @@ def _transformed(line: Frame | None, evidence: Evidence) -> str:
     return leading[0] if len(leading) == 1 else ""
 
 
-def _remedy_of_transformed(line: Frame | None, function: str) -> tuple[Note, str | None]:
+def _remedy_of_transformed(line: Frame | None, function: str, evidence: Evidence) -> tuple[Note, str | None]:
     """Jit what ``jax.vmap`` returns: the function inside would be transformed anew in each call, though jitted."""
     made = [] if line is None or not function else [*made_in_file(line, function)]
     advice = _advice("outermost", function)
-    if len(made) != 1:
+    if line is None or len(made) != 1:
         return advice, None
-    ((target, call),) = made
-    return advice, f"{target or call_name(call)} = jax.jit({ast.unparse(call)})"
+    return advice, jitted(*made[0], line, evidence)
 
 
 RULE = Rule(

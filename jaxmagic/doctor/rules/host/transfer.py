@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from .... import units
@@ -12,7 +12,7 @@ from ....records.call_stack import Frame
 from ....records.note import note
 from ...record.evidence import Dispatch, Evidence, Input
 from ...record.finding import RuleFinding
-from ..rewriting.list_items import items_given
+from ..rewriting.list_items import items_given, parts_given
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import LEAST_NS, SEVERAL, host_time, jitted_calls, matters, programs_named
 from .syntax import around, assigned, calls_of, function_around, is_comprehended, loop_around, site_of
@@ -118,6 +118,7 @@ def _given(call: Dispatch, evidence: Evidence) -> Iterator[_Given]:
         yield _Given(line, list(whole), call.count * sum(each.size_bytes for each in whole.values()))
     else:
         yield from _in_turn(call, line, given, arrays, evidence)
+        yield from _in_parts(call, line, given, changed, evidence)
 
 
 def _in_turn(
@@ -134,9 +135,47 @@ def _in_turn(
             sizes[name] = sum(items.values())
             rounds = min(rounds, call.count // count)
     size_bytes = sum(sizes.values())
-    fits = evidence.limit_bytes is None or size_bytes <= evidence.limit_bytes * _MOST_OF_MEMORY
-    if sizes and fits:
+    if sizes and _fits(size_bytes, evidence):
         yield _Given(line, list(sizes), rounds * size_bytes, 1 - 1 / rounds, size_bytes)
+
+
+def _in_parts(
+    call: Dispatch, line: Frame, given: list[ast.expr], changed: set[str], evidence: Evidence
+) -> Iterator[_Given]:
+    """Yield the arrays of which a loop passes parts, such as ``x[rows]``, if it passes all of them more than once."""
+    arrays = {each.path: each for each in evidence.inputs if each.kind == "numpy array"}
+    rounds: dict[str, int] = {}
+    programs = [each.module for each in programs_named(call.name, evidence) if each.module is not None]
+    shapes = [[_dimensions(each.shape) for each in module.inputs] for module in programs]
+    for number, name in enumerate(parts_given(line, given)):
+        if name in arrays and re.split(r"\W", name)[0] not in changed:
+            whole = _dimensions(arrays[name].type)
+            own = [[each[number]] if len(each) == len(given) else each for each in shapes]
+            counts = [each for each in (_parts_per_round(whole, inputs) for inputs in own) if each is not None]
+            if counts and call.count >= 2 * min(counts):  # one more program may take what remains at the end
+                rounds[name] = call.count // min(counts)
+    size_bytes = sum(arrays[each].size_bytes for each in rounds)
+    if rounds and _fits(size_bytes, evidence):
+        fewest = min(rounds.values())
+        yield _Given(line, list(rounds), fewest * size_bytes, 1 - 1 / fewest, size_bytes)
+
+
+def _parts_per_round(whole: Sequence[int], inputs: Sequence[Sequence[int]]) -> int | None:
+    """Return how many calls get all of an array, at most; ``None`` if no input of a program can be a part of it."""
+    if whole and whole[1:] in inputs:
+        return whole[0]
+    alike = [each for each in inputs if each and len(each) == len(whole) and each[1:] == whole[1:]]
+    rows = min((each[0] for each in alike if 0 < each[0] <= whole[0]), default=None)
+    return None if rows is None else -(-whole[0] // rows)
+
+
+def _dimensions(shape: str) -> list[int]:
+    sizes = shape.partition("[")[2].partition("]")[0]
+    return [int(each) for each in sizes.split(",") if each.isdigit()]
+
+
+def _fits(size_bytes: int, evidence: Evidence) -> bool:
+    return evidence.limit_bytes is None or size_bytes <= evidence.limit_bytes * _MOST_OF_MEMORY
 
 
 RULE = Rule(
@@ -145,7 +184,8 @@ RULE = Rule(
     decides=f"Reports NumPy arrays that a loop passes to a jitted function at least {SEVERAL} times, if that copies "
     f"at least 1 MiB per run, and the device is idle for at least {units.percent(LEAST_IDLE)} of the run, and at "
     f"least {units.time(LEAST_NS)}, until these calls have them. A list counts if a loop passes its arrays in turn, "
-    "each at least twice per run as in several epochs, and if all of them take at most "
+    "and an array if a loop passes parts of it, as x[rows]: all of it at least twice per run, as in several epochs, "
+    "and if it takes at most "
     f"{units.percent(_MOST_OF_MEMORY)} of the device's memory. On the CPU, arrays that begin at a multiple of 64 "
     "bytes are not copied.",
     source="https://docs.jax.dev/en/latest/faq.html",

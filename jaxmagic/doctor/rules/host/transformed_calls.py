@@ -10,9 +10,11 @@ from ....records.note import note
 from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
+from ..rewriting.jit_arguments import arguments_of, counted_in, given_by, static_option
+from ..rewriting.jittable import decides_by
 from ..rule import source_at
 from .host_time import HostTime, jitted_calls, matters
-from .syntax import around, assigned, function_around, loop_around, tree_of
+from .syntax import Function, around, assigned, function_around, loop_around, tree_of
 
 #: Fewer calls per run are no finding.
 MANY = 10
@@ -31,7 +33,7 @@ def transformed_calls(rule: str, evidence: Evidence, time: HostTime) -> Iterator
         if not any(each.transformed for each in programs) or any(each.function for each in programs):
             continue  # some of the calls may be those of the function itself
         line = _line(programs)
-        transform, code = ("", None) if line is None else _advice(line, call.name)
+        transform, code = ("", None) if line is None else _advice(line, call.name, evidence)
         yield RuleFinding(
             rule=rule,
             found=note(
@@ -62,7 +64,7 @@ def _line(programs: list[Program]) -> Frame | None:
     return lines.pop() if len(lines) == 1 else None
 
 
-def _advice(line: Frame, function: str) -> tuple[str, str | None]:
+def _advice(line: Frame, function: str, evidence: Evidence) -> tuple[str, str | None]:
     """Return how the line transforms the function, such as ``"jax.vmap"``, and code that jits the outcome once."""
     nodes = around(line)
     statement = nodes[-1] if nodes else ast.Module([], [])
@@ -74,11 +76,11 @@ def _advice(line: Frame, function: str) -> tuple[str, str | None]:
         transform = ast.unparse(made.func)
         if not _can_be_before(line, made):
             return transform, None
-        return transform, f"{call_name(made)} = jax.jit({ast.unparse(made)})"
+        return transform, jitted(None, made, line, evidence)
     named = {each.func.id for each in calls if isinstance(each.func, ast.Name)}
     for target, made in made_in_file(line, function):
         if target in named:
-            return ast.unparse(made.func), f"{target} = jax.jit({ast.unparse(made)})"
+            return ast.unparse(made.func), jitted(target, made, line, evidence)
     return "", None
 
 
@@ -109,6 +111,35 @@ def made_in_file(line: Frame, function: str) -> Iterator[tuple[str | None, ast.C
         target = targets.get(id(each))
         if id(each) not in inner and (target not in passed_on or target in called):
             yield target, each
+
+
+def jitted(target: str | None, made: ast.Call, line: Frame, evidence: Evidence) -> str | None:
+    """Return code that jits a transformed function with the static arguments that the function needs.
+
+    Returns:
+        The code; ``None`` if jit does not take what the function gets.
+    """
+    tree = tree_of(line) or ast.Module([], [])
+    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
+    own = [each for each in calls if ast.unparse(each.func) in (target, ast.unparse(made))]
+    name = _transformed(made)
+    defined = [each for each in ast.walk(tree) if isinstance(each, Function) and each.name == name]
+    declared = {each for found in evidence.static if found.function == name for each in found.names}
+    scope = function_around(line) or tree
+    given = [each for call in own for each in given_by(call, defined[-1] if defined else None)]
+    arguments = arguments_of(given, evidence, assigned(scope), counted_in(scope))
+    if arguments is None or arguments.library is not None:
+        return None
+    static = {*arguments.static, *declared}
+    if any(decides_by(each, {parameter for parameter, _ in given} - static) for each in defined):
+        return None
+    return f"{target or call_name(made)} = jax.jit({ast.unparse(made)}{static_option(sorted(static))})"
+
+
+def _transformed(made: ast.Call) -> str:
+    """Return the name of the function that ``jax.vmap(jax.grad(f))`` or the like transforms."""
+    given = made.args[0]
+    return _transformed(given) if isinstance(given, ast.Call) else ast.unparse(given)
 
 
 def call_name(made: ast.Call) -> str:

@@ -15,7 +15,7 @@ from ..host.inside_function import inside_function
 from ..host.syntax import Function, assigned
 from ..host.transformed_calls import TRANSFORMS
 from . import syntax
-from .jit_arguments import Arguments, arguments_of, untraced
+from .jit_arguments import Arguments, arguments_of, counted_in, given_by, untraced
 from .jit_obstacles import functions_run, is_jitted, obstacles
 from .jittable import computes_only, has_sizes, takes_arrays
 from .loops.long_loops import has_long_loop, lists_in
@@ -165,32 +165,17 @@ def _by_syntax(evidence: Evidence, count: int, rounds: int | None) -> Iterator[C
     if len(defined) == 1:
         ((name, (function, file)),) = defined
         own = [each for each in calls if isinstance(each.func, ast.Name) and each.func.id == name]
-        counted = {name for each in ast.walk(tree) for name in _counted(each)}
-        arguments = arguments_of(_given(own, function), evidence, assigned(tree), counted)
+        arguments = arguments_of(_given(own, function), evidence, assigned(tree), counted_in(tree))
         rounds = _rounds(function, file, evidence) if rounds is None else rounds
         if arguments is not None and _calls_nearly_all(tree, own, count, rounds) and all(map(_is_written_out, own)):
             yield CalledFunction(function, file, arguments)
-
-
-def _counted(node: ast.AST) -> set[str]:
-    """Return the variables of a loop that count: static, they would compile the function in each round."""
-    match node:
-        case ast.For(target=target, iter=ast.Call(func=ast.Name(id="range"))):
-            return assigned(target)
-        case ast.For(target=ast.Tuple(elts=[number, *_]), iter=ast.Call(func=ast.Name(id="enumerate"))):
-            return assigned(number)
-    return set()
 
 
 def _given(calls: list[ast.Call], function: Function) -> list[tuple[str, ast.expr]]:
     """Return the parameters and what calls pass for them; without arguments, inputs have the names of parameters."""
     if not any(each.args or each.keywords for each in calls):
         return [(name, ast.Name(name, ast.Load())) for name in sorted(syntax.parameters(function))]
-    positional = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-    return [
-        *((name, value) for each in calls for name, value in zip(positional, each.args, strict=False)),
-        *((each.arg, each.value) for call in calls for each in call.keywords if each.arg is not None),
-    ]
+    return [each for call in calls for each in given_by(call, function)]
 
 
 def _by_samples(evidence: Evidence) -> Iterator[CalledFunction]:

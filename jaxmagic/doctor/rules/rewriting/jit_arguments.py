@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ....records.call_stack import Frame
 from ...record.evidence import Evidence, Input, ModuleLibrary
+from ..host.syntax import assigned
 from .jittable import ON_VALUES
 from .meanings import path_at
 
@@ -47,6 +48,30 @@ def untraced(inputs: Iterable[Input]) -> set[str]:
 def objects(inputs: Iterable[Input]) -> set[str]:
     """Return the variables that are functions and other objects, except modules that a library's jit takes."""
     return {each.path for each in inputs if each.kind in ("function", "object") and each.library is None}
+
+
+def given_by(
+    call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef | None
+) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the parameters of a function and what a call passes; only keywords if its definition is unknown."""
+    arguments = None if function is None else function.args
+    positional = [] if arguments is None else [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+    yield from zip(positional, call.args, strict=False)
+    yield from ((each.arg, each.value) for each in call.keywords if each.arg is not None)
+
+
+def counted_in(node: ast.AST) -> set[str]:
+    """Return the variables of loops that count: static, they would compile a function in each round."""
+    return {name for each in ast.walk(node) for name in _counted(each)}
+
+
+def _counted(node: ast.AST) -> set[str]:
+    match node:
+        case ast.For(target=target, iter=ast.Call(func=ast.Name(id="range"))):
+            return assigned(target)
+        case ast.For(target=ast.Tuple(elts=[number, *_]), iter=ast.Call(func=ast.Name(id="enumerate"))):
+            return assigned(number)
+    return set()
 
 
 def arguments_of(

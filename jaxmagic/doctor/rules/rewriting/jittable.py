@@ -176,6 +176,14 @@ def has_sizes(function: ast.FunctionDef | ast.AsyncFunctionDef, data: Set[str]) 
     return False
 
 
+def decides_by(function: ast.FunctionDef | ast.AsyncFunctionDef, data: Set[str]) -> bool:
+    """Return whether a function decides by the values of some of its parameters."""
+    tests = (
+        each.test for each in ast.walk(function) if isinstance(each, ast.If | ast.IfExp | ast.While | ast.Assert)
+    )
+    return any(_sizes(each) & data for each in tests)
+
+
 def _static(node: ast.Call) -> Iterator[ast.expr]:
     """Yield the arguments of a call that have to be known while JAX traces."""
     name = last_name(node.func) or ""

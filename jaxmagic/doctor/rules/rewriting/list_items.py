@@ -1,14 +1,17 @@
-"""Tells from the syntax which lists a loop takes the arguments of a call from."""
+"""Tells from the syntax which lists and arrays a loop takes the arguments of a call from."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from ....records.call_stack import Frame
 from ..host.syntax import assigned
 from . import syntax
 from .syntax import last_name
+
+#: Functions and methods that change an array in place.
+_IN_PLACE = "fill", "partition", "put", "resize", "shuffle", "sort"
 
 
 def items_given(line: Frame, given: Iterable[ast.expr]) -> list[str]:
@@ -35,6 +38,59 @@ def items_given(line: Frame, given: Iterable[ast.expr]) -> list[str]:
     return [each for each in dict.fromkeys(lists) if each.partition(".")[0] not in changed]
 
 
+def parts_given(line: Frame, given: Iterable[ast.expr]) -> list[str | None]:
+    """Return the array of which each passed expression is a part, as ``x[rows]`` and ``for x in xs``.
+
+    An expression may be assigned to a variable in the loop before. ``None`` stands for one that is no part, or of
+    an array that changes meanwhile.
+    """
+    tree = syntax.tree_of(line.file)
+    loops = [] if tree is None else syntax.loops_around(tree, line.line)
+    scope = syntax.function_around(tree, line.line) or tree if tree is not None else None
+    if scope is None:
+        return [None for _ in given]
+    items = {name: source for loop in loops for name, source in _items(loop)}
+    assigns = [pair for loop in loops[:1] for pair in _assigned_values(loop)]
+    values = {name: value for name, value in assigns if [each for each, _ in assigns].count(name) == 1}
+    changed = _changed_in_place(scope) | _reordered(scope)
+    parts = [_part_of(each, items, values) for each in given]
+    return [None if part is None or part.partition(".")[0] in changed else part for part in parts]
+
+
+def _part_of(node: ast.expr, items: Mapping[str, str], values: Mapping[str, ast.expr]) -> str | None:
+    match node:
+        case ast.Name(id=name) if name in items and name not in values:
+            return items[name]
+        case ast.Name(id=name) if name in values:
+            return _part_of(values[name], items, {})
+        case ast.Subscript(value=ast.Name() | ast.Attribute() as value):
+            return ast.unparse(value)
+    return None
+
+
+def _assigned_values(loop: syntax.Loop) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the variables that the body of a loop assigns, and the values; those of pairs one by one."""
+    body = loop.body if isinstance(loop, ast.For | ast.While) else []
+    for node in (each for statement in body for each in ast.walk(statement)):
+        match node:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                pairs = zip(targets, values, strict=False)
+            case ast.Assign(targets=targets, value=value):
+                pairs = zip(targets, [value] * len(targets), strict=True)
+            case ast.AugAssign(target=target, value=value) | ast.NamedExpr(target=target, value=value):
+                pairs = zip([target, target], [value, value], strict=True)  # counts twice: it is no plain value
+            case _:
+                continue
+        yield from ((name, value) for target, value in pairs for name in assigned(target))
+
+
+def _reordered(scope: ast.AST) -> set[str]:
+    """Return the variables that functions and methods of NumPy change in place."""
+    calls = [each for each in ast.walk(scope) if isinstance(each, ast.Call) and last_name(each.func) in _IN_PLACE]
+    owners = [each.func.value for each in calls if isinstance(each.func, ast.Attribute)]
+    return syntax.loaded([*owners, *(argument for each in calls for argument in each.args)])
+
+
 def _items(loop: syntax.Loop) -> Iterator[tuple[str, str]]:
     """Yield the variables that a loop assigns items to, and the list that these are from."""
     if isinstance(loop, ast.While):
@@ -56,12 +112,18 @@ def _pairs(target: ast.expr, source: ast.expr) -> Iterator[tuple[str, str]]:
                 yield from _pairs(one, its)
         case ast.Call(func=called, args=[only]) if _keeps(called):
             yield from _pairs(target, only)
+        case ast.Call(func=called, args=[ast.Name() | ast.Attribute() as whole, *_]) if _splits(called):
+            yield from _pairs(target, whole)
 
 
 def _keeps(called: ast.expr) -> bool:
     """Return whether a function passes the items of a list on as they are: Python's own, or a progress bar."""
     name = last_name(called) or ""
     return name in ("reversed", "iter") or name.endswith("qdm")
+
+
+def _splits(called: ast.expr) -> bool:
+    return ast.unparse(called) in ("np.split", "np.array_split", "numpy.split", "numpy.array_split")
 
 
 def _assigned_in_body(loop: syntax.Loop) -> set[str]:

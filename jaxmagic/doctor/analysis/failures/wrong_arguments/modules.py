@@ -20,7 +20,9 @@ def explain_module(failure: Failure) -> Explained | None:
     use = failure.module
     if isinstance(use, BatchUse):
         return _batch(failure, use)
-    return None if use is None else _module(failure, use)
+    if use is None:
+        return None
+    return _function(failure, use) if use.as_function else _module(failure, use)
 
 
 def _module(failure: Failure, use: ModuleUse) -> Explained:
@@ -41,6 +43,14 @@ def _module(failure: Failure, use: ModuleUse) -> Explained:
         filtered=", ".join(use.filtered),
         differentiates=use.transform in _DERIVATIVES,
     )
+    return Explained(found, remedy, _replaced(failure, use.call))
+
+
+def _function(failure: Failure, use: ModuleUse) -> Explained:
+    text = shortened(use.text)
+    found = note("doctor.error_module_function", module=text, transform=use.transform)
+    filtered = ", ".join(use.filtered)
+    remedy = note("doctor.write_module_function", module=text, transform=use.transform, filtered=filtered)
     return Explained(found, remedy, _replaced(failure, use.call))
 
 

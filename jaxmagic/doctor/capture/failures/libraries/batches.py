@@ -12,7 +12,7 @@ from ....record.failure import Failure
 from ....record.library_use import BatchUse, ModuleUse
 from ..calls import MISSING, value_of
 from ..statement import Place
-from .module_use import library_of, module_given, name_of_jax
+from .module_use import library_of, module_as_function, module_given, name_of_jax
 
 #: The layers, the attribute that holds the size of the last axis of an example, and the parameter that gets one.
 _LAYERS = {
@@ -23,7 +23,7 @@ _LAYERS = {
 
 
 def module_in(
-    failure: Failure, place: Place, frame: FrameType, inner: FrameType | None
+    failure: Failure, place: Place, frame: FrameType, inner: FrameType | None, innermost: FrameType | None
 ) -> ModuleUse | BatchUse | None:
     """Return the module that a failing call passes to JAX or calls with a batch; ``None`` if there is none.
 
@@ -32,7 +32,10 @@ def module_in(
         place: where the user's code stopped.
         frame: its frame.
         inner: the innermost frame of a library that it called.
+        innermost: the innermost frame of all.
     """
+    if failure.kind == "hash":
+        return module_as_function(place, frame, innermost)
     if failure.kind in ("not array", "grad input"):
         return module_given(place, frame, dict(failure.said))
     return batch_given(place, frame, inner) if failure.kind in ("product", "broadcast") else None

@@ -114,6 +114,55 @@ def module_given(place: Place, frame: FrameType, said: dict[str, str]) -> Module
     )
 
 
+def module_as_function(place: Place, frame: FrameType, innermost: FrameType | None) -> ModuleUse | None:
+    """Return the module of Equinox that JAX gets as a function: with arrays inside, it has no hash, which JAX needs.
+
+    Args:
+        place: where the user's code stopped.
+        frame: its frame.
+        innermost: the frame that failed.
+    """
+    node = place.node
+    if innermost is None or innermost.f_code.co_name != "__hash__" or not isinstance(node, ast.Call):
+        return None
+    if library_of(innermost.f_locals.get("self")) != "equinox":
+        return None
+    made = node.func if isinstance(node.func, ast.Call) else node  # jax.jit(model)(x), or lax.scan(model, x, xs)
+    transforms = [*filter(None, [_jax_name(value_of(made.func, frame))])] or _transforms(node.func, frame)
+    if not transforms:
+        return None
+    text = next((ast.unparse(each) for each in made.args if _is_module(each, frame)), "")
+    name, known = name_of("equinox", frame), _FILTERED["equinox"].get(transforms[0])
+    filtered = [f"{name}.{known}"] if known is not None else []
+    call = _with_filtered(node, filtered) if filtered and made is not node else None
+    return ModuleUse(
+        library="equinox",
+        name=name,
+        text=text,
+        transform=transforms[0],
+        filtered=tuple(filtered),
+        call=call if filtered else _with_lambda(node, text),
+        as_function=True,
+    )
+
+
+def _is_module(node: ast.expr, frame: FrameType) -> bool:
+    """Return whether an expression is a module of Equinox, or a method of one."""
+    owner = node.value if isinstance(node, ast.Attribute) else node
+    return any(library_of(value_of(each, frame)) == "equinox" for each in (node, owner))
+
+
+def _with_lambda(node: ast.Call, text: str) -> str | None:
+    """Return a call with a function that calls the module in place of the module."""
+    if not text:
+        return None
+    copy = ast.parse(ast.unparse(node), mode="eval").body
+    assert isinstance(copy, ast.Call)
+    function = ast.parse(f"lambda *args: {text}(*args)", mode="eval").body
+    copy.args = [function if ast.unparse(each) == text else each for each in copy.args]
+    return ast.unparse(copy)
+
+
 def _known(node: ast.expr, value: Any, frame: FrameType) -> Any:
     """Return the value of an argument; that of a tuple or a list is the list of those of its items."""
     if value is MISSING and isinstance(node, ast.Tuple | ast.List):

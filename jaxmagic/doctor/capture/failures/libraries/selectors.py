@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 from collections.abc import Sequence
-from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
+from types import FrameType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 from .....runtime.around import attribute, is_a, is_exactly, member, of_type
@@ -43,16 +43,61 @@ def selector_of(
         return None
     path = traced.arguments[0]
     frame = next((each for each in around if _is_of(each, traced)), None)
-    value = MISSING if frame is None else _argument(path, frame)
-    if frame is None or not is_tracer(value) or not _is_used_alone(value, *failed):
+    found = None if frame is None else _parameter(path, frame, failed)
+    if frame is None or found is None:
         return None
     outside: FrameType | None = frame.f_back
     while outside is not None:
         caller = next((each for each in callers if each[1] is outside), None)
         if caller is not None:
-            return _passed(path, frame, *caller)
+            return _passed(found, *caller)
         outside = outside.f_back
     return None
+
+
+class _Parameter(NamedTuple):
+    """An argument that JAX names.
+
+    Attributes:
+        name: its name; empty if it has none.
+        position: its position; ``None`` if it has none.
+    """
+
+    name: str
+    position: int | None
+
+
+def _parameter(path: str, frame: FrameType, failed: tuple[Place, FrameType]) -> _Parameter | None:
+    """Return the argument that JAX names, if its traced value is what failed; ``None`` otherwise."""
+    code = frame.f_code
+    named = code.co_varnames[: code.co_argcount]
+    rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount :]
+    positional = frame.f_locals.get(rest[0]) if code.co_flags & inspect.CO_VARARGS else None
+    if (
+        path.isidentifier() and path not in code.co_varnames
+    ):  # of the signature that a library has given to a function
+        keywords: Any = (
+            frame.f_locals.get(rest[positional is not None]) if code.co_flags & inspect.CO_VARKEYWORDS else {}
+        )
+        if is_exactly(keywords, dict) and path in keywords:
+            return _Parameter(path, None) if _fails(keywords[path], failed) else None
+        given: Any = positional if is_exactly(positional, tuple) else ()
+        places = [number for number, each in enumerate(given) if _fails(each, failed)]
+        return _Parameter(path, len(named) + places[0]) if len(places) == 1 else None
+    if not _fails(_argument(path, frame), failed):
+        return None
+    collected = re.fullmatch(r"(\w+)\[(\d+)\]", path)
+    if collected is not None:
+        return _Parameter("", len(named) + int(collected[2]) if code.co_flags & inspect.CO_VARARGS else None)
+    keyword = re.fullmatch(r"\w+\['(\w+)'\]", path) if code.co_flags & inspect.CO_VARKEYWORDS else None
+    if keyword is not None:
+        own = rest[: 1 + bool(code.co_flags & inspect.CO_VARARGS)]
+        return _Parameter(keyword[1] if path.startswith(f"{own[-1]}[") else "", None)
+    return _Parameter(path if path.isidentifier() else "", named.index(path) if path in named else None)
+
+
+def _fails(value: Any, failed: tuple[Place, FrameType]) -> bool:
+    return is_tracer(value) and _is_used_alone(value, *failed)
 
 
 def _is_of(frame: FrameType, traced: Traced) -> bool:
@@ -90,7 +135,7 @@ def _is_used_alone(value: Any, place: Place, frame: FrameType) -> bool:
     return True
 
 
-def _passed(path: str, traced: FrameType, place: Place, frame: FrameType) -> Selector | None:
+def _passed(parameter: _Parameter, place: Place, frame: FrameType) -> Selector | None:
     """Return the argument that a call of a jitted function passes for a parameter."""
     node = place.node
     if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
@@ -98,7 +143,7 @@ def _passed(path: str, traced: FrameType, place: Place, frame: FrameType) -> Sel
     jitted = _jitted(node, frame)
     if jitted is None:
         return None
-    name, position = _parameter(path, traced.f_code)
+    name, position = parameter
     if position is not None:
         position -= jitted.is_bound
     given = next((each.value for each in node.keywords if name and each.arg == name), None)
@@ -118,21 +163,6 @@ def _passed(path: str, traced: FrameType, place: Place, frame: FrameType) -> Sel
         option=option,
         type=str(of_type("__name__", type(value))),
     )
-
-
-def _parameter(path: str, code: CodeType) -> tuple[str, int | None]:
-    """Return the name of an argument that JAX names, as far as it has one, and its position, if it has one."""
-    parameters = code.co_varnames[: code.co_argcount]
-    collected = re.fullmatch(r"(\w+)\[(\d+)\]", path)
-    if collected is not None:
-        return "", len(parameters) + int(collected[2]) if code.co_flags & inspect.CO_VARARGS else None
-    keyword = re.fullmatch(r"\w+\['(\w+)'\]", path) if code.co_flags & inspect.CO_VARKEYWORDS else None
-    if keyword is not None:
-        own = code.co_varnames[code.co_argcount + code.co_kwonlyargcount :][
-            : 1 + bool(code.co_flags & inspect.CO_VARARGS)
-        ]
-        return (keyword[1] if path.startswith(f"{own[-1]}[") else ""), None
-    return (path if path.isidentifier() else ""), parameters.index(path) if path in parameters else None
 
 
 class _Jitted(NamedTuple):

@@ -12,7 +12,7 @@ from .....runtime.around import is_exactly
 from ....record.finding import RuleFinding
 from ....rules.host.transformed_calls import TRANSFORMS
 from ..function_copies import module_with
-from ..not_jitted import Jitted
+from ..not_jitted import Jitted, declared_static
 from ..recompile import identity
 from ..remedy import Change, NotTried
 from ..transfer import seen_variables
@@ -33,10 +33,11 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
 
     if not finding.applies_to:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-    memo = _Memo(finding.applies_to)
+    static = declared_static(finding)
+    memo = _Memo(finding.applies_to, static)
     made = {name: memo.of(getattr(jax, name)) for name in TRANSFORMS}
     replacements = {id(getattr(jax, name)): each for name, each in made.items()}
-    before = [Jitted(each) for each in _made_before(finding, code)]
+    before = [Jitted(each, static) for each in _made_before(finding, code)]
     replacements |= {id(each.function): each.call for each in before}
     about = note("doctor.jitted_transformed", name=finding.applies_to)
     return Change(
@@ -58,13 +59,18 @@ def _made_before(finding: RuleFinding, code: TriedCode) -> list[Any]:
 class _Memo:
     """A cache of transformed and jitted functions, by transformation, function and options.
 
+    Args:
+        name: the name of the function.
+        static: its static arguments, as far as they are known.
+
     Attributes:
         hits: how often a function was there already.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, static: tuple[str, ...] | None) -> None:
         self.hits = 0
         self._name = name
+        self._static = static
         self._made: dict[Any, Any] = {}
 
     def of(self, transform: Callable[..., Any]) -> Callable[..., Any]:
@@ -78,7 +84,7 @@ class _Memo:
             key = (id(transform), identity(fun), options)
             self.hits += key in self._made
             if key not in self._made:
-                jitted = Jitted(transform(fun, *args, **kwargs))
+                jitted = Jitted(transform(fun, *args, **kwargs), self._static)
                 self._made[key] = fun, jitted.call  # keeps what the key has the id of
             return self._made[key][1]
 

@@ -153,3 +153,51 @@ def test_an_integer_beside_a_module_of_nnx() -> None:
     cell = Cell(NNX + "count = jnp.ones((4, 2), jnp.uint32)\njax.grad(lambda n, net: n.sum())(count, net)")
     assert cell.failure.kind == "grad input"
     assert "nnx" not in cell.said
+
+
+CELLS = f"""{EQUINOX}
+x = x[0]
+class Body(eqx.Module):
+    linear: eqx.nn.Linear
+    def __call__(self, c, t):
+        return self.linear(c), t
+    def start(self, c):
+        return self.linear(c)
+body = Body(eqx.nn.Linear(2, 2, key=key))
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "mended"),
+    [
+        ("jax.jit(model)(x)", "eqx.filter_jit(model)(x)"),
+        ("jax.jit(body.start)(x)", "eqx.filter_jit(body.start)(x)"),
+        ("jax.checkpoint(model)(x)", "eqx.filter_checkpoint(model)(x)"),
+        ("lax.scan(body, x, x)", "lax.scan(lambda *args: body(*args), x, x)"),
+        (
+            "lax.cond(x.sum() > 0, body.linear, jnp.sin, x)",
+            "lax.cond(x.sum() > 0, lambda *args: body.linear(*args), jnp.sin, x)",
+        ),
+    ],
+)
+def test_a_module_as_the_function_has_no_hash(call: str, mended: str) -> None:
+    pytest.importorskip("equinox")
+    cell = Cell(CELLS + call)
+    assert "is a module of Equinox with arrays inside, or a method of one" in cell.said
+    assert cell.finding.code == mended
+    assert Cell(CELLS + mended).error is None
+
+
+def test_a_module_that_was_jitted_before_its_call() -> None:
+    pytest.importorskip("equinox")
+    cell = Cell(f"{CELLS}jitted = jax.jit(model)\njitted(x)")
+    assert "The function is a module of Equinox" in cell.said
+    assert "Use eqx.filter_jit" in cell.said
+
+
+@pytest.mark.parametrize("call", ["{model: 1}", "hash(body)", "{x: 1}", "jax.jit(lambda: {body})()"])
+def test_other_uses_of_a_hash_are_not_about_the_function(call: str) -> None:
+    pytest.importorskip("equinox")
+    cell = Cell(CELLS + call)
+    assert "has no hash" in cell.said
+    assert "filter_jit" not in cell.said

@@ -237,3 +237,47 @@ f(jnp.ones(2), 0.5)
     assert "pass a Python value, such as a constant or an argument that is static" in cell.said
     assert "pure_callback" not in cell.said
     assert Cell(begin.replace("@jax.jit", '@functools.partial(jax.jit, static_argnames="rate")')).error is None
+
+
+TRANSFORMED = """
+import inspect
+def transform(function):
+    def apply_fn(params, *args, **kwargs):
+        return params * function(*args, **kwargs)
+    rest = list(inspect.signature(function).parameters.values())
+    first = inspect.Parameter("params", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    apply_fn.__signature__ = inspect.Signature([first, *rest])
+    return apply_fn
+apply = transform(lambda x, train, other: layer(x, train))
+"""
+
+HAIKU = """
+import haiku as hk
+f = hk.transform_with_state(lambda x, train: hk.BatchNorm(True, True, 0.9)(hk.Linear(3)(x), train))
+x = jnp.ones((2, 3))
+params, state = f.init(jax.random.key(0), x, True)
+apply = f.apply
+"""
+
+
+@pytest.mark.parametrize(
+    "given", ["2.0, 1.0, True, False", "2.0, 1.0, train=True, other=3", "2.0, 1.0, True, other=2"]
+)
+def test_a_function_with_a_signature_that_a_library_has_given_to_it(given: str) -> None:
+    cell = Cell(f"{HELPER}{TRANSFORMED}jax.jit(apply)({given})")
+    assert "train is a Python bool where jax.jit(apply) is called" in cell.said
+    assert 'static_argnames="train"' in cell.said
+    assert Cell(f'{HELPER}{TRANSFORMED}jax.jit(apply, static_argnames="train")({given})').error is None
+
+
+@pytest.mark.parametrize("given", ["2.0, 1.0, jnp.array(True), 1", "2.0, 1.0, train=jnp.array(True), other=3"])
+def test_an_array_in_its_place_is_not_made_static(given: str) -> None:
+    assert "static" not in Cell(f"{HELPER}{TRANSFORMED}jax.jit(apply)({given})").said
+
+
+@pytest.mark.parametrize("given", ["x, True", "x, train=True"])
+def test_through_apply_of_haiku(given: str) -> None:
+    pytest.importorskip("haiku")
+    cell = Cell(f"{HAIKU}jax.jit(apply)(params, state, None, {given})")
+    assert 'static_argnames="train" where the function is jitted' in cell.said
+    assert Cell(f'{HAIKU}jax.jit(apply, static_argnames="train")(params, state, None, {given})').error is None
