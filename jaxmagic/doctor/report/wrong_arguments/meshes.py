@@ -82,6 +82,10 @@ MESH_NOTES: dict[str, Callable[..., str]] = {
         f"The array of devices has {axes} {'axis' if axes == 1 else 'axes'}, but the mesh gets "
         f"{units.count(names, 'name')}."
     ),
+    "write_specs": lambda: (
+        "in_specs needs one spec for each argument, out_specs one for each result, in the same containers; a single "
+        "spec counts for all of them."
+    ),
     "error_spec_rank": _spec_rank,
     "write_spec_rank": lambda spec: (
         "A spec has at most one entry per axis: the name of an axis of the mesh, or None for an axis that stays "

@@ -187,6 +187,12 @@ def test_specs_of_shard_map(in_specs: str, out_specs: str, body: str, told: str)
     assert told in cell.said
 
 
+def test_another_number_of_specs_than_arguments() -> None:
+    cell = sharded("(P('data'), P())", "P('data')", "jnp.ones(8)")
+    assert cell.finding.line == cell.here
+    assert "in_specs needs one spec for each argument" in cell.said
+
+
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
