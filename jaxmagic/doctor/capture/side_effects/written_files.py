@@ -45,7 +45,8 @@ class WrittenFiles:
         with (
             _replaced(io.open, self._open),
             _replaced(os.open, self._os_open),
-            _replaced(jax.profiler.start_trace, self._start_trace),
+            _replaced(jax.profiler.start_trace, self._trace),
+            _replaced(jax.profiler.trace, self._trace),
         ):
             yield
 
@@ -63,9 +64,9 @@ class WrittenFiles:
             self._add(path, opened)
         return opened
 
-    def _start_trace(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def _trace(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        self.traced = True
+        self.traced |= bool(args or kwargs.get("log_dir"))  # without a folder, JAX 0.12 keeps the trace in memory
         return original(*args, **kwargs)
 
     def _add(self, file: Any, descriptor: int) -> None:

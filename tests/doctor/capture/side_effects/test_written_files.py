@@ -116,11 +116,16 @@ def magics(session: Session, tmp_path: Path) -> Session:
         "def traced(x):\n"
         "    with jax.profiler.trace(folder + '/trace'):\n"
         "        return jax.block_until_ready(f(x))\n"
+        "def started(x):\n"
+        "    jax.profiler.start_trace(log_dir=folder + '/trace')\n"
+        "    y = jax.block_until_ready(f(x))\n"
+        "    jax.profiler.stop_trace()\n"
+        "    return y\n"
     )
     return session
 
 
-@pytest.mark.parametrize("function", ["logged", "traced"])
+@pytest.mark.parametrize("function", ["logged", "traced", "started"])
 def test_code_that_writes_files_or_a_trace_runs_once(magics: Session, function: str, tmp_path: Path) -> None:
     magics.run(f"%jaxdoctor -q -v found {function}(x)")
     found = magics.shell.user_ns["found"]
