@@ -118,10 +118,12 @@ def _cells(block: Entries) -> list[list[str]]:
 
 
 def _entry(entry: Entry, first: list[str], between: str, indent: str, style: Style) -> Iterator[str]:
-    """Write a row: its remark on the same line if there is room, its details and advice below."""
+    """Write a row: its remark beside its name if there is nothing else or room, its details and advice below."""
     remark = printable(entry.remark)
     yield from first[:-1]
-    if len(first[-1]) + len(between) + len(remark) <= style.width and not entry.advice:
+    if not any(entry.cells) and len(first[-1]) <= len(indent):
+        yield from wrapped(remark, style, first[-1].ljust(len(indent)), indent)
+    elif len(first[-1]) + len(between) + len(remark) <= style.width and not entry.advice:
         yield f"{first[-1]}{between}{remark}"
     else:
         yield first[-1]

@@ -19,8 +19,8 @@ _R = TypeVar("_R")
 
 _OURS = f"{Path(__file__).parents[1]}{os.sep}"
 
-#: The file of the handler of Ctrl-C.
-_HANDLER = f"{_OURS}interrupts.py"
+#: The files of the handler of Ctrl-C, and of functions that stand in for Python's own while code is observed.
+_HANDLERS = f"{_OURS}interrupts.py", os.path.join(_OURS, "doctor", "capture", "side_effects", "written_files.py")
 
 
 def of_the_user(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -94,9 +94,9 @@ def without_ours(error: BaseException) -> TracebackType | None:
 
 
 def drop_handler(error: BaseException) -> None:
-    """Drop the call of jaxmagic's handler from the end of an interrupt's traceback."""
+    """Drop the calls of jaxmagic from the end of a traceback: its handler of Ctrl-C, and what observes the code."""
     calls = _calls(error)
-    while len(calls) > 1 and calls[-1].tb_frame.f_code.co_filename == _HANDLER:
+    while len(calls) > 1 and calls[-1].tb_frame.f_code.co_filename in _HANDLERS:
         calls.pop()
         calls[-1].tb_next = None
 

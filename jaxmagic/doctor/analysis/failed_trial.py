@@ -10,6 +10,9 @@ from ..record.finding import RuleFinding, Verified
 #: Ways to jit that leave out of jit what made the trial fail.
 _KEPT = frozenset({"asked", "until"})
 
+#: Rules whose advice is another than what is tried.
+_OF_VARIANTS = frozenset({"memory"})
+
 #: Advice to jit a part of the function that was jitted as a whole, to try it.
 _OF_A_PART = frozenset({"doctor.recompile_in_library"})
 
@@ -57,7 +60,7 @@ def _as_tried(finding: RuleFinding, function: str, code: str) -> RuleFinding:
 
 def is_in_vain(finding: RuleFinding, verified: Verified | None) -> bool:
     """Return whether the remedy of a finding was tried, and is no improvement."""
-    if verified is None:
+    if verified is None or finding.rule in _OF_VARIANTS:
         return False
     if finding.rule == "error":
         return verified.failed or verified.outputs_agree is False

@@ -21,6 +21,7 @@ from ...runtime.clock import timestamp
 from ...runtime.environment import probe
 from ...runtime.functions import only_name
 from ...runtime.jax_version import require_jax
+from ...runtime.tracebacks import drop_handler
 from ...timing.capture.stopwatch import Stopwatch
 from ...timing.record import Timing
 from ..record.diagnosis import Diagnosis
@@ -34,7 +35,6 @@ from .side_effects.foreseen import reason_to_run_once
 
 #: Applies the rules to the evidence: returns their findings, the names of the rules that looked, and notes.
 Examine = Callable[[Evidence], "tuple[tuple[Any, ...], tuple[str, ...], tuple[Note, ...]]"]
-
 
 #: Notes of runs that say what is unknown of the code.
 _OF_RUNS = "timing.not_run", "profiling.yielded"
@@ -69,7 +69,7 @@ class Examination:
         self._verify_ns = verify_ns
         self._between: BetweenRuns | None = None
         self._tried = TriedCode()
-        self._on_record = record
+        self._on_record = record or (lambda made: None)
         self._shown = progress or nullcontext(SILENT)
         self._progress = SILENT
         self._gathered = Gathered()
@@ -176,13 +176,13 @@ class Examination:
         gathered = self._gathered
         if self._once:
             self._active = self._watch
-            with gathered.programs(), gathered.places():
+            with gathered.programs(), gathered.places(), self._between.observing_files():
                 for _ in self._watch.runs():
                     gathered.resume()
                     yield
             return
         self._progress.stage("first run and compiling")
-        yield from self._own_run(gathered.programs())
+        yield from self._own_run(gathered.programs(), self._between.observing_files())
         if not self._between.may_follow_first(gathered.note_deleted(self._read)):
             return
         self._progress.stage("recording waits and lines")
@@ -198,12 +198,13 @@ class Examination:
                     self._between.draw_again()
                 yield
 
-    def _own_run(self, observing: AbstractContextManager[object]) -> Iterator[None]:
+    def _own_run(self, *observing: AbstractContextManager[object]) -> Iterator[None]:
         """Run the code under a stopwatch, observed."""
         __tracebackhide__ = True
         watch = self._active = Stopwatch()
         with ExitStack() as observers:
-            observers.enter_context(observing)
+            for each in observing:
+                observers.enter_context(each)
             watch.start()
             self._gathered.resume()
             yield
@@ -220,6 +221,8 @@ class Examination:
     def stop(self, *, error: BaseException | None = None, code: str | None = None) -> Timing | None:
         """Make the record, also of code that failed or was interrupted."""
         __tracebackhide__ = True
+        if error is not None:
+            drop_handler(error)
         try:
             active, self._active = self._active, None
             if isinstance(active, Stopwatch) and active.running:  # an exception is on its way
@@ -229,9 +232,8 @@ class Examination:
             if isinstance(active, ProfileWatch):
                 active.stop(error=error, code=code)
             self._progress.stage("applying the rules", ticking=False)
-            self._diagnosis = self._diagnose(error, code)
-            if self._on_record is not None:
-                self._on_record(self._diagnosis)
+            self._diagnosis = made = self._diagnose(error, code)
+            self._on_record(made)
         finally:
             self.cancel()
         return None
@@ -266,8 +268,7 @@ class Examination:
         timings, profile = self.timings, self._profile()
         differs = self._completed and error is not None and not isinstance(error, KeyboardInterrupt)
         failed = not differs and error is not None and (not isinstance(error, KeyboardInterrupt) or not timings)
-        findings: tuple[Any, ...] = ()
-        looked: tuple[str, ...] = ()
+        findings, looked = tuple[Any, ...](), tuple[str, ...]()
         notes = list(self._notes)
         if self._is_uncalled and (named := only_name(self._scope.code)) is not None:
             notes.append(note("timing.not_called", function=named))
@@ -293,8 +294,7 @@ class Examination:
             notes += self._gathered.notes
             findings, looked, more = self._examine(evidence)
             notes += more
-            if error is None:
-                findings = self._verified(findings, evidence)
+            findings = findings if error is not None else self._verified(findings, evidence)
         return Diagnosis(
             code=code,
             started_at=self._started_at,

@@ -104,7 +104,7 @@ def _tried(
             return _built(proposed, trial, deadline_ns, clock)
         return _measured(finding, proposed, trial, deadline_ns, clock)
     except NotTried as problem:
-        return Verified(notes=problem.notes), False
+        return Verified(outputs_agree=False if problem.differs else None, notes=problem.notes), False
     except Exception as error:
         return Verified(notes=(failure(error),)), False
 

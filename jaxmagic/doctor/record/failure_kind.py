@@ -64,5 +64,14 @@ Kind = Literal[
     "loop gradient",  # reverse mode through a loop with an unknown number of steps
     "axis name",  # no function around a collective has bound its axis name
     "backend",  # there are no devices of a platform
+    "spec rank",  # a partition spec has more entries than the array has axes
+    "spec division",  # an axis of a mesh does not divide the axis that is split over it
+    "spec axis",  # a partition spec names an axis that the mesh does not have
+    "spec replication",  # shard_map() cannot tell that a result is the same on all devices
+    "callback result",  # the function of a callback returns something else than was declared
+    "layer input",  # a layer of flax gets an array with another last axis than its parameters were made for
+    "groups",  # the groups of a normalization do not divide the channels
+    "image axes",  # a convolution of flax gets an array without an axis for channels
+    "features",  # a convolution gets another number of channels than its kernel takes
     "nondiff",  # a traced value was passed to an argument in nondiff_argnums
 ]

@@ -125,7 +125,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "unrolled_third": _third,
     "unrolled_rewritten": lambda: "Compiled with a JAX loop in place of the Python loop.",
     "unrolled_by_hand": lambda: _not("no JAX loop could be put in its place mechanically"),
-    "unrolled_other_types": lambda: _not("with the JAX loop, the function returns other shapes or types"),
+    "unrolled_other_types": lambda: "With the JAX loop, the function returns other shapes or types.",
     "tried_compile_time": lambda: "These are compile times; nothing ran.",
     "precision_set": _precision,
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from jaxmagic.doctor.analysis.failed_trial import revised
+from jaxmagic.doctor.analysis.failed_trial import is_in_vain, revised
 from jaxmagic.doctor.record.finding import RuleFinding, Verified
 from jaxmagic.records.note import Note, note
 
@@ -98,3 +99,41 @@ def test_advice_to_jit_a_part_stays_where_the_whole_cannot_be_jitted() -> None:
     remedy = note("doctor.recompile_in_library", library="jaxopt.LBFGS.run")
     finding = RuleFinding(rule="recompile", found=note("text"), remedy=remedy)
     assert revised(finding, Verified(notes=(failed("TypeError"),))).remedy == remedy
+
+
+@pytest.mark.parametrize(
+    ("verified", "in_vain"),
+    [
+        (Verified(before_ns=4.0, after_ns=4.0, speedup=1.0, low=0.9, high=1.1), True),
+        (Verified(before_ns=4.0, after_ns=5.0, speedup=0.8, low=0.7, high=0.9), True),
+        (Verified(before_ns=4.0, after_ns=1.0, speedup=4.0, low=3.0, high=5.0), False),
+        (Verified(before_ns=4.0, after_ns=1.0, speedup=4.0, low=3.0, high=5.0, outputs_agree=False), True),
+        (Verified(before_ns=4.0, after_ns=1.0, speedup=1.0, low=0.9, high=1.1, ceiling=True), False),
+        (Verified(before_ns=4.0, after_ns=1.0), False),  # too few runs
+        (Verified(before_bytes=8, after_bytes=8), True),
+        (Verified(notes=(note("doctor.not_tried_failed", error="ValueError"),)), True),
+        (Verified(notes=(note("doctor.not_tried_budget"),)), False),
+    ],
+)
+def test_what_was_tried_in_vain_is_kept_with_the_trial(verified: Verified, in_vain: bool) -> None:
+    finding = RuleFinding(rule="transfer", found=note("text"), remedy=note("doctor.cache_on"), code="x = put(x)")
+    found = revised(finding, verified)
+    assert is_in_vain(found, found.verified) == in_vain
+    assert found.verified is not None
+    assert (found.remedy, found.code) == ((None, None) if in_vain else (finding.remedy, finding.code))
+    assert (found.verified.remedy, found.verified.code) == (
+        (finding.remedy, finding.code) if in_vain else (None, None)
+    )
+
+
+def test_a_remedy_that_fixes_an_error_need_not_be_faster() -> None:
+    finding = RuleFinding(rule="error", found=note("text"), remedy=note("doctor.cache_on"), code="x = 1")
+    slower = Verified(before_ns=4.0, after_ns=5.0, speedup=0.8, low=0.7, high=0.9, outputs_agree=True)
+    assert revised(finding, slower).code == "x = 1"
+    assert revised(finding, replace(slower, outputs_agree=False)).code is None
+
+
+def test_advice_that_is_another_than_what_was_tried_stays() -> None:
+    remedy = note("doctor.memory_remedy", function="f")
+    finding = RuleFinding(rule="memory", found=note("text"), remedy=remedy)
+    assert revised(finding, Verified(before_bytes=8, after_bytes=8)).remedy == remedy

@@ -305,10 +305,10 @@ def test_memory_is_a_positive_number_of_bytes(size: Any) -> None:
         jaxmagic.diagnose(len, "x", memory_bytes=size)
 
 
-@pytest.mark.parametrize("code", ["y = f(x)", "x = f(x)"], ids=["repeated", "once"])
-def test_a_profiler_of_the_code_s_own_is_let_start(magics: Session, tmp_path: Any, code: str) -> None:
+@pytest.mark.parametrize(("options", "code"), [(" --repeat", "y = f(x)"), ("", "x = f(x)")], ids=["repeated", "once"])
+def test_a_profiler_of_the_code_s_own_is_let_start(magics: Session, tmp_path: Any, options: str, code: str) -> None:
     magics.shell.user_ns["folder"] = tmp_path
-    found = diagnosed(magics, f"%%jaxdoctor\nwith jax.profiler.trace(folder):\n    {code}")
+    found = diagnosed(magics, f"%%jaxdoctor{options}\nwith jax.profiler.trace(folder):\n    {code}")
     assert "The code starts JAX's profiler itself" in " ".join(str(found).split())
     assert list(tmp_path.rglob("*.xplane.pb"))
     assert not profiler_running()

@@ -178,6 +178,16 @@ def test_beside_nothing_stands_how_long_the_first_run_compiled(
     assert told not in to_text(claimed, WIDE)
 
 
+def test_a_finding_without_a_cost_begins_beside_its_name(diagnosis: Any, rule_finding: Any) -> None:
+    found = rule_finding(rule="error", cost_ns=None, basis=None, verified=None)
+    written = to_text(diagnosis(findings=(found,), first=None, warm=(), error="TypeError"), Style(width=80))
+    assert written.splitlines()[1:4] == [
+        "  error  f compiles 3 times in every run because it is a new function object",
+        "         each time.",
+        "         cell 3:2: y = jax.jit(lambda x: x + 1)(x)",
+    ]
+
+
 def test_hostile_text_stays_text(diagnosis: Any, rule_finding: Any, hostile: str) -> None:
     finding = rule_finding(line=f"{hostile}:3", source=hostile, code=f"x = 1\n{hostile}")
     record = diagnosis(findings=(finding,), code=hostile)

@@ -33,6 +33,7 @@ from .libraries.library_calls import innermost_library_call
 from .libraries.selectors import selector_of
 from .modules import module_names
 from .operands import (
+    allowed_platforms,
     default_devices,
     home_of,
     index_parts,
@@ -155,6 +156,11 @@ def _with_operands(facts: Failure, last: Entry, beyond: Sequence[Entry]) -> Fail
     if facts.kind == "devices":
         platform, number = default_devices()
         facts = replace(facts, said=(*facts.said, ("platform", platform), ("present", str(number))))
+    if facts.kind == "backend":
+        allowed, variable = allowed_platforms()
+        facts = replace(facts, said=(*facts.said, ("allowed", allowed), ("variable", "1" if variable else "")))
+    if facts.kind in ("layer input", "groups", "image axes", "features"):
+        return replace(facts, operands=operands_of(place, frame, None))
     if facts.library is not None:
         return replace(facts, operands=() if called is None else passed_arrays(called))
     return replace(facts, operands=operands_of(place, frame, called))

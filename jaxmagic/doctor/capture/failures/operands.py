@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
@@ -93,6 +94,14 @@ def default_devices() -> tuple[str, int]:
     import jax
 
     return str(jax.default_backend()), len(jax.devices())
+
+
+def allowed_platforms() -> tuple[str, bool]:
+    """Return the platforms that JAX may use, if a setting names them, and whether an environment variable does."""
+    import jax
+
+    allowed = jax.config.jax_platforms or ""
+    return allowed, bool(allowed) and os.environ.get("JAX_PLATFORMS") == allowed
 
 
 def is_percent(node: ast.AST | None) -> bool:

@@ -16,6 +16,9 @@ from ...analysis.failures.wrong_arguments.patterns import read
 from ...record.failure_kind import Kind
 from .statement import operation
 
+#: Kinds of which the message is flax's own, or NumPy's in a function of flax.
+_OF_FLAX = "layer input", "groups", "image axes"
+
 
 @dataclass(frozen=True, slots=True)
 class Recognized:
@@ -70,12 +73,13 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
     types = [kind for kind in of_type("__mro__", type(error)) if kind is not object]
     known = [of_type("__name__", kind) for kind in types if _is_jax_module(of_type("__module__", kind))]
     builtin = of_type("__module__", types[0]) == "builtins"
-    if not known and not builtin:  # the text of other types is made by their own code
+    of_flax = of_type("__module__", types[0]) == "flax.errors"
+    if not known and not builtin and not of_flax:  # the text of other types is made by their own code
         return None
     if builtin and error.__traceback__ is None:  # nothing shows that JAX raised it
         return None
     if was_raised_by_a_statement(error.__traceback__):
-        return None
+        return _of_flax(error)
     if ran_out_of_memory(error):
         return ("memory", {}) if known else None
     if met_a_deleted_array(error):
@@ -87,11 +91,24 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
     wrong = read(names, text)
     if wrong is None or (wrong[0] == "format" and wrong[1]["tracer"] not in tracer_names()):
         return None
+    if wrong[0] in _OF_FLAX and not _is_in_flax(error):
+        return None
     if wrong[0] == "hash" and (is_from_jax(error) or wrong[1]["type"] not in {"ArrayImpl", *tracer_names()}):
         return None
     if wrong[0] == "truth" and not (is_from_jax(error) or _has_traced(error)):  # NumPy says it in the same words
         return None
     return wrong
+
+
+def _of_flax(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
+    """Return the kind of an exception that a statement of flax raised, if it is explained."""
+    wrong = read([of_type("__name__", type(error))], message_of(error)[:LONGEST])
+    return wrong if wrong is not None and wrong[0] in _OF_FLAX and _is_in_flax(error) else None
+
+
+def _is_in_flax(error: BaseException) -> bool:
+    traceback = error.__traceback__
+    return traceback is not None and "/flax/" in innermost(traceback).tb_frame.f_code.co_filename.replace("\\", "/")
 
 
 def _has_traced(error: BaseException) -> bool:

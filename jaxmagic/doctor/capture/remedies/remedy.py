@@ -70,11 +70,13 @@ class NotTried(Exception):
 
     Attributes:
         notes: the reason, and how often something ran nevertheless.
+        differs: whether the outputs evidently differ.
     """
 
-    def __init__(self, *notes: Note) -> None:
+    def __init__(self, *notes: Note, differs: bool = False) -> None:
         super().__init__(" ".join(map(str, notes)))
         self.notes = notes
+        self.differs = differs
 
 
 #: Proposes a way to apply the remedy of a finding.

@@ -8,6 +8,7 @@ from ..changes import Changed, Snapshot
 from ..remedies.effects import Effects
 from ..scope import Scope
 from .random_generators import RandomGenerators
+from .written_files import WrittenFiles
 
 #: At most this many names are given as the reason.
 _MOST_NAMES = 3
@@ -37,6 +38,8 @@ class BetweenRuns:
         generators = RandomGenerators({} if once else scope.reached())
         self._states, self.draw_again = generators.states, generators.states()
         self._put_back = None if once else self.draw_again
+        self._written = WrittenFiles()
+        self.observing_files = self._written.observed
 
     def may_follow_first(self, deleted: list[str]) -> bool:
         """Return whether there is another run, after the first one; or else note why not.
@@ -54,7 +57,16 @@ class BetweenRuns:
         changed = self._changed()
         if changed:
             self._notes.append(note("doctor.once_changed", names=_listed(changed)))
-        return not changed
+        return not changed and (self._repeat or not self._has_written())
+
+    def _has_written(self) -> bool:
+        """Return whether the first run wrote files, and note it."""
+        paths, traced = list(self._written.paths), self._written.traced
+        if traced:
+            self._notes.append(note("doctor.once_traced"))
+        elif paths:
+            self._notes.append(note("doctor.once_written", names=_listed(paths)))
+        return traced or bool(paths)
 
     def may_follow_second(self) -> bool:
         """Return whether there is another run, after the second one; it may change what the first has made."""
@@ -64,8 +76,11 @@ class BetweenRuns:
         return not changed
 
     def changed(self) -> list[Changed]:
-        """Return what all runs have changed; only if remedies are tried."""
-        return [] if self._effects is None else self._effects.changed()
+        """Return what all runs have changed, and the files that the first one wrote; only if remedies are tried."""
+        if self._effects is None:
+            return []
+        written = [*self._written.paths, *(["a trace of JAX's profiler"] if self._written.traced else [])]
+        return [*self._effects.changed(), *(Changed(each, by_function=True) for each in written)]
 
     def end(self) -> None:
         """Put back the numbers that were drawn from random generators after the first run; a second time, nothing."""

@@ -41,6 +41,21 @@ def _backend(backend: str, present: str) -> str:
     return f"JAX has no backend {quoted(backend)} in this process{there}."
 
 
+def _platforms(backend: str, allowed: str, variable: int) -> str:
+    name = "gpu" if backend in ("gpu", "cuda", "rocm") else backend
+    plugin = f" A {name.upper()} also needs its plugin beside jaxlib." if name in ("gpu", "tpu") else ""
+    set_by = f"The environment variable JAX_PLATFORMS={quoted(allowed)}" if variable else "The option jax_platforms"
+    value = "" if variable else f", which is {quoted(allowed)},"
+    change = "Remove it" if variable else "Leave it out"
+    added = (
+        f"JAX_PLATFORMS={quoted(backend)},{quoted(allowed)}" if variable else f'"{quoted(backend)},{quoted(allowed)}"'
+    )
+    return (
+        f"{set_by}{value} lets JAX use no other platform. {change}, or add the platform ({added}), in a new "
+        f"process before JAX is first used.{plugin}"
+    )
+
+
 ARRAY_NOTES: dict[str, Callable[..., str]] = {
     "error_truth": _truth,
     "write_elementwise": _elementwise,
@@ -125,6 +140,7 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         "jax.shard_map runs over a mesh with an axis of this name."
     ),
     "error_backend": _backend,
+    "write_platforms": _platforms,
     "write_backend": lambda jax: (
         f"{jax}.devices() lists the devices that JAX found. A GPU or TPU needs its plugin beside jaxlib, such as "
         "that of jax[cuda13] or jax[tpu], and a process that was started after its installation."

@@ -1,15 +1,69 @@
-"""Words meshes that do not fit the devices, and what to write."""
+"""Words meshes, partition specs and declared results that do not fit, and what to write."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from .... import units
+from ..quoted import quoted
 
 
 def _devices(shape: str, needed: int, given: int, passed: bool) -> str:
     there = f"it gets {given}" if passed else f"there {'is' if given == 1 else 'are'} {given}"
     return f"A mesh of shape {shape} has {units.count(needed, 'device')}, but {there}."
+
+
+def _spec_rank(specs: str, spec: str, length: int, rank: int, argument: str) -> str:
+    what = f"the argument {quoted(argument)}" if argument else "the result" if specs == "out_specs" else "the array"
+    axes = "no axis" if not rank else "1 axis" if rank == 1 else f"{rank} axes"
+    entries = "1 entry" if length == 1 else f"{length} entries"
+    return f"The spec {quoted(spec)} has {entries}, but {what} has {axes}."
+
+
+def _spec_division(spec: str, argument: str, axis: int, size: int, parts: int) -> str:
+    what = f"the argument {quoted(argument)}" if argument else "the array"
+    return (
+        f"The spec {quoted(spec)} splits axis {axis} of {what} into {parts} equal parts, but its size is {size}, "
+        f"which {parts} does not divide."
+    )
+
+
+def _write_replication(mesh: str, jax: str) -> str:
+    names = ", ".join(f'"{quoted(each)}"' for each in mesh.split(", "))
+    axes = f"({names})" if "," in names else names
+    return (
+        f"Combine the parts in the function, as with {jax}.lax.psum(x, {axes}) or pmean; or, if each device's "
+        f"part is to be kept, name the axis in out_specs, such as P({names}), which joins them: each part "
+        f"needs an axis "
+        "for that. check_vma=False only switches the check off: the result is then that of one device."
+    )
+
+
+def _callback_result(aspect: str, declared: str, returned: str, number: int, here: bool) -> str:
+    who = "the Python function of a callback"
+    who = f"T{who[1:]}" if here else f"In the program that this line runs or waits for, {who}"
+    if not aspect:
+        are = "is" if declared == "1" else "are"
+        return f"{who} returns {units.count(int(returned), 'array')}, but {declared} {are} declared."
+    which = f", as result {number}" if number else ""
+    return f"{who} returns {aspect} {returned}{which}, but {declared} is declared."
+
+
+def _write_callback_result(aspect: str, declared: str, returned: str) -> str:
+    if aspect == "shape":
+        return (
+            f"Let the function return an array of shape {declared}; or declare what it returns, "
+            f"jax.ShapeDtypeStruct({returned}, dtype)."
+        )
+    if aspect == "dtype":
+        return (
+            f"Convert the result in the function, np.asarray(result, np.{declared}); or declare what it returns, "
+            f"jax.ShapeDtypeStruct(shape, np.{returned})."
+        )
+    return (
+        "The function has to return a pytree of arrays like the declared one: a tuple of two arrays for a tuple of "
+        "two jax.ShapeDtypeStruct, and a single array for a single one."
+    )
 
 
 MESH_NOTES: dict[str, Callable[..., str]] = {
@@ -28,6 +82,40 @@ MESH_NOTES: dict[str, Callable[..., str]] = {
         f"The array of devices has {axes} {'axis' if axes == 1 else 'axes'}, but the mesh gets "
         f"{units.count(names, 'name')}."
     ),
+    "write_specs": lambda: (
+        "in_specs needs one spec for each argument, out_specs one for each result, in the same containers; a single "
+        "spec counts for all of them."
+    ),
+    "error_spec_rank": _spec_rank,
+    "write_spec_rank": lambda spec: (
+        "A spec has at most one entry per axis: the name of an axis of the mesh, or None for an axis that stays "
+        "whole."
+        f"{f' Here, {quoted(spec)} means the same.' if spec else ''}"
+    ),
+    "write_scalar_spec": lambda jax: (
+        f"A scalar cannot be split. If it is the same on all devices, as after {jax}.lax.psum, write P(); to keep "
+        "one value per device, return x[None], whose parts are joined."
+    ),
+    "error_spec_division": _spec_division,
+    "write_spec_division": lambda size, padded: (
+        f"Pad the axis to {padded} and mask the rest where the result depends on it; or split it over an axis of the "
+        f"mesh whose size divides {size}; or leave it whole, with None in its place in the spec."
+    ),
+    "error_spec_axis": lambda axis, axes, specs: (
+        f"{quoted(specs) or 'The spec'} names the axis {quoted(axis)}, but the "
+        f"{'axes of the mesh are' if ',' in axes else 'only axis of the mesh is'} {quoted(axes)}."
+    ),
+    "write_spec_axis": lambda axis, axes: (
+        f"Write {'one of these names' if ',' in axes else quoted(axes)} in the spec, or name an axis so where the "
+        f'mesh is made: jax.make_mesh(shape, ("{quoted(axis)}",)).'
+    ),
+    "error_spec_replication": lambda spec, mesh: (
+        f"The spec {quoted(spec)} in out_specs says that all devices along {quoted(mesh)} have the same result, but "
+        "shard_map cannot tell that they have: it may depend on each device's own part of an argument."
+    ),
+    "write_spec_replication": _write_replication,
+    "error_callback_result": _callback_result,
+    "write_callback_result": _write_callback_result,
     "write_mesh_axes": lambda jax: (
         f"Give one name per axis. {jax}.make_mesh(shape, names) arranges the devices in a shape."
     ),

@@ -1,9 +1,10 @@
-"""Words modules of libraries that JAX's functions do not take, and layers that take no batch."""
+"""Words modules of libraries that JAX's functions do not take, and inputs that layers do not take."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from .... import units
 from ..quoted import quoted
 
 #: How each library is called.
@@ -76,7 +77,73 @@ def _write_mapped_layer(module: str, axes: int, jax: str) -> str:
     )
 
 
+def _layer_input(layer: str, made: int, needed: int) -> str:
+    return (
+        f"The last axis of the input, for features or channels, has size {needed}, but the parameters of "
+        f"{quoted(layer) or 'this layer'} were made for size {made}."
+    )
+
+
+def _groups(groups: int, channels: int, declared: bool) -> str:
+    what = "" if declared else ", the size of the last axis of the input,"
+    return (
+        f"{units.count(channels, 'channel')}{what} cannot be divided into {units.count(groups, 'group')} of one size."
+    )
+
+
+def _write_groups(fitting: int, declared: bool) -> str:
+    fit = f"Choose a num_groups that divides the channels, such as {fitting}"
+    if declared:
+        return f"{fit}; or other num_features."
+    return f"{fit}. If the last axis does not hold the channels: {_axes(0)}"
+
+
+def _axes(spatial: int) -> str:
+    """Word how axes are added and moved."""
+    image = "(length, channels)" if spatial == 1 else "(height, width, channels)"
+    batch = image.replace("(", "(batch, ", 1)
+    shape = f" One example has shape {image}, and several {batch}." if spatial in (0, 1, 2) else ""
+    return f"x[..., None] adds an axis for one channel, and x[None] one for a batch.{shape}"
+
+
+def _channels(spatial: int, channels: int = 0, new: str = "", axes: int = 0) -> str:
+    if not spatial:
+        return "Pass an array whose last axis has the size that the layer was made for, or make its parameters anew."
+    if new.endswith("[..., None]"):
+        return f"The axis for the channels is missing: pass {quoted(new)}."
+    if new:
+        return f"If the axis of size {channels} holds the channels, pass {quoted(new)}: flax takes the last axis."
+    example = f"An input with {axes} axes counts as one example, without a batch. " if axes == spatial + 1 else ""
+    return f"flax takes the last axis as channels. {example}{_axes(spatial)}"
+
+
+def _image_axes(argument: str, spatial: int, shape: str) -> str:
+    gets = f"{quoted(argument) or 'the input'} has shape {shape}" if shape else "the input has fewer"
+    axes = f"{spatial + 1} axes or more, the last of them for the channels"
+    return f"This convolution goes over {spatial} axes, so its input needs {axes}, but {gets}."
+
+
 MODULE_NOTES: dict[str, Callable[..., str]] = {
+    "error_layer_input": _layer_input,
+    "error_layer_options": lambda layer, parameter, made, needed: (
+        f"The parameter {quoted(parameter)} of {quoted(layer) or 'this layer'} was made with shape {made}, but the "
+        f"layer needs {needed} for this input."
+    ),
+    "write_layer_options": lambda: (
+        "Make the parameters with the same module and an input of the same kind: params = model.init(key, x)."
+    ),
+    "error_groups": _groups,
+    "write_groups": _write_groups,
+    "error_image_axes": _image_axes,
+    "write_channels": _channels,
+    "error_features": lambda given, takes: (
+        f"The input of the convolution has {units.count(given, 'channel')}, but its kernel takes {takes}."
+    ),
+    "write_features": lambda jax: (
+        f"By default, axis 1 of the input and of the kernel holds the channels in {jax}.lax.conv and "
+        'conv_general_dilated. dimension_numbers says otherwise, such as ("NHWC", "HWIO", "NHWC") for channels '
+        "on the last axis."
+    ),
     "error_module": _module,
     "write_filtered": _write_filtered,
     "error_module_function": _module_function,

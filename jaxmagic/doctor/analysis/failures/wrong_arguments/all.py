@@ -34,9 +34,19 @@ from .derivatives import (
 from .explained import Explained
 from .formats import explain_format
 from .mapped import explain_vmap_axes, explain_vmap_rank, explain_vmap_sizes
-from .meshes import explain_axis_name, explain_backend, explain_devices, explain_mesh_axes
+from .meshes import (
+    explain_axis_name,
+    explain_backend,
+    explain_devices,
+    explain_mesh_axes,
+    explain_spec_axis,
+    explain_spec_division,
+    explain_spec_rank,
+    explain_spec_replication,
+)
+from .modules import explain_features, explain_groups, explain_image_axes, explain_layer_input
 from .non_arrays import explain_index_list, explain_index_type, explain_listed, explain_not_array, explain_result
-from .options import explain_jit_option, explain_nondiff, explain_size
+from .options import explain_callback_result, explain_jit_option, explain_nondiff, explain_size
 from .products import explain_batch, explain_einsum, explain_einsum_axes, explain_no_axis, explain_product
 from .python_values import explain_hash, explain_scalar, explain_truth
 from .updates import explain_at_element, explain_update
@@ -86,6 +96,15 @@ WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
     "no rule": explain_no_rule,
     "loop gradient": explain_loop_gradient,
     "axis name": explain_axis_name,
+    "spec rank": explain_spec_rank,
+    "spec division": explain_spec_division,
+    "spec axis": explain_spec_axis,
+    "spec replication": explain_spec_replication,
+    "callback result": explain_callback_result,
+    "layer input": explain_layer_input,
+    "groups": explain_groups,
+    "image axes": explain_image_axes,
+    "features": explain_features,
     "backend": explain_backend,
     "nondiff": explain_nondiff,
 }

@@ -1,14 +1,19 @@
-"""Explains meshes that do not fit the devices, platforms without devices, and names of axes that are not bound."""
+"""Explains meshes and partition specs that do not fit, platforms without devices, and axis names without a mesh."""
 
 from __future__ import annotations
 
+import ast
 import math
+import re
 
 from .....records.note import note
 from ....record.failure import Failure
 from ..expression import expression_of, spelled
 from .explained import Explained
 from .operands import fact, shapes_in, written
+
+#: JAX's names for the platforms of GPUs.
+_GPUS = "gpu", "cuda", "rocm"
 
 
 def explain_devices(failure: Failure) -> Explained:
@@ -44,5 +49,73 @@ def explain_axis_name(failure: Failure) -> Explained:
 def explain_backend(failure: Failure) -> Explained:
     """Explain a platform that JAX has no devices of."""
     present = fact(failure, "present").replace("'", "")
-    found = note("doctor.error_backend", backend=fact(failure, "backend"), present=present)
+    backend, allowed = fact(failure, "backend"), fact(failure, "allowed")
+    found = note("doctor.error_backend", backend=backend, present=present)
+    family = _GPUS if backend in _GPUS else (backend,)
+    if allowed and not any(each.strip() in family for each in allowed.split(",")):
+        restricted = note(
+            "doctor.write_platforms", backend=backend, allowed=allowed, variable=int(bool(fact(failure, "variable")))
+        )
+        return Explained(found, restricted)
     return Explained(found, note("doctor.write_backend", jax=spelled(failure, "jax")))
+
+
+def explain_spec_rank(failure: Failure) -> Explained:
+    """Explain a partition spec with more entries than the array has axes."""
+    specs, spec = fact(failure, "specs"), _short(fact(failure, "spec"))
+    length, rank = int(fact(failure, "length")), int(fact(failure, "rank"))
+    found = note(
+        "doctor.error_spec_rank",
+        specs=specs,
+        spec=spec,
+        length=length,
+        rank=rank,
+        argument=fact(failure, "parameter"),
+    )
+    if specs == "out_specs" and not rank:
+        return Explained(found, note("doctor.write_scalar_spec", jax=spelled(failure, "jax")))
+    entries = _entries(spec)
+    shorter = [] if any(each != "None" for each in entries[rank:]) else entries[:rank]
+    return Explained(found, note("doctor.write_spec_rank", spec=f"P({', '.join(shorter)})" if shorter else ""))
+
+
+def explain_spec_division(failure: Failure) -> Explained:
+    """Explain an axis that the devices along an axis of a mesh cannot share evenly."""
+    size, parts = int(fact(failure, "size")), int(fact(failure, "parts"))
+    found = note(
+        "doctor.error_spec_division",
+        spec=_short(fact(failure, "spec")),
+        argument=fact(failure, "parameter"),
+        axis=int(fact(failure, "axis")),
+        size=size,
+        parts=parts,
+    )
+    return Explained(found, note("doctor.write_spec_division", size=size, padded=-(-size // parts) * parts))
+
+
+def explain_spec_axis(failure: Failure) -> Explained:
+    """Explain a partition spec with a name that is no axis of the mesh."""
+    axis, axes = fact(failure, "axis"), ", ".join(re.findall(r"[^\s,']+", fact(failure, "axes")))
+    found = note("doctor.error_spec_axis", axis=axis, axes=axes, specs=fact(failure, "specs"))
+    return Explained(found, note("doctor.write_spec_axis", axis=axis, axes=axes))
+
+
+def explain_spec_replication(failure: Failure) -> Explained:
+    """Explain a result that is not evidently the same on all devices."""
+    mesh = ", ".join(re.findall(r"'([^']+)'", fact(failure, "mesh")))
+    found = note("doctor.error_spec_replication", spec=_short(fact(failure, "spec")), mesh=mesh)
+    return Explained(found, note("doctor.write_spec_replication", mesh=mesh, jax=spelled(failure, "jax")))
+
+
+def _short(spec: str) -> str:
+    """Write a partition spec as it is usually imported.
+
+    >>> _short("PartitionSpec('data',)")
+    "P('data')"
+    """
+    return f"P({', '.join(_entries(spec))})"
+
+
+def _entries(spec: str) -> list[str]:
+    call = ast.parse(spec, mode="eval").body
+    return [ast.unparse(each) for each in call.args] if isinstance(call, ast.Call) else []

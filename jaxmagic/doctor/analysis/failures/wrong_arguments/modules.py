@@ -1,15 +1,15 @@
-"""Explains modules of libraries that JAX's functions do not take, and layers that take no batch."""
+"""Explains modules of libraries that JAX's functions do not take, and inputs that layers do not take."""
 
 from __future__ import annotations
 
 import ast
 
-from .....records.note import note
-from ....record.failure import Failure
+from .....records.note import Note, note
+from ....record.failure import Failure, Operand
 from ....record.library_use import BatchUse, ModuleUse
 from ..expression import expression_of, spelled
 from .explained import Explained
-from .operands import fact, shortened, written
+from .operands import fact, shapes_in, shortened, written
 
 #: Transformations that differentiate.
 _DERIVATIVES = "grad", "value_and_grad", "hessian", "jacrev", "jacfwd", "vjp", "jvp", "linearize"
@@ -69,6 +69,75 @@ def _batch(failure: Failure, use: BatchUse) -> Explained:
         jax=spelled(failure, "jax"),
     )
     return Explained(found, remedy, _replaced(failure, use.mapped))
+
+
+def explain_layer_input(failure: Failure) -> Explained:
+    """Explain a layer of flax whose parameters were made for another input."""
+    layer, parameter = fact(failure, "layer"), fact(failure, "parameter")
+    (made,), (needed,) = shapes_in(fact(failure, "made")), shapes_in(fact(failure, "needed"))
+    alike = len(made) == len(needed) >= 2 and made[:-2] == needed[:-2] and made[-1] == needed[-1]
+    if parameter != "kernel" or not alike:
+        found = note(
+            "doctor.error_layer_options",
+            layer=layer,
+            parameter=parameter,
+            made=written(made),
+            needed=written(needed),
+        )
+        return Explained(found, note("doctor.write_layer_options"))
+    found = note("doctor.error_layer_input", layer=layer, made=made[-2], needed=needed[-2])
+    return Explained(found, _channels(failure, spatial=len(made) - 2, channels=made[-2]))
+
+
+def explain_groups(failure: Failure) -> Explained:
+    """Explain groups that do not divide the channels."""
+    groups, channels = int(fact(failure, "groups")), int(fact(failure, "channels"))
+    declared = failure.library is not None and failure.library.function == "__init__"
+    found = note("doctor.error_groups", groups=groups, channels=channels, declared=declared)
+    fitting = [each for each in range(2, min(groups, channels) + 1) if channels % each == 0]
+    return Explained(found, note("doctor.write_groups", fitting=fitting[-1] if fitting else 1, declared=declared))
+
+
+def explain_image_axes(failure: Failure) -> Explained:
+    """Explain an input of a convolution of flax that has too few axes."""
+    spatial, x = int(fact(failure, "kernel")), _only_array(failure)
+    found = note(
+        "doctor.error_image_axes",
+        argument="" if x is None else shortened(x.text),
+        spatial=spatial,
+        shape="" if x is None or x.shape is None else written(x.shape),
+    )
+    return Explained(found, note("doctor.write_channels", spatial=spatial))
+
+
+def explain_features(failure: Failure) -> Explained:
+    """Explain a convolution whose input has other channels than its kernel takes."""
+    given, groups, takes = (int(fact(failure, each)) for each in ("given", "groups", "takes"))
+    found = note("doctor.error_features", given=given, takes=takes * groups)
+    if failure.library is None:
+        return Explained(found, note("doctor.write_features", jax=spelled(failure, "jax")))
+    kernels = [each.shape for each in failure.operands if each.shape is not None and not each.text]
+    spatial = len(kernels[-1]) - 2 if kernels else 2
+    return Explained(found, _channels(failure, spatial=spatial, channels=takes * groups))
+
+
+def _channels(failure: Failure, *, spatial: int, channels: int) -> Note:
+    """Advise on an input whose last axis is not that of the channels."""
+    x = _only_array(failure)
+    shape = None if x is None else x.shape
+    new = ""
+    if x is not None and shape is not None and spatial:
+        if channels == 1 and len(shape) in (spatial, spatial + 1):
+            new = f"{x.text}[..., None]"
+        elif len(shape) > spatial and shape[-spatial - 1] == channels:
+            new = f"{spelled(failure, 'jax.numpy')}.moveaxis({x.text}, {-spatial - 1}, -1)"
+    return note("doctor.write_channels", spatial=spatial, channels=channels, new=new, axes=len(shape or ()))
+
+
+def _only_array(failure: Failure) -> Operand | None:
+    """Return the array that is written on the failing line, if it is the only one."""
+    arrays = [each for each in failure.operands if each.shape and each.text]
+    return arrays[0] if len(arrays) == 1 else None
 
 
 def _replaced(failure: Failure, call: str | None) -> str | None:

@@ -1,4 +1,4 @@
-"""Explains options that name no argument or the wrong one, and sizes that are floats."""
+"""Explains options that name no argument or the wrong one, wrongly declared results, and sizes that are floats."""
 
 from __future__ import annotations
 
@@ -26,6 +26,20 @@ def explain_nondiff(failure: Failure) -> Explained:
     """Explain a traced value for an argument in ``nondiff_argnums``."""
     rule = fact(failure, "rule")
     return Explained(note("doctor.error_nondiff", rule=rule), note("doctor.write_nondiff", rule=rule))
+
+
+def explain_callback_result(failure: Failure) -> Explained:
+    """Explain a function of a callback that returns something else than was declared."""
+    aspect, declared, returned = (fact(failure, each) for each in ("aspect", "declared", "returned"))
+    found = note(
+        "doctor.error_callback_result",
+        aspect=aspect,
+        declared=declared,
+        returned=returned,
+        number=int(fact(failure, "number") or 0),
+        here="callback" in (failure.source or ""),
+    )
+    return Explained(found, note("doctor.write_callback_result", aspect=aspect, declared=declared, returned=returned))
 
 
 def explain_size(failure: Failure) -> Explained:

@@ -10,9 +10,10 @@ import re
 from ....record.failure_kind import Kind
 
 _SHAPE = r"\([\d, ]*\)"
+_SPEC = r"P(?:artitionSpec)?\((?:[^()]|\([^()]*\))*\)"
 _SHAPES = r"\([\d, ()]*\)"
 
-#: The type of an exception, the kind of the problem, and how the message begins. Groups are facts.
+#: The types of an exception, the kind of the problem, and how the message begins. Groups are facts.
 # fmt: off
 _PATTERNS: tuple[tuple[str, Kind, str], ...] = (
     ("TypeError", "product",
@@ -171,6 +172,49 @@ _PATTERNS: tuple[tuple[str, Kind, str], ...] = (
     ("RuntimeError", "backend",
         r"Unknown backend:? '?(?P<backend>\w+)'?(?: requested)?[\s\S]*?(?:Platforms present are: |Available "
         r"backends are \[)(?P<present>[\w', ]*)"),
+    ("ValueError", "spec rank",
+        r"shard_map applied to the function '[^']*' was given an (?P<specs>in_specs|out_specs) entry which is too "
+        rf"long[\s\S]*?\n\n\w+_specs\S* is (?P<spec>{_SPEC}) which has length (?P<length>\d+), but [^\n]*?"
+        r"(?:parameter '(?P<parameter>\w+)',)? has "
+        r"shape (?P<type>\w+\[[\d,]*\]), which has rank (?P<rank>\d+)"),
+    ("ValueError", "spec rank",
+        rf"(?:.* )?Sharding NamedSharding\(.*?spec=(?P<spec>{_SPEC}).*\) is only valid for values of rank at least "
+        r"(?P<length>\d+), but was applied to a value of rank (?P<rank>\d+)"),
+    ("ValueError", "spec division",
+        r"shard_map applied to the function '[^']*' was given argument arrays with axis sizes that are not evenly "
+        r"divisible[\s\S]*?\n\n[^\n]+? of shape (?P<type>\w+\[[\d,]*\])[^\n]*?"
+        r"(?:parameter '(?P<parameter>\w+)',)? corresponds to "
+        rf"(?P<specs>in_specs)\S* of value (?P<spec>{_SPEC}), which maps array axis (?P<axis>\d+) \(of size "
+        r"(?P<size>\d+)\) to mesh (?:axis|axes) (?P<mesh>.+?) \(of (?:total )?size (?P<parts>\d+)\)"),
+    ("ValueError|IndivisibleError", "spec division",
+        rf".*?NamedSharding\(.*?spec=(?P<spec>{_SPEC}).*?implies that (?:array axis|the global size of its "
+        r"dimension) (?P<axis>\d+) (?:is partitioned|should be divisible by) (?P<parts>\d+)(?: times)?, but "
+        rf"(?:the dimension size|it) is (?:equal to )?(?P<size>\d+) \(full shape: (?P<type>{_SHAPE})"),
+    ("ValueError", "spec axis",
+        r"shard_map (?P<specs>in_specs|out_specs) argument must refer to an axis marked as manual "
+        r"\((?:frozenset\()?\{(?P<axes>[^}]*)\}\)?\), but:\s+\w+_specs\S* refers to '(?P<axis>[^']+)'"),
+    ("ValueError", "spec axis",
+        rf"Resource axis: (?P<axis>\S+) of (?P<spec>{_SPEC}) is not found in mesh: \((?P<axes>[^)]*)\)"),
+    ("ValueError", "spec replication",
+        r"shard_map applied to the function '[^']*' was given out_specs which require replication which can't be "
+        rf"statically inferred[\s\S]*?\n\nout_specs\S* is (?P<spec>{_SPEC}) which implies that the corresponding "
+        r"output value is replicated across mesh (?:axis|axes) (?P<mesh>.+?), but"),
+    ("JaxRuntimeError|XlaRuntimeError", "callback result",
+        r"[\s\S]*callback[\s\S]*Incorrect output (?P<aspect>shape|dtype) for return value #(?P<number>\d+): "
+        r"Expected: (?P<declared>\([\d, ]*\)|\w+), Actual: (?P<returned>\([\d, ]*\)|\w+)"),
+    ("JaxRuntimeError|XlaRuntimeError", "callback result",
+        r"[\s\S]*Mismatched number of outputs from callback\. Expected: (?P<declared>\d+), Actual: "
+        r"(?P<returned>\d+)"),
+    ("ScopeParamShapeError", "layer input",
+        r'For parameter "(?P<parameter>\w+)" in "/?(?P<layer>[^"]*)", the given initializer is expected to generate '
+        rf"shape (?P<needed>{_SHAPE}), but the existing parameter it received has shape (?P<made>{_SHAPE})"),
+    ("ValueError", "groups",
+        r"Number of groups \((?P<groups>\d+)\) does not divide the number of channels \((?P<channels>\d+)\)"),
+    ("ValueError", "image axes",
+        r"operands could not be broadcast together with shapes \((?P<given>\d+),\) \((?P<kernel>\d+),\)"),
+    ("ValueError", "features",
+        r"conv_general_dilated lhs feature dimension size divided by feature_group_count must equal the rhs input "
+        r"feature dimension size, but (?P<given>\d+) // (?P<groups>\d+) != (?P<takes>\d+)"),
     ("RuntimeError", "backend",
         r"Backend '(?P<backend>\w+)' failed to initialize"),
     ("UnexpectedTracerError", "nondiff",
@@ -187,7 +231,7 @@ def read(types: list[str], text: str) -> tuple[Kind, dict[str, str]] | None:
     ('broadcast', {'operation': 'add', 'shapes': '(3,), (4,)'})
     """
     for name, kind, pattern in _PATTERNS:
-        match = re.compile(pattern, re.M).match(text) if name in types else None
+        match = re.compile(pattern, re.M).match(text) if any(each in types for each in name.split("|")) else None
         if match is not None:
             return kind, {key: value for key, value in match.groupdict().items() if value is not None}
     return None

@@ -45,7 +45,7 @@ def _builds(call: Call, loop: FoundLoop, after: Any, third: Note) -> Builds:
     changed, _ = _prepared(call, FunctionCopies({id(loop.function): after}).of(call.own))
     kinds = [jax.tree.map(lambda each: (each.shape, each.dtype), jax.eval_shape(f, given)) for f in (before, changed)]
     if kinds[0] != kinds[1]:
-        raise NotTried(third, note("doctor.unrolled_other_types"))
+        raise NotTried(third, note("doctor.unrolled_other_types"), differs=True)
     notes = third, note("doctor.unrolled_rewritten"), note("doctor.tried_compile_time")
     return Builds(partial(compile_afresh, before, given), partial(compile_afresh, changed, given), notes)
 

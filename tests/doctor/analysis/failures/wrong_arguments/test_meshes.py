@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import jax
 import pytest
 from failing_cells import Cell
 
+from jaxmagic.doctor.analysis.failures.explanation import explanation
+from jaxmagic.doctor.analysis.failures.wrong_arguments.patterns import read
 from jaxmagic.doctor.capture.failures import failure as reading
+from jaxmagic.doctor.capture.failures import recognize as recognizing
+from jaxmagic.doctor.capture.failures.operands import allowed_platforms
 from jaxmagic.doctor.capture.failures.recognize import recognize
+from jaxmagic.doctor.record.failure import Failure
 
 N = len(jax.devices())
 FLAG = "--xla_force_host_platform_device_count"
@@ -94,3 +100,184 @@ def test_a_platform_without_devices() -> None:
     assert cell.finding.line == cell.here
     assert cell.said.startswith("JAX has no backend nonesuch in this process: its platforms are ")
     assert "['" not in cell.said
+
+
+@pytest.mark.parametrize(
+    ("backend", "allowed", "told"),
+    [
+        ("gpu", ("cpu", True), "The environment variable JAX_PLATFORMS=cpu lets JAX use no other platform."),
+        ("cuda", ("cpu,tpu", True), "or add the platform (JAX_PLATFORMS=cuda,cpu,tpu), in a new process"),
+        ("tpu", ("cpu", False), "The option jax_platforms, which is cpu, lets JAX use no other platform."),
+        ("gpu", ("cuda,cpu", True), "lists the devices that JAX found"),
+        ("rocm", ("", False), "lists the devices that JAX found"),
+    ],
+)
+def test_a_setting_that_leaves_a_platform_out_is_named(
+    backend: str, allowed: tuple[str, bool], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "allowed_platforms", lambda: allowed)
+    monkeypatch.setattr(recognizing, "read", lambda types, text: ("backend", {"backend": backend, "present": "cpu"}))
+    cell = Cell("jax.devices('nonesuch')  # here")
+    assert told in cell.said
+    assert ("JAX_PLATFORMS" in cell.said) == ("JAX_PLATFORMS" in told)
+
+
+def test_platforms_are_restricted_by_the_variable_or_by_the_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = SimpleNamespace(config=SimpleNamespace(jax_platforms="cpu"))
+    monkeypatch.setitem(sys.modules, "jax", config)
+    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
+    assert allowed_platforms() == ("cpu", True)
+    monkeypatch.setenv("JAX_PLATFORMS", "cpu,cuda")  # JAX had been imported before
+    assert allowed_platforms() == ("cpu", False)
+    config.config.jax_platforms = None
+    assert allowed_platforms() == ("", False)
+
+
+MESH = "mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ('data',)); P = jax.sharding.PartitionSpec"
+
+
+def sharded(in_specs: str, out_specs: str, x: str, body: str = "x * 2") -> Cell:
+    call = f"jax.shard_map(lambda x: {body}, mesh=mesh, in_specs={in_specs}, out_specs={out_specs})({x})"
+    return Cell(f"{MESH}\ny = {call}  # here")
+
+
+@pytest.mark.parametrize(
+    ("in_specs", "out_specs", "body", "told"),
+    [
+        (
+            "P('data', None)",
+            "P('data')",
+            "x * 2",
+            "The spec P('data', None) has 2 entries, but the argument x has 1 axis.\nA spec has at most one "
+            "entry per "
+            "axis: the name of an axis of the mesh, or None for an axis that stays whole. Here, P('data') means the "
+            "same.",
+        ),
+        ("P(None, 'data')", "P('data')", "x * 2", "but the argument x has 1 axis.\nA spec has at most one entry"),
+        (
+            "P('data')",
+            "P('data')",
+            "x.sum()",
+            "The spec P('data') has 1 entry, but the result has no axis.\nA scalar cannot be split.",
+        ),
+        (
+            "P('batch')",
+            "P('data')",
+            "x * 2",
+            "in_specs names the axis batch, but the only axis of the mesh is data.\nWrite data in the spec",
+        ),
+        (
+            "P('data')",
+            "P('batch')",
+            "x * 2",
+            "out_specs names the axis batch, but the only axis of the mesh is data.",
+        ),
+        (
+            "P('data')",
+            "P()",
+            "x.sum()",
+            "The spec P() in out_specs says that all devices along data have the same result, but shard_map "
+            "cannot tell",
+        ),
+    ],
+)
+def test_specs_of_shard_map(in_specs: str, out_specs: str, body: str, told: str) -> None:
+    cell = sharded(in_specs, out_specs, "jnp.ones(8)", body)
+    assert cell.finding.line == cell.here
+    assert told in cell.said
+
+
+def test_another_number_of_specs_than_arguments() -> None:
+    cell = sharded("(P('data'), P())", "P('data')", "jnp.ones(8)")
+    assert cell.finding.line == cell.here
+    assert "in_specs needs one spec for each argument" in cell.said
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("P('data', None)", "The spec P('data', None) has 2 entries, but the array has 1 axis."),
+        ("P('batch')", "The spec names the axis batch, but the only axis of the mesh is data."),
+    ],
+)
+def test_specs_of_a_sharding(spec: str, told: str) -> None:
+    cell = Cell(f"{MESH}\njax.device_put(jnp.ones(8), jax.sharding.NamedSharding(mesh, {spec}))  # here")
+    assert cell.finding.line == cell.here
+    assert told in cell.said
+
+
+_DIVIDED = (
+    "shard_map applied to the function 'f' was given argument arrays with axis sizes that are not evenly "
+    "divisible by "
+    "the corresponding mesh axis sizes:\n\nThe mesh given has shape (2, 2) with corresponding axis names ('data', "
+    "'model').\n\nthe passed args[1] of shape float32[6,3], where args[1] is bound to f's parameter 'y', "
+    "corresponds to "
+    "in_specs[1] of value P(('data', 'model'),), which maps array axis 0 (of size 6) to mesh axes ('data', "
+    "'model') (of "
+    "total size 4), but 4 does not evenly divide 6"
+)
+_PARTITIONED = (
+    "One of device_put args was given the sharding NamedSharding(mesh=Mesh('data': 4, axis_types=(Auto,)), "
+    "spec=P('data',), memory_kind=device) implies that array axis 0 is partitioned 4 times, but the "
+    "dimension size is 6 "
+    "(full shape: (6,), per-dimension tiling factors: (4,) should evenly divide the shape)."
+)
+_GLOBAL = (
+    "One of device_put args was given the sharding of NamedSharding(mesh=Mesh('data': 4), "
+    "spec=PartitionSpec('data',), "
+    "memory_kind=device), which implies that the global size of its dimension 0 should be divisible by 4, but it is "
+    "equal to 6 (full shape: (6,))"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("ValueError", _DIVIDED, "The spec P(('data', 'model')) splits axis 0 of the argument y into 4 equal parts"),
+        ("IndivisibleError", _PARTITIONED, "The spec P('data') splits axis 0 of the array into 4 equal parts"),
+        (
+            "ValueError",
+            _GLOBAL,
+            "The spec P('data') splits axis 0 of the array into 4 equal parts, but its size is 6",
+        ),
+    ],
+)
+def test_an_axis_that_devices_cannot_share(name: str, text: str, told: str) -> None:
+    kind, said = read([name], text) or ("", {})
+    assert kind == "spec division"
+    finding = explanation(Failure(kind=kind, error=name, said=tuple(said.items())))
+    assert told in str(finding.found)
+    assert str(finding.remedy).startswith("Pad the axis to 8 and mask the rest")
+
+
+CALLBACK = "jax.pure_callback({function}, jax.ShapeDtypeStruct((4,), jnp.float32), jnp.ones(4))"
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (
+            "lambda x: np.asarray(x)[:2]",
+            "The Python function of a callback returns shape (2,), but (4,) is declared.\nLet the function return an "
+            "array of shape (4,); or declare what it returns, jax.ShapeDtypeStruct((2,), dtype).",
+        ),
+        (
+            "lambda x: np.asarray(x, np.int32)",
+            "returns dtype int32, but float32 is declared.\nConvert the result in the function, np.asarray(result, "
+            "np.float32)",
+        ),
+        ("lambda x: (x, x)", "returns 2 arrays, but 1 is declared."),
+        ("lambda x: None", "returns 0 arrays, but 1 is declared."),
+    ],
+)
+def test_a_callback_that_returns_something_else_than_declared(function: str, told: str) -> None:
+    cell = Cell(f"jax.block_until_ready({CALLBACK.format(function=function)})  # here")
+    assert cell.finding.line == cell.here
+    assert told in cell.said
+
+
+def test_a_callback_in_a_program_is_not_on_the_line_that_runs_it() -> None:
+    body = CALLBACK.format(function="lambda x: np.asarray(x)[:2]")
+    cell = Cell(f"f = jax.jit(lambda: {body})\njax.block_until_ready(f())  # here")
+    assert cell.finding.line == cell.here
+    assert "In the program that this line runs or waits for, the Python function of a callback returns" in cell.said
