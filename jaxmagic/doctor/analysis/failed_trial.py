@@ -10,6 +10,9 @@ from ..record.finding import RuleFinding, Verified
 #: Ways to jit that leave out of jit what made the trial fail.
 _KEPT = frozenset({"asked", "until"})
 
+#: Facts about how to jit, which are void if that fails.
+_OF_WAY = "way", "function", "outer", "library", "functions"
+
 #: What to change first, by the error that JAX raises: a fact of the remedy.
 _CHANGES = {
     "ConcretizationTypeError": "reads",
@@ -33,7 +36,7 @@ def revised(finding: RuleFinding, verified: Verified) -> RuleFinding:
 
 def _blocked(remedy: Note, failed: Note) -> Note:
     known = dict(remedy.facts) if remedy.kind == "doctor.not_jitted_remedy" else {}
-    known = {name: fact for name, fact in known.items() if name not in ("way", "function", "outer")}
+    known = {name: fact for name, fact in known.items() if name not in _OF_WAY}
     change = _CHANGES.get(str(failed.facts.get("error", "")).partition(":")[0])
     if change is not None and not (change == "masked" and known.get("mask")):
         known[change] = 1

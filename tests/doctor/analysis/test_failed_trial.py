@@ -64,3 +64,11 @@ def test_advice_that_says_so_already_stays(way: str) -> None:
 def test_other_trials_change_no_advice() -> None:
     for kind in ("doctor.not_tried_budget", "doctor.jit_of_constants"):
         assert after(Note(kind=kind)).code == "f = jax.jit(f)"
+
+
+def test_the_jit_of_a_library_is_not_described_if_it_fails() -> None:
+    facts = {"library": "equinox", "functions": "act"}
+    assert "filter_jit traces" in str(note("doctor.not_jitted_remedy", way="function", function="f", **facts))
+    advice = str(after(failed("TypeError"), **facts).remedy)
+    assert "filter_jit" not in advice
+    assert "act" not in advice.split()
