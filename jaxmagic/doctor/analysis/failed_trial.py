@@ -19,6 +19,9 @@ _OF_A_PART = frozenset({"doctor.recompile_in_library"})
 #: Advice to jit a function.
 _TO_JIT = "doctor.not_jitted_remedy"
 
+#: Facts about how to jit, which are void if that fails.
+_OF_WAY = "way", "function", "outer", "library", "functions"
+
 #: What to change first, by the error that JAX raises: a fact of the remedy.
 _CHANGES = {
     "ConcretizationTypeError": "reads",
@@ -51,11 +54,8 @@ def revised(finding: RuleFinding, verified: Verified) -> RuleFinding:
 
 def _as_tried(finding: RuleFinding, function: str, code: str) -> RuleFinding:
     """Advise what was tried, and helped, in place of something more general."""
-    return (
-        replace(finding, remedy=note("doctor.not_jitted_remedy", way="function", function=function), code=code)
-        if code
-        else finding
-    )
+    advice = note("doctor.not_jitted_remedy", way="function", function=function)
+    return replace(finding, remedy=advice, code=code) if code else finding
 
 
 def is_in_vain(finding: RuleFinding, verified: Verified | None) -> bool:
@@ -69,7 +69,7 @@ def is_in_vain(finding: RuleFinding, verified: Verified | None) -> bool:
 
 def _blocked(remedy: Note, failed: Note) -> Note:
     known = dict(remedy.facts) if remedy.kind == _TO_JIT else {}
-    known = {name: fact for name, fact in known.items() if name not in ("way", "function", "outer")}
+    known = {name: fact for name, fact in known.items() if name not in _OF_WAY}
     change = _CHANGES.get(str(failed.facts.get("error", "")).partition(":")[0])
     if change is not None and not (change == "masked" and known.get("mask")):
         known[change] = 1

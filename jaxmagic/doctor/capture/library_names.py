@@ -41,12 +41,14 @@ def library_names(code: str | None, variables: Mapping[str, Any]) -> tuple[Libra
     """Return what the names that the code writes stand for, and those in the user's functions that it leads to.
 
     >>> import math
-    >>> library_names("math.sqrt(n)", {"math": math, "n": 2})[0].paths
-    (('math', 'math'), ('math.sqrt', 'math.sqrt'), ('n', ''))
+    >>> sorted(library_names("math.sqrt(n)", {"math": math, "n": 2})[0].paths)
+    [('math', 'math'), ('math.sqrt', 'math.sqrt'), ('n', '')]
     """
-    own = LibraryNames(function=None, paths=tuple(_written(code or "", variables)))
+    own = LibraryNames(function=None, paths=tuple(dict(_written(code or "", variables)).items()))
     functions = [each.value for each in reach(variables) if is_users_function(each.value)]
-    return own, *(LibraryNames(function=first_line(each), paths=tuple(_seen(each))) for each in functions)
+    return own, *(
+        LibraryNames(function=first_line(each), paths=tuple(dict(_seen(each)).items())) for each in functions
+    )
 
 
 def path_of(value: Any) -> str:
@@ -92,10 +94,10 @@ def _written(code: str, variables: Mapping[str, Any]) -> Iterator[tuple[str, str
 
 def _seen(function: types.FunctionType) -> Iterator[tuple[str, str]]:
     """Yield the names that a function reads from outside, and those that its module has for libraries with a jit."""
-    held = {**function.__globals__, **enclosed(function)}
-    names = dict.fromkeys([*global_names(function.__code__), *function.__code__.co_freevars])
-    yield from ((name, path_of(held[name])) for name in names if name in held)
+    held, closure = function.__globals__, enclosed(function)
+    yield from ((name, path_of(held[name])) for name in global_names(function.__code__) if name in held)
+    yield from ((name, path_of(value)) for name, value in closure.items())
     with_jit = [module for name in _WITH_JIT if (module := sys.modules.get(name)) is not None]
-    for name, value in function.__globals__.items():
-        if name not in names and any(value is module for module in with_jit):
+    for name, value in list(held.items()) if with_jit else ():
+        if name not in closure and any(value is module for module in with_jit):
             yield name, path_of(value)

@@ -137,3 +137,11 @@ def test_advice_that_is_another_than_what_was_tried_stays() -> None:
     remedy = note("doctor.memory_remedy", function="f")
     finding = RuleFinding(rule="memory", found=note("text"), remedy=remedy)
     assert revised(finding, Verified(before_bytes=8, after_bytes=8)).remedy == remedy
+
+
+def test_the_jit_of_a_library_is_not_described_if_it_fails() -> None:
+    facts = {"library": "equinox", "functions": "act"}
+    assert "filter_jit traces" in str(note("doctor.not_jitted_remedy", way="function", function="f", **facts))
+    advice = str(after(failed("TypeError"), **facts).remedy)
+    assert "filter_jit" not in advice
+    assert "act" not in advice.split()

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmagic.doctor.capture.changes import Changed, Snapshot, reach
+from jaxmagic.doctor.capture.changes import Changed, Snapshot, is_mutable, reach
 
 
 class Model:
@@ -225,3 +225,8 @@ def test_a_cycle_ends() -> None:
 
 def test_a_library_s_function_leads_nowhere() -> None:
     assert [each.path for each in reach({"map": jax.tree_util.tree_map})] == ["map"]
+
+
+def test_a_weak_reference_refers_to_the_same_for_ever() -> None:
+    assert not is_mutable(weakref.ref(test_a_weak_reference_refers_to_the_same_for_ever))
+    assert is_mutable([])

@@ -88,6 +88,7 @@ def _compiled(found: CalledFunction, evidence: Evidence, *, many: bool) -> Calle
     if len(libraries) > 1:
         return None
     library = next(iter(libraries), None)
+    many = many or (library is not None and not arguments.modules)  # a loop may go over a loader
     methods = [] if library is None else methods_of_modules(_running(evidence))
     own = {(each.name, place) for each, place in (*functions, *methods)}
     lines = [each.line for each in evidence.waits or () if each.line is not None]

@@ -133,6 +133,11 @@ def sampled(evidence: Evidence, *names: str) -> dict[str, Any]:
     }
 
 
+def test_a_loop_over_what_may_be_a_loader_is_not_compiled(evidence: Evidence) -> None:
+    samples = sampled(evidence, "train", "loss", "__call__")
+    assert advice(evidence, "main()", **samples) is None
+
+
 def test_a_step_inside_another_function_is_known_by_what_it_calls(evidence: Evidence) -> None:
     samples = sampled(evidence, "train", "step", "loss", "__call__")
     assert advice(evidence, "main()", count=1000, **samples) == "step = eqx.filter_jit(step)"
