@@ -198,6 +198,16 @@ def test_an_argument_that_jax_made_of_a_constant_has_its_name(executable: Any) -
     assert "Arg_0" not in to_text(program)
 
 
+def test_the_peak_names_the_pass_of_a_buffer(executable: Any) -> None:
+    *others, last = executable().allocations
+    names = ("jit(sgd)/jvp()/dot_general", "jit(sgd)/transpose(jvp(Dense_0))/dot_general")
+    made = (replace(last, size_bytes=4096, buffers=(replace(last.buffers[0], op_name=name, size_bytes=4096),))
+            for name in names)  # fmt: skip
+    text = " ".join(to_text(executable(allocations=(*others, *made))).split())
+    assert "jit(sgd)/forward/dot_general" in text
+    assert "jit(sgd)/backward of Dense_0/dot_general" in text
+
+
 @pytest.mark.parametrize(
     ("limit_bytes", "sentence"),
     [
