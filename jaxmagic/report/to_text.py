@@ -29,7 +29,7 @@ from .blocks import (
 from .compose import compose
 from .glance import glance
 from .style import DEFAULT, Style
-from .text_table import clipped, more, table, wrapped
+from .text_table import clipped, ending, more, table, wrapped
 
 #: The maximum width of an entry's name.
 _WIDEST_NAME = 24
@@ -146,7 +146,7 @@ def _listing(block: Listing, style: Style) -> Iterator[str]:
     kept = [at for at in range(len(block.heads)) if any(line.cells[at] for line in block.lines)]
     rows = (block.heads, *(line.cells for line in block.lines))
     heads, *figures = ("  ".join(row[at].rjust(_FIGURES[at]) for at in kept) for row in rows)
-    yield f"{heads}  {printable(block.place)}"
+    yield f"{heads}  {ending(printable(block.place), style.width - len(heads) - 2)}"
     for line, cells in zip(block.lines, figures, strict=True):
         yield from _source(f"{cells} {str(line.number or '').rjust(5)}  ", line, style.width)
 
