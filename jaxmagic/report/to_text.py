@@ -109,7 +109,7 @@ def _entries(block: Entries, style: Style) -> Iterator[str]:
 
 def _cells(block: Entries) -> list[list[str]]:
     """Write the cells of each row: each after its head, or aligned in columns if there are no heads."""
-    heads = block.heads[1:-1]
+    heads = block.heads[1:]
     if block.heads:
         return [[f"{head} {cell}" for head, cell in zip(heads, row.cells, strict=True) if cell] for row in block.rows]
     columns = zip(*(row.cells for row in block.rows), strict=True)
