@@ -46,7 +46,8 @@ _WIDEST_SOURCE = 160
 #: A line of a listing: its code stands below the numbers where a page is narrow. JupyterLab has a padding for rows.
 _ROW = "display:flex;flex-wrap:wrap;align-items:flex-start;padding:0"
 _CODE = "flex:1 1 22em;min-width:0;display:flex;padding:3px 0;text-align:left"
-_LINE_NUMBER = f"flex:none;min-width:4ch;padding-right:9px;text-align:right;{FAINT}"
+_EM = 0.63  #: The width of a digit in most fonts. Where nobody trusts a notebook, JupyterLab removes widths in ch.
+_LINE_NUMBER = f"flex:none;min-width:2.5em;padding-right:9px;text-align:right;{FAINT}"
 _SOURCE = f"{CODE};min-width:0;white-space:pre-wrap"
 
 #: The part of a page's width that a row may take.
@@ -155,7 +156,7 @@ def _table(block: Table, style: Style) -> str:
 def _listing(block: Listing, style: Style) -> str:
     block = block.without_empty_columns()
     columns = zip(block.heads, *(line.cells for line in block.lines), strict=True)
-    widths = [f"{NUMBER};flex:none;width:{max(map(len, column)) + 1}ch" for column in columns]
+    widths = [f"{NUMBER};flex:none;width:{_EM * (max(map(len, column)) + 1):.1f}em" for column in columns]
     heads = "".join(map(html_parts.head, block.heads, widths))
     where = f'<span style="min-width:0">{safe(truncated(block.place, 80))}</span>'
     place = f'<th style="{_CODE};font-weight:600">{_numbered("line", where)}</th>'

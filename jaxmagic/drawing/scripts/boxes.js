@@ -107,7 +107,7 @@ upgradeAll('%KEY%', async root => {
     there.sort((a, b) => y1[b] - y0[b] - y1[a] + y0[a]);
     const known = curve.x.length > X.high, sum = there.reduce((s, i) => s + y1[i] - y0[i], 0);
     const wide = root.clientWidth, narrow = wide < 620, columns = there.length ? lines(there[0]).length + 2 : 1;
-    const most = narrow ? ROWS / 2 : ROWS;
+    const few = narrow ? ROWS / 2 : ROWS, most = there.length > few + 1 ? few : there.length;
     listed = wide;
     table.replaceChildren();
     make(table, 'div', 'margin:2px 0', `step ${cursor} of ${X.high}: ` +
@@ -126,7 +126,7 @@ upgradeAll('%KEY%', async root => {
           `max-width:${narrow ? `${wide - 24}px` : '100%'}`, cell).title = cell;
       }
     }
-    if (there.length > most) make(table, 'div', 'opacity:.75', `and ${there.length - most} more buffer${there.length - most === 1 ? '' : 's'}`);
+    if (there.length > most) make(table, 'div', 'opacity:.75', `and ${there.length - most} more buffers`);
   };
   const point = step => {
     cursor = Math.min(Math.max(Math.round(step), 1), X.high);
