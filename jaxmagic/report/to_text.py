@@ -37,6 +37,11 @@ _WIDEST_NAME = 24
 #: The widths of the measurements beside a source line: the same in all listings, so that their columns align.
 _FIGURES = (9, 6, 10, 6)
 
+#: The width of a line number and its margin, and the least width of code: where it is not left, the last measurements
+#: are left out.
+_LINE_NUMBER = 6
+_LEAST_CODE = 24
+
 
 def to_text(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
     """Write a record as plain text of at most ``style.width`` columns, without control characters.
@@ -142,8 +147,10 @@ def _table(block: Table, style: Style) -> list[str]:
 
 
 def _listing(block: Listing, style: Style) -> Iterator[str]:
-    """Write source lines, without the columns that are empty in all of them."""
+    """Write source lines, without the columns that are empty in all of them, or that leave code no room."""
     kept = [at for at in range(len(block.heads)) if any(line.cells[at] for line in block.lines)]
+    while len(kept) > 2 and style.width - sum(_FIGURES[at] + 2 for at in kept) - _LINE_NUMBER < _LEAST_CODE:
+        kept.pop()
     rows = (block.heads, *(line.cells for line in block.lines))
     heads, *figures = ("  ".join(row[at].rjust(_FIGURES[at]) for at in kept) for row in rows)
     yield f"{heads}  {ending(printable(block.place), style.width - len(heads) - 2)}"

@@ -67,6 +67,13 @@ def test_code_is_cut_with_an_ellipsis_only_where_there_is_no_room(profile: Profi
     assert line.endswith("…")
 
 
+def test_a_narrow_terminal_has_room_for_code_and_keeps_the_time_of_its_lines(profile: Profile) -> None:
+    narrow, wide = (to_text(profile, Style(width=width)).splitlines() for width in (60, 80))
+    assert "  10.0 ms    67 %     2      return jnp.sort(x)" in narrow
+    assert "     time   share  cell 3" in narrow
+    assert "     time   share  with calls   count  cell 3" in wide
+
+
 DENSE, EVIL = (
     Frame(
         function=name, file="/opt/lib/python3.12/site-packages/flax/linear.py", line=9, library=f"flax.linen.{name}"
