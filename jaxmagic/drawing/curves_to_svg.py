@@ -69,7 +69,9 @@ def draw_curve(plot: Plot, number: int, series: Series) -> None:
 def _labels(plot: Plot, series: Sequence[Series]) -> None:
     """Write labels above their points, or below where another label is in the way."""
     taken: list[tuple[float, float, float]] = []
-    for x, y, text in (label for each in series for label in each.labels if plot.y is not None):
+    if plot.y is None:
+        return
+    for x, y, text in (label for each in series for label in each.labels):
         left, top, half = plot.x.at(x), plot.y.at(y), width_of(text) / 2
         for lift in (7.0, -15.0):
             if all(abs(left - at) > half + other or abs(top - lift - line) > FONT_SIZE for at, line, other in taken):
