@@ -27,6 +27,7 @@ class Series:
         dashed: whether the line is dashed.
         muted: whether it is drawn faintly, because it is not the subject of the chart.
         label: text beside its first point; empty if none.
+        end: text beside its last point; empty if none.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Series:
     dashed: bool = False
     muted: bool = False
     label: str = ""
+    end: str = ""
 
     def __post_init__(self) -> None:
         lengths = {len(each) for each in (self.x, self.y, self.low, self.high) if each is not None}
@@ -47,6 +49,20 @@ class Series:
             raise ValueError(f"x, y, low, high: expected equal lengths, got {sorted(lengths)}")
         if (self.low is None) != (self.high is None):
             raise ValueError("low, high: expected both ends of the interval or neither, got one")
+
+    @property
+    def labels(self) -> tuple[tuple[float, float, str], ...]:
+        """The texts beside its first and its last point, each after the place of the point.
+
+        >>> Series(name="f", x=(1, 2), y=(5, 6), label="n=8", end="n=9").labels
+        ((1, 5, 'n=8'), (2, 6, 'n=9'))
+        """
+        ends = ((0, self.label), (-1, self.end))
+        return tuple(
+            (x, y, text)
+            for at, text in ends
+            if text and (x := self.x[at]) is not None and (y := self.y[at]) is not None
+        )
 
     @property
     def runs(self) -> tuple[range, ...]:

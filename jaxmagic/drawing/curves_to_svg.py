@@ -69,14 +69,14 @@ def draw_curve(plot: Plot, number: int, series: Series) -> None:
 def _labels(plot: Plot, series: Sequence[Series]) -> None:
     """Write labels above their points, or below where another label is in the way."""
     taken: list[tuple[float, float, float]] = []
-    for each in series:
-        if not each.label or each.x[0] is None or each.y[0] is None or plot.y is None:
-            continue
-        x, y, half = plot.x.at(each.x[0]), plot.y.at(each.y[0]), width_of(each.label) / 2
+    if plot.y is None:
+        return
+    for x, y, text in (label for each in series for label in each.labels):
+        left, top, half = plot.x.at(x), plot.y.at(y), width_of(text) / 2
         for lift in (7.0, -15.0):
-            if all(abs(x - at) > half + other or abs(y - lift - line) > FONT_SIZE for at, line, other in taken):
-                taken.append((x, y - lift, half))
-                plot.label(each.x[0], each.y[0], each.label, lift)
+            if all(abs(left - at) > half + other or abs(top - lift - line) > FONT_SIZE for at, line, other in taken):
+                taken.append((left, top - lift, half))
+                plot.label(x, y, text, lift)
                 break
 
 

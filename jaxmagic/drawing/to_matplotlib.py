@@ -157,8 +157,8 @@ def _curves(chart: Curves, axes: Axes) -> list[Line2D | Patch]:
         draw_curve(axes, each, name) for each, name in zip(chart.series, names, strict=True)
     ]
     for each in chart.series:
-        if each.label:
-            axes.annotate(label(each.label), (each.x[0], each.y[0]), (0, 4), textcoords="offset points", ha="center")
+        for x, y, text in each.labels:
+            axes.annotate(label(text), (x, y), (0, 4), textcoords="offset points", ha="center")
     handles += [draw_mark(axes, chart.x, each) for each in chart.marks]
     for band in chart.bands:
         axes.axvspan(band.low, band.high, color=GREY, alpha=0.3, linewidth=0.5)

@@ -10,7 +10,7 @@ from ..charts.spec import Bar, Bars
 from ..session.history import History
 from ..timing.analysis import parts
 from ..timing.record import Timing
-from .analysis import STAGES, Run, runs
+from .analysis import STAGES, Run, choose, runs
 
 #: At most this many runs are drawn below each other.
 _MOST_BARS = 12
@@ -71,8 +71,8 @@ def _stages(timing: Timing, function: str) -> list[tuple[str, float]]:
 
 
 def last_runs(history: History) -> Bars:
-    """Draw the last timings, one bar each."""
-    return runs_chart(runs(list(history))[-_MOST_BARS:])
+    """Draw the last timings, one bar each, in the order in which a live view begins."""
+    return runs_chart(choose(runs(list(history)))[:_MOST_BARS])
 
 
 CHARTS = {History: {"runs": Pictured(last_runs)}}

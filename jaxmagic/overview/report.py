@@ -17,16 +17,17 @@ _MOST_RECORDS = 10
 
 
 def report(history: History, style: Style, explain: bool) -> Iterator[Block]:
-    """List the last records, one per line."""
+    """List the last records, one per line, the newest first as in a live view."""
     if not history:
         yield Lines(lines=("No records yet: run %jaxtime or jaxmagic.stopwatch().",))
         return
     if runs(list(history)):
         yield Picture(chart=lambda: chart_of(history), alt="where the time of the last runs went")
-    newest = list(history)[-_MOST_RECORDS:]
-    first = len(history) - len(newest)
-    lines = [f"{units.count(len(history), 'record')}" + (f", the last {len(newest)}:" if first else ":")]
-    for index, record in enumerate(newest, first):
+    newest = list(enumerate(history))[: -_MOST_RECORDS - 1 : -1]
+    last = f", the last {len(newest)}" if len(history) > len(newest) else ""
+    order = ", newest first" if len(newest) > 1 else ""
+    lines = [f"{units.count(len(history), 'record')}{last}{order}:"]
+    for index, record in newest:
         what, time, remark = brief(record, style.digits)
         code = " ".join((what or "").split())
         number = f"[{index}]".rjust(len(f"[{len(history) - 1}]"))

@@ -79,7 +79,7 @@ class Entry(NamedTuple):
 
     Attributes:
         name: its name, in the first column.
-        cells: one cell for each of the inner heads; empty if there is no value.
+        cells: one cell for each head but the first; empty if there is no value.
         remark: the last column.
         details: sentences below it.
         advice: a recommendation; may be empty.
@@ -101,7 +101,7 @@ class Entries(NamedTuple):
 
     Attributes:
         rows: at least one row.
-        heads: the heads of the name, of each cell, and of the remark; empty if the columns need none.
+        heads: the heads of the name and of each cell; empty if the columns need none.
     """
 
     rows: tuple[Entry, ...]

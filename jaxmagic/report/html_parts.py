@@ -12,19 +12,26 @@ from ..terminal import printable
 from .blocks import Rows
 
 FAINT = "opacity:.75"
-CELL = "padding-right:9px;text-align:left"
-NUMBER = "padding-right:9px;text-align:right"
+_NARROW = "padding:3px 6px 3px 2px"
+CELL = f"{_NARROW};text-align:left"
+NUMBER = f"{_NARROW};text-align:right"
 CODE = "font-family:monospace"
 
 #: A longer name may be wrapped, after a dot or an underscore if it is in a column of code, so that a table is narrow.
 _LONG_NAME = 30
-_LONG_CODE = 11
+LONG_CODE = 11
+
+#: A longer cell may be wrapped even if it begins with a number, because words follow.
+_LONG_NUMBER = 16
+
+#: An option of a magic, which is not to be broken at its hyphens.
+_OPTION = re.compile(r"(?<![\w-])--?[a-zA-Z][\w-]*")
 
 
 def line(sentence: str, style: str = "") -> str:
     """Write a sentence on a line of its own; a very long one is cut."""
     attribute = f' style="{style}"' if style else ""
-    return f"<div{attribute}>{safe(truncated(sentence, 400))}</div>"
+    return f"<div{attribute}>{prose(truncated(sentence, 400))}</div>"
 
 
 def table(
@@ -68,11 +75,18 @@ def in_its_width(wide: str, label: str) -> str:
     return f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{safe(label)}">{wide}</div>'
 
 
+def code_name(name: str) -> str:
+    """Write a name from code, which may be wrapped if it is long."""
+    escaped = safe(name)
+    return re.sub(r"([._])(?=[^\W\d])", r"\1<wbr>", escaped) if len(name) > LONG_CODE else escaped
+
+
 def _cell(text: str, style: str, font: str) -> str:
-    whole = ";white-space:nowrap" if len(text) <= 11 or style == NUMBER else ""  # keeps a number with its unit
+    is_short = len(text) <= (_LONG_NUMBER if style == NUMBER else LONG_CODE)
+    whole = ";white-space:nowrap" if is_short else ""  # keeps a number with its unit
     escaped = safe(text)
-    if font and len(text) > _LONG_CODE:
-        escaped = re.sub(r"([._])(?=[^\W\d])", r"\1<wbr>", escaped)
+    if font:
+        escaped = code_name(text)
     elif len(text) > _LONG_NAME and " " not in text:
         escaped = escaped.replace(".", ".<wbr>")
     return f'<td style="{style}{whole}{font}">{escaped}</td>'
@@ -86,7 +100,7 @@ def head(label: str, cell: str) -> str:
 def folded(title: str, inside: str, *, opened: bool) -> str:
     """Write a title, and below it what is shown when a reader opens it."""
     return (
-        f"<details{' open' * opened}><summary>{safe(truncated(title, 100))}</summary>"
+        f"<details{' open' * opened}><summary>{prose(truncated(title, 100))}</summary>"
         f'<div style="margin:2px 0 6px 14px">{inside}</div></details>'
     )
 
@@ -101,6 +115,11 @@ def error_to_html(message: str) -> str:
     """Write an error message, to be shown in place of a report."""
     lines = "\n".join(map(safe, message.splitlines()))
     return f'<pre style="white-space:pre-wrap">{lines}</pre>'
+
+
+def prose(text: str) -> str:
+    """Escape a sentence; the options that it names are not broken at the end of a line."""
+    return _OPTION.sub(lambda found: f'<span style="white-space:nowrap">{found[0]}</span>', safe(text))
 
 
 def safe(text: str) -> str:

@@ -6,6 +6,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from .. import units
 from ..records.names import shortened
@@ -37,6 +38,15 @@ def clipped(line: str, width: int) -> str:
     return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
 
 
+def ending(path: str, width: int) -> str:
+    """Cut a path to a width at its start, because its end tells more.
+
+    >>> ending("/home/me/experiments/train.py", 12), ending("train.py", 12)
+    ('…ts/train.py', 'train.py')
+    """
+    return path if len(path) <= width else f"…{path[len(path) - max(width - 1, 1) :]}"
+
+
 def table(
     rows: Iterable[Sequence[str]], most: int | None = None, widest: int | None = None, numbers: bool = False
 ) -> list[str]:
@@ -47,7 +57,7 @@ def table(
     Args:
         rows: the cells of each row.
         most: the maximum width of the table. The widest cells are shortened in the middle to fit, so that different
-            cells stay different.
+            cells stay different. If that is not enough, the last columns are left out, which an ellipsis shows.
         widest: the maximum width of a cell, if there is one.
         numbers: whether all columns are of quantities.
     """
@@ -58,7 +68,17 @@ def table(
     cut = [shortened(column, width) for column, width in zip(columns, widths, strict=True)]
     right = [numbers or units.are_quantities(column[1:]) for column in columns]
     aligned = [_aligned(column, at_right) for column, at_right in zip(cut, right, strict=True)]
-    return [("  " + "  ".join(row)).rstrip() for row in zip(*aligned, strict=True)]
+    shown = aligned if most is None else _fitting(aligned, most)
+    return [("  " + "  ".join(row)).rstrip() for row in zip(*shown, strict=True)]
+
+
+def _fitting(columns: Sequence[Sequence[str]], most: int) -> Sequence[Sequence[str]]:
+    """Leave the last columns out for which there is no room."""
+    ends = list(accumulate(2 + len(column[0]) for column in columns))
+    if ends[-1] <= most:
+        return columns
+    kept = max(sum(end <= most - 3 for end in ends), 1)
+    return [*columns[:kept], ["…"] * len(columns[0])]
 
 
 def _aligned(column: Sequence[str], at_right: bool) -> list[str]:

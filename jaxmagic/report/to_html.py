@@ -8,7 +8,7 @@ script that makes them live; if it is removed, the pictures stay.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from itertools import groupby
 from typing import Any
@@ -35,7 +35,7 @@ from .blocks import (
     Table,
 )
 from .compose import compose
-from .html_parts import CELL, CODE, FAINT, NUMBER, safe
+from .html_parts import CELL, CODE, FAINT, NUMBER, prose, safe
 from .style import DEFAULT, Style
 
 #: The maximum lengths of an entry's name, of a headline, and of a source line.
@@ -43,13 +43,18 @@ _WIDEST_NAME = 40
 _LONGEST_HEADLINE = 400
 _WIDEST_SOURCE = 160
 
-_CODE = f"{CODE};white-space:pre-wrap;min-width:16em;text-align:left;padding-left:9px"
+#: A line of a listing: its code stands below the numbers where a page is narrow. JupyterLab has a padding for rows.
+_ROW = "display:flex;flex-wrap:wrap;align-items:flex-start;padding:0"
+_CODE = "flex:1 1 22em;min-width:0;display:flex;padding:3px 0;text-align:left"
+_EM = 0.63  #: The width of a digit in most fonts. Where nobody trusts a notebook, JupyterLab removes widths in ch.
+_LINE_NUMBER = f"flex:none;min-width:2.5em;padding-right:9px;text-align:right;{FAINT}"
+_SOURCE = f"{CODE};min-width:0;white-space:pre-wrap"
+
+#: The part of a page's width that a row may take.
+_ROW_OF_PAGE = "58vw"
 
 #: Written into each cell, because JupyterLab centres cells.
 _TOP = "vertical-align:top"
-
-#: The longest row, in characters, whose sentence stands beside its numbers.
-_WIDEST_BESIDE = 44
 
 #: A longer cell is no number, and needs no column of its own.
 _LONGEST_NUMBER = 16
@@ -76,7 +81,7 @@ _WARMEST = 0.48
 
 
 def _headline(block: Headline, style: Style) -> str:
-    return f"<div><b>{safe(truncated(block.text, _LONGEST_HEADLINE))}</b></div>"
+    return f"<div><b>{prose(truncated(block.text, _LONGEST_HEADLINE))}</b></div>"
 
 
 def _split(block: Split, style: Style) -> str:
@@ -107,42 +112,40 @@ def _caution(block: Caution, style: Style) -> str:
 
 def _entries(block: Entries, style: Style) -> str:
     names = shortened([printable(each.name) for each in block.rows], _WIDEST_NAME)
-    beside = all(
-        len(name) + sum(map(len, each.cells)) + len(each.remark) <= _WIDEST_BESIDE
-        for each, name in zip(block.rows, names, strict=True)
+    in_columns = all(len(cell) <= _LONGEST_NUMBER for each in block.rows for cell in each.cells)
+    styles = [CELL, *(NUMBER for _ in block.heads[1:])]
+    heads = "".join(map(html_parts.head, block.heads, styles)) if block.heads else ""
+    rows = "".join(_entry(each, name, in_columns) for each, name in zip(block.rows, names, strict=True))
+    inside = f"<tr>{heads}</tr>{rows}" if heads else rows
+    return html_parts.in_its_width(
+        f'<table style="border-collapse:collapse;margin:4px 0">{inside}</table>', truncated(", ".join(names), 30)
     )
-    in_columns = beside or all(len(cell) <= _LONGEST_NUMBER for each in block.rows for cell in each.cells)
-    rows = "".join(_entry(each, name, beside, in_columns) for each, name in zip(block.rows, names, strict=True))
-    inside = f'<table style="border-collapse:collapse;margin:4px 0">{_heads(block, beside)}{rows}</table>'
-    return html_parts.in_its_width(inside, truncated(", ".join(names), 30))
 
 
-def _heads(block: Entries, beside: bool) -> str:
-    if not block.heads:
-        return ""
-    heads = block.heads if beside else block.heads[:-1]
-    styles = [CELL, *(NUMBER for _ in block.heads[1:-1]), CELL]
-    return f"<tr>{''.join(map(html_parts.head, heads, styles))}</tr>"
-
-
-def _entry(entry: Entry, name: str, beside: bool, in_columns: bool) -> str:
+def _entry(entry: Entry, name: str, in_columns: bool) -> str:
     """Write a row, and below it, in the whole width, what a narrow page has no column for."""
-    where = f' title="{safe(truncated(entry.place, 80))}"' if entry.place else ""
-    code, remark = f"<code{where}>{safe(name)}</code>", safe(truncated(entry.remark, 200))
     if in_columns:
         cells = "".join(f'<td style="{NUMBER};{_TOP};white-space:nowrap">{safe(each)}</td>' for each in entry.cells)
-        last = f'<td style="{CELL}">{remark}</td>' if beside else '<td style="width:100%"></td>'
-        row = f'<td style="{CELL};{_TOP}">{code}</td>{cells}{last}'
+        row = f'<td style="{CELL};{_TOP}">{_name(name, entry)}</td>{cells}<td style="width:100%;padding:0"></td>'
     else:
-        row = f'<td style="{CELL}">{" &nbsp; ".join((code, *map(safe, entry.cells)))}</td>'
+        row = f'<td style="{CELL}">{" &nbsp; ".join((_name(name, entry), *map(safe, entry.cells)))}</td>'
     faint = [*entry.details, *([f"→ {entry.advice}"] if entry.advice else [])]
-    sentences = [] if beside or not remark else [remark]
-    sentences += [f'<span style="{FAINT}">{safe(each)}</span>' for each in faint]
+    sentences = [prose(truncated(entry.remark, 200))] if entry.remark else []
+    sentences += [f'<span style="{FAINT}">{prose(each)}</span>' for each in faint]
     lines = "\n".join(map(safe, entry.code))
     pasted = f'<pre style="{FAINT};margin:2px 0 0 18px;white-space:pre-wrap">{lines}</pre>' if lines else ""
     below = "<br>".join(sentences) + pasted
     across = f'colspan="{len(entry.cells) + 2 if in_columns else 1}" style="{CELL};padding-left:18px"'
     return f"<tr>{row}</tr>" + (f"<tr><td {across}>{below}</td></tr>" if below else "")
+
+
+def _name(name: str, entry: Entry) -> str:
+    """Write the name of a row, which is wrapped only where the numbers beside it leave no room."""
+    where = f' title="{safe(truncated(entry.place, 80))}"' if entry.place else ""
+    room = f"{_ROW_OF_PAGE} - {sum(len(each) + 1 for each in entry.cells)}ch"
+    is_long = len(name) > html_parts.LONG_CODE
+    width = f"display:inline-block;min-width:min({len(name) + 1}ch,{room})" if is_long else "white-space:nowrap"
+    return f'<code{where} style="padding:0;background:none;{width}">{html_parts.code_name(name)}</code>'
 
 
 def _table(block: Table, style: Style) -> str:
@@ -152,25 +155,37 @@ def _table(block: Table, style: Style) -> str:
 
 def _listing(block: Listing, style: Style) -> str:
     block = block.without_empty_columns()
-    heads = "".join(html_parts.head(name, NUMBER) for name in block.heads)
-    place = html_parts.head(truncated(block.place, 80), "padding-left:9px;text-align:left")
-    rows = "".join(_source(each, style) for each in block.lines)
-    line = html_parts.head("line", f"{NUMBER};{FAINT}")
-    inside = f'<table style="border-collapse:collapse;margin:4px 0"><tr>{heads}{line}{place}</tr>{rows}</table>'
+    columns = zip(block.heads, *(line.cells for line in block.lines), strict=True)
+    widths = [f"{NUMBER};flex:none;width:{_EM * (max(map(len, column)) + 1):.1f}em" for column in columns]
+    heads = "".join(map(html_parts.head, block.heads, widths))
+    where = f'<span style="min-width:0">{safe(truncated(block.place, 80))}</span>'
+    place = f'<th style="{_CODE};font-weight:600">{_numbered("line", where)}</th>'
+    rows = "".join(_source(each, widths, style) for each in block.lines)
+    inside = (
+        f'<table style="display:block;border-collapse:collapse;margin:4px 0"><tbody style="display:block">'
+        f'<tr style="{_ROW}">{heads}{place}</tr>{rows}</tbody></table>'
+    )
     return html_parts.in_its_width(inside, truncated(block.place, 80))
 
 
-def _source(line: SourceLine, style: Style) -> str:
+def _source(line: SourceLine, widths: Sequence[str], style: Style) -> str:
     """Write a source line; the larger its share, the stronger the background of its numbers."""
     hue = "214,90,60" if style.colour else "128,128,128"
     heat = f";background:rgba({hue},{0.08 + _WARMEST * line.share:.2f})" if line.share else ""
     what = f' title="{safe(line.operations)}"' if line.share and line.operations else ""
-    numbers = "".join(f'<td style="{NUMBER};white-space:nowrap{heat}">{safe(each)}</td>' for each in line.cells)
-    number = f'<td style="{NUMBER};{FAINT};padding-left:9px">{line.number or ""}</td>'
+    numbers = "".join(
+        f'<td style="{width};white-space:nowrap{heat}">{safe(each)}</td>'
+        for width, each in zip(widths, line.cells, strict=True)
+    )
     inside = safe(truncated(line.inside, _WIDEST_SOURCE))
     library = f'<span style="{FAINT};padding-left:18px">{inside}</span>' if inside else ""
     source = safe(truncated(line.text, _WIDEST_SOURCE))
-    return f'<tr{what}>{numbers}{number}<td style="{_CODE}">{source}{library}</td></tr>'
+    code = _numbered(str(line.number or ""), f'<span style="{_SOURCE}">{source}{library}</span>')
+    return f'<tr style="{_ROW}"{what}>{numbers}<td style="{_CODE}">{code}</td></tr>'
+
+
+def _numbered(number: str, code: str) -> str:
+    return f'<span style="{_LINE_NUMBER}">{number}</span>{code}'
 
 
 def _picture(block: Picture, style: Style) -> str:

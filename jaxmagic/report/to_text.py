@@ -29,13 +29,18 @@ from .blocks import (
 from .compose import compose
 from .glance import glance
 from .style import DEFAULT, Style
-from .text_table import clipped, more, table, wrapped
+from .text_table import clipped, ending, more, table, wrapped
 
 #: The maximum width of an entry's name.
 _WIDEST_NAME = 24
 
 #: The widths of the measurements beside a source line: the same in all listings, so that their columns align.
 _FIGURES = (9, 6, 10, 6)
+
+#: The width of a line number and its margin, and the least width of code: where it is not left, the last measurements
+#: are left out.
+_LINE_NUMBER = 6
+_LEAST_CODE = 24
 
 
 def to_text(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
@@ -109,7 +114,7 @@ def _entries(block: Entries, style: Style) -> Iterator[str]:
 
 def _cells(block: Entries) -> list[list[str]]:
     """Write the cells of each row: each after its head, or aligned in columns if there are no heads."""
-    heads = block.heads[1:-1]
+    heads = block.heads[1:]
     if block.heads:
         return [[f"{head} {cell}" for head, cell in zip(heads, row.cells, strict=True) if cell] for row in block.rows]
     columns = zip(*(row.cells for row in block.rows), strict=True)
@@ -144,11 +149,13 @@ def _table(block: Table, style: Style) -> list[str]:
 
 
 def _listing(block: Listing, style: Style) -> Iterator[str]:
-    """Write source lines, without the columns that are empty in all of them."""
+    """Write source lines, without the columns that are empty in all of them, or that leave code no room."""
     kept = [at for at in range(len(block.heads)) if any(line.cells[at] for line in block.lines)]
+    while len(kept) > 2 and style.width - sum(_FIGURES[at] + 2 for at in kept) - _LINE_NUMBER < _LEAST_CODE:
+        kept.pop()
     rows = (block.heads, *(line.cells for line in block.lines))
     heads, *figures = ("  ".join(row[at].rjust(_FIGURES[at]) for at in kept) for row in rows)
-    yield f"{heads}  {printable(block.place)}"
+    yield f"{heads}  {ending(printable(block.place), style.width - len(heads) - 2)}"
     for line, cells in zip(block.lines, figures, strict=True):
         yield from _source(f"{cells} {str(line.number or '').rjust(5)}  ", line, style.width)
 

@@ -89,7 +89,7 @@ def _functions(shown: tuple[Compilation, ...], style: Style) -> Entries:
         )
         for each in shown
     )
-    return Entries(rows=tuple(rows), heads=("compiled", *(label for label, _ in stages), "why"))
+    return Entries(rows=tuple(rows), heads=("compiled", *(label for label, _ in stages)))
 
 
 def about_time(timing: Timing, digits: int) -> list[str]:

@@ -159,7 +159,8 @@ def test_a_saved_notebook_shows_the_reports_of_its_views_without_their_kernel(
             picture.evaluate("picture => picture.decode()")
             assert picture.evaluate("picture => picture.naturalWidth") > 100
     again.cell(COMPARISON).locator("[data-mime-type='text/html']").get_by_role("cell", name="eager").wait_for()
-    again.cell(MANY).locator("[data-mime-type='text/html']").get_by_text(f"{count} records, the last 10:").wait_for()
+    many = again.cell(MANY).locator("[data-mime-type='text/html']")
+    many.get_by_text(f"{count} records, the last 10, newest first:").wait_for()
     assert page.evaluate("window.hacked") is None
     if not trusted:
         assert again.output(MANY).inner_text() == "A live view, which needs the kernel that made it."

@@ -10,6 +10,7 @@ import pytest
 from fabricate.comparison import grid_of, without_end
 
 import jaxmagic
+from jaxmagic.report.style import AT_A_GLANCE
 from jaxmagic.report.to_html import to_html
 
 from . import gallery
@@ -22,13 +23,18 @@ NAMES = (
     "profile-cpu", "profile-gpu", "profile-2gpu", "diagnosis",
 )  # fmt: skip
 
+#: A page in which a report is as narrow as in JupyterLab on a telephone.
+NARROWEST = 300
+
 
 @pytest.fixture
 def record(request: pytest.FixtureRequest) -> Any:
     """Return the record with a name."""
     of, get = request.param, request.getfixturevalue
     made = {
-        "timing": lambda: get("timing")(get("compilation")(), unreached_ns=None),
+        "timing": lambda: get("timing")(
+            get("compilation")(), get("compilation")(function="update_cross_section_jacobian"), unreached_ns=None
+        ),
         "sweep-grid": lambda: grid_of(get("sweep"), get("executable")()),
         "sweep-cut": lambda: without_end(get("sweep")),
         "memory": lambda: get("memory_profile")(heap=get("heap_difference")()),
@@ -71,6 +77,23 @@ def test_pictures_fit_their_page(
             assert max(wide, default=0) <= width
             assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.close()
+
+
+@pytest.mark.parametrize("record", [each for each in NAMES if each != "executable"], indirect=True)
+def test_a_report_in_a_narrow_page_hides_nothing_that_is_not_folded(
+    record: Any, context: Any, tmp_path: Path
+) -> None:
+    """The table of one program has six columns, and is scrolled."""
+    path = tmp_path / "narrow.html"
+    path.write_text(gallery.page_of({"report": to_html(record, AT_A_GLANCE)}, THEMES[0]), encoding="utf-8")
+    page = context.new_page()
+    page.set_viewport_size({"width": NARROWEST, "height": 600})
+    page.goto(path.as_uri())
+    scrolled = page.locator("[role=group]").evaluate_all(
+        "all => all.filter(n => n.checkVisibility() && n.scrollWidth > n.clientWidth).map(n => n.ariaLabel)"
+    )
+    assert scrolled == []
+    page.close()
 
 
 @pytest.mark.parametrize("record", NAMES, indirect=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +11,9 @@ from .notebook import Notebook
 
 #: What a report may take beside its picture, and the width of the page in which that holds.
 MOST_PIXELS, WIDTH = 400, 800
+
+#: A page in which a report has 264 pixels: sentences take more lines there.
+NARROW, MOST_NARROW_PIXELS = 400, 600
 
 SETUP = """\
 %load_ext jaxmagic
@@ -33,10 +36,16 @@ def step(ws, x):
     grads = jax.grad(loss)(ws, x)
     return [w - 0.1 * g for w, g in zip(ws, grads)]
 
-ws, x = [jnp.eye(128)] * 4, jnp.ones((128, 128))"""
+@jax.jit
+def update_cross_section_jacobian(ws, x):
+    return step(ws, x)
+
+ws, x = [jnp.eye(128)] * 4, jnp.ones((128, 128))
+first = update_cross_section_jacobian(ws, x)"""
 
 MAGICS = {
     "jaxtime": "%jaxtime jax.jit(loss)(ws, x); jax.jit(layer)(ws[0], x); jax.jit(step)(ws, x + 1);",
+    "jaxtime-long": "%jaxtime update_cross_section_jacobian(ws, x[:64])",
     "jaxtimeit": "%jaxtimeit -r 20 step(ws, x)",
     "jaxcompare": "%%jaxcompare -r 10\none: loss(ws, x)\ntwo: jax.jit(loss)(ws, x)\nthree: jnp.sort(x).sum()",
     "jaxmem": "%jaxmem new = step(ws, x)",
@@ -52,6 +61,14 @@ def notebook(new_notebook: Callable[..., Notebook], page: Any) -> Notebook:
     it.command("application:toggle-left-area")
     it.run_all()
     return it
+
+
+@pytest.fixture
+def narrow(notebook: Notebook, page: Any) -> Iterator[Notebook]:
+    """The notebook in a page that is as narrow as a telephone."""
+    page.set_viewport_size({"width": NARROW, "height": 4000})
+    yield notebook
+    page.set_viewport_size({"width": WIDTH, "height": 4000})
 
 
 def report(notebook: Notebook, magic: str) -> Any:
@@ -73,6 +90,17 @@ def test_a_report_is_one_picture_and_four_hundred_pixels(notebook: Notebook, mag
     assert len(pictures) <= 1
     assert it.bounding_box()["height"] <= sum(pictures) + MOST_PIXELS
     assert it.evaluate("it => it.scrollWidth - it.clientWidth") <= 0, "wider than its place"
+
+
+@pytest.mark.parametrize("magic", MAGICS)
+def test_a_narrow_page_hides_nothing_and_a_report_is_not_much_longer(narrow: Notebook, magic: str) -> None:
+    it = report(narrow, magic)
+    scrolled = it.locator("[role=group]").evaluate_all(
+        "all => all.filter(n => n.checkVisibility() && n.scrollWidth > n.clientWidth).map(n => n.ariaLabel)"
+    )
+    assert scrolled == []
+    narrow.shoot(it, f"glance-{magic}-narrow")
+    assert it.bounding_box()["height"] <= sum(visible_heights(it)) + MOST_NARROW_PIXELS
 
 
 def test_screenshots(notebook: Notebook) -> None:

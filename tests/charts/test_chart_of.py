@@ -147,9 +147,9 @@ def test_the_history_is_a_bar_for_each_of_its_last_timings(timing: Any, benchmar
         chart_of(history)
     for number in range(15):
         history.append(timing(code=f"f({number})"))
-    assert [bar.name for bar in chart_of(history).bars] == [f"[{number}] f({number})" for number in range(3, 15)]
+    assert [bar.name for bar in chart_of(history).bars] == [f"[{number}] f({number})" for number in range(14, 2, -1)]
     history.append(benchmark)
-    assert chart_of(history).bars[-1].name.endswith("(first call)")
+    assert chart_of(history).bars[0].name.endswith("(first call)")
 
 
 def test_what_is_no_record_is_a_type_error() -> None:

@@ -12,8 +12,11 @@ import pytest
 import jaxmagic
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.comparison.record.comparison import Comparison
+from jaxmagic.overview.charts import last_runs
 from jaxmagic.overview.live_view import HistoryView
 from jaxmagic.report import panel
+from jaxmagic.report.to_text import to_text
+from jaxmagic.session.history import History
 
 
 def shown(screen: Any) -> str:
@@ -38,6 +41,18 @@ def test_all_timings_are_listed_newest_first(
     assert len(names(view)) == 5
     assert any(each.endswith("jit (first call)") for each in names(view))
     assert "[3] last one" in picture(view.bars)
+
+
+def test_the_view_and_the_static_report_show_runs_in_one_order(timing: Any) -> None:
+    history = History()
+    for code in ("one", "two", "three"):
+        history.append(timing(code=code))
+    still = [bar.name for bar in last_runs(history).bars]
+    assert still == ["[2] three", "[1] two", "[0] one"]
+    drawn = picture(HistoryView(list(history)).bars)
+    assert sorted(still, key=drawn.index) == still
+    text = to_text(history)
+    assert [each[1:2] for each in text.split() if each.startswith("[")] == ["2", "1", "0"]
 
 
 def test_runs_are_chosen_by_code_function_and_order(timing: Any, compilation: Any) -> None:

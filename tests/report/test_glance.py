@@ -142,8 +142,17 @@ def grown(made: dict[str, Any], request: pytest.FixtureRequest) -> dict[str, Any
     stacks = made["HeapProfile"].samples
     frames = (Frame(function=f"f{at}", file="/home/me/f.py", line=at) for at in range(40))
     heap = replace(made["HeapProfile"], samples=tuple(replace(stacks[0], stack=(each,)) for each in frames))
-    profile = made["MemoryProfile"]
+    profile, profiled = made["MemoryProfile"], made["Profile"]
+    place = "/home/me/experiments/with_a_long_name/" * 3 + "train_steps.py"
     return {
+        "a long file name": replace(
+            profiled,
+            codes=tuple(replace(each, file=place, cell=None) for each in profiled.codes),
+            place_times=tuple(
+                replace(each, stack=tuple(replace(f, file=place, cell=None) for f in each.stack))
+                for each in profiled.place_times
+            ),
+        ),
         "many functions": request.getfixturevalue("timing")(*many, notes=(Note.of_text("a note " * 30),) * 5),
         "many candidates": request.getfixturevalue("named")(*labels, rounds=12),
         "many findings": diagnosis(findings=(finding(),) * 30),
@@ -171,6 +180,14 @@ def test_text_of_every_record_has_at_most_fourteen_lines(all_records: dict[str, 
         else:
             cut = [line for line in lines if line.endswith(": see --all")]
             assert len(lines) == len(whole) or cut, kind
+
+
+@pytest.mark.parametrize("width", [60, 100, 160])
+@pytest.mark.parametrize("whole", [False, True])
+def test_no_line_of_a_report_is_wider_than_the_terminal(all_records: dict[str, Any], width: int, whole: bool) -> None:
+    for kind, record in all_records.items():
+        for line in to_text(record, replace(MAGIC, width=width, whole=whole)).splitlines():
+            assert len(line) <= width, kind
 
 
 def test_html_of_every_record_has_few_lines_that_are_not_folded(all_records: dict[str, Any]) -> None:

@@ -74,7 +74,9 @@ def words(written: str) -> str:
 
 def without_tags(page: str) -> str:
     """Keep the visible text of a page."""
-    return unescape(re.sub(r"<[^>]*>", " ", page.replace("<wbr>", "")))
+    return unescape(
+        re.sub(r"<[^>]*>", " ", re.sub(r"<wbr>|<span style=.white-space:nowrap.>(.*?)</span>", r"\1", page))
+    )
 
 
 def test_every_record_that_shows_itself_is_tried_here(records: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jaxmagic.compilation.record.compilation import Cause
-from jaxmagic.records.note import note
+from jaxmagic.records.note import Note, note
 from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.session.history import History
@@ -21,7 +21,7 @@ EVIL = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
 class Tags(HTMLParser):
     """Collects tags and text, and checks that every tag is closed."""
 
-    VOID = ("br",)
+    VOID = ("br", "wbr")
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ def test_everything_from_the_user_is_escaped(timing: Any, compilation: Any) -> N
         notes=(note("text", text=EVIL),),
     )
     tags = Tags(to_html(record))
-    assert set(tags.tags) <= {"div", "span", "table", "tr", "th", "td", "code", "b", "br"}
+    assert set(tags.tags) <= {"div", "span", "table", "tr", "th", "td", "code", "b", "br", "tbody"}
     assert not any(name.startswith("on") or name in ("src", "href") for name, _ in tags.attributes)
     assert EVIL in tags.text
     history = History()
@@ -90,8 +90,8 @@ def test_saved_size_is_bounded_whatever_compiled(timing: Any, compilation: Any) 
         kind="shape", reason="r" * 5000, remedy="pad to a few fixed shapes, or expect one compilation a shape"
     )
     record = timing(*(compilation(function=f"f{n}" * 100, cause=long) for n in range(200)))
-    assert len(to_html(record, explain=True).encode()) < 7 * 1024
-    assert len(to_html(record, AT_A_GLANCE).encode()) < 9 * 1024
+    assert len(to_html(record, explain=True).encode()) < 7.5 * 1024
+    assert len(to_html(record, AT_A_GLANCE).encode()) < 9.5 * 1024
 
 
 def test_rows_stand_in_the_order_of_compilation_and_are_the_costliest(timing: Any, compilation: Any) -> None:
@@ -131,22 +131,28 @@ def test_a_history_of_which_nothing_can_be_drawn_is_text(sweep: Any) -> None:
     assert "0 points" in to_html(history)
 
 
-def test_a_cause_stands_below_the_numbers_in_the_whole_width(timing: Any, compilation: Any) -> None:
-    cause = Cause(kind="shape", reason="argument x has a different shape: f32[8] now, f32[4] before", remedy="pad it")
+@pytest.mark.parametrize("reason", ["argument x has a different shape: f32[8] now, f32[4] before", "first call"])
+def test_a_cause_stands_below_the_numbers_in_the_whole_width(timing: Any, compilation: Any, reason: str) -> None:
+    cause = Cause(kind="shape", reason=reason, remedy="pad it")
     rows = re.findall(r"<tr>.*?</tr>", to_html(timing(compilation(cause=cause), compilation(function="g"))), re.S)
-    assert next(re.sub("<[^>]*>", "", each) for each in rows if "colspan" in each).startswith("argument x has")
-    assert "why" not in re.sub("<[^>]*>", "", rows[0])
-
-
-def test_a_short_remark_stands_beside_the_numbers(timing: Any, compilation: Any) -> None:
-    page = to_html(timing(compilation(function="f", cause=Cause(kind="first call", reason="first call"))))
-    rows = re.findall(r"<tr>.*?</tr>", page, re.S)
-    assert "why" in re.sub("<[^>]*>", "", rows[0])
-    assert "first call" in rows[1]
-    assert "colspan" not in page
+    assert next(re.sub("<[^>]*>", "", each) for each in rows if "colspan" in each).startswith(reason)
 
 
 def test_the_times_of_candidates_are_in_a_column(comparison: Any) -> None:
     page = to_html(comparison)
     names = [each.label for each in comparison.candidates]
     assert all(f">{name}</code></td><td" in page for name in names)
+
+
+def test_a_long_name_is_wrapped_and_a_short_one_is_not(timing: Any, compilation: Any) -> None:
+    """The browser tests look at where it is wrapped."""
+    page = to_html(timing(compilation(function="train_step_with_dropout"), compilation(function="jit of f")))
+    assert "train_<wbr>step_<wbr>with_<wbr>dropout</code>" in page
+    assert ">jit of f</code>" in page
+
+
+def test_an_option_is_not_broken_at_its_hyphens(timing: Any) -> None:
+    page = to_html(timing(notes=(Note.of_text("Use --most-events 9, or -n 3 (--all); a--b is no option."),)))
+    unbroken = '<span style="white-space:nowrap">{}</span>'
+    assert f"Use {unbroken.format('--most-events')} 9, or {unbroken.format('-n')} 3 " in page
+    assert f"({unbroken.format('--all')}); a--b is no option." in page

@@ -143,7 +143,7 @@ def test_a_history_shows_its_last_ten(timing: Any) -> None:
     for n in range(12):
         history.append(timing(code=f"f({n})"))
     text = to_text(history)
-    assert text.startswith("12 records, the last 10:")
+    assert text.startswith("12 records, the last 10, newest first:\n  [11] ")
     assert "  [11]   11.0 ms                 f(11)" in text
     assert "[1] " not in text
 
@@ -167,7 +167,8 @@ def test_a_name_moves_no_cursor(timing: Any, compilation: Any) -> None:
 def test_functions_with_long_names_can_be_told_apart(timing: Any, compilation: Any) -> None:
     names = [f"update_cross_section_jacobian_{each}" for each in ("forward", "reverse")]
     record = timing(*(compilation(function=name) for name in names))
-    for shown in (re.findall(r"^  (\S+) ", to_text(record), re.M), re.findall(r"<code[^>]*>(.*?)<", to_html(record))):
+    page = to_html(record).replace("<wbr>", "")
+    for shown in (re.findall(r"^  (\S+) ", to_text(record), re.M), re.findall(r"<code[^>]*>(.*?)<", page)):
         assert len({each for each in shown if each.startswith("update_")}) == 2
 
 
@@ -175,7 +176,7 @@ def test_candidates_with_long_names_can_be_told_apart(named: Any) -> None:
     labels = [f"a_candidate_with_a_label_that_is_much_too_long_{each}" for each in ("one", "two", "three")]
     record = named(*labels, rounds=12)
     assert len(set(re.findall(r"^  (a_cand\S+)  ", to_text(record), re.M))) == 3
-    assert len(set(re.findall(r"<code>(.*?)</code>", to_html(record)))) == 3
+    assert len(set(re.findall(r"<code[^>]*>(.*?)</code>", to_html(record)))) == 3
 
 
 def test_what_the_code_waits_for_itself_is_told_where_it_is_long_enough(timing: Any) -> None:

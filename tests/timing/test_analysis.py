@@ -15,7 +15,7 @@ def test_parts_add_up_to_the_wall_time(timing: Any, compilation: Any) -> None:
     assert sum(part.time_ns for part in report.parts(record)) == record.wall_ns
 
 
-def test_empty_parts_are_left_out_and_a_warm_host_is_called_dispatch(timing: Any) -> None:
+def test_empty_parts_are_left_out_and_a_warm_host_keeps_its_name(timing: Any) -> None:
     assert [part.name for part in report.parts(timing())] == ["host", "wait"]
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ...charts.curves import Curves, Series
 from ...charts.scale import Quantity, Scale, around
 from ...charts.spec import Multiples
+from ...records.names import truncated
 from ...statistics.medians import median
 from ..record.candidate import Candidate
 from ..record.comparison import Comparison
-from ..record.scaling import rows
+from ..record.scaling import along, rows
 from ..record.sweep import Sweep
 
 #: Peaks that differ by a smaller factor look the same.
@@ -53,12 +55,15 @@ def _of_comparison(comparison: Comparison) -> dict[str, tuple[Series, ...]]:
 def _of_sweep(sweep: Sweep) -> dict[str, tuple[Series, ...]]:
     """Draw each candidate along one variable where its memory is known, by the values of the other variables."""
     drawn = {}
+    variable = sweep.variables[along(sweep)]
     for others, points in rows(sweep).items():
         series = []
         for number, label in enumerate(sweep):
-            there = [each.candidate(label) for _, each in points if label in each]
-            if known := [each for each in there if each.memory_bytes]:
-                series.append(_series(label, number, known))
+            there = [(at, each.candidate(label)) for at, each in points if label in each]
+            if known := {at: each for at, each in there if each.memory_bytes}:
+                names = [truncated(f"{variable.name}={variable.labels[at]}", 24) for at in known]
+                made = _series(label, number, list(known.values()))
+                series.append(replace(made, label=names[0], end=names[-1] if len(names) > 1 else ""))
         if series:
             drawn[others] = tuple(series)
     return drawn

@@ -12,6 +12,7 @@ from . import sweep_sentences as words
 from .comparison import tradeoff_chart
 from .profile_diff import about_scaling, scaling_table
 from .sentences import cut
+from .sweep_verdicts import about_verdicts
 
 #: At most this many points are seen at once.
 _FEW_POINTS = 5
@@ -20,7 +21,8 @@ _FEW_POINTS = 5
 def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
     """Report where candidates overtake each other, and the time at each point; how times grow is folded."""
     measured = words.headline(sweep)
-    first, *others = [*about_scaling(sweep), *words.about_crossings(sweep)] or [measured]
+    found = [*about_scaling(sweep), *words.about_crossings(sweep)]
+    first, *others = found or about_verdicts(sweep) or words.about_known_growth(sweep) or [measured]
     yield Headline(text=cut(first.rstrip("."), sweep))
     if first is not measured:
         yield Sentence(text=measured, inner=True)
@@ -37,7 +39,8 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
     yield from _sentences(sweep, words.about_outputs(sweep))
     yield from _sentences(sweep, words.about_end(sweep))
     yield Fold(title="Memory against time", blocks=(Picture(chart=lambda: tradeoff_chart(sweep)),))
-    growth = () if scaled else tuple(_sentences(sweep, words.about_growth(sweep)))  # it scales, or not
+    grows = [] if scaled else words.about_growth(sweep)  # it scales, or not
+    growth = tuple(_sentences(sweep, (each for each in grows if each not in (first, *others))))
     work = tuple(_sentences(sweep, words.about_work(sweep), faint=True))
     compiling = tuple(_sentences(sweep, words.about_compiling(sweep, style.digits), faint=True))
     if growth or work or compiling:

@@ -87,17 +87,21 @@ def about_work(sweep: Sweep) -> list[str]:
     return [f"Throughput: {'; '.join(caveats)}."] if caveats else []
 
 
+def about_known_growth(sweep: Sweep) -> list[str]:
+    """Say how the time of each candidate grows whose growth is known."""
+    curves = [(each, each.growth) for each in sweep.curves]
+    return [_growth(curve, growth) for curve, growth in curves if growth is not None and is_known(growth)]
+
+
 def about_growth(sweep: Sweep) -> list[str]:
     """Say how the time of each candidate grows, as far as its points show."""
-    sentences: list[str] = []
+    sentences = about_known_growth(sweep)
     bounded: list[str] = []
     unknown: dict[int, list[str]] = {}
     for curve in sweep.curves:
-        if curve.growth is None:
+        if curve.growth is None or is_known(curve.growth):
             continue
-        if is_known(curve.growth):
-            sentences.append(_growth(curve, curve.growth))
-        elif is_bounded(curve.growth):
+        if is_bounded(curve.growth):
             name, exponent = curve.variable.name, curve.growth.exponent
             bounded.append(f"{curve.name} between {name}^{exponent.low:.1f} and {name}^{exponent.high:.1f}")
         else:

@@ -107,6 +107,7 @@ upgradeAll('%KEY%', async root => {
     there.sort((a, b) => y1[b] - y0[b] - y1[a] + y0[a]);
     const known = curve.x.length > X.high, sum = there.reduce((s, i) => s + y1[i] - y0[i], 0);
     const wide = root.clientWidth, narrow = wide < 620, columns = there.length ? lines(there[0]).length + 2 : 1;
+    const few = narrow ? ROWS / 2 : ROWS, most = there.length > few + 1 ? few : there.length;
     listed = wide;
     table.replaceChildren();
     make(table, 'div', 'margin:2px 0', `step ${cursor} of ${X.high}: ` +
@@ -116,8 +117,8 @@ upgradeAll('%KEY%', async root => {
     // of them; what is cut ends in an ellipsis.
     const grid = make(table, 'table', 'border-collapse:collapse;margin:0;max-width:100%;' +
       (narrow ? '' : `display:grid;grid-template-columns:repeat(${columns},minmax(0,max-content))`));
-    for (const i of there.slice(0, ROWS)) {
-      const row = make(grid, 'tr', narrow ? 'display:flex;flex-wrap:wrap' : 'display:contents');
+    for (const i of there.slice(0, most)) {
+      const row = make(grid, 'tr', narrow ? 'display:flex;flex-wrap:wrap;padding:0' : 'display:contents');
       make(make(row, 'td', 'padding:0 4px 0 0'), 'span', `color:${map.kinds[kinds[i]][1]}`, '\u25a0');
       for (const cell of [say(Y, map.height[i]), ...lines(i)]) {
         if (narrow && !cell) continue;
@@ -125,7 +126,7 @@ upgradeAll('%KEY%', async root => {
           `max-width:${narrow ? `${wide - 24}px` : '100%'}`, cell).title = cell;
       }
     }
-    if (there.length > ROWS) make(table, 'div', 'opacity:.75', `and ${there.length - ROWS} more buffer${there.length - ROWS === 1 ? '' : 's'}`);
+    if (there.length > most) make(table, 'div', 'opacity:.75', `and ${there.length - most} more buffers`);
   };
   const point = step => {
     cursor = Math.min(Math.max(Math.round(step), 1), X.high);

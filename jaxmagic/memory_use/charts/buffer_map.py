@@ -14,6 +14,7 @@ from ...charts.scale import Scale
 from ...records.paths import short_source
 from ...xla.buffer_assignment import Kind
 from ..analysis.buffer_map import held, live_bytes, planned
+from ..analysis.origin import has_backward, origin
 from ..record.memory_profile import Allocation, Buffer, Executable, MemoryProfile
 
 #: Kinds of allocations from bottom to top, beginning with the caller's memory.
@@ -48,7 +49,7 @@ def map_chart(
     allocations = sorted(planned(program.allocations), key=lambda each: (KINDS.index(each.kind), -each.size_bytes))
     total = sum(each.size_bytes for each in allocations)
     kinds = KINDS if colour == "kind" else _sources(allocations)
-    boxes = sorted(_boxes(allocations, kinds), key=_area, reverse=True)
+    boxes = sorted(_boxes(allocations, kinds, has_backward(program)), key=_area, reverse=True)
     curve = live_bytes(program.allocations, program.steps)
     peak_bytes = max(curve)
     left_out = len(boxes) - most
@@ -87,7 +88,7 @@ def _source(buffer: Buffer) -> str:
     return short_source(buffer.source) if buffer.source else _OTHERS
 
 
-def _boxes(allocations: list[Allocation], kinds: Sequence[str]) -> Iterator[Box]:
+def _boxes(allocations: list[Allocation], kinds: Sequence[str], has_backward: bool) -> Iterator[Box]:
     base = 0
     for allocation in allocations:
         for buffer in held(allocation):
@@ -96,7 +97,7 @@ def _boxes(allocations: list[Allocation], kinds: Sequence[str]) -> Iterator[Box]
                 x=(float(buffer.first), float(buffer.last + 1)),
                 y=(float(low), float(low + buffer.size_bytes)),
                 kind=_number(kinds, allocation, buffer),
-                lines=tuple(_lines(allocation, buffer)),
+                lines=tuple(_lines(allocation, buffer, has_backward)),
             )
         base += allocation.size_bytes
 
@@ -108,9 +109,9 @@ def _number(kinds: Sequence[str], allocation: Allocation, buffer: Buffer) -> int
     return kinds.index(source) if source in kinds else len(kinds) - 1
 
 
-def _lines(allocation: Allocation, buffer: Buffer) -> Iterator[str]:
+def _lines(allocation: Allocation, buffer: Buffer, has_backward: bool) -> Iterator[str]:
     yield f"{buffer.instruction}  {buffer.shape}"
-    yield " or ".join(buffer.captured) or buffer.op_name
+    yield origin(allocation, buffer, has_backward)
     yield " in ".join(filter(None, (short_source(buffer.source or ""), buffer.inside)))
     yield "donated argument" if allocation.aliased else allocation.kind
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ... import units
 from ...records.names import shortened
 from ...report.inside_words import place_and_inside
+from ..analysis.origin import has_backward, origin
 from ..analysis.peak import peak_of
 from ..record.memory_profile import Buffer, Executable
 
@@ -84,11 +85,6 @@ def _name(constant: Buffer) -> str:
     return f"{' or '.join(constant.captured) or constant.shape}{source}"
 
 
-def _made_by(buffer: Buffer) -> str:
-    """Name a buffer by the captured array, or by the operation whose result it is."""
-    return " or ".join(buffer.captured) or buffer.op_name or buffer.instruction
-
-
 def about_peak(program: Executable, most: int = MOST_BUFFERS) -> list[str]:
     """Name the step at which most bytes of a program are live, and the largest buffers then."""
     peak = peak_of(program)
@@ -99,7 +95,9 @@ def about_peak(program: Executable, most: int = MOST_BUFFERS) -> list[str]:
         at += f", {peak.instruction.instruction}"
         if peak.instruction.source:
             at += f" ({place_and_inside(peak.instruction.source, peak.instruction.inside)})"
-    names = shortened([_made_by(buffer) for _, buffer in peak.live[:most]], 80)
+    backward = has_backward(program)
+    made_by = (origin(*each, backward) or each[1].instruction for each in peak.live[:most])
+    names = shortened(list(made_by), 80)
     largest = [
         f"{units.size(buffer.size_bytes)} {allocation.kind} {buffer.shape} {name}"
         + (f" ({place_and_inside(buffer.source, buffer.inside)})" if buffer.source else "")

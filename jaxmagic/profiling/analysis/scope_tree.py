@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ...records.call_stack import is_users
 from ...records.inside import inside
 from ...records.paths import short_source
+from ...xla import scopes
 from ..record.profile import PlaceTime, Profile
 
 #: What the levels of a tree are.
@@ -63,7 +64,7 @@ def tree(profile: Profile, by: By = "scope") -> Node:
     """
     root = Node(Step("all"))
     for place in profile.place_times:
-        path = scope_steps(place.scope) if by == "scope" else _calls(place)
+        path = [Step(each) for each in scopes.steps(place.scope)] if by == "scope" else _calls(place)
         node = root
         node.time_ns += place.time_ns
         for step in path or [Step(NOWHERE)]:
@@ -71,21 +72,6 @@ def tree(profile: Profile, by: By = "scope") -> Node:
             node.time_ns += place.time_ns
         node.self_ns += place.time_ns
     return root
-
-
-def scope_steps(scope: str) -> list[Step]:
-    """Split a scope into its steps; slashes in parentheses do not split.
-
-    >>> [step.name for step in scope_steps("jit(f)/jit(main)/layer/transpose(jvp(a/b))/dot_general")]
-    ['jit(f)', 'layer', 'transpose(jvp(a/b))', 'dot_general']
-    """
-    steps, begin, depth = [], 0, 0
-    for at, letter in enumerate(f"{scope}/"):
-        depth += (letter == "(") - (letter == ")")
-        if letter == "/" and depth <= 0:
-            steps.append(scope[begin:at])
-            begin = at + 1
-    return [Step(each) for each in steps if each and each != "jit(main)"]
 
 
 def _calls(place: PlaceTime) -> list[Step]:
@@ -96,7 +82,7 @@ def _calls(place: PlaceTime) -> list[Step]:
     steps: list[Step] = []
     called = [Step(name, kind="library") for name in (inside(place.stack),) if name is not None]
     mine = [each for each in place.stack if is_users(each)]
-    operation = [Step(each.name, kind="operation") for each in scope_steps(place.scope)[-1:]]
+    operation = [Step(each, kind="operation") for each in scopes.steps(place.scope)[-1:]]
     for frame in mine or place.stack[-1:]:
         name = frame.function.replace(".<locals>", "") or short_source(frame.location)
         step = Step(name, frame.location, "yours" if mine else "library")

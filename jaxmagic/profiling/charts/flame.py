@@ -9,10 +9,12 @@ from ...charts.areas import Cell, Flame
 from ...charts.scale import Scale
 from ...records.call_stack import is_users
 from ...records.paths import short_source
+from ...xla import scopes
+from ...xla.scopes import jitted, spoken_step
 from ..analysis.operations import parts
-from ..analysis.scope_tree import NOWHERE, By, Node, scope_steps, tree, walk
+from ..analysis.scope_tree import NOWHERE, By, Node, tree, walk
 from ..record.profile import Profile
-from .scope_names import Known, has_names, jitted, known, spoken
+from .scope_names import Known, has_names, known
 
 #: Limits of what can still be seen: levels, cells, and the share of the width of a cell.
 _MOST_LEVELS = 20
@@ -55,7 +57,7 @@ def profile_flame(profile: Profile, by: By | None = None) -> Flame | None:
 
 
 def _more_telling(profile: Profile) -> By:
-    steps = {each.name for place in profile.place_times for each in scope_steps(place.scope)[:-1]}
+    steps = {each for place in profile.place_times for each in scopes.steps(place.scope)[:-1]}
     has_calls = any(is_users(each) for place in profile.place_times for each in place.stack)
     return "stack" if has_calls and not has_names(steps) else "scope"
 
@@ -67,7 +69,7 @@ def _cells(root: Node, count: int, known: Known) -> Iterator[Cell]:
         yield Cell(
             x=(left / count, (left + node.time_ns) / count),
             level=node.depth,
-            name=spoken(node.step.name, known.has_backward),
+            name=spoken_step(node.step.name, known.has_backward),
             lines=tuple(_lines(node, root.time_ns, count, known)),
             place=short_source(node.step.place) if node.step.place else "",
             kind=_kind(node, known),
@@ -90,7 +92,7 @@ def _kind(node: Node, known: Known) -> int:
 
 
 def _lines(node: Node, total_ns: int, count: int, known: Known) -> Iterator[str]:
-    name = spoken(node.step.name, known.has_backward)
+    name = spoken_step(node.step.name, known.has_backward)
     yield f"{name}  {node.step.place}".rstrip()
     yield f"{units.time(node.time_ns / count)}, {units.share(node.time_ns, total_ns)} of all"
     if node.children and node.self_ns:

@@ -12,7 +12,6 @@ from ...report.compose import Brief
 from ...report.glance import notes_folded
 from ...report.inside_words import inside_shares
 from ...report.style import Style
-from ..analysis.devices.bound import bound_of
 from ..analysis.operations import by_line
 from ..analysis.source_lines import Listed, line_times, listings
 from ..analysis.source_lines import Listing as Lines
@@ -87,12 +86,10 @@ def _sentences(*about: Iterable[str], faint: bool = False) -> Iterator[Sentence]
 
 
 def _verdict(profile: Profile) -> Iterator[Block]:
-    """Say what bounds a run if that is known, and how long the devices worked."""
-    bound, (first, *others) = bound_of(profile), [*words.about_bound(profile), words.headline(profile)]
-    known = bound is not None and bound.limit in ("host", "device", "neither")
-    yield Headline(text=first if known else words.headline(profile))
-    yield from _sentences(words.about_error(profile))
-    yield from _sentences(others if known else words.about_bound(profile), about_steps(profile))
+    """Say what bounds a run, or why that is not known, and how long the devices worked."""
+    first, *others = [*words.about_bound(profile), words.headline(profile)]
+    yield Headline(text=first)
+    yield from _sentences(words.about_error(profile), others, about_steps(profile))
 
 
 def _listed(profile: Profile) -> Iterator[Block]:

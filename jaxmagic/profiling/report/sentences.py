@@ -24,7 +24,10 @@ EXPLANATION = (
 )
 
 #: The remedy if only the first run was recorded.
-_WITHOUT_COLD = " %jaxprof without --cold, and jaxmagic.profile(), time one."
+_WITHOUT_COLD = "%jaxprof without --cold, and jaxmagic.profile(), time one."
+
+#: Verdicts that are told with the idle time of the device.
+_WITH_IDLE_TIME = {"host": "Host-bound", "neither": "Neither host-bound nor device-bound"}
 
 #: Notes that are the headline of a profile without device time.
 WHY_NOTHING = frozenset({"profiling.not_called", "profiling.no_program"})
@@ -67,29 +70,12 @@ def about_bound(profile: Profile, wall_ns: int | None = None) -> list[str]:
         return []
     device = "the device" if len(profile.device_uses) == 1 else bound.use.device
     share = units.share(bound.busy_ns, bound.run_ns)
-    if bound.limit == "not timed":
-        return [
-            "Whether a run is host-bound or device-bound is not known: no run was timed without the profiler, whose "
-            "overhead can exceed the work itself where operations are short."
-            + (_WITHOUT_COLD if profile.warm_up is None and profile.error is None else "")
-        ]
-    if bound.limit == "distorted":
-        assert bound.slower is not None
-        return [
-            f"A run took {units.number(bound.slower, 2)} times as long under the profiler, so short operations look "
-            "longer than they are. Whether a run is host-bound or device-bound is not known."
-        ]
     callbacks = units.share(bound.callback_ns, bound.run_ns) if bound.callback_ns else ""
     beside = f" and waiting for host callbacks for {callbacks}" if callbacks else ""
-    if bound.limit == "unsteady":
-        wall, recorded = units.time(profile.wall_ns or 0), units.time(bound.run_ns)
-        return [
-            f"A run took {wall} without the profiler, but {recorded} when it was recorded, with {device} busy for "
-            f"{share} of that{beside}. Something else slowed the first one down, so whether a run is host-bound or "
-            "device-bound is not known. Profile it again."
-        ]
     if bound.limit == "device":
         return [f"Device-bound: {device} is busy for {share} of the run{beside}."]
+    if bound.limit not in _WITH_IDLE_TIME:
+        return _unknown(bound, profile, device, f"{share} of that{beside}")
     part = min(
         (wall_ns or profile.wall_ns or bound.run_ns) / max(bound.run_ns, 1), 1.0
     )  # all times are of the same run
@@ -100,7 +86,32 @@ def about_bound(profile: Profile, wall_ns: int | None = None) -> list[str]:
             f"host callbacks take {callbacks} of the run; other operations of {device} take {share}, and it is idle "
             f"for {idle}."
         )
-    return [f"Host-bound: {sentence}" if bound.limit == "host" else f"{sentence[0].upper()}{sentence[1:]}"]
+    return [f"{_WITH_IDLE_TIME[bound.limit]}: {sentence}"]
+
+
+def _unknown(bound: Bound, profile: Profile, device: str, part: str) -> list[str]:
+    """Say that the verdict is not known, and why; then what to do."""
+    wall_ns = profile.wall_ns or 1
+    wall, recorded = units.time(wall_ns), units.time(bound.run_ns)
+    remedy = ""
+    if bound.limit == "not timed":
+        why = "no run was timed without the profiler, whose overhead can exceed the work itself"
+        remedy = _WITHOUT_COLD if profile.warm_up is None and profile.error is None else ""
+    elif bound.limit == "distorted":
+        why = f"it took {units.number(bound.slower or 1.0, 2)} times as long under the profiler"
+        remedy = "Short operations look longer than they are."
+    elif bound.limit == "unsteady":
+        why = (
+            f"it took {wall} without the profiler, but {recorded} when it was recorded, with {device} busy for {part}"
+        )
+        remedy = "Something else slowed the first one down. Profile it again."
+    else:
+        least, most = (units.share(each, wall_ns) for each in (bound.least_ns, min(bound.busy_ns, wall_ns)))
+        why = (
+            f"it took {wall} without the profiler, with {device} busy for {least} to {most} of that, and {recorded} "
+            "under it"
+        )
+    return [f"Whether a run is host-bound or device-bound is not known: {why}.", *([remedy] if remedy else [])]
 
 
 def _idle_causes(bound: Bound, runs: int, part: float) -> str:

@@ -63,6 +63,7 @@ def test_a_sweep_is_a_curve_for_each_candidate(sweep: Any, executable: Any) -> N
     assert found is not None
     assert [each.name for each in found.series] == list(sweep)
     for each in found.series:
+        assert (each.label, each.end) == ("n=8", "n=1024")
         assert list(each.y) == sorted(1024.0 * 4 ** point.at[0] for point in points if each.name in point.comparison)
 
 

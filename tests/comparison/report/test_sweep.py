@@ -49,6 +49,52 @@ def test_a_sweep_as_text(sweep: Sweep) -> None:
     assert to_text(sweep, Style(form="line")) == dedent(expected).splitlines()[0]
 
 
+@pytest.mark.parametrize(
+    ("numbers", "sentence"),
+    [
+        ((0, 1, 2), "jit is 4.00x to 63.9x slower than numpy at all 3 points"),
+        ((5,), "jit is 4.00x faster than numpy at the only point"),
+        ((3,), "jit takes as long as numpy at the only point"),
+        ((4, 4), "jit is 2.00x faster than numpy at all 2 points"),
+    ],
+)
+def test_without_an_overtaking_a_sweep_begins_with_its_verdict(
+    sweep: Sweep, numbers: tuple[int, ...], sentence: str
+) -> None:
+    found = replace(sweep, points=tuple(replace(sweep.points[each], at=(at,)) for at, each in enumerate(numbers)))
+    assert to_text(found).splitlines()[0] == sentence
+    assert f"<b>{sentence}</b>" in to_html(found)
+
+
+def test_verdicts_that_differ_are_counted(sweep: Sweep) -> None:
+    other = replace(sweep.points[3], at=(1,))
+    found = replace(sweep, points=(sweep.points[0], other))
+    assert to_text(found).startswith("jit beside numpy, at 2 points: slower at 1, no difference at 1\n")
+
+
+def test_what_computes_something_else_is_not_called_faster(sweep: Sweep) -> None:
+    def unlike(point: Point) -> Point:
+        assert point.comparison is not None
+        numpy, jit = point.comparison.candidates
+        check = Check(kind="allclose", passed=False, problem="different shape")
+        return replace(point, comparison=replace(point.comparison, candidates=(numpy, replace(jit, check=check))))
+
+    found = replace(sweep, points=tuple(map(unlike, sweep.points[4:7])))
+    assert to_text(found).startswith("No verdict on jit beside numpy at all 3 points: different output\n")
+
+
+def test_a_sweep_of_one_candidate_begins_with_its_growth_and_says_it_once(sweep: Sweep) -> None:
+    def alone(point: Point) -> Point:
+        if point.comparison is None:
+            return point
+        numpy, _ = point.comparison.candidates
+        return replace(point, comparison=replace(point.comparison, candidates=(numpy,), values={}))
+
+    text = to_text(replace(sweep, labels=("numpy",), points=tuple(map(alone, sweep.points))))
+    assert text.startswith("numpy grows as n^2.00 (1.98 to 2.03)\n")
+    assert text.count("n^2.00") == 1
+
+
 def test_html_says_the_same(sweep: Sweep) -> None:
     html = to_html(sweep)
     for words in (

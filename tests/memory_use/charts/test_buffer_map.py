@@ -77,6 +77,17 @@ def test_a_box_says_what_it_is() -> None:
     assert found.boxes[0].lines == ("made.0  f32[2]", "jit(f)/add", "", "donated argument")
 
 
+def test_a_box_names_its_pass_and_an_argument_keeps_its_name() -> None:
+    scopes = ("jit(sgd)/jvp(Dense_0)/dot_general", "jit(sgd)/transpose(jvp(Dense_0))/dot_general")
+    made = allocation("temporary", 16, *(buffer(0, 2, 8, 8 * at, op_name=each) for at, each in enumerate(scopes)))
+    given = allocation("argument", 8, buffer(0, 2, 8, op_name="params['a/jvp(b)/c']"))
+    found = map_chart(program(3, made, given))
+    assert found is not None
+    assert {each.lines[1] for each in found.boxes} == {
+        "jit(sgd)/forward of Dense_0/dot_general", "jit(sgd)/backward of Dense_0/dot_general", "params['a/jvp(b)/c']",
+    }  # fmt: skip
+
+
 def test_what_is_too_small_to_be_seen_is_left_out_and_said() -> None:
     small = [buffer(0, 0, 1, offset) for offset in range(500)]
     found = map_chart(program(9, allocation("temporary", 1500, *small, buffer(0, 8, 1000, 500))))

@@ -198,6 +198,16 @@ def test_an_argument_that_jax_made_of_a_constant_has_its_name(executable: Any) -
     assert "Arg_0" not in to_text(program)
 
 
+def test_the_peak_names_the_pass_of_a_buffer(executable: Any) -> None:
+    *others, last = executable().allocations
+    names = ("jit(sgd)/jvp()/dot_general", "jit(sgd)/transpose(jvp(Dense_0))/dot_general")
+    made = (replace(last, size_bytes=4096, buffers=(replace(last.buffers[0], op_name=name, size_bytes=4096),))
+            for name in names)  # fmt: skip
+    text = " ".join(to_text(executable(allocations=(*others, *made))).split())
+    assert "jit(sgd)/forward/dot_general" in text
+    assert "jit(sgd)/backward of Dense_0/dot_general" in text
+
+
 @pytest.mark.parametrize(
     ("limit_bytes", "sentence"),
     [
@@ -333,17 +343,17 @@ def test_no_line_is_wider_than_the_page(memory_profile: Any, executable: Any, li
     found = memory_profile(
         arrays=live_arrays(long, (4, ("x",))), executables=(program, executable()), suspects=(), before_bytes=()
     )
-    if width >= 80:  # seven columns of numbers do not fit in less
-        assert widest(to_text(found, Style(width=width))) <= width
+    assert widest(to_text(found, Style(width=width))) <= width
     assert widest(to_text(found.arrays, Style(width=width))) <= width
 
 
 def test_a_number_is_never_cut(memory_profile: Any, executable: Any) -> None:
     program = executable(name="jit_" + "f" * 50, compiled=True, alias_bytes=1023 * 2**20, argument_bytes=1023 * 2**30)
-    text = to_text(memory_profile(executables=(program,)), Style(width=40))
-    assert "1023 GiB" in text
-    assert "1023 MiB" in text
-    assert re.search(r"jit_f+…", text)
+    narrow, wide = (to_text(memory_profile(executables=(program,)), Style(width=width)) for width in (40, 80))
+    assert "1023 GiB  …" in narrow  # the other columns are left out
+    assert "1023 GiB" in wide
+    assert "1023 MiB" in wide
+    assert re.search(r"jit_f+…", wide)
 
 
 # --- HTML --------------------------------------------------------------------------------------------------------
@@ -444,7 +454,7 @@ def test_what_lies_on_the_host_has_columns_of_its_own_in_every_medium(memory_pro
         host_argument_bytes=0, host_output_bytes=2**20, host_alias_bytes=0, host_temporary_bytes=3 * 2**20
     )
     profile = memory_profile(executables=(offloaded, executable(name="jit_g")))
-    head = next(line for line in to_text(profile).splitlines() if "needs =" in line)
+    head = next(line for line in to_text(profile, Style(width=90)).splitlines() if "needs =" in line)
     assert head.split("+ temporary")[1].split() == ["host", "out", "host", "temp", "in", "this", "run"]
     row = next(line for line in to_text(profile).splitlines() if line.startswith("  jit_f "))
     assert "1.00 MiB" in row

@@ -16,10 +16,11 @@ _DISTORTED = 1.5
 #: The median of fewer runs without the profiler may be that of a disturbed run.
 _STEADY = 3
 
-#: ``"host"`` and ``"device"`` are verdicts. ``"neither"``: the device is busy for a part of the run.
-#: ``"distorted"``: the profiler made the run much longer. ``"unsteady"``: the run without it took much longer, which
-#: the profiler does not explain. ``"not timed"``: no run is known without it.
-Limit = Literal["host", "device", "neither", "distorted", "unsteady", "not timed"]
+#: ``"host"``, ``"device"`` and ``"neither"``, a device that is busy for a part of the run, are verdicts.
+#: ``"unclear"``: the profiler's slowdown leaves two of them open. ``"distorted"``: the profiler made the run much
+#: longer. ``"unsteady"``: the run without it took much longer, which the profiler does not explain. ``"not timed"``:
+#: no run is known without it.
+Limit = Literal["host", "device", "neither", "unclear", "distorted", "unsteady", "not timed"]
 
 
 class Bound(NamedTuple):
@@ -33,6 +34,7 @@ class Bound(NamedTuple):
         run_ns: the duration of a run, with or without the profiler, whichever is longer; without it where the
             profiler made the run much longer, of the recorded one where the two contradict each other.
         slower: how many times as long a run took under the profiler; ``None`` if not known.
+        least_ns: the least busy time of that device in a run without the profiler, without host callbacks.
     """
 
     limit: Limit
@@ -41,6 +43,7 @@ class Bound(NamedTuple):
     run_ns: float
     slower: float | None
     callback_ns: float = 0.0
+    least_ns: float = 0.0
 
     @property
     def idle_ns(self) -> float:
@@ -70,7 +73,7 @@ def bound_of(profile: Profile) -> Bound | None:
     wall_ns, slower = profile.wall_ns, slowed_down(profile)
     if not wall_ns or slower is None:
         return Bound("not timed", use, busy_ns, recorded_ns, None, callback_ns)
-    least_ns = busy_ns - max(recorded_ns - wall_ns, 0)
+    least_ns = max(busy_ns - max(recorded_ns - wall_ns, 0), 0.0)
     longer_ns = max(recorded_ns, wall_ns)
     disturbed = wall_ns > _DISTORTED * recorded_ns and profile.timed_runs < _STEADY
     if disturbed and busy_ns > _HOST_BOUND * recorded_ns:
@@ -81,7 +84,9 @@ def bound_of(profile: Profile) -> Bound | None:
         return Bound("distorted", use, busy_ns, recorded_ns, slower, callback_ns)
     if least_ns >= _DEVICE_BOUND * wall_ns:
         return Bound("device", use, busy_ns, longer_ns, slower, callback_ns)
-    return Bound("neither", use, busy_ns, longer_ns, slower, callback_ns)
+    is_between = _HOST_BOUND * wall_ns < least_ns <= busy_ns < _DEVICE_BOUND * wall_ns
+    limit: Limit = "neither" if is_between else "unclear"
+    return Bound(limit, use, busy_ns, longer_ns, slower, callback_ns, least_ns)
 
 
 def _working_ns(use: DeviceUse) -> int:

@@ -20,7 +20,9 @@ from jaxmagic.profiling.analysis.devices.bound import bound_of
         (19, 20, 20, "device"),
         (19, 20, 19.5, "device"),
         (12.9, 13, 10, "device"),  # even if all that it takes longer is in the device's time
-        (11.5, 13, 10, "neither"),
+        (11.5, 13, 10, "unclear"),  # busy for 85 % to 100 %
+        (8, 14, 10, "unclear"),  # busy for 40 % to 80 %
+        (8, 12, 10, "neither"),  # busy for 60 % to 80 %
         (13, 14, 10, "device"),
         (15, 20, 19, "neither"),
         (4, 20, 20, "host"),

@@ -1,0 +1,62 @@
+"""Sums up the verdicts on the candidates of a sweep, which says more than that none overtakes another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ... import units
+from ..record.comparison import Comparison
+from ..record.sweep import Sweep
+from ..record.verdict import agrees, counterpart
+from .sentences import short_verdict
+
+#: At most this many candidates are named.
+_MOST_NAMES = 2
+
+_DIFFERENT = "different output"
+
+
+def about_verdicts(sweep: Sweep) -> list[str]:
+    """Say in one sentence how candidates compare with the baseline; empty if nothing was compared."""
+    compared = [each.comparison for each in sweep.points if each.comparison is not None and len(each.comparison) > 1]
+    names = dict.fromkeys(label for each in compared for label in each if label != each.baseline)
+    sentences = [_verdicts(label, [each for each in compared if label in each]) for label in names]
+    rest = len(sentences) - _MOST_NAMES
+    more = [units.count(rest, "more candidate")] if rest > 0 else []
+    return [f"{'; '.join([*sentences[:_MOST_NAMES], *more])}."] if sentences else []
+
+
+def _verdicts(label: str, compared: list[Comparison]) -> str:
+    """Name the one verdict of all points with the range of its factors, or count those that there are."""
+    kinds = Counter(_kind(each, label) for each in compared)
+    baselines = {counterpart(each, each.candidate(label)).baseline for each in compared}
+    base = " or ".join(sorted(baselines))
+    count = len(compared)
+    points = "the only point" if count == 1 else f"all {count} points"
+    if len(kinds) > 1:
+        found = ", ".join(f"{kind} at {number}" for kind, number in kinds.most_common())
+        return f"{label} beside {base}, at {count} points: {found}"
+    (kind,) = kinds
+    if kind in ("faster", "slower"):
+        factors = sorted(_factors(label, compared))
+        low, high = units.factor(factors[0]), units.factor(factors[-1])
+        return f"{label} is {low if low == high else f'{low} to {high}'} {kind} than {base} at {points}"
+    if kind == "no difference":
+        return f"{label} takes as long as {base} at {points}"
+    return f"No verdict on {label} beside {base} at {points}: {kind}"
+
+
+def _kind(comparison: Comparison, label: str) -> str:
+    candidate = comparison.candidate(label)
+    if agrees(comparison, candidate) is False:
+        return _DIFFERENT
+    versus = counterpart(comparison, candidate)
+    return versus.verdict if versus.verdict in ("faster", "slower") else short_verdict(versus)
+
+
+def _factors(label: str, compared: list[Comparison]) -> Iterator[float]:
+    for each in compared:
+        ratio = counterpart(each, each.candidate(label)).ratio
+        if ratio is not None:
+            yield max(ratio.value, 1 / ratio.value)
