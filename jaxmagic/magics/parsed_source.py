@@ -41,7 +41,7 @@ def parse(
     if is_line and is_path(code):
         raise _reads_no_file(magic, code)
     transformed = shell.transform_cell(code)
-    filename = shell.compile.cache(transformed, shell.execution_count)
+    filename = shell.compile.cache(transformed, _current_cell(shell))
     try:
         tree = ast.parse(transformed if as_python is None else as_python(transformed), filename)
     except SyntaxError:
@@ -54,6 +54,12 @@ def parse(
     tree = shell.transform_ast(tree)
     tree.filename = filename
     return tree
+
+
+def _current_cell(shell: InteractiveShell) -> int:
+    """Return the number of the cell that runs; IPython 9 counts it before, and earlier ones after it has run."""
+    number = getattr(getattr(shell.displayhook, "exec_result", None), "execution_count", None)
+    return shell.execution_count if number is None else int(number)
 
 
 def is_path(code: str) -> bool:
