@@ -34,7 +34,7 @@ from .verbs.earlier import Earlier
 @magic_arguments("jaxtimeit")
 @argument("-n", metavar="N", type=options.positive_int, help="Calls per sample; as many as needed by default.")
 @argument("-r", metavar="R", type=options.positive_int, help="Take exactly R samples, however wide the interval is.")
-@argument("-p", metavar="P", type=options.positive_int, help="Significant digits of the report.")
+@argument("-p", metavar="P", type=options.digits, help="Significant digits of the report.")
 @argument(
     "--rtol",
     metavar="SHARE",

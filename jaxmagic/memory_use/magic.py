@@ -15,6 +15,7 @@ from ..magics import options
 from ..magics.block import asked_for, current_style, show, view
 from ..magics.called_magic import run_called
 from ..magics.declare import JaxMagics, of_all_that_run_once, recorded_by
+from ..magics.deliver import refused_path
 from ..magics.recorder import Recorder, silenced
 from .verbs import live, memory_watch
 
@@ -35,7 +36,7 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
             pprof=pprof,
         )
     except OSError as error:
-        raise UsageError(f"--pprof={pprof}: {error.strerror}: {error.filename}. Nothing was run.") from None
+        raise refused_path("--pprof", "a file that can be written", pprof, error) from None
 
 
 @magic_arguments("jaxmem")

@@ -358,7 +358,7 @@ def test_no_file_appears_that_nobody_asked_for(session: Any, tmp_path: Any, monk
     ("name", "message"),
     [
         ("none/heap.pb.gz", "There is no such folder: {path}/none. Nothing was run."),
-        (".", "This is a folder; name a file in it: {path}. Nothing was run."),
+        (".", "This is a folder; name a file in it. Nothing was run."),
     ],
 )
 def test_a_file_that_cannot_be_written_is_told_before_the_code_runs(

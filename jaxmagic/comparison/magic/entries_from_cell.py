@@ -92,9 +92,19 @@ def _works(per: str | None, answers: Sequence[Callable[[], Any]], count: int) ->
         return [None] * count
     if per == "flops":
         return [partial(_count, answer) for answer in answers]
-    amount = answers[0]()
+    try:
+        amount = answers[0]()
+    except NameError as error:
+        raise UsageError(
+            f"--per {per}=: expected a number, but {error}. Write for example --per {per}=1000"
+        ) from None
+    except Exception as error:
+        error.add_note(f"This was the number after --per {per}=.")
+        raise
     try:
         work = Work(kind=per, amount=float(amount))  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        raise UsageError(f"--per {per}=: expected a positive number, got {amount!r:.60}.") from None
+        raise UsageError(
+            f"--per {per}=: expected a positive number, got {amount!r:.60}; for example --per {per}=1000"
+        ) from None
     return [lambda: work] * count
