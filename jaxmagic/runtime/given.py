@@ -21,7 +21,7 @@ def positive(name: str, value: float) -> float:
     """Return `value` if it is a positive number."""
     number = _number(value)
     if not 0 < number < inf:
-        raise ValueError(f"{name}: expected a positive number, got {value!r}")
+        raise ValueError(f"{name}: expected a positive number, got {value!r}; for example {name}=0.5")
     return number
 
 

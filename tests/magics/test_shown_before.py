@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from IPython.core.error import UsageError
 
-from jaxmagic.runtime.tracebacks import last_shown
+from jaxmagic.session.shown_errors import last_shown
 
 FAILING = "import jax\njax.jit(lambda x: float(x))(1.0)"
 

@@ -24,7 +24,7 @@ from ...runtime.clock import Clock, cpu_time, kept_waiting_ns, now_ns, thread_cp
 from ...runtime.environment import probe
 from ...runtime.functions import only_name
 from ...runtime.jax_version import require_jax
-from ...runtime.tracebacks import drop_handler
+from ...tracebacks import drop_handler
 from ..record import Timing
 from .completion import Completion, End
 from .fence import Fence, shared
