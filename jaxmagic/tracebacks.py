@@ -116,6 +116,7 @@ _CHECKS = tuple(
         "/benchmarking/analysis.py",
         "/benchmarking/capture/runner.py",
         "/comparison/capture/derivatives.py",
+        "/profiling/capture/logdir.py",
     )
 )
 

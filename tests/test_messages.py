@@ -77,6 +77,13 @@ PACKAGE = Path(jaxmagic.__file__).parent
             "%%jaxcompare --per items=many\na: 1\nb: 1",
             "--per items=: expected a number, but name 'many' is not defined",
         ),
+        (
+            "%%jaxcompare --per 'items=('\na: 1\nb: 1",
+            "--per items=: expected Python code, got '(': '(' was never closed",
+        ),
+        ("%%jaxcompare --each 'y = '\na: 1\nb: 1", "--each: expected Python code, got 'y = ': invalid syntax."),
+        ("%jaxtimeit --setup 'f(x' 1", "--setup: expected Python code, got 'f(x': "),
+        ("%jaxtime -h f(x)", "%jaxtime -h: expected nothing after it, got 'f(x)'. It prints the help."),
         ("%%jaxcompare\na:\nb: 1", "%%jaxcompare: expected an expression after the label a, got nothing. Write a: f"),
         (
             "%%jaxcompare\ntwo words:  # no\nb: 1",
@@ -151,6 +158,10 @@ def f(x: Any) -> Any:
     return x
 
 
+def benchmark() -> Any:
+    return jaxmagic.benchmark(f, 1, budget_s=0.01)
+
+
 def wrong_inside(x: Any) -> Any:
     return f(x, x)  # type: ignore[call-arg]
 
@@ -185,6 +196,26 @@ def record() -> Any:
         (lambda: jaxmagic.compare({"a": f, "b": f}, 1, modes="back"), ValueError, "modes: expected some of forward"),
         (lambda: jaxmagic.compare({"a": f, "b": f}, 1, baseline="c"), ValueError, "baseline: expected one of the la"),
         (lambda: jaxmagic.compare(jaxmagic.history(), 1), TypeError, "compare(): expected functions by their label"),
+        (
+            lambda: jaxmagic.compare(benchmark(), benchmark(), anyways=True),  # type: ignore[call-overload]
+            TypeError,
+            "compare(old, new): expected only anyway and measure, got anyways",
+        ),
+        (
+            lambda: jaxmagic.profile(f, 1, logdir="runs", label="a/b"),
+            ValueError,
+            "label: expected the name of a folder",
+        ),
+        (
+            lambda: jaxmagic.benchmark(f, 1, budget_s=10**400),
+            ValueError,
+            "budget_s: expected a positive number, got 10",
+        ),
+        (
+            lambda: jaxmagic.stopwatch().timing,
+            jaxmagic.NotMeasured,
+            "There is no timing yet: it is made when the with",
+        ),
         (lambda: jaxmagic.sweep(f, n=[]), ValueError, "n: expected at least one value, got none"),
         (lambda: jaxmagic.sweep(f, lambda n: (n,)), ValueError, "sweep(): expected a variable with its values, got"),
         (

@@ -132,6 +132,9 @@ def compare(
                 "compare(old, new) takes only anyway and measure, because both records have already been measured. "
                 "Leave out the options that say how to measure."
             )
+        unknown = [name for name in kwargs if name not in options_of(compare_records)]
+        if unknown:
+            raise TypeError(f"compare(old, new): expected only anyway and measure, got {unknown[0]}")
         compared = compare_records(candidates, *args, **kwargs)
         return compared[0] if isinstance(candidates, Benchmark) else {each.label: each for each in compared}
     require_jax()
