@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import traceback
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,15 @@ def test_the_lines_of_a_magic_belong_to_its_cell(session: Any, code: str) -> Non
     result = session.shell.run_cell(code, store_history=True)
     file = traceback.extract_tb(result.error_in_exec.__traceback__)[-1].filename
     assert session.shell.compile.format_code_name(file) == ("Cell", f"In[{result.execution_count}]")
+
+
+@pytest.mark.parametrize("code", ["%%jaxtimeit\ny = 1\nnothing(y)", "%%jaxcompare\ny = 1\na: nothing(y)\nb: y"])
+def test_the_source_of_a_failing_line_is_found(session: Any, code: str) -> None:
+    error = session.shell.run_cell(code).error_in_exec
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    lines, first = inspect.getsourcelines(frame)
+    assert "nothing(y)" in lines[line - max(first, 1)]
+    assert frame.f_code.co_qualname == "<module>"
 
 
 def test_lines_of_ours_are_hidden_in_what_a_fresh_process_says(session: Any) -> None:

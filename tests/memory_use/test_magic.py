@@ -310,7 +310,7 @@ def test_a_run_that_frees_what_was_there_says_so(session: Any) -> None:
 def test_a_statement_that_was_repeated_has_no_name_of_ours(session: Any) -> None:
     session.run("kept = []\n%jaxtimeit -q -n 1 -r 2 kept.append(jnp.ones((300, 300)))")
     session.run("%jaxmem --pprof --top 99 f(x);")
-    assert "  unchanged  <statement> (" in session.report
+    assert "  unchanged  <module> (" in session.report
     assert "jaxmagic" not in session.report
 
 
