@@ -216,9 +216,12 @@ def __getattr__(name: str) -> Any:
     if name == "testing":
         return import_module(".testing", __name__)
     try:
-        module = _PUBLIC[name]
-    except KeyError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+        if name not in _PUBLIC:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    except AttributeError as error:
+        error.__traceback__ = None  # this line is no news to the user
+        raise
+    module = _PUBLIC[name]
     value = getattr(import_module(f".{module}", __name__), name)
     globals()[name] = value
     return value

@@ -20,7 +20,7 @@ from .magics.once import DisplayOnce, OnceRewriter, forget_shown
 from .magics.rewrite import BlockRewriter
 from .magics.text_transforms import cell_in_sight, cell_to_marker, line_in_sight
 from .records.cell_names import add_naming, remove_naming
-from .runtime.tracebacks import keep_last_shown, last_shown
+from .session.shown_errors import keep_last_shown, last_shown
 from .terminal import print_line
 
 _NAME = "JaxMagics"

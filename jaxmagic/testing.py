@@ -25,6 +25,12 @@ from .records.storage import load
 from .report.to_text import to_text
 from .runtime.given import not_negative, positive, whole
 from .timing.verbs import stopwatch
+from .tracebacks import of_the_user
+
+
+def __dir__() -> list[str]:
+    """List the assertions, and nothing that is only imported here."""
+    return sorted(name for name in globals() if name.startswith(("assert_", "__")))
 
 
 @contextmanager
@@ -81,6 +87,7 @@ def assert_no_compile() -> Iterator[None]:
         yield
 
 
+@of_the_user
 def assert_healthy(fn: Callable[..., Any], *args: Any, ignore: Sequence[str] = (), **kwargs: Any) -> None:
     """Assert that :func:`~jaxmagic.diagnose` finds nothing in a call that costs time or memory.
 
@@ -109,6 +116,7 @@ def assert_healthy(fn: Callable[..., Any], *args: Any, ignore: Sequence[str] = (
         raise AssertionError(f"expected nothing to be found, got {', '.join(rules)}.\n{to_text(diagnosis)}")
 
 
+@of_the_user
 def assert_faster(
     fn: Callable[..., Any],
     than: Callable[..., Any],
@@ -146,11 +154,12 @@ def assert_faster(
     expected = "faster than" if at_least <= 1 else f"{units.factor(at_least)} as fast as"
     sentence = f"expected fn to be {expected} the other; it is {verdict(versus)}.\n{to_text(comparison)}"
     if versus.verdict == "too noisy to tell" or versus.ratio is None:
-        warnings.warn(f"Inconclusive: {sentence}", stacklevel=2)
+        warnings.warn(f"Inconclusive: {sentence}", stacklevel=3)  # beyond the decorator
     elif versus.verdict != "faster" or 1 / versus.ratio.low < at_least:
         raise AssertionError(sentence)
 
 
+@of_the_user
 def assert_no_regression(
     record: Benchmark | Callable[[], Any],
     baseline: Benchmark | str | os.PathLike[str],
@@ -205,7 +214,7 @@ def assert_no_regression(
     )
     if versus.ratio.low > 1 + tolerance:
         raise AssertionError(sentence)
-    warnings.warn(f"Inconclusive: {sentence}", stacklevel=2)
+    warnings.warn(f"Inconclusive: {sentence}", stacklevel=3)  # beyond the decorator
 
 
 def _measured(record: object, processes: int | None) -> Benchmark:

@@ -243,7 +243,7 @@ def test_what_a_program_would_need_is_known_without_running_it(x: Any) -> None:
         (
             lambda x: jaxmagic.memory(abs, x, interval_s=0),
             ValueError,
-            "interval_s: expected a positive number, got 0",
+            "interval_s: expected a positive number, got 0; for example interval_s=0.5",
         ),
         (
             lambda x: jaxmagic.memory_requirement(x),

@@ -12,6 +12,9 @@ import pytest
 from IPython.core.error import UsageError
 
 import jaxmagic
+from jaxmagic.testing import assert_faster
+
+PACKAGE = Path(jaxmagic.__file__).parent
 
 
 @pytest.mark.parametrize(
@@ -45,6 +48,48 @@ import jaxmagic
             "%jaxprof --logdir runs --label .. f(x)",
             "--label: expected the name of a folder, got '..'. Write for example",
         ),
+        ("%jaxtimeit -p 99 f(x)", "-p: expected an integer from 1 to 9, got 99"),
+        ("%jaxtimeit --save . f(x)", "--save: expected a file that can be written, got '.'. This is a folder; name"),
+        (
+            "%jaxtimeit --save none/a.json f(x)",
+            "--save: expected a file that can be written, got 'none/a.json'. There",
+        ),
+        ("%jaxtimeit --against none.json f(x)", "--against: expected a saved record, got 'none.json'. No such file"),
+        ("%jaxmem --pprof=none/x f(x)", "--pprof: expected a file that can be written, got 'none/x'. There is no"),
+        (
+            "%jaxprof --perfetto . f(x)",
+            "--logdir or --perfetto: expected paths that can be written, got '.'. This is",
+        ),
+        (
+            "%jaxdoctor --only f(x)",
+            "%jaxdoctor --only: expected code after it, got none. Write --only recompile f(x)",
+        ),
+        (
+            "%%jaxcompare --sweep n=float16\na: n\nb: n",
+            "--sweep n=float16: expected Python values, but name 'float16' is not defined. Write for example",
+        ),
+        (
+            "%%jaxcompare --sweep n=[]\na: n\nb: n",
+            "--sweep n: expected at least one value, got none. Write for example --sweep n=64,256",
+        ),
+        ("%%jaxcompare --sweep n=1,1\na: n\nb: n", "--sweep n: expected different values, got 1 twice. Write for"),
+        (
+            "%%jaxcompare --per items=many\na: 1\nb: 1",
+            "--per items=: expected a number, but name 'many' is not defined",
+        ),
+        (
+            "%%jaxcompare --per 'items=('\na: 1\nb: 1",
+            "--per items=: expected Python code, got '(': '(' was never closed",
+        ),
+        ("%%jaxcompare --each 'y = '\na: 1\nb: 1", "--each: expected Python code, got 'y = ': invalid syntax."),
+        ("%jaxtimeit --setup 'f(x' 1", "--setup: expected Python code, got 'f(x': "),
+        ("%jaxtime -h f(x)", "%jaxtime -h: expected nothing after it, got 'f(x)'. It prints the help."),
+        ("%%jaxcompare\na:\nb: 1", "%%jaxcompare: expected an expression after the label a, got nothing. Write a: f"),
+        (
+            "%%jaxcompare\ntwo words:  # no\nb: 1",
+            "%%jaxcompare: expected an expression after the label two words, got",
+        ),
+        ('%%jaxcompare\n"": 1\nb: 1', "%%jaxcompare: expected text in the quotes of a label, got none. Write "),
     ],
 )
 def test_a_wrong_option_takes_one_line(session: Any, cell: str, message: str) -> None:
@@ -59,7 +104,8 @@ def wrong(call: Any, kind: type[Exception]) -> str:
     with pytest.raises(kind) as caught:
         call()
     stack = traceback.extract_tb(caught.value.__traceback__)
-    assert [each.name for each in stack if "jaxmagic/jaxmagic" in each.filename.replace("\\", "/")] in ([], ["shown"])
+    ours = [each.name for each in stack if Path(each.filename).is_relative_to(PACKAGE)]
+    assert ours in ([], ["shown"])
     assert stack[-1].name in ("<lambda>", "shown")
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
@@ -106,6 +152,132 @@ def test_arguments_are_refused_with_what_to_write() -> None:
     assert message == "rtol: expected a fraction between 0 and 1, got '1%'; for example rtol=0.01"
     message = wrong(lambda: jaxmagic.explore(3), TypeError)
     assert message.startswith("explore(): expected a record, or nothing for the session's history, got int. Magics")
+
+
+def f(x: Any) -> Any:
+    return x
+
+
+def benchmark() -> Any:
+    return jaxmagic.benchmark(f, 1, budget_s=0.01)
+
+
+def wrong_inside(x: Any) -> Any:
+    return f(x, x)  # type: ignore[call-arg]
+
+
+def record() -> Any:
+    with jaxmagic.stopwatch() as watch:
+        pass
+    return watch.timing
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: jaxmagic.benchmark(), TypeError, "benchmark() missing 1 required positional argument: 'fn'"),
+        (lambda: jaxmagic.benchmark(f, 1, budget=1), TypeError, "f takes no keyword budget. Did you mean budget_s? "),
+        (lambda: jaxmagic.benchmark(f, 1, n=5), TypeError, "f takes no keyword n. The options are rtol, budget_s, "),
+        (
+            lambda: jaxmagic.benchmark(f),
+            TypeError,
+            "f: expected the arguments (x), got 0 (missing a required argument: 'x'). Write the arguments after the "
+            "function: benchmark(f, x).",
+        ),
+        (lambda: jaxmagic.benchmark(f, 1, 2), TypeError, "f: expected the arguments (x), got 2 (too many positional"),
+        (lambda: jaxmagic.benchmark(f, setup=3), TypeError, "setup: expected a function, got int. Write for example"),
+        (lambda: jaxmagic.benchmark(f, setup=lambda: 3), TypeError, "setup: expected the positional arguments as a "),
+        (lambda: jaxmagic.profile(f, 1, clod=True), TypeError, "f takes no keyword clod. Did you mean cold? "),
+        (lambda: jaxmagic.memory(f), TypeError, "f: expected the arguments (x), got 0 "),
+        (lambda: jaxmagic.memory_requirement(f, 1, 2), TypeError, "f: expected the arguments (x), got 2 "),
+        (lambda: jaxmagic.diagnose(f, 1, verifi=True), TypeError, "f takes no keyword verifi. Did you mean verify? "),
+        (lambda: jaxmagic.compare({"a": f}, 1), ValueError, "expected at least two candidates, got 1. Use benchmark"),
+        (lambda: jaxmagic.compare({"a": f, "b": f}), TypeError, "a: expected the arguments (x), got 0 "),
+        (lambda: jaxmagic.compare({"a": f, "b": f}, 1, modes="back"), ValueError, "modes: expected some of forward"),
+        (lambda: jaxmagic.compare({"a": f, "b": f}, 1, baseline="c"), ValueError, "baseline: expected one of the la"),
+        (lambda: jaxmagic.compare(jaxmagic.history(), 1), TypeError, "compare(): expected functions by their label"),
+        (
+            lambda: jaxmagic.compare(benchmark(), benchmark(), anyways=True),  # type: ignore[call-overload]
+            TypeError,
+            "compare(old, new): expected only anyway and measure, got anyways",
+        ),
+        (
+            lambda: jaxmagic.profile(f, 1, logdir="runs", label="a/b"),
+            ValueError,
+            "label: expected the name of a folder",
+        ),
+        (
+            lambda: jaxmagic.benchmark(f, 1, budget_s=10**400),
+            ValueError,
+            "budget_s: expected a positive number, got 10",
+        ),
+        (
+            lambda: jaxmagic.stopwatch().timing,
+            jaxmagic.NotMeasured,
+            "There is no timing yet: it is made when the with",
+        ),
+        (lambda: jaxmagic.sweep(f, n=[]), ValueError, "n: expected at least one value, got none"),
+        (lambda: jaxmagic.sweep(f, lambda n: (n,)), ValueError, "sweep(): expected a variable with its values, got"),
+        (
+            lambda: jaxmagic.sweep(f, lambda m: (m,), n=[3, 4]),
+            TypeError,
+            "make_args takes no keyword n. Its parameters are the variables: lambda n: (jnp.ones(n),)",
+        ),
+        (lambda: jaxmagic.sweep(f, lambda n, m: (n,), n=[3]), TypeError, "make_args: expected the arguments (n, m)"),
+        (lambda: jaxmagic.load("none.json"), FileNotFoundError, "[Errno 2] No such file or directory: 'none.json'"),
+        (lambda: jaxmagic.load("."), IsADirectoryError, "[Errno 21] Is a directory: '.'"),
+        (lambda: jaxmagic.load(3), TypeError, "load(): expected the path of a file, got int"),  # type: ignore[arg-type]
+        (lambda: jaxmagic.load(__file__), jaxmagic.RecordError, f"{__file__}: not a record of jaxmagic, because it "),
+        (
+            lambda: jaxmagic.read_profile("none.pb"),
+            FileNotFoundError,
+            "[Errno 2] No such file or directory: 'none.pb'",
+        ),
+        (lambda: jaxmagic.read_profile(__file__), jaxmagic.NotMeasured, f"{__file__} is not a recording of the JAX"),
+        (lambda: jaxmagic.save("a.json", record()), TypeError, "save(): expected a record or the history, got str. "),
+        (lambda: jaxmagic.save(record(), "a.pdf"), ValueError, "a.pdf: expected a file for JSON, got the name of a "),
+        (lambda: record().figure("none"), ValueError, "of: expected 'parts' for a Timing, got 'none'"),
+        (lambda: record().to_frame("none"), ValueError, "of: expected one of 'timings', 'compilations', got 'none'"),
+        (lambda: jaxmagic.history()[10**6], IndexError, "the history: expected an index below "),
+        (lambda: jaxmagic.live(3), TypeError, "live(): expected a mapping from names to values, got int"),
+        (
+            lambda: jaxmagic.peaks(flops="1T"),
+            ValueError,
+            "flops: expected a rate per second from 1 to 1e24, got '1T'",
+        ),
+        (lambda: jaxmagic.explain_error(3), TypeError, "explain_error(): expected an exception, got int"),
+        (lambda: assert_faster(f, f), TypeError, "the other: expected the arguments (x), got 0 "),
+        (lambda: jaxmagic.comparee, AttributeError, "module 'jaxmagic' has no attribute 'comparee'"),
+    ],
+)
+def test_a_wrong_call_shows_no_frame_of_ours(call: Any, kind: type[Exception], message: str) -> None:
+    assert wrong(call, kind).startswith(message)
+
+
+def test_a_label_that_a_comparison_lacks_is_told(comparison: Any, sweep: Any) -> None:
+    for each in (lambda: comparison["z"], lambda: comparison.candidate("z"), lambda: sweep["z"]):
+        assert wrong(each, KeyError) == "\"expected one of the candidates numpy, jit, got 'z'\""
+
+
+def test_a_mode_may_be_given_alone() -> None:
+    import jax.numpy as jnp
+
+    functions = {"a": jnp.sin, "b": lambda x: jnp.sin(x)}
+    assert [*jaxmagic.compare(functions, 1.0, modes="grad", budget_s=0.02)] == ["a", "b"]  # type: ignore[call-overload]
+
+
+def test_an_error_of_a_call_inside_the_function_keeps_its_words() -> None:
+    with pytest.raises(TypeError, match=r"f\(\) takes 1 positional argument but 2 were given") as caught:
+        jaxmagic.benchmark(wrong_inside, 1)
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].name == "wrong_inside"
+
+
+def test_a_fault_of_ours_keeps_its_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = jaxmagic.save(record(), tmp_path / "run.json")
+    monkeypatch.setattr("jaxmagic.records.storage._decode_document", None)
+    with pytest.raises(TypeError, match="not callable") as caught:
+        jaxmagic.load(path)
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].name == "load"
 
 
 #: What a message of usage has: what was expected, or what to write.

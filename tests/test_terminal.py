@@ -40,7 +40,7 @@ def test_no_string_of_a_record_reaches_a_terminal_as_it_is(document: Any) -> Non
 def test_messages_of_our_errors_hold_no_control_characters() -> None:
     error = jaxmagic.RecordError(f"one\n{EVIL}")
     assert str(error) == "one\na�[2Jb���31m��"
-    with pytest.raises(ValueError, match="labels have to differ|no candidate") as caught:
+    with pytest.raises(ValueError, match="expected one of the labels") as caught:
         jaxmagic.compare({EVIL: lambda: 1, "other": lambda: 1}, baseline="none", budget_s=0.01)
     assert "\x1b" not in str(caught.value)
 

@@ -17,7 +17,7 @@ from ..interrupts import interruptible
 from ..magics import options
 from ..magics.declare import JaxMagics, of_all_that_repeat, read_with
 from ..magics.deliver import finish, finish_early, load_earlier
-from ..magics.parsed_source import parse
+from ..magics.parsed_source import parse, parse_option
 from ..magics.repeatable import Repeatable, called_without_arguments, compile_setup
 from ..progress.bar import shown_progress
 from ..runtime.functions import is_folded, only_name
@@ -34,7 +34,7 @@ from .verbs.earlier import Earlier
 @magic_arguments("jaxtimeit")
 @argument("-n", metavar="N", type=options.positive_int, help="Calls per sample; as many as needed by default.")
 @argument("-r", metavar="R", type=options.positive_int, help="Take exactly R samples, however wide the interval is.")
-@argument("-p", metavar="P", type=options.positive_int, help="Significant digits of the report.")
+@argument("-p", metavar="P", type=options.digits, help="Significant digits of the report.")
 @argument(
     "--rtol",
     metavar="SHARE",
@@ -106,7 +106,7 @@ def _run(
     tree = parse(shell, "jaxtimeit", statement, is_line=cell is None)
     if not tree.body:
         raise UsageError("%jaxtimeit has nothing to run. Write the statement after it: %jaxtimeit f(x).")
-    setups = [*_option(shell, "--setup", arguments.setup), *_statements(shell, setup)]
+    setups = [*parse_option(shell, "jaxtimeit", "--setup", arguments.setup), *_statements(shell, setup)]
     namespace = shell.user_ns if local_ns is None or local_ns is shell.user_ns else {**shell.user_ns, **local_ns}
     earlier = load_earlier(shell, arguments, Benchmark, Earlier)
     require_jax()
@@ -114,7 +114,7 @@ def _run(
     make = compile_setup(
         [tree.body],
         setup=setups,
-        each=_option(shell, "--each", arguments.each),
+        each=parse_option(shell, "jaxtimeit", "--each", arguments.each),
         namespace=namespace,
         filename=tree.filename,
     )
@@ -155,14 +155,6 @@ def _runner(make: Callable[[], Repeatable], named: str | None) -> Runner:
     """Run the setup, and return the runner of the statement. Fresh processes also call this."""
     (body,), each = make()
     return Runner(body, each=each, named=named)
-
-
-def _option(shell: InteractiveShell, name: str, code: str | None) -> list[ast.stmt]:
-    """Return the statements of an option, which has no line of its own to show."""
-    try:
-        return _statements(shell, code)
-    except SyntaxError as error:
-        raise UsageError(f"{name}: expected Python code, got {code!r}: {error.msg}.") from None
 
 
 def _statements(shell: InteractiveShell, code: str | None) -> list[ast.stmt]:

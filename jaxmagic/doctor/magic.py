@@ -107,5 +107,8 @@ def jaxdoctor(magics: JaxMagics, line: str, cell: str | None = None, local_ns: d
     """
     words, statement = options.split(line, jaxdoctor.parser)
     if cell is None and options.only_comment(statement):
-        return _explain(magics, options.parse(words, jaxdoctor.parser))
+        arguments = options.parse(words, jaxdoctor.parser)
+        if arguments.only:
+            raise UsageError("%jaxdoctor --only: expected code after it, got none. Write --only recompile f(x)")
+        return _explain(magics, arguments)
     return run_called(magics.shell, "jaxdoctor", jaxdoctor.parser, line, cell, local_ns)

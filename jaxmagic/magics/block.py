@@ -22,9 +22,9 @@ from ..report.displayable import Displayable
 from ..report.mimebundle import outputs
 from ..report.style import DEFAULT, Style
 from ..report.to_text import to_text
-from ..runtime.tracebacks import drop_handler
 from ..session.record import Record
 from ..terminal import written_to
+from ..tracebacks import drop_handler
 from . import options
 from .attempts import attempt
 from .declare import declared, keeping_last_shown

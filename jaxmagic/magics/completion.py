@@ -21,6 +21,7 @@ from .declare import declared
 from .magic_calls import Parsers
 
 _MAGIC = re.compile(r"(?:^|.*[\s=])%{1,2}(?P<magic>\w+)\s+(?P<options>.*)$", re.S)
+_MODULE = "jaxmagic."
 _PUBLIC_NAME = re.compile(r"(?:^|.*[^\w.])jaxmagic\.[^\W_]?\w*$", re.S)
 
 
@@ -63,10 +64,10 @@ def public_names(before: str, token: str, module: Any) -> list[str]:
         module: what the user's session calls ``jaxmagic``.
     """
     ours = getattr(module, "__name__", None) == "jaxmagic" and hasattr(module, "_PUBLIC")
-    if not ours or not _PUBLIC_NAME.match(before) or not token.startswith("jaxmagic."):
+    if not ours or not _PUBLIC_NAME.match(before) or not token.startswith(_MODULE):
         return []
     names = sorted(module.__all__, key=lambda name: (not name[0].islower(), "_ipython_" in name, name))
-    return [each for each in (f"jaxmagic.{name}" for name in names) if each.startswith(token)]
+    return [each for each in (f"{_MODULE}{name}" for name in names) if each.startswith(token)]
 
 
 def _open_option(words: Sequence[str], parser: argparse.ArgumentParser) -> argparse.Action | None:
@@ -143,8 +144,11 @@ def _matcher_of(complete: Callable[[str, str, str], list[str]]) -> Any:
 
     @context_matcher(identifier="jaxmagic")
     def jaxmagic_matcher(context: Any) -> dict[str, Any]:
-        found = complete(context.text_until_cursor, context.token, context.full_text)
+        token = context.token
+        found = complete(context.text_until_cursor, token, context.full_text)
+        if found and token.startswith(_MODULE):  # JupyterLab keeps the order only behind the dot, and sorts elsewhere
+            token, found = token.removeprefix(_MODULE), [each.removeprefix(_MODULE) for each in found]
         completed = [SimpleCompletion(text=each, type="jaxmagic") for each in found]
-        return {"completions": completed, "suppress": bool(found), "ordered": True}
+        return {"completions": completed, "suppress": bool(found), "ordered": True, "matched_fragment": token}
 
     return jaxmagic_matcher

@@ -18,9 +18,10 @@ from traitlets import Bool, Enum, Float, Int, TraitError, observe
 from ..report.style import Style
 from ..runtime.given import rate
 from ..runtime.given_peaks import Given, give_peaks
-from ..runtime.tracebacks import keep_last_shown, of_the_user
+from ..session.shown_errors import keep_last_shown
 from ..subjects import Magic, magics
 from ..terminal import width, written_to
+from ..tracebacks import of_the_user
 from . import options
 
 _P = ParamSpec("_P")

@@ -57,24 +57,31 @@ def load_earlier(
             refuse_picture(file)
             target_of(file)
         except OSError as error:
-            raise UsageError(f"--save: {error.strerror}: {error.filename}. Nothing was run.") from None
+            raise refused_path("--save", "a file that can be written", file, error) from None
         except ValueError as error:
             raise UsageError(f"--save: {error} Nothing was run.") from None
     if arguments.against is None:
         return None
+    path = shell.var_expand(arguments.against)
     try:
-        record = load(shell.var_expand(arguments.against))
+        record = load(path)
     except OSError as error:
-        raise UsageError(f"--against: {error.strerror}: {error.filename}. Nothing was run.") from None
+        raise refused_path("--against", "a saved record", path, error) from None
     except RecordError as error:
         reason = str(error).rstrip(".")
         raise UsageError(f"--against: expected a saved record, got {reason}. Nothing was run.") from None
     if not isinstance(record, kind):
         raise UsageError(
-            f"--against {arguments.against}: this magic makes a {kind.__name__}; the file holds a "
+            f"--against {arguments.against}: expected a {kind.__name__}, which this magic makes, got a "
             f"{type(record).__name__}. Name a file that the same magic has written with --save."
         )
     return earlier(record, str(arguments.against), anyway=arguments.anyway)
+
+
+def refused_path(option: str, expected: str, given: str, error: OSError) -> UsageError:
+    """Return the error for a path that the system refuses, which names the folder if that is the reason."""
+    about = "" if error.filename is None or Path(error.filename) == Path(given) else f": {error.filename}"
+    return UsageError(f"{option}: expected {expected}, got {given!r}. {error.strerror}{about}. Nothing was run.")
 
 
 def finish(

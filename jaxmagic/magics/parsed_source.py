@@ -41,11 +41,15 @@ def parse(
     if is_line and is_path(code):
         raise _reads_no_file(magic, code)
     transformed = shell.transform_cell(code)
-    filename = shell.compile.cache(transformed, shell.execution_count)
+    filename = shell.compile.cache(transformed, _current_cell(shell))
     try:
         tree = ast.parse(transformed if as_python is None else as_python(transformed), filename)
     except SyntaxError:
         option = re.match(r"-\w\s", code)
+        if is_line and option and option[0].strip() == "-h":
+            raise UsageError(
+                f"%{magic} -h: expected nothing after it, got {code[2:].strip()[:60]!r}. It prints the help."
+            ) from None
         if is_line and option:
             raise UsageError(
                 f"%{magic} has no option {option[0].strip()}, and this is not valid Python code. See %{magic}?"
@@ -54,6 +58,26 @@ def parse(
     tree = shell.transform_ast(tree)
     tree.filename = filename
     return tree
+
+
+def parse_option(shell: InteractiveShell, magic: str, option: str, code: str | None) -> list[ast.stmt]:
+    """Return the statements that an option was given, which has no line of its own to show.
+
+    Raises:
+        UsageError: they are not valid Python.
+    """
+    if not code or not code.strip():
+        return []
+    try:
+        return parse(shell, magic, code, is_line=True).body
+    except SyntaxError as error:
+        raise UsageError(f"{option}: expected Python code, got {code!r}: {error.msg}.") from None
+
+
+def _current_cell(shell: InteractiveShell) -> int:
+    """Return the number of the cell that runs; IPython 9 counts it before, and earlier ones after it has run."""
+    number = getattr(getattr(shell.displayhook, "exec_result", None), "execution_count", None)
+    return shell.execution_count if number is None else int(number)
 
 
 def is_path(code: str) -> bool:

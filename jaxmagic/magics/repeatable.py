@@ -78,13 +78,25 @@ def compile_setup(
     tree = ast.Module([outer], [])
     ast.fix_missing_locations(tree)
     scratch: dict[str, Any] = {}
-    exec(compile(tree, filename, "exec"), namespace, scratch)
+    exec(_named_as_a_cell(compile(tree, filename, "exec")), namespace, scratch)
 
     def run(**values: Any) -> Repeatable:
         each_function, *body_functions = scratch[_SETUP](**values)
         return Repeatable(tuple(body_functions), each_function if each else None)
 
     return run
+
+
+def _named_as_a_cell(code: CodeType) -> CodeType:
+    """Name the generated functions as the code of a cell is named.
+
+    There is no ``def`` of them in the source. Under another name, a traceback in a kernel of IPython 9 looks for one,
+    and shows the first statement of the cell in place of the line that failed.
+    """
+    inside = tuple(_named_as_a_cell(each) if isinstance(each, CodeType) else each for each in code.co_consts)
+    if not code.co_name.startswith("__jaxmagic_"):
+        return code.replace(co_consts=inside)
+    return code.replace(co_consts=inside, co_name="<module>", co_qualname="<module>")
 
 
 def called_without_arguments(statement: Statements, namespace: Mapping[str, Any]) -> Any:

@@ -15,6 +15,7 @@ from ..magics import options
 from ..magics.block import asked_for, current_style, show, view
 from ..magics.called_magic import run_called
 from ..magics.declare import JaxMagics, of_all_that_run_once, recorded_by
+from ..magics.deliver import refused_path
 from ..magics.recorder import Recorder, silenced
 from .verbs import live, memory_watch
 
@@ -35,7 +36,7 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
             pprof=pprof,
         )
     except OSError as error:
-        raise UsageError(f"--pprof={pprof}: {error.strerror}: {error.filename}. Nothing was run.") from None
+        raise refused_path("--pprof", "a file that can be written", pprof, error) from None
 
 
 @magic_arguments("jaxmem")
@@ -68,7 +69,7 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
 @argument(
     "--before",
     action="store_true",
-    help="Run nothing: list live arrays, and the names that hold them.",
+    help="Run nothing: list live arrays, and the names that hold them, as %%jaxmem without code does.",
 )
 def jaxmem(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
     """Run a statement or a cell once, and measure its memory.
@@ -81,6 +82,8 @@ def jaxmem(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict
 
         %%jaxmem [options]
         …
+
+    Without code it lists the arrays that are alive, and the names that hold them.
 
     The report has the memory of arrays before and after, and the names that hold them; the memory that each program
     that ran or was compiled needs, with a memory map; and the memory use of the process and its devices during the
@@ -102,17 +105,18 @@ def _run(
         UsageError: a wrong option, nothing to run, or ``--before`` with something to run or to write.
     """
     arguments, rest = options.read(line, parser)
-    if cell is None and not arguments.before and not rest.strip():
+    unknown, alone = _of_a_run(arguments, parser), cell is None and not rest.strip()
+    if alone and unknown and not arguments.before:
         raise UsageError(
-            "%jaxmem has nothing to run. Write the statement after it: %jaxmem f(x), or put %%jaxmem on top of a "
-            "cell. %jaxmem --before runs nothing, and lists the arrays that are alive."
+            f"%jaxmem {' '.join(unknown)} has nothing to run. Write the statement after it: %jaxmem f(x), or put "
+            "%%jaxmem on top of a cell."
         )
-    if not arguments.before:
+    if not arguments.before and not alone:
         return run_called(shell, "jaxmem", parser, line, cell, local_ns)
     below = [rest] if cell is None else [rest, *cell.splitlines()] if isinstance(cell, str) else None
     if below is None or not all(map(options.only_comment, below)):  # None where code follows a marker
         raise UsageError("%jaxmem --before: expected no code after it. Put the code on a line of its own.")
-    if unknown := _of_a_run(arguments, parser):
+    if unknown:
         raise UsageError(
             f"%jaxmem --before: expected no option that needs a run, got {' and '.join(unknown)}. "
             "Leave one of them out."

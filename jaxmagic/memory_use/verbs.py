@@ -11,9 +11,10 @@ from ..progress.bar import shown_progress
 from ..progress.compiling_line import compiling_line
 from ..records.files import target_of, write
 from ..runtime.functions import name_of
+from ..runtime.given_arguments import measured_by
 from ..runtime.jax_version import require_jax
-from ..runtime.tracebacks import of_the_user
 from ..session.verbs import history
+from ..tracebacks import of_the_user
 from .capture.heap_snapshots import HeapWatch
 from .capture.run import MemoryWatch
 from .record.live_arrays import LiveArrays
@@ -76,7 +77,7 @@ def memory(
     watch.start()
     error: BaseException | None = None
     try:
-        watch.result = fn(*args, **kwargs)
+        watch.result = measured_by(memory, lambda: fn(*args, **kwargs), fn, args, kwargs)
     except BaseException as raised:
         error = raised
         raise
@@ -125,6 +126,7 @@ def memory_watch(
     )
 
 
+@of_the_user
 def live(namespace: Mapping[str, Any] | None = None) -> LiveArrays:
     """List live JAX arrays, largest first, and the names that hold them.
 
@@ -146,7 +148,7 @@ def live(namespace: Mapping[str, Any] | None = None) -> LiveArrays:
 
     require_jax()
     if namespace is None:
-        return list_live_arrays(sys._getframe(1).f_globals)  # no copy: modules are recognized by their globals
+        return list_live_arrays(sys._getframe(2).f_globals)  # no copy: modules are recognized by their globals
     if not isinstance(namespace, Mapping):
         raise TypeError(
             f"live(): expected a mapping from names to values, got {type(namespace).__name__}. "
@@ -191,6 +193,6 @@ def memory_requirement(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Exe
     namespace = sys._getframe(2).f_globals  # of the caller of the decorator's wrapper
     with shown_progress() as progress:
         progress.stage("compiling")
-        program, origin = compiled_for(fn, args, kwargs)
+        compiled = measured_by(memory_requirement, lambda: compiled_for(fn, args, kwargs), fn, args, kwargs)
         progress.stage("reading the memory map")
-        return requirement(program, origin, namespace)
+        return requirement(*compiled, namespace)

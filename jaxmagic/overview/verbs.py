@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..runtime.tracebacks import of_the_user
 from ..session.verbs import history
 from ..session.view_of import view_of
+from ..tracebacks import of_the_user
 
 if TYPE_CHECKING:
     from ipywidgets import VBox

@@ -12,6 +12,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from ..magics import options
 from ..magics.called_magic import run_called
 from ..magics.declare import JaxMagics, of_all_that_run_once, recorded_by
+from ..magics.deliver import refused_path
 from ..magics.recorder import Recorder
 from .verbs import profile_watch
 
@@ -38,7 +39,9 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
         option = "--" if str(error).startswith("label:") else "--logdir: "
         raise UsageError(f"{option}{error}. Nothing was run.") from None
     except OSError as error:
-        raise UsageError(f"--logdir or --perfetto: {error}. Nothing was run.") from None
+        raise refused_path(
+            "--logdir or --perfetto", "paths that can be written", str(error.filename), error
+        ) from None
 
 
 @magic_arguments("jaxprof")

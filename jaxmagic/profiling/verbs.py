@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from ..interrupts import begins, ends
 from ..progress.bar import shown_progress
-from ..records.files import target_of, write
+from ..records.files import path_of, target_of, write
 from ..records.note import Note, note
 from ..runtime.functions import name_of
 from ..runtime.given import rate, whole
+from ..runtime.given_arguments import measured_by
 from ..runtime.given_peaks import Given, give_peaks
-from ..runtime.tracebacks import drop_handler, of_the_user
 from ..session.verbs import history
 from ..timing.capture.recorded_calls import record_calls
+from ..tracebacks import drop_handler, of_the_user
 from .capture.command_buffers import without_command_buffers
 from .capture.logdir import LogDir
 from .capture.run import ProfileWatch
@@ -92,7 +92,6 @@ def profile(
         raise ValueError(f"most_s: expected seconds above 0 or None, got {most_s!r}")
     if most_events is not None:
         whole("most_events", most_events)
-    compiled = fn if command_buffers else without_command_buffers(fn, *args, **kwargs)
     notes = () if command_buffers else (note("profiling.without_command_buffers"),)
     watch = profile_watch(
         runs=n,
@@ -104,10 +103,16 @@ def profile(
         most_s=most_s,
         most_events=most_events,
     )
-    record_calls(watch, partial(compiled, *args, **kwargs), name_of(fn))
-    return watch.record
+
+    def record() -> Profile:
+        compiled = fn if command_buffers else without_command_buffers(fn, *args, **kwargs)
+        record_calls(watch, partial(compiled, *args, **kwargs), name_of(fn))
+        return watch.record
+
+    return measured_by(profile, record, fn, args, kwargs)
 
 
+@of_the_user
 def peaks(*, flops: float | None = None, bytes: float | None = None) -> None:
     """Set the peak rates that operations are compared with, instead of data sheets or measurements.
 
@@ -240,6 +245,7 @@ def profiler() -> Profiled:
     return Profiled()
 
 
+@of_the_user
 def read_profile(path: str | os.PathLike[str]) -> Profile:
     """Open a recording of the JAX profiler that was made elsewhere.
 
@@ -263,6 +269,7 @@ def read_profile(path: str | os.PathLike[str]) -> Profile:
     """
     from .capture.open_recording import open_recording
 
+    folder_or_file = path_of("read_profile()", path)
     with shown_progress() as progress:
         progress.stage("reading the recording")
-        return open_recording(Path(path))
+        return open_recording(folder_or_file)

@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..subjects import medium
+from ..tracebacks import of_the_user
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -33,6 +34,7 @@ class Exportable:
         stored: dict[str, Any] = plain(self)
         return {name: plain(getattr(self, name)) for name in self._derived} | stored
 
+    @of_the_user
     def to_frame(self, of: str | None = None) -> DataFrame:
         """Return a tidy pandas frame, with units in the column names; values that were not measured are ``<NA>``.
 

@@ -42,6 +42,17 @@ _KINDS = {
 }
 
 
+def path_of(verb: str, given: object) -> Path:
+    """Return what a verb was given as a path.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if not isinstance(given, str | os.PathLike):
+        raise TypeError(f"{verb}: expected the path of a file, got {type(given).__name__}")
+    return Path(given)
+
+
 def read(path: Path, most_bytes: int = _MOST_BYTES) -> bytes:
     """Read a regular file.
 

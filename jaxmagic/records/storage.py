@@ -17,7 +17,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..errors import RecordError
 from ..subjects import kind_named, kinds
-from .files import read, replacing, short, target_of
+from ..tracebacks import of_the_user
+from .files import path_of, read, replacing, short, target_of
 
 #: Raised by one when a field changes its meaning, so that an old program refuses a new file.
 VERSION = 2
@@ -35,6 +36,7 @@ _DIFFERENCES = {"saved_ns", "change_bytes"}
 _LEAST = {"count": 1, "devices": 1, "runs": 0, "peak_flops": 1, "peak_bytes": 1}
 
 
+@of_the_user
 def save(record: object, path: str | os.PathLike[str]) -> Path:
     """Write `record` to `path` as JSON; an existing file is replaced completely or not at all.
 
@@ -50,7 +52,7 @@ def save(record: object, path: str | os.PathLike[str]) -> Path:
         The path.
 
     Raises:
-        TypeError: `record` is not a record.
+        TypeError: `record` is not a record, or `path` is not a path.
         ValueError: `path` has the suffix of a picture.
         OSError: the file cannot be written.
 
@@ -64,10 +66,10 @@ def save(record: object, path: str | os.PathLike[str]) -> Path:
     kind = type(record).__name__
     if kind not in kinds("saved") or kind_named(kind) is not type(record):
         raise TypeError(
-            f"save() expected a record or the history, got {kind}. "
+            f"save(): expected a record or the history, got {kind}. "
             "Pass a record, such as jaxmagic.last() or the timing of a stopwatch."
         )
-    refuse_picture(path)
+    refuse_picture(path_of("save()", path))
     document = {"format": _FORMAT, "version": VERSION, "kind": kind, "record": encode(record)}
     target = target_of(path)
     with replacing(target, "w", encoding="utf-8") as file:
@@ -90,10 +92,12 @@ def refuse_picture(path: str | os.PathLike[str]) -> None:
         )
 
 
+@of_the_user
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a record that :func:`save` wrote.
 
     Raises:
+        TypeError: `path` is not a path.
         RecordError: the file is not a record, is broken, or was written by a newer jaxmagic; the message names
             the field.
         OSError: the file cannot be read.
@@ -105,7 +109,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> jaxmagic.load(path).wall_ns == t.timing.wall_ns
     True
     """
-    source = Path(path)
+    source = path_of("load()", path)
     try:
         document = json.loads(read(source, _MOST_BYTES))
     except (ValueError, RecursionError) as error:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..records.exportable import Exportable
 from ..terminal import width, written_to
+from ..tracebacks import of_the_user
 
 if TYPE_CHECKING:
     import os
@@ -57,6 +58,7 @@ class Displayable(Shown, Exportable):
 
         return save(self, path)
 
+    @of_the_user
     def figure(self, of: str | None = None) -> Figure:
         """Draw the record's chart as a matplotlib figure for a paper: 6.4 inches wide, with labelled axes and units.
 

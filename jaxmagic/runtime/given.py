@@ -21,7 +21,7 @@ def positive(name: str, value: float) -> float:
     """Return `value` if it is a positive number."""
     number = _number(value)
     if not 0 < number < inf:
-        raise ValueError(f"{name}: expected a positive number, got {value!r}")
+        raise ValueError(f"{name}: expected a positive number, got {_shown(value)}; for example {name}=0.5")
     return number
 
 
@@ -29,7 +29,7 @@ def not_negative(name: str, value: float) -> float:
     """Return `value` if it is zero or a positive number."""
     number = _number(value)
     if not 0 <= number < inf:
-        raise ValueError(f"{name}: expected a number of at least 0, got {value!r}")
+        raise ValueError(f"{name}: expected a number of at least 0, got {_shown(value)}")
     return number
 
 
@@ -37,7 +37,7 @@ def share(name: str, value: float) -> float:
     """Return `value` if it is a fraction between 0 and 1; a relative interval as wide as its median says nothing."""
     number = _number(value)
     if not 0 < number < 1:
-        raise ValueError(f"{name}: expected a fraction between 0 and 1, got {value!r}; for example {name}=0.01")
+        raise ValueError(f"{name}: expected a fraction between 0 and 1, got {_shown(value)}; for example {name}=0.01")
     return number
 
 
@@ -52,7 +52,7 @@ def rate(name: str, value: float) -> float:
 def whole(name: str, value: int, least: int = 1) -> int:
     """Return `value` if it is an integer of at least `least`."""
     if type(value) is not int or value < least:
-        raise ValueError(f"{name}: expected an integer of at least {least}, got {value!r}")
+        raise ValueError(f"{name}: expected an integer of at least {least}, got {_shown(value)}")
     return value
 
 

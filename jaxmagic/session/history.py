@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from ..report.displayable import Displayable
+from ..tracebacks import of_the_user
 
 if TYPE_CHECKING:
     from .record import Record
@@ -84,13 +85,14 @@ class History(Displayable):
     def __getitem__(self, index: int) -> Record: ...
     @overload
     def __getitem__(self, index: slice) -> list[Record]: ...
+    @of_the_user
     def __getitem__(self, index: int | slice) -> Record | list[Record]:
         if isinstance(index, slice):
             return list(self._records)[index]
         try:
             return self._records[index]
         except IndexError:
-            raise IndexError(f"the history holds {len(self)} records; got index {index}") from None
+            raise IndexError(f"the history: expected an index below {len(self)}, got {index}") from None
 
     def __eq__(self, other: object) -> bool:
         return list(self) == list(other) if isinstance(other, History) else NotImplemented

@@ -10,6 +10,7 @@ from ..errors import NotMeasured
 from ..interrupts import uninterrupted
 from ..records.environment import Environment
 from ..runtime.environment import probe
+from ..tracebacks import of_the_user
 from .history import History
 from .record import Record
 
@@ -64,6 +65,7 @@ def environment() -> Environment:
     return probe()
 
 
+@of_the_user
 def last() -> Record:
     """Return the newest record of the session.
 

@@ -13,7 +13,8 @@ LABELS = "%%jaxcompare --baseline \njit of vmap: f(x)\neager: x @ x"
 
 @pytest.fixture(scope="module")
 def notebook(new_notebook: Callable[..., Notebook]) -> Notebook:
-    it = new_notebook("completion.ipynb", "%load_ext jaxmagic", "%jaxtime --ex", "%jaxtimeit --save ", LABELS)
+    first = "%load_ext jaxmagic\nimport jaxmagic"
+    it = new_notebook("completion.ipynb", first, "%jaxtime --ex", "%jaxtimeit --save ", LABELS, "jaxmagic.")
     it.wait_for_kernel()
     it.cell(0).locator(".cm-content").click()
     it.page.keyboard.press("Control+Enter")
@@ -40,6 +41,12 @@ def test_options_are_offered(notebook: Notebook) -> None:
 
 def test_files_are_offered(notebook: Notebook) -> None:
     assert "completion.ipynb" in offered(notebook, 2)
+
+
+def test_functions_are_offered_before_classes(notebook: Notebook) -> None:
+    names = offered(notebook, 4)
+    assert names[:3] == ["benchmark", "compare", "diagnose"]
+    assert [each[0].islower() for each in names] == sorted((each[0].islower() for each in names), reverse=True)
 
 
 def test_labels_are_offered(notebook: Notebook) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from IPython.core.error import UsageError
 
-from jaxmagic.runtime.tracebacks import last_shown
+from jaxmagic.session.shown_errors import last_shown
 
 FAILING = "import jax\njax.jit(lambda x: float(x))(1.0)"
 
@@ -92,7 +92,7 @@ def test_without_an_error_before_there_is_nothing_to_explain(shown: Any) -> None
 def test_an_array_of_a_failed_call_is_named_after_a_mistake_of_usage(shown: Any) -> None:
     shown.run("import jax.numpy as jnp\ndef failing():\n    big = jnp.ones((7, 11))\n    return big @ big")
     shown.run("failing()", fails=TypeError)
-    shown.run("%jaxmem", fails=UsageError)
+    shown.run("%jaxmem --fetch", fails=UsageError)
     live = shown.run("%jaxmem --before -o")
     (array,) = [each for each in live.arrays if each.shape == "f32[7,11]"]
     assert any("last traceback" in each for each in array.names)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import traceback
 from pathlib import Path
 from typing import Any
 
 import pytest
+from IPython import version_info
 
 import jaxmagic
 
@@ -67,6 +69,24 @@ def test_lines_of_ours_are_hidden(session: Any, code: str) -> None:
         if frame.f_code.co_filename.startswith(PACKAGE) and not frame.f_locals.get("__tracebackhide__")
     ]
     assert ours == [], error
+
+
+@pytest.mark.skipif(version_info < (8,), reason="IPython names no cell in tracebacks")
+@pytest.mark.parametrize("code", ["%jaxtimeit nothing()", "%%jaxcompare\na: nothing()\nb: 1"])
+def test_the_lines_of_a_magic_belong_to_its_cell(session: Any, code: str) -> None:
+    session.shell.run_cell("1", store_history=True)
+    result = session.shell.run_cell(code, store_history=True)
+    file = traceback.extract_tb(result.error_in_exec.__traceback__)[-1].filename
+    assert session.shell.compile.format_code_name(file) == ("Cell", f"In[{result.execution_count}]")
+
+
+@pytest.mark.parametrize("code", ["%%jaxtimeit\ny = 1\nnothing(y)", "%%jaxcompare\ny = 1\na: nothing(y)\nb: y"])
+def test_the_source_of_a_failing_line_is_found(session: Any, code: str) -> None:
+    error = session.shell.run_cell(code).error_in_exec
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    lines, first = inspect.getsourcelines(frame)
+    assert "nothing(y)" in lines[line - max(first, 1)]
+    assert frame.f_code.co_qualname == "<module>"
 
 
 def test_lines_of_ours_are_hidden_in_what_a_fresh_process_says(session: Any) -> None:

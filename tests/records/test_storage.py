@@ -208,7 +208,7 @@ def test_a_record_without_the_fields_of_later_versions_is_read(comparison: Any, 
 
 
 def test_only_records_are_saved(tmp_path: Any) -> None:
-    with pytest.raises(TypeError, match="save\\(\\) expected a record or the history, got dict"):
+    with pytest.raises(TypeError, match="save\\(\\): expected a record or the history, got dict"):
         jaxmagic.save({}, tmp_path / "t.json")  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
 

@@ -23,7 +23,7 @@ def test_the_oldest_is_forgotten_when_there_is_no_more_room(timing: Any) -> None
 
 
 def test_an_index_that_is_not_there_says_how_many_there_are() -> None:
-    with pytest.raises(IndexError, match="holds 0 records; got index 3"):
+    with pytest.raises(IndexError, match="expected an index below 0, got 3"):
         History()[3]
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ...errors import message_of
 from ...runtime.copies import unguarded
-from ...runtime.tracebacks import without_ours
+from ...tracebacks import without_ours
 
 #: The program of a fresh process. It sets the parent's path first, because this module is imported from there.
 PROGRAM = "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); import {module}; {module}.main()"

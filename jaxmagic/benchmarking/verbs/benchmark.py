@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...runtime.functions import is_folded, name_of
 from ...runtime.given import nanoseconds, share, whole
+from ...runtime.given_arguments import measured_by
 from ...runtime.jax_version import require_jax
-from ...runtime.tracebacks import of_the_user
 from ...session.verbs import keep, take_and_keep
+from ...tracebacks import of_the_user
 
 if TYPE_CHECKING:
     from ..record.benchmark import Benchmark
@@ -73,6 +74,8 @@ def benchmark(
             "Write benchmark(f, x), not benchmark(f(x))."
         )
     plan = Plan(rtol=share("rtol", rtol), budget_ns=nanoseconds(budget_s))
+    if setup is not None and not callable(setup):
+        raise TypeError(f"setup: expected a function, got {type(setup).__name__}. Write for example lambda: (x,)")
     if setup is not None and args:
         raise TypeError("both setup and args were given. Return all positional arguments from setup.")
     code, folded = name_of(fn), is_folded(fn, args, kwargs) and not setup
@@ -87,4 +90,5 @@ def benchmark(
             statement = statement_of(fn, args, kwargs, setup)
             return take_launches(statement, plan, whole("processes", processes), **how)
 
-    return take_and_keep(take)
+    passed = args if setup is None else None
+    return measured_by(benchmark, lambda: take_and_keep(take), fn, passed, kwargs)

@@ -19,13 +19,15 @@ def variable(name: str, values: Sequence[Any]) -> Variable:
     >>> variable("dtype", [float, "bfloat16"]).labels
     ('float', 'bfloat16')
     """
+    if not values:
+        raise ValueError(f"{name}: expected at least one value, got none")
     labels: list[str] = []
     seen: dict[Any, int] = {}
     uses: dict[str, int] = {}
     for value in values:
         label = _label(value)
         if _is_among(value, seen):
-            raise ValueError(f"{name} has the value {label} twice")
+            raise ValueError(f"{name}: expected different values, got {label} twice")
         uses[label] = uses.get(label, 0) + 1
         labels.append(f"{label} ({uses[label]})" if uses[label] > 1 else label)  # such as lambdas
     numbers = tuple(map(_number, values))

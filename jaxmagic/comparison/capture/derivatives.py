@@ -35,7 +35,7 @@ class Moded(NamedTuple):
     like: str | None
 
 
-def in_modes(labels: Sequence[str], modes: Sequence[Mode], baseline: str | None = None) -> list[Moded]:
+def in_modes(labels: Sequence[str], given: Sequence[Mode] | Mode, baseline: str | None = None) -> list[Moded]:
     """Combine each candidate with each mode.
 
     Raises:
@@ -44,6 +44,7 @@ def in_modes(labels: Sequence[str], modes: Sequence[Mode], baseline: str | None 
     >>> [each.label for each in in_modes(["f", "g"], ["forward", "grad"])]
     ['f', 'f grad', 'g', 'g grad']
     """
+    modes: Sequence[Mode] = (given,) if isinstance(given, str) else given
     if not modes or len(set(modes)) < len(modes) or not set(modes) <= set(MODES):
         raise ValueError(
             f"modes: expected some of {', '.join(MODES)}, each once, got {', '.join(map(str, modes)) or 'none'}"

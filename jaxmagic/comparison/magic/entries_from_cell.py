@@ -11,7 +11,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from ...benchmarking.capture.runner import Runner
-from ...magics.parsed_source import Tree, parse
+from ...magics.parsed_source import Tree, parse_option
 from ...magics.repeatable import Statements, called_without_arguments, compile_setup
 from ...runtime.functions import is_folded, only_name
 from ..capture.contestants import Entry
@@ -48,12 +48,12 @@ def compile_candidates(
     timed = [each if each.mode == "forward" else differentiated(each, next(named)) for each in candidates]
     per, amount = arguments.per or (None, "")
     counted = per is not None and per != "flops"
-    work = [parse(shell, "jaxcompare", amount, is_line=True).body] if counted else []
+    work = [parse_option(shell, "jaxcompare", f"--per {per}=", amount)] if counted else []
     functions = [called_without_arguments(each.body, shell.user_ns) for each in candidates]
     compiled = compile_setup(
         [*(each.body for each in timed), *map(called, timed), *work],
         setup=setup,
-        each=parse(shell, "jaxcompare", arguments.each, is_line=True).body if arguments.each else [],
+        each=parse_option(shell, "jaxcompare", "--each", arguments.each),
         namespace=shell.user_ns,
         filename=tree.filename,
         parameters=[*variables, *modes],
@@ -92,9 +92,19 @@ def _works(per: str | None, answers: Sequence[Callable[[], Any]], count: int) ->
         return [None] * count
     if per == "flops":
         return [partial(_count, answer) for answer in answers]
-    amount = answers[0]()
+    try:
+        amount = answers[0]()
+    except NameError as error:
+        raise UsageError(
+            f"--per {per}=: expected a number, but {error}. Write for example --per {per}=1000"
+        ) from None
+    except Exception as error:
+        error.add_note(f"This was the number after --per {per}=.")
+        raise
     try:
         work = Work(kind=per, amount=float(amount))  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        raise UsageError(f"--per {per}=: expected a positive number, got {amount!r:.60}.") from None
+        raise UsageError(
+            f"--per {per}=: expected a positive number, got {amount!r:.60}; for example --per {per}=1000"
+        ) from None
     return [lambda: work] * count

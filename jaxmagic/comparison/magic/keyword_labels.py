@@ -43,7 +43,7 @@ def require_names(setup: Sequence[ast.stmt], source: str, known: Collection[str]
         _, rest = _parts(node, source)
         unbound = [name for name in _read_first(node) if name not in bound] if rest else []
         if unbound:
-            raise UsageError(f"line {node.lineno}: {unbound[0]} is not defined.{hint(node, source)}")
+            raise UsageError(f"%%jaxcompare: {unbound[0]} is not defined.{hint(node, source)}")
         names = set(_bound_by(node))
         if "*" in names or "get_ipython" in names:
             return  # which may bind anything

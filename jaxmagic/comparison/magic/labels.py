@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -62,8 +63,7 @@ def split_cell(
         candidate = _candidate(node, source, labels)
         if candidate.label in [each.label for each in candidates]:
             raise UsageError(
-                f"line {node.lineno}: there are two candidates with the label {candidate.label!r}. "
-                "Give one of them another label."
+                f"%%jaxcompare: expected different labels, got {candidate.label!r} twice. Rename one of the two."
             )
         candidates.append(candidate)
     if len(candidates) < least:
@@ -71,7 +71,7 @@ def split_cell(
             _refuse_assignment(node)
         expected = "at least two candidates" if least > 1 else "at least one candidate"
         above = [each for each in tree.body[first - 1 : first] if candidates and _is_expression(each)]
-        setup = "".join(f" Line {each.lineno} is setup, as it is above the first label." for each in above)
+        setup = "".join(f" {_first_line(each, source)!r} is setup, as it is above the first label." for each in above)
         raise UsageError(
             f"%%jaxcompare: expected {expected}, got {len(candidates)}.{setup} "
             f"Write each on its own line: label: expression.{_first_hint(tree.body[:first], source)}"
@@ -103,8 +103,8 @@ def _candidate(node: ast.stmt, source: str, labels: Mapping[int, str]) -> Labell
         return Labelled(labels.get(node.lineno) or ast.unparse(node.target), node.annotation, code)
     if not _is_expression(node):
         raise UsageError(
-            f"line {node.lineno} is not a candidate: after the first label, every line has to be "
-            f"label: expression.{hint(node, source) or ' Move other code above the first label.'}"
+            "%%jaxcompare: expected label: expression on every line below the first label, got "
+            f"{_first_line(node, source)!r}.{hint(node, source) or ' Move other code above the first label.'}"
         )
     assert isinstance(node, ast.Expr)
     code = ast.get_source_segment(source, node.value) or ast.unparse(node.value)
@@ -130,15 +130,22 @@ def _is_expression(node: ast.stmt) -> bool:
 def _refuse_assignment(node: ast.stmt) -> None:
     """Refuse ``jit: y = f(x)``, which is an assignment with an annotation."""
     if isinstance(node, ast.AnnAssign) and node.value is not None and isinstance(node.target, ast.Name):
-        raise _followed_by_assignment(node.lineno, node.target.id, ast.unparse(node.value))
+        raise _followed_by_assignment(node.target.id, ast.unparse(node.value))
 
 
-def _followed_by_assignment(line: int, label: str, expression: str) -> UsageError:
+def _first_line(node: ast.stmt, source: str) -> str:
+    code = ast.get_source_segment(source, node) or ast.unparse(node)
+    return code.partition("\n")[0][:60]
+
+
+def _followed_by_assignment(label: str, expression: str) -> UsageError:
     return UsageError(
-        f"line {line}: the label {label} is followed by an assignment. Write only the expression: "
-        f"{label}: {expression[:60]}"
+        f"%%jaxcompare: expected an expression after the label {label}, got an assignment. Write only the "
+        f"expression: {label}: {expression[:60]}"
     )
 
+
+_EMPTY, _ALONE = re.compile(r"""(""|'')\s*:"""), re.compile(r"(?P<label>[^\s:#][^:#]*?)\s*:\s*(#.*)?$")
 
 _LABEL = re.compile(r"(?P<label>[^\s:#\"'][^:#\"']*?)\s*:\s*(?P<rest>\S.*)")
 
@@ -172,9 +179,21 @@ def explain_label(error: SyntaxError) -> None:
     """Say what is wrong with a line that has a label but is no candidate.
 
     Raises:
-        UsageError: the line of `error` begins with a label that has to be in quotes, or goes on with an assignment.
+        UsageError: the line of `error` begins with a label that is empty or has to be in quotes, or goes on with an
+            assignment or with nothing.
     """
-    found = _LABEL.match(error.text or "")
+    text = error.text or ""
+    if _EMPTY.match(text):
+        raise UsageError(
+            '%%jaxcompare: expected text in the quotes of a label, got none. Write "jit": f(x)'
+        ) from None
+    alone = _ALONE.match(text)
+    if alone is not None and alone["label"].split()[0] not in keyword.kwlist:
+        raise UsageError(
+            f"%%jaxcompare: expected an expression after the label {alone['label']}, got nothing. Write "
+            f"{alone['label']}: f(x)"
+        ) from None
+    found = _LABEL.match(text)
     if found is None or found["label"].isidentifier():
         return
     try:
@@ -183,9 +202,9 @@ def explain_label(error: SyntaxError) -> None:
         return
     label = found["label"]
     if isinstance(rest, ast.Assign):
-        raise _followed_by_assignment(error.lineno or 0, label, ast.unparse(rest.value)) from None
+        raise _followed_by_assignment(label, ast.unparse(rest.value)) from None
     if isinstance(rest, ast.Expr):
         raise UsageError(
-            f"line {error.lineno}: {error.msg}. If {label!r} is a label, put it in double quotes: "
+            f"%%jaxcompare: {error.msg}. If {label!r} is a label, put it in double quotes: "
             f'"{label}": {found["rest"].strip()[:60]}'
         ) from None

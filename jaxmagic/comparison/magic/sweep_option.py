@@ -99,11 +99,16 @@ def _read(shell: InteractiveShell, text: str) -> Varied:
         ) from None
     if any(isinstance(node, ast.BitXor) for node in ast.walk(tree)):
         raise UsageError(f"--sweep {text}: ^ is exclusive or in Python; a power is **, as in 2**4.")
-    given = eval(compile(tree, "<--sweep>", "eval"), shell.user_ns)
+    try:
+        given = eval(compile(tree, "<--sweep>", "eval"), shell.user_ns)
+    except NameError as error:
+        raise UsageError(
+            f"--sweep {text}: expected Python values, but {error}. Write for example --sweep n=64,256"
+        ) from None
     if isinstance(given, str | bytes | type) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
         given = (given,)
     given = tuple(itertools.islice(given, MOST_POINTS + 1))
     try:
         return Varied(variable(name, given), tuple(given))
     except ValueError as error:
-        raise UsageError(f"--sweep {text}: {error}.") from None
+        raise UsageError(f"--sweep {error}. Write for example --sweep {name}=64,256") from None

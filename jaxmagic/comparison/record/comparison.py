@@ -14,6 +14,7 @@ from ...records.finding import Finding
 from ...session.record import Record
 from ...statistics.estimate import Estimate
 from ...terminal import printable
+from ...tracebacks import of_the_user
 from .candidate import Candidate
 
 
@@ -81,6 +82,7 @@ class Comparison(Record):
         """All compilations in the first calls."""
         return tuple(one for each in self.candidates for one in each.first_call.compilations)
 
+    @of_the_user
     def __getitem__(self, label: str) -> Versus:
         """Return the comparison of a candidate with the baseline.
 
@@ -97,6 +99,7 @@ class Comparison(Record):
     def __len__(self) -> int:
         return len(self.candidates)
 
+    @of_the_user
     def candidate(self, label: str) -> Candidate:
         """Return a candidate by its label.
 
@@ -106,7 +109,7 @@ class Comparison(Record):
         for each in self.candidates:
             if each.label == label:
                 return each
-        raise KeyError(f"there is no candidate {label!r}, only {printable(', '.join(self))}")
+        raise KeyError(f"expected one of the candidates {printable(', '.join(self))}, got {label!r}")
 
     @property
     def verdicts(self) -> dict[str, Versus]:

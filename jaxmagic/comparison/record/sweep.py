@@ -11,6 +11,7 @@ from ...compilation.record.compilation import Compilation
 from ...records.environment import Environment
 from ...session.record import Record
 from ...terminal import printable
+from ...tracebacks import of_the_user
 from .comparison import Comparison
 from .curve import Crossing, Curve, Variable
 
@@ -120,6 +121,7 @@ class Sweep(Record):
 
         return crossings(self)
 
+    @of_the_user
     def __getitem__(self, label: str) -> tuple[Curve, ...]:
         """Return the curves of one candidate.
 
@@ -127,7 +129,7 @@ class Sweep(Record):
             KeyError: there is no such candidate.
         """
         if label not in self.labels:
-            raise KeyError(f"there is no candidate {label!r}, only {printable(', '.join(self.labels))}")
+            raise KeyError(f"expected one of the candidates {printable(', '.join(self.labels))}, got {label!r}")
         return tuple(each for each in self.curves if each.label == label)
 
     def __iter__(self) -> Iterator[str]:

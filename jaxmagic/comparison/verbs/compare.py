@@ -12,13 +12,14 @@ from ...benchmarking.record.versus import Versus
 from ...benchmarking.verbs.earlier import compare_records
 from ...runtime.functions import name_of
 from ...runtime.given import nanoseconds, share
+from ...runtime.given_arguments import explaining_arguments, meant_option, options_of
 from ...runtime.jax_version import require_jax
-from ...runtime.tracebacks import of_the_user
 from ...session.verbs import keep, take_and_keep
+from ...tracebacks import of_the_user
 from ..record.candidate import CheckBy
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
-from .checks import check_of, explaining_keywords, known_baseline, labels_of, meant_option, values_of
+from .checks import check_of, known_baseline, labels_of, values_of
 
 if TYPE_CHECKING:
     from ..capture.contestants import Entry
@@ -131,6 +132,9 @@ def compare(
                 "compare(old, new) takes only anyway and measure, because both records have already been measured. "
                 "Leave out the options that say how to measure."
             )
+        unknown = [name for name in kwargs if name not in options_of(compare_records)]
+        if unknown:
+            raise TypeError(f"compare(old, new): expected only anyway and measure, got {unknown[0]}")
         compared = compare_records(candidates, *args, **kwargs)
         return compared[0] if isinstance(candidates, Benchmark) else {each.label: each for each in compared}
     require_jax()
@@ -142,8 +146,10 @@ def compare(
     check_by = check_of(check)
     moded = in_modes(labels_of(candidates), modes, baseline)
     if len(moded) < 2:
-        raise ValueError(f"expected at least two candidates, got {len(moded)}")
+        raise ValueError(f"expected at least two candidates, got {len(moded)}. Use benchmark(f, x) for one function.")
     chosen = known_baseline([each.label for each in moded], baseline)
+    if setup is not None and not callable(setup):
+        raise TypeError(f"setup: expected a function, got {type(setup).__name__}. Write for example lambda: (x,)")
     if setup is not None and args:
         raise TypeError("both setup and args were given. Return all positional arguments from setup.")
     budget_ns = default_budget_ns(len(moded)) if budget_s is None else nanoseconds(budget_s)
@@ -163,12 +169,10 @@ def compare(
                 unfinished=keep,
             )
 
-    misplaced = partial(meant_option, options=_OPTIONS)
-    return explaining_keywords(lambda: take_and_keep(take), candidates, kwargs, misplaced)
-
-
-#: The options of ``compare()`` besides the arguments of the functions.
-_OPTIONS = ("baseline", "check", "strict", "rtol", "budget_s", "modes", "setup", "profile")
+    misplaced = partial(meant_option, options=options_of(compare))
+    advice = 'Write the arguments after the functions: compare({"f": f, "g": g}, x).'
+    passed = args if setup is None else None
+    return explaining_arguments(lambda: take_and_keep(take), candidates, passed, kwargs, misplaced, advice)
 
 
 @of_the_user
@@ -247,7 +251,7 @@ def sweep(
     chosen = known_baseline(labels, baseline)
     values = {name: values_of(name, each) for name, each in variables.items()}
     if not values:
-        raise ValueError("a sweep needs a variable with its values, such as n=[64, 256]")
+        raise ValueError("sweep(): expected a variable with its values, got none. Write for example n=[64, 256]")
     varied = [variable(name, each) for name, each in values.items()]
     points = prod(map(len, values.values()))
     budget_ns = default_budget_ns(len(labels), points) if budget_s is None else nanoseconds(budget_s)
@@ -274,8 +278,13 @@ def sweep(
             shown=shown_progress,
         )
 
-    passed = values if make_args is None else ()
-    return explaining_keywords(lambda: take_and_keep(take), functions, passed, _make_args_missing)
+    def run() -> Sweep:
+        return take_and_keep(take)
+
+    if make_args is None:
+        return explaining_arguments(run, functions, None, values, _make_args_missing, "")
+    advice = f"Its parameters are the variables: lambda {', '.join(values)}: (jnp.ones({next(iter(values))}),)"
+    return explaining_arguments(run, {"make_args": make_args}, (), values, lambda _: advice, advice)
 
 
 def _make_args_missing(name: str) -> str:

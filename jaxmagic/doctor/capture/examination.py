@@ -21,9 +21,9 @@ from ...runtime.clock import timestamp
 from ...runtime.environment import probe
 from ...runtime.functions import only_name
 from ...runtime.jax_version import require_jax
-from ...runtime.tracebacks import drop_handler
 from ...timing.capture.stopwatch import Stopwatch
 from ...timing.record import Timing
+from ...tracebacks import drop_handler
 from ..record.diagnosis import Diagnosis
 from ..record.evidence import Evidence
 from .gathered import Gathered

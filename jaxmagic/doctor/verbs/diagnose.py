@@ -10,9 +10,10 @@ from typing import Any
 from ...progress.bar import shown_progress
 from ...runtime.functions import name_of
 from ...runtime.given import nanoseconds, whole
-from ...runtime.tracebacks import of_the_user
+from ...runtime.given_arguments import measured_by
 from ...session.verbs import history
 from ...timing.capture.recorded_calls import record_calls
+from ...tracebacks import of_the_user
 from ..capture.examination import Examination
 from ..capture.remedies.tried_code import TriedCode
 from ..record.diagnosis import Diagnosis
@@ -77,8 +78,12 @@ def diagnose(
         )
     watch = examination(only=only, repeat=repeat, memory_bytes=memory_bytes, verify=verify, budget_s=budget_s)
     watch.see(None, {name_of(fn): fn, **_named(fn, args, kwargs)}, TriedCode.of_call(fn, args, kwargs))
-    record_calls(watch, partial(fn, *args, **kwargs), name_of(fn))
-    return watch.record
+
+    def record() -> Diagnosis:
+        record_calls(watch, partial(fn, *args, **kwargs), name_of(fn))
+        return watch.record
+
+    return measured_by(diagnose, record, fn, args, kwargs)
 
 
 def examination(

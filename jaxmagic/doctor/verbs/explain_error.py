@@ -10,8 +10,9 @@ from ...runtime.clock import timestamp
 from ...runtime.environment import probe
 from ...runtime.given import nanoseconds, whole
 from ...runtime.jax_version import require_jax
-from ...runtime.tracebacks import last_shown
+from ...session.shown_errors import last_shown
 from ...session.verbs import keep
+from ...tracebacks import of_the_user
 from ..analysis.failed_trial import revised
 from ..analysis.failures.explanation import explanation
 from ..analysis.failures.origin import FIRST_TRIES
@@ -25,6 +26,7 @@ from ..record.diagnosis import Diagnosis
 BUDGET_S = 30.0
 
 
+@of_the_user
 def explain_error(
     error: BaseException | None = None,
     *,

@@ -7,6 +7,7 @@ from .leading import read as read
 from .leading import split as split
 from .values import CHECKS as CHECKS
 from .values import check as check
+from .values import digits as digits
 from .values import duration_ns as duration_ns
 from .values import file as file
 from .values import modes as modes

@@ -55,6 +55,13 @@ def positive_int(text: str) -> int:
     return int(text)
 
 
+def digits(text: str) -> int:
+    """Parse an option that is a number of significant digits, as the setting ``JaxMagics.digits`` takes it."""
+    if not re.fullmatch(r"[1-9]", text):
+        raise argparse.ArgumentTypeError(f"expected an integer from 1 to 9, got {text}")
+    return int(text)
+
+
 def modes(text: str) -> tuple[str, ...]:
     """Parse an option that lists the modes in which a function is called.
 

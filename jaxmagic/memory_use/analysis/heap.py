@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -17,16 +17,11 @@ def without_internals(profile: HeapProfile) -> HeapProfile:
     """Keep only the user's calls of each stack; stacks without such calls stay as they are.
 
     JAX takes another path through its own code when a line runs for the first time. Without JAX's calls, one line of
-    the user is one stack. Functions that ``%jaxtimeit`` and ``%%jaxcompare`` make are called ``<statement>``.
+    the user is one stack.
     """
     distinct = {each.stack for each in profile.samples}
-    short = {stack: tuple(_renamed(filter(is_users, stack))) or stack for stack in distinct}
+    short = {stack: tuple(filter(is_users, stack)) or stack for stack in distinct}
     return replace(profile, samples=tuple(replace(each, stack=short[each.stack]) for each in profile.samples))
-
-
-def _renamed(stack: Iterable[Frame]) -> Iterator[Frame]:
-    for frame in stack:
-        yield replace(frame, function="<statement>") if frame.function.startswith("__jaxmagic_") else frame
 
 
 def by_stack(profile: HeapProfile) -> tuple[StackTotal, ...]:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ...records.attribute_names import Step
 from ...runtime.around import attributes, of_type
 from ...runtime.clock import Clock, now_ns
-from ...runtime.tracebacks import last_shown
+from ...session.shown_errors import last_shown
 from .imported import dict_of, imported, is_module
 from .object_graph import LOADED_WITH, PLAIN, Part, Reader, reader_of
 

@@ -24,7 +24,7 @@ from ...runtime.clock import Clock, cpu_time, kept_waiting_ns, now_ns, thread_cp
 from ...runtime.environment import probe
 from ...runtime.functions import only_name
 from ...runtime.jax_version import require_jax
-from ...runtime.tracebacks import drop_handler
+from ...tracebacks import drop_handler, of_the_user
 from ..record import Timing
 from .completion import Completion, End
 from .fence import Fence, shared
@@ -90,6 +90,7 @@ class Stopwatch:
         return any(each.stage == "compilation" for each in self._log.spans)
 
     @property
+    @of_the_user
     def timing(self) -> Timing:
         """The record, once the block has ended.
 

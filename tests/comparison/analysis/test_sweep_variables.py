@@ -33,7 +33,7 @@ def test_values_as_people_read_them(values: list[Any], labels: tuple[str, ...], 
 
 def test_a_value_that_is_there_twice_is_refused() -> None:
     for values in ([1, 1.0], ["a", "a"], [jnp.float32, jnp.float32]):
-        with pytest.raises(ValueError, match="n has the value "):
+        with pytest.raises(ValueError, match="n: expected different values, got .* twice"):
             variable("n", values)
 
 

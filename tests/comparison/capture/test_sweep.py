@@ -318,9 +318,9 @@ def test_fresh_arguments_are_made_before_every_sample() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({}, ValueError, "a sweep needs a variable"),
-        ({"n": []}, ValueError, "n has no value"),
-        ({"n": [1], "baseline": "g"}, ValueError, "no candidate 'g', only f"),
+        ({}, ValueError, "expected a variable with its values, got none"),
+        ({"n": []}, ValueError, "n: expected at least one value, got none"),
+        ({"n": [1], "baseline": "g"}, ValueError, "baseline: expected one of the labels f, got 'g'"),
         ({"n": [1], "budget_s": 0}, ValueError, "budget_s: expected a positive number, got 0"),
         ({"n": [1], "modes": ["back"]}, ValueError, "modes: expected some of forward"),
         ({"n": [1], "check": "close"}, ValueError, "check: expected .*, or a tolerance .*, got 'close'"),

@@ -113,7 +113,7 @@ def test_sweeps_are_saved_and_put_beside_each_other(session: Any, tmp_path: Any,
     assert "two at n=2" in printed
     assert "n=1" not in printed
     error = session.run(f"%%jaxcompare {QUICK} --against '{path}'\none: 1\ntwo: 1", fails=UsageError)
-    assert "this magic makes a Comparison; the file holds a Sweep" in str(error)
+    assert "expected a Comparison, which this magic makes, got a Sweep. Name a file" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ def test_values_are_python_of_the_session(session: Any, text: str, values: tuple
         ("--sweep n=", "one: n", "expected a variable with its values"),
         ("--sweep 2n=1", "one: 1", "expected a variable with Python values"),
         ("--sweep n=1,,2", "one: n", "expected a variable with Python values"),
-        ("--sweep n=1,1", "one: n", "n has the value 1 twice"),
-        ("--sweep n=[]", "one: n", "n has no value"),
+        ("--sweep n=1,1", "one: n", "n: expected different values, got 1 twice"),
+        ("--sweep n=[]", "one: n", "n: expected at least one value, got none"),
         ("--sweep n=1,2 --sweep n=3", "one: n", "n was given twice"),
         ("--sweep n=1)#", "one: n", "expected a variable with Python values"),
         ("--sweep n=2^4,2^6", "one: n", "a power is \\*\\*, as in 2\\*\\*4"),

@@ -17,7 +17,7 @@ def test_it_is_a_mapping_of_labels_to_what_they_are_beside_the_baseline(comparis
     assert len(comparison) == 2
     assert comparison["jit"].label == "jit"
     assert comparison["jit"].interval is not None
-    with pytest.raises(KeyError, match="no candidate 'jat', only numpy, jit"):
+    with pytest.raises(KeyError, match="expected one of the candidates numpy, jit, got 'jat'"):
         comparison["jat"]
 
 

@@ -18,7 +18,7 @@ def test_it_holds_a_comparison_for_each_point_and_curves_for_each_label(sweep: S
     assert [curve.label for curve in sweep["jit"]] == ["jit"]
     assert sweep.values(sweep.points[2]) == {"n": "32"}
     assert sweep.without_values() == sweep
-    with pytest.raises(KeyError, match="no candidate 'jat', only numpy, jit"):
+    with pytest.raises(KeyError, match="expected one of the candidates numpy, jit, got 'jat'"):
         sweep["jat"]
 
 

@@ -97,12 +97,6 @@ def test_one_line_is_one_stack_without_internals() -> None:
     assert rows == {(MAIN, STEP): 30, (FULL, CALL): 1, (): 2}
 
 
-def test_a_statement_that_a_magic_made_a_function_of_is_called_one() -> None:
-    made = Frame(function="__jaxmagic_body0__", file="cell.py", line=2)
-    (row,) = by_stack(without_internals(profile(((MAIN, made, STEP), 10))))
-    assert row.stack == (MAIN, Frame(function="<statement>", file="cell.py", line=2), STEP)
-
-
 @given(profiles)
 def test_nothing_is_lost_without_internals(one: HeapProfile) -> None:
     short = without_internals(one)

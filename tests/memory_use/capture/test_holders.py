@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import pytest
 
 from jaxmagic.memory_use.capture.holders import find_holders
-from jaxmagic.runtime.tracebacks import keep_last_shown
+from jaxmagic.session.shown_errors import keep_last_shown
 
 
 class Model:

@@ -1,33 +1,34 @@
-"""Remove jaxmagic's own calls from the tracebacks of errors in the user's code, and find the last one shown."""
+"""Remove jaxmagic's own calls from the tracebacks of errors in the user's code and of mistakes of usage."""
 
 from __future__ import annotations
 
 import dis
 import functools
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
-from ..errors import JaxMagicError
-from .around import attributes
+from .errors import JaxMagicError
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-_OURS = f"{Path(__file__).parents[1]}{os.sep}"
+_OURS = f"{Path(__file__).parent}{os.sep}"
 
 #: The files of the handler of Ctrl-C, and of functions that stand in for Python's own while code is observed.
 _HANDLERS = f"{_OURS}interrupts.py", os.path.join(_OURS, "doctor", "capture", "side_effects", "written_files.py")
+
+#: This file, where a call fails that does not fit the signature.
+_WRAPPER = f"{_OURS}tracebacks.py"
 
 
 def of_the_user(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Run `function`, and drop this package's calls from the traceback of errors that the user's code raises in it.
 
-    The same applies to the package's own exception types, and to arguments that a verb refuses, since these messages
-    say what to write. Any other error raised in the
+    The same applies to the package's own exception types, to arguments that are refused or do not fit the signature,
+    and to what the system says of a file, since these messages say what to write. Any other error raised in the
     package's code keeps its traceback, since it may be a bug of jaxmagic's.
 
     >>> import traceback
@@ -51,33 +52,6 @@ def of_the_user(function: Callable[_P, _R]) -> Callable[_P, _R]:
             raise
 
     return shown
-
-
-#: The attribute in which an error about usage keeps the one that was shown before it.
-_BEFORE = "shown_before"
-
-
-def last_shown() -> BaseException | None:
-    """Return the last error that Python or IPython has shown, except for errors about usage.
-
-    IPython sets ``sys.last_value``; Python 3.12 and newer set ``sys.last_exc`` to the same.
-    """
-    error = getattr(sys, "last_value", None) or getattr(sys, "last_exc", None)
-    held = attributes(error) or {}
-    before: BaseException | None = held.get(_BEFORE, error)
-    return before
-
-
-def keep_last_shown(usage: BaseException, before: BaseException | None = None) -> None:
-    """Let an error about usage keep the error shown before it, which IPython forgets for it.
-
-    Args:
-        usage: the error about usage.
-        before: the error before it; the last one that was shown if left out.
-    """
-    before = before or last_shown()
-    if before is not usage and _BEFORE not in usage.__dict__:
-        usage.__dict__[_BEFORE] = before
 
 
 def without_ours(error: BaseException) -> TracebackType | None:
@@ -111,23 +85,51 @@ def _calls(error: BaseException) -> list[TracebackType]:
 
 def _is_for_the_user(error: BaseException, call: TracebackType) -> bool:
     """Return whether an error that ends in a call of ours is no bug: an interrupt, or a message about usage."""
-    return isinstance(error, JaxMagicError | KeyboardInterrupt) or _is_refusal(error, call)
+    if _is_refusal(error, call):
+        error.__dict__[_REFUSED] = True
+    return isinstance(error, JaxMagicError | KeyboardInterrupt) or _REFUSED in error.__dict__
+
+
+#: The attribute of an error that says what was given wrongly, for a function of ours that has called another.
+_REFUSED = "_jaxmagic_refused"
 
 
 def _is_ours(call: TracebackType) -> bool:
     return call.tb_frame.f_code.co_filename.startswith(_OURS)
 
 
-#: Where the arguments of verbs are checked.
-_CHECKS = (f"{os.sep}verbs", f"{os.sep}runtime{os.sep}given.py", f"{os.sep}session{os.sep}view_of.py")
+#: Where a function of ours says that it is given something wrong, besides the verbs: paths, names and places.
+_CHECKS = tuple(
+    each.replace("/", os.sep)
+    for each in (
+        "/verbs",
+        "/testing.py",
+        "/runtime/given.py",
+        "/runtime/given_arguments.py",
+        "/session/",
+        "/records/files.py",
+        "/records/storage.py",
+        "/charts/chart_of.py",
+        "/report/to_frame.py",
+        "/comparison/record/",
+        "/comparison/analysis/sweep_variables.py",
+        "/benchmarking/analysis.py",
+        "/benchmarking/capture/runner.py",
+        "/comparison/capture/derivatives.py",
+        "/profiling/capture/logdir.py",
+    )
+)
 
 
 def _is_refusal(error: BaseException, call: TracebackType) -> bool:
-    """Return whether an error was raised by a ``raise`` where the arguments of verbs are checked."""
+    """Return whether an error says what was given wrongly: a ``raise`` in a check, the call itself, or a file."""
     code = call.tb_frame.f_code
+    if isinstance(error, OSError) or (isinstance(error, TypeError) and code.co_filename == _WRAPPER):
+        return True
     path = code.co_filename.removeprefix(_OURS.rstrip(os.sep))
     return (
-        isinstance(error, TypeError | ValueError)
+        isinstance(error, TypeError | ValueError | LookupError)
+        and code.co_name != "__post_init__"
         and any(each in path for each in _CHECKS)
         and dis.opname[code.co_code[call.tb_lasti]] == "RAISE_VARARGS"
     )

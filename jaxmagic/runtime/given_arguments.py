@@ -1,0 +1,126 @@
+"""Say what to write if a function does not take the arguments that a verb was given for it."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from ..errors import message_of
+from ..terminal import printable
+from .functions import name_of
+
+_R = TypeVar("_R")
+
+#: What Python says if a call does not fit the signature of a function.
+_KEYWORD = re.compile(r"got an unexpected keyword argument '(\w+)'")
+_POSITIONAL = re.compile(r"missing \d+ required|takes (from )?\d+ .*positional")
+
+
+def explaining_arguments(
+    measure: Callable[[], _R],
+    functions: Mapping[str, Callable[..., Any]],
+    args: Sequence[Any] | None,
+    keywords: Mapping[str, Any],
+    words: Callable[[str], str],
+    advice: str,
+) -> _R:
+    """Call functions, and say what to write if one of them does not take the arguments.
+
+    Args:
+        measure: calls the functions.
+        functions: the functions by their labels.
+        args: the positional arguments that they are called with; ``None`` if others make them.
+        keywords: the keywords that they are called with.
+        words: says what to write, given the keyword that a function does not take.
+        advice: what to write if the positional arguments do not fit.
+
+    Raises:
+        TypeError: the function's error, in other words.
+    """
+    __tracebackhide__ = True
+    try:
+        return measure()
+    except TypeError as error:
+        told = _told(message_of(error), functions, args, keywords, words, advice)
+        if told is None:  # it comes from a call inside the function
+            raise
+        raise TypeError(printable(told)) from None
+
+
+def _told(
+    message: str,
+    functions: Mapping[str, Callable[..., Any]],
+    args: Sequence[Any] | None,
+    keywords: Mapping[str, Any],
+    words: Callable[[str], str],
+    advice: str,
+) -> str | None:
+    refused = _KEYWORD.search(message)
+    if refused is not None and refused[1] in keywords:
+        label = next((label for label, each in functions.items() if not _may_take(each, refused[1])), None)
+        return None if label is None else f"{label} takes no keyword {refused[1]}. {words(refused[1])}"
+    if args is None or not _POSITIONAL.search(message):
+        return None
+    for label, function in functions.items():
+        problem = _misfit(function, args, keywords)
+        if problem is not None:
+            return f"{label}: {problem}. {advice}"
+    return None
+
+
+def _may_take(function: Callable[..., Any], keyword: str) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return True
+    return keyword in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+
+
+def _misfit(function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any]) -> str | None:
+    """Return why a function does not take these arguments; ``None`` if it does or is not known to."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+    try:
+        signature.bind(*args, **keywords)
+    except TypeError as error:
+        names = ", ".join(signature.parameters)
+        return f"expected the arguments ({names}), got {len(args) + len(keywords)} ({message_of(error)})"
+    return None
+
+
+#: Other names for a tolerance of outputs; ``rtol`` is an option that says when to stop.
+_TOLERANCES = ("atol", "tol", "tolerance")
+
+
+def meant_option(keyword: str, options: Iterable[str]) -> str:
+    """Say which option of a verb a keyword may have been meant for, and where the others go."""
+    options = list(options)
+    if keyword in _TOLERANCES and "check" in options:
+        return "The tolerance of outputs is check=1e-3, or check=(rtol, atol)."
+    close = difflib.get_close_matches(keyword, options, 1)
+    meant = f"Did you mean {close[0]}? " if close else f"The options are {', '.join(options)}. "
+    return f"{meant}Keywords that are not options are passed to the functions."
+
+
+def options_of(verb: Callable[..., Any]) -> list[str]:
+    """Return the options of a verb: its keywords, besides those that it passes on.
+
+    >>> def benchmark(fn, *args, budget_s=1.0, **kwargs): ...
+    >>> options_of(benchmark)
+    ['budget_s']
+    """
+    return [name for name, each in inspect.signature(verb).parameters.items() if each.kind is each.KEYWORD_ONLY]
+
+
+def measured_by(verb: Callable[..., Any], measure: Callable[[], _R], fn: Any, args: Any, kwargs: Any) -> _R:
+    """Call one function for a verb, and say what to write if it does not take the arguments."""
+    __tracebackhide__ = True
+    advice = f"Write the arguments after the function: {verb.__name__}(f, x)."
+    return explaining_arguments(
+        measure, {name_of(fn): fn}, args, kwargs, lambda keyword: meant_option(keyword, options_of(verb)), advice
+    )
