@@ -167,7 +167,7 @@ def test_kernels_that_are_called_otherwise_than_their_operation_have_rows(profil
         "\n", " "
     )
     assert "loop_add_fusion" not in text
-    assert all(each in to_html(made) for each in ("16×2×1", "256×1×1", "3.00 ms"))
+    assert all(each in to_html(made) for each in ("16×2×1", "256×1×1", "3.00 ms", "registers"))
     frame = made.kernels("call.1")
     assert frame[["kernel", "device", "grid", "registers"]].values.tolist() == [
         ["FmhaFwdKernel", "GPU:0", "16,2,1", 32], ["FmhaFwdKernel", "GPU:1", "16,2,1", 32],
