@@ -148,7 +148,7 @@ def transfers(recording: Trace, windows: Iterable[tuple[int, int]]) -> tuple[Tra
             direction=direction,
             device=device,
             count=each.count,
-            size_bytes=each.size_bytes if each.sized else None,
+            size_bytes=whole_number(each.size_bytes) if each.sized else None,
             total_ns=each.total_ps // 1000,
             time_ns=each.time_ps // 1000,
         )

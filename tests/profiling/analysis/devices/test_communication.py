@@ -109,6 +109,12 @@ def test_a_copy_whose_size_is_not_told_has_none() -> None:
     assert (found.direction, found.size_bytes, found.bytes_per_s) == ("on the device", None, None)
 
 
+def test_sizes_that_add_up_to_more_than_a_record_can_hold_are_wrong_and_unknown() -> None:
+    details = f"kind:Unknown size:{10**18 - 1} dest:512"
+    (found,) = copies("operations", "MemcpyD2D", {"memcpy_details": details}, (0, 100), (200, 300))
+    assert (found.count, found.size_bytes, found.bytes_per_s) == (2, None, None)
+
+
 def test_copies_of_a_tpu_are_told_by_the_host_and_only_those_that_began_in_a_window_count() -> None:
     name, stats = "tpu::System::TransferFromDevice", {"size": 1000, "device_ordinal": 4}
     (found,) = copies("host", name, stats, (0, 100), (10**6 - 1, 10**6 + 5), (10**6, 10**6 + 1))
