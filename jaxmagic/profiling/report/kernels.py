@@ -6,7 +6,7 @@ import re
 from statistics import mean
 
 from ... import units
-from ..analysis.devices.command_buffers import sanitized
+from ..analysis.devices.graph_kernels import sanitized
 from ..analysis.operations import parts
 from ..record.kernels import KernelTime
 from ..record.profile import Profile
