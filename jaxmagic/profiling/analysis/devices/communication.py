@@ -211,7 +211,7 @@ def _copy(kind: EventMetadata, role: Role, others: Container[str]) -> tuple[Dire
     direction = next((way for pattern, way in _DIRECTIONS if re.search(pattern, name)), None)
     if ends := _ENDS.search(str(details)):
         sides = _SIDES.get(ends[1]), _SIDES.get(ends[2])
-        within = "on the device" if sides == ("device", "device") else None
+        within: Direction | None = "on the device" if sides == ("device", "device") else None
         direction = _BETWEEN.get(sides) or direction or within
     if direction is None or not is_copy:
         return None
