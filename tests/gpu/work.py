@@ -121,9 +121,9 @@ def accelerator() -> Any:
 
 
 def memory_of(device: Any, kind: str) -> SingleDeviceSharding | None:
-    """Return the sharding for a memory of a device, such as ``"pinned_host"``; ``None`` if there is none."""
-    there = any(each.kind == kind for each in device.addressable_memories())
-    return SingleDeviceSharding(device, memory_kind=kind) if there else None
+    """Return the sharding for a memory of a device, such as ``"pinned_host"``; ``None`` without it, as on a CPU."""
+    kinds = {each.kind for each in device.addressable_memories()} if device.platform != "cpu" else set[str]()
+    return SingleDeviceSharding(device, memory_kind=kind) if kind in kinds else None
 
 
 def median(run: Callable[[], object], times: int) -> float:
