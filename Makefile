@@ -95,11 +95,15 @@ bench: $(VENV)/.installed-bench ## Measure jaxmagic itself; ONLY=launches for on
 
 .PHONY: gpu
 gpu: ## Run the checks that need an accelerator, into build/gpu/report.md; PARTS="checks lines" for some
-	@if $(PYTHON) -c "$$SEES_ACCELERATOR" 2>/dev/null; then python=$(PYTHON); else \
+	@python=; for each in $(PYTHON) build/gpu-venv/bin/python; do \
+	  ! $$each -c "$$SEES_ACCELERATOR" 2>/dev/null || { python=$$each; break; }; done; \
+	[ -n "$$python" ] || { \
 	  echo "$(PYTHON) has no JAX that sees an accelerator: installing one into build/gpu-venv"; \
 	  $(PYTHON) -m venv build/gpu-venv && build/gpu-venv/bin/pip install --quiet --disable-pip-version-check \
-	  "jax[$(or $(ACCELERATOR),cuda12)]" --editable '.[bench]' && python=build/gpu-venv/bin/python; fi \
-	  && $$python tests/gpu/run.py $(PARTS)
+	  --retries 1 "jax[$(or $(ACCELERATOR),cuda12)]" --editable '.[bench]' && python=build/gpu-venv/bin/python \
+	  || { echo "JAX for an accelerator could not be installed here, perhaps because there is no network." \
+	  "Name a Python whose JAX sees the accelerator: make gpu PYTHON=/path/to/python" >&2; exit 1; }; }; \
+	$$python tests/gpu/run.py $(PARTS)
 
 export SEES_ACCELERATOR := import jax, sys; sys.exit(all(each.platform == "cpu" for each in jax.devices()))
 

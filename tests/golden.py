@@ -178,6 +178,11 @@ def _ours(profile: Profile) -> dict[tuple[str, str, str], float]:
     add("XProf op_profile", "IDLE", "ms", sum(each.idle_ns for each in profile.device_uses) / 1e6)
     idle = sum(each.idle_ns for each in profile.device_uses) / max(profile.recorded_ns * len(profile.device_uses), 1)
     add("XProf overview_page", "all", "idle %", 100 * idle)
+    busy = max(sum(each.self_ns for each in profile.operation_times if not each.asynchronous), 1)
+    for one in profile.operation_times:
+        add("XProf overview_page", one.name, "share %", 100 * one.self_ns / busy)
+    for place in profile.place_times:
+        add("XProf overview_page", place.scope, "share %", 100 * place.time_ns / busy)
     for use in profile.device_uses:
         mean = "mean of GPU:0 and GPU:7"
         values = {
@@ -223,9 +228,14 @@ def _of_xprof(path: Path) -> Iterator[tuple[str, str, str, str, float]]:
     yield name, "XProf op_profile", "all", "window ms", tree["metrics"]["rawTime"] / 1e9
     for one in tree["children"]:
         yield name, "XProf op_profile", one["name"], "ms", one["metrics"]["rawTime"] / 1e9
-    for one in said("overview_page"):  # of GPUs it has none of these
-        if idle := one.get("p", {}).get("device_idle_time_percent"):
+    for table in said("overview_page"):  # of GPUs it has no idle time, and operations under the names of JAX
+        if idle := table.get("p", {}).get("device_idle_time_percent"):
             yield name, "XProf overview_page", "all", "idle %", float(idle.rstrip("%"))
+        columns = [column["id"] for column in table.get("cols", ())]
+        if "selfTimePercent" in columns and not name.startswith("gpu"):
+            for row in table["rows"]:
+                one = {column: cell["v"] for column, cell in zip(columns, row["c"], strict=True)}
+                yield name, "XProf overview_page", one["operation"], "share %", 100 * float(one["selfTimePercent"])
 
 
 def main(folder: Path) -> None:

@@ -17,11 +17,17 @@ from jaxmagic.xla.read_hlo import read_module
 #: Where they lie; one with the notebook that opens it.
 _FOLDERS = Path(__file__).parent / "recorded", Path(__file__).parents[1] / "notebooks" / "recordings"
 
-#: A fact that differs from event to event and one that does not, a name for a value, the module of a program, and
-#: what ties the mark of an end to an operation.
+#: A fact that differs from event to event and one that does not, a name for a value, the module of a program, what
+#: ties the mark of an end to an operation, and the node of a graph.
 NAMES = dict(
-    enumerate(("hlo_op", "run_id", "device_ordinal", "dot.1", "size", "hlo_module", "jit_f", "_p", "_c"), start=1)
-)
+    enumerate(
+        (
+            "hlo_op", "run_id", "device_ordinal", "dot.1", "size", "hlo_module", "jit_f", "_p", "_c",
+            "cuda_graph_node_id", "cuda_graph_id",
+        ),
+        start=1,
+    )
+)  # fmt: skip
 
 
 def space(*planes: dict[str, Any]) -> bytes:

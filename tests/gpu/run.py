@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -23,6 +23,9 @@ ROOT = Path(__file__).parents[2]
 
 #: What the checks need besides JAX, and what the tables and the marked tests do.
 _NEEDED = ("google.protobuf", "IPython", "pandas", "matplotlib", "ipywidgets", "pytest")
+
+#: The packages by which JAX sees an accelerator.
+_PLUGINS = "jax-cuda12-plugin", "jax-cuda13-plugin", "jax-rocm60-plugin", "jax-rocm7-plugin", "libtpu"
 
 #: Not the virtual devices of a CPU, on which tests run elsewhere.
 _HERE = {"JAXMAGIC_TEST_PLATFORM": "gpu"}
@@ -67,7 +70,7 @@ def main() -> int:
     devices = _devices()
     if not arguments.anyway and not any(each.split()[0] != "cpu" for each in devices):
         print(f"JAX sees no accelerator: {', '.join(devices) or 'it is not installed'}.")
-        print('Install JAX for it, such as "jax[cuda12]" or "jax[tpu]", and run this again with that Python.')
+        print(_advice([each for each in _PLUGINS if _version(each)]))
         return 1
     missing = [each for each in _NEEDED if not _is_there(each)]
     if missing:
@@ -82,6 +85,13 @@ def main() -> int:
     told = [*devices, *_driver(), *_versions()] + [f"missing: {', '.join(missing)}"] * bool(missing)
     _write_report(told, folder)
     return 0
+
+
+def _advice(plugins: list[str]) -> str:
+    """What to do where JAX sees no accelerator, with these plugins of it."""
+    if plugins:
+        return f"{' and '.join(plugins)} is installed: look whether there is a device, and its driver."
+    return 'Install JAX for it, such as "jax[cuda12]" or "jax[tpu]", and run this again with that Python.'
 
 
 def _is_there(name: str) -> bool:
@@ -101,34 +111,36 @@ def _write_report(told: Iterable[str], folder: Path) -> None:
 
 def _part(part: str, side: int, scale: float, folder: Path) -> Iterator[str]:
     if part in CHECKS:
-        yield from _checks(CHECKS[part], side, scale)
+        yield from _checks(CHECKS[part], side, scale, folder / "recordings")
     elif part == "marked":
         yield from _marked(folder)
-    elif missing := [each for each in TABLES[part] if find_spec(each) is None]:
+    elif missing := [each for each in TABLES[part] if not _is_there(each)]:
         yield f"Not run: {', '.join(missing)} is missing."
     else:
         runner = ROOT / "tests" / "benchmarks" / "run.py"
         yield from _output([sys.executable, str(runner), "--only", part])
 
 
-def _checks(names: Iterable[str], side: int, scale: float) -> Iterator[str]:
+def _checks(names: Iterable[str], side: int, scale: float, recordings: Path) -> Iterator[str]:
     """A row a figure; a check that fails says why, and the others go on."""
     checks, work = import_module("checks"), import_module("work")
     yield "| check | found | expected | |"
     yield "| --- | --- | --- | --- |"
-    made = work.Work(side, scale)
+    made = work.Work(side, scale, recordings)
     for name in names:
         try:
             for row in checks.CHECKS[name](made):
                 verdict = {True: "holds", False: "**does not hold**", None: ""}[row.holds]
                 yield f"| {row.check} | {row.figure} | {row.expected} | {verdict} |"
+        except ModuleNotFoundError as error:
+            yield f"| {name} | not run: {error.name} is missing | | |"
         except Exception as error:
             message = str(error).partition("\n")[0][:300]
             yield f"| {name} | {type(error).__name__}: {message} | | **did not end** |"
 
 
 def _marked(folder: Path) -> Iterator[str]:
-    if find_spec("pytest") is None:
+    if not _is_there("pytest"):
         yield "Not run: pytest is missing."
         return
     arguments = ["-q", "-m", "gpu", "-p", "no:cacheprovider", "tests/gpu"]
@@ -167,13 +179,17 @@ def _driver() -> Iterator[str]:
 
 
 def _versions() -> Iterator[str]:
-    names: Callable[[str], str] = lambda name: f"{name} {version(name)}"  # noqa: E731
     yield f"Python {platform.python_version()} on {platform.platform()}"
-    for name in ("jax", "jaxlib", "jax-cuda12-plugin", "jax-cuda13-plugin", "jax-rocm60-plugin", "libtpu", "ipython"):
-        try:
-            yield names(name)
-        except PackageNotFoundError:
-            continue
+    for name in ("jax", "jaxlib", *_PLUGINS, "ipython"):
+        if told := _version(name):
+            yield f"{name} {told}"
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
 
 
 if __name__ == "__main__":

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from time import perf_counter_ns as clock
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.sharding import SingleDeviceSharding
+
+MS = 1e6
+GIB = 2**30
 
 
 class Row(NamedTuple):
@@ -32,10 +41,11 @@ class Work:
     Args:
         side: of the matrices; 4,096 in ``bfloat16`` take about 0.19 ms on an H200.
         scale: all counts of repetitions are multiplied by it, and are 1 at least.
+        recordings: the folder in which recordings are left.
     """
 
-    def __init__(self, side: int = 4096, scale: float = 1.0) -> None:
-        self.side, self.scale = side, scale
+    def __init__(self, side: int = 4096, scale: float = 1.0, recordings: Path | None = None) -> None:
+        self.side, self.scale, self._recordings = side, scale, recordings
         self.x = jnp.full((side, side), 1 / side, jnp.bfloat16)
         self._functions: dict[int, Callable[..., Any]] = {}
 
@@ -54,9 +64,27 @@ class Work:
             self._functions[count] = jax.jit(products_of).lower(self.x).compile()
         return self._functions[count]
 
+    def step(self, products: int) -> Callable[[Any], Any]:
+        """A compiled step of so many products, which returns the next value and a number."""
+        count = self.times(products)
+
+        def next_of(x: Any) -> Any:
+            y = jax.lax.fori_loop(0, count, lambda _, y: (y @ x).astype(x.dtype), x)
+            return y, y[0, 0]
+
+        compiled: Callable[[Any], Any] = jax.jit(next_of).lower(self.x).compile()
+        return compiled
+
     def __call__(self, products: int) -> Any:
         """Start so many products."""
         return self.function(products)(self.x)
+
+    def profile(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Profile a function, and keep the recording under a name."""
+        import jaxmagic
+
+        kept = {} if self._recordings is None else {"logdir": self._recordings, "label": name}
+        return jaxmagic.profile(function, *arguments, **kept)
 
     def by_hand_ns(self, products: int, times: int = 20) -> float:
         """The median of runs that are waited for by hand."""
@@ -75,10 +103,37 @@ class Work:
         return max(1, round(time_ns / each / self.scale))
 
 
+def in_a_process(program: str, variables: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Run a program in a process of its own, and return what it printed, or the last line of its error."""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | dict(variables), capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    if done.returncode == 0:
+        return done.stdout.strip()
+    return (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
+
+
 def accelerator() -> Any:
     """The first device that is no CPU, or the first CPU where there is none."""
     others = [each for each in jax.devices() if each.platform != "cpu"]
     return (others or jax.devices("cpu"))[0]
+
+
+def memory_of(device: Any, kind: str) -> SingleDeviceSharding | None:
+    """Return the sharding for a memory of a device, such as ``"pinned_host"``; ``None`` without it, as on a CPU."""
+    kinds = {each.kind for each in device.addressable_memories()} if device.platform != "cpu" else set[str]()
+    return SingleDeviceSharding(device, memory_kind=kind) if kind in kinds else None
+
+
+def median(run: Callable[[], object], times: int) -> float:
+    """Return the median time of some runs, in nanoseconds."""
+    found = []
+    for _ in range(max(1, times)):
+        start = clock()
+        run()
+        found.append(float(clock() - start))
+    return quartiles(found)[1]
 
 
 def quartiles(values: Iterator[float] | list[float]) -> tuple[float, float, float]:

@@ -21,6 +21,9 @@ _MOST_BANDS = 60
 #: Smallest distance of the edges of the chart from its lowest and highest point.
 _LEAST_BYTES = 1024
 
+#: Memory of a device is handed out when a program is enqueued, and temporaries are taken back right after.
+_WHEN = "memory of devices follows dispatch, not execution"
+
 
 def timeline_chart(profile: MemoryProfile) -> Curves | None:
     """Chart the memory of process, arrays and devices while the code ran; ``None`` if nothing changed.
@@ -48,6 +51,7 @@ def timeline_chart(profile: MemoryProfile) -> Curves | None:
         series=series,
         bands=tuple(_bands(profile.timing.compilations, timeline.clock_ns, end)),
         bands_name="compiling",
+        note=_WHEN if any(name in timeline.device_bytes for name, _ in drawn) else "",
     )
 
 

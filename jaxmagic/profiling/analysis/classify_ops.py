@@ -16,7 +16,8 @@ from ...xla.lines.origins import Origins, Place
 from ...xla.lines.performed import Performed, performed
 from ..record.recording import EventMetadata, ProgramKey, StatValue
 from .attribution import CALLBACK, COLLECTIVE, COMPUTE, CONTROL, COPY
-from .devices.command_buffers import in_command_buffer, op_of_kernel
+from .devices.command_buffers import in_command_buffer, may_be_several
+from .devices.graph_kernels import op_of_kernel
 from .devices.kernel_names import kernel_function
 
 #: What the names of jaxmagic's own programs begin with.
@@ -149,7 +150,7 @@ def classify(
     number = None if module is None else module.instruction_ids.get(name)
     if text and done_op not in ("", name):  # asynchronous: from its start to its done instruction
         return replace(_by_stats(kind, f"async {name.replace('-start', '')}", module_name), asynchronous=True)
-    if kind.program is None or module is None or number is None:
+    if kind.program is None or module is None or number is None or may_be_several(kind):
         return _by_stats(kind, name, module_name)
     origins = {} if origins is None else origins
     if kind.program not in origins:

@@ -156,6 +156,7 @@ def _chosen(track: TraceLine, mask: NDArray[np.bool_]) -> TraceLine:
         executions=None if track.executions is None else track.executions[mask],
         launches=None if track.launches is None else track.launches[mask],
         held_bytes=None if track.held_bytes is None else track.held_bytes[mask],
+        graph_nodes=None if track.graph_nodes is None else track.graph_nodes[mask],
     )
 
 

@@ -6,10 +6,14 @@ its products on tensor cores, which round to TF32.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..record.recording import StatValue
+
+#: The word in a device's name that tells its model, such as ``A100``.
+_MODEL = re.compile(r"RTX \d+|[A-Z]+\d+X?")
 
 #: Largest relative difference between the memory size in the recording and on the data sheet.
 _SIMILAR = 0.1
@@ -37,6 +41,15 @@ class DataSheet(NamedTuple):
     memory_gib: float
     bytes_per_s: float
     flops: Mapping[str, float]
+
+    def may_be(self, name: str) -> bool:
+        """Return whether a device that the driver calls so can be of this model; an empty name can be any.
+
+        >>> [each.name for each in DATA_SHEETS if each.may_be("NVIDIA H100 80GB HBM3")]
+        ['NVIDIA H100 SXM', 'NVIDIA H100 PCIe']
+        """
+        model = _MODEL.search(self.name)
+        return not name or (model is not None and re.search(rf"\b{model[0]}\b", name) is not None)
 
 
 def _tera(**flops: float) -> dict[str, float]:
@@ -126,12 +139,14 @@ def data_sheet_of(stats: Mapping[str, StatValue]) -> DataSheet | None:
     if name:
         return next((each for each in DATA_SHEETS if each.name.lower() == _ALSO.get(name, name)), None)
     vendor = str(stats.get("device_vendor", "")).lower()
+    called = str(stats.get("gpu_device_name", "")) if vendor == "nvidia" else ""
     capability = stats.get("compute_cap_major"), stats.get("compute_cap_minor", 0)
     memory = _number(stats.get("memory_size")) / 2**30
     alike = [
         each
         for each in DATA_SHEETS
         if (each.vendor, each.capability, each.cores) == (vendor, capability, stats.get("core_count"))
+        and each.may_be(called)
         and abs(each.memory_gib - memory) <= _SIMILAR * each.memory_gib
     ]
     clock = _number(stats.get("clock_rate")) / 1000

@@ -34,7 +34,7 @@ XStat: name 1 int64, number 2 fixed64, unsigned 3 int64, signed 4 int64, text 5 
 """
 
 #: How a statistic of an event is used: not at all, as a part of its kind, or in a column of its own.
-_UNUSED, _MIXED, _OWN_OFFSET, _OWN_DURATION, _FLOW, _EXECUTION, _LAUNCH, _HELD = range(8)
+_UNUSED, _MIXED, _OWN_OFFSET, _OWN_DURATION, _FLOW, _EXECUTION, _LAUNCH, _HELD, _NODE = range(9)
 
 #: Statistics that are no part of a kind, because they differ from event to event.
 _USES = {
@@ -45,12 +45,13 @@ _USES = {
     "run_id": _EXECUTION,
     "correlation_id": _LAUNCH,  # of a driver call and the events that it launched
     "bytes_allocated": _HELD,  # by an allocator
+    "cuda_graph_node_id": _NODE,
     **dict.fromkeys(
         (
             "flow", "id", "_a", "_ct", "_pt", "_r", "_src",
             "bytes_reserved", "bytes_available", "fragmentation", "requested_bytes", "allocation_bytes", "addr",
             "peak_bytes_in_use",
-            "all_reduce_unique_id", "context_id", "stream", "scope_range_id", "cuda_graph_node_id",
+            "all_reduce_unique_id", "context_id", "stream", "scope_range_id",
         ),
         _UNUSED,
     ),
@@ -85,6 +86,7 @@ class Events(NamedTuple):
         execution: run ids, or 0.
         launch: correlation ids, or 0.
         held: bytes allocated after the event, or 0.
+        node: ids of nodes in CUDA graphs, or 0.
     """
 
     kinds: Ints
@@ -94,6 +96,7 @@ class Events(NamedTuple):
     execution: Ints
     launch: Ints
     held: Ints
+    node: Ints
 
     def where(self, mask: Any) -> Events:
         """Select events."""
@@ -180,7 +183,7 @@ class Plane:
         data = np.frombuffer(b"".join(raw) + bytes(PADDING), np.uint8)
         end = np.cumsum(np.fromiter(map(len, raw), np.int64, len(raw)))
         start = np.concatenate([[0], end[:-1]]) if len(raw) else end
-        columns = np.zeros((9, len(raw)), np.int64)
+        columns = np.zeros((10, len(raw)), np.int64)
         columns[3:5] = -1
         mixed = np.zeros(len(raw), np.uint64)
         for each in fields(data, start, end):
@@ -208,7 +211,7 @@ class Plane:
         tag, after = varints(data, after)
         value, _ = varints(data, after)
         tag, value = tag * there, value * there
-        for row, each in enumerate((_OWN_OFFSET, _OWN_DURATION, _FLOW, _EXECUTION, _LAUNCH, _HELD)):
+        for row, each in enumerate((_OWN_OFFSET, _OWN_DURATION, _FLOW, _EXECUTION, _LAUNCH, _HELD, _NODE)):
             own[row, events[use == each]] = value[use == each]
         kept = use == _MIXED
         events, name, start, end, tag, value = (each[kept] for each in (events, name, start, end, tag, value))

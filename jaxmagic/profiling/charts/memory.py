@@ -9,6 +9,9 @@ from ..record.profile import Profile
 #: An allocator with a smaller share of the largest peak is not drawn.
 _WORTH_A_CURVE = 0.01
 
+#: Memory is handed out when a program is enqueued, and temporaries are taken back right after.
+_WHEN = "follows dispatch, not execution"
+
 
 def memory_chart(profile: Profile) -> Curves | None:
     """Draw the allocated memory of each allocator; ``None`` without allocator events."""
@@ -32,4 +35,5 @@ def memory_chart(profile: Profile) -> Curves | None:
             )
             for number, each in enumerate(shown)
         ),
+        note=_WHEN,
     )

@@ -62,6 +62,7 @@ class TraceLine:
         executions: run ids, which the events of one execution of a program share.
         launches: correlation ids, which a driver call shares with the events that it launched.
         held_bytes: for allocator events, the allocated memory after them.
+        graph_nodes: ids of nodes in CUDA graphs.
     """
 
     name: str
@@ -74,6 +75,7 @@ class TraceLine:
     executions: NDArray[int64] | None = None
     launches: NDArray[int64] | None = None
     held_bytes: NDArray[int64] | None = None
+    graph_nodes: NDArray[int64] | None = None
 
 
 @dataclass(frozen=True, slots=True)

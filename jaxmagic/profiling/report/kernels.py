@@ -6,14 +6,14 @@ import re
 from statistics import mean
 
 from ... import units
-from ..analysis.devices.command_buffers import sanitized
+from ..analysis.devices.graph_kernels import sanitized
 from ..analysis.operations import parts
 from ..record.kernels import KernelTime
 from ..record.profile import Profile
 from .lines import whole
 
 #: Columns that a narrow table leaves out.
-_WIDE = ("min", "max", "grid", "block")
+_WIDE = ("min", "max", "grid", "block", "registers")
 
 #: Kernels with a smaller share of the device time have no row.
 _WORTH_A_ROW = 0.01
@@ -32,7 +32,7 @@ def kernel_table(profile: Profile, most: int, *, narrow: bool = False) -> tuple[
     shown = [same for same in kernels if sum(each.total_ns for each in same) >= _WORTH_A_ROW * profile.device_ns]
     if not shown:
         return [], 0
-    heads = ("kernel", "of", "time", "count", "min", "median", "max", "grid", "block", "launch")
+    heads = ("kernel", "of", "time", "count", "min", "median", "max", "grid", "block", "registers", "launch")
     rows = [_row(same, profile) for same in shown[:most]]
     kept = [at for at, head in enumerate(heads) if any(row[at] for row in rows) and not (narrow and head in _WIDE)]
     return [tuple(row[at] for at in kept) for row in (heads, *rows)], len(shown)
@@ -55,5 +55,6 @@ def _row(same: list[KernelTime], profile: Profile) -> tuple[str, ...]:
         units.time(max(each.max_ns for each in same)),
         "×".join(map(str, first.grid)),
         "×".join(map(str, first.block)),
+        "" if first.registers is None else str(first.registers),
         units.time(mean(launches)) if launches else "",
     )

@@ -94,7 +94,7 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "command_buffers": lambda: (
         "Kernels ran in CUDA graphs (XLA's command buffers), where the trace names the graph and not the HLO op. "
-        "Kernels were matched to ops by name and order; those with no match have no line. For exact lines of a "
+        "Kernels were matched to ops by name, node and order; those with no match have no line. For exact lines of a "
         "jitted function f: jaxmagic.profile(f, x, command_buffers=False). For a whole process: set the environment "
         "variable XLA_FLAGS to --xla_gpu_enable_command_buffer= before JAX starts."
     ),

@@ -73,6 +73,8 @@ def _convolution(message: Any, operands: Sequence[Sequence[int]]) -> int:
 def _convolved(message: Any, inputs: Sequence[int], kernel: Sequence[int], outputs: Sequence[int]) -> int:
     """Count the FLOPs of a convolution or one of its gradients, in terms of the forward pass."""
     numbers = message.convolution_dimension_numbers
+    if len(numbers.input_spatial_dimensions) != len(inputs) - 2:
+        raise ValueError(f"expected {len(inputs) - 2} spatial axes, got {len(numbers.input_spatial_dimensions)}")
     positions = prod(
         _valid_positions(window, inputs[input_axis], outputs[output_axis])
         for window, input_axis, output_axis in zip(
@@ -151,6 +153,43 @@ def _onednn(message: Any, operands: Sequence[Sequence[int]]) -> int:
     return 2 * _first_result(message)[-1] * prod(operands[0])
 
 
+def _onednn_convolution(message: Any, operands: Sequence[Sequence[int]]) -> int:
+    """Count a convolution of oneDNN, whose dimension numbers and window are in its configuration alone.
+
+    Some versions of XLA add 1 to spatial axes and to all that describes the window. The axes show whether it did.
+    """
+    config = _config(message)["onednn_conv_config"]
+    given_axes, filters, result_axes = config["input"]["data"], config["kernel"]["filter"], config["output"]["data"]
+    others = {int(given_axes.get(each, 0)) for each in ("batch_dim", "feature_dim")}
+    spatial = sorted(set(range(len(operands[0]))) - others)
+    given = sorted(int(each) for each in given_axes["spatial_dims"])
+    more = int(given != spatial)
+    if given != [each + more for each in spatial]:
+        raise ValueError(f"expected spatial axes {spatial}, got {given}")
+
+    def numbers(values: Iterable[Any]) -> list[int]:
+        return [int(each) - more for each in values]
+
+    axes = numbers(filters["spatial_dims"])
+    window = config["window"]
+    columns = (numbers(window[each]) for each in ("pad_left", "strides", "window_dilations"))
+    dimensions = [
+        {"size": operands[1][axis], "padding_low": low, "stride": stride, "window_dilation": gap}
+        for axis, low, stride, gap in zip(axes, *columns, strict=True)
+    ]
+    forward = type(message)(
+        window={"dimensions": dimensions},
+        convolution_dimension_numbers={
+            "kernel_input_feature_dimension": int(filters.get("input_feature_dim", 0)),
+            "output_batch_dimension": int(result_axes.get("batch_dim", 0)),
+            "output_feature_dimension": int(result_axes.get("feature_dim", 0)),
+            "input_spatial_dimensions": numbers(given_axes["spatial_dims"]),
+            "output_spatial_dimensions": numbers(result_axes["spatial_dims"]),
+        },
+    )
+    return _convolved(forward, operands[0], operands[1], _first_result(message))
+
+
 def _cudnn(message: Any, operands: Sequence[Sequence[int]]) -> int:
     """Count a convolution; dimension numbers and window describe the forward pass, even in a backward pass."""
     target, result = text(message.custom_call_target), _first_result(message)
@@ -226,6 +265,7 @@ _BY_TARGET: tuple[tuple[str, _Count], ...] = (
     ("$fmha", _cudnn_attention),
     ("te_fused_attn", _transformer_engine),
     ("onednn$matmul", _onednn),
+    ("onednn$convolution", _onednn_convolution),
     ("$conv", _cudnn),
     ("$gemm", _gemm),
     ("$lt$matmul", _gemm),

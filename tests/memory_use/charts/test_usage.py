@@ -29,6 +29,10 @@ def test_curves_count_from_their_first_sample(memory_profile: Any) -> None:
     assert found.y.low < -MiB
     assert found.y.high > 3 * MiB
     assert (found.x.low, found.x.high) == (0, 30)
+    assert found.note == "memory of devices follows dispatch, not execution"
+    without = timeline_chart(memory_profile(timeline=replace(timeline, device_bytes={})))
+    assert without is not None
+    assert without.note == ""
 
 
 def test_bands_say_what_compiled_and_lie_where_it_did(memory_profile: Any, timing: Any, compilation: Any) -> None:

@@ -56,6 +56,46 @@ def test_a_model_is_one_that_fits_in_all_that_is_told(change: dict[str, Any], mo
     assert (None if found is None else found.name) == model
 
 
+H100 = {
+    "device_vendor": "Nvidia", "clock_rate": 1_980_000, "core_count": 132, "memory_size": 85_017_493_504,
+    "compute_cap_major": 9, "compute_cap_minor": 0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("called", "model"),
+    [
+        ("NVIDIA H100 80GB HBM3", "NVIDIA H100 SXM"),
+        ("NVIDIA H800", None),  # the same cores, memory and clock, but slower in float64
+        ("NVIDIA GH100 80GB", None),
+        (b"broken", None),
+    ],
+)
+def test_a_name_in_the_recording_has_to_be_that_of_the_model(called: Any, model: str | None) -> None:
+    found = data_sheet_of(H100 | {"gpu_device_name": called})
+    assert (None if found is None else found.name) == model
+
+
+NAMES = {
+    "NVIDIA A100 40GB": "NVIDIA A100-SXM4-40GB", "NVIDIA A100 80GB": "NVIDIA A100 80GB PCIe",
+    "NVIDIA H100 SXM": "NVIDIA H100 80GB HBM3", "NVIDIA H100 PCIe": "NVIDIA H100 PCIe",
+    "NVIDIA H200": "NVIDIA H200", "NVIDIA B200": "NVIDIA B200", "NVIDIA L4": "NVIDIA L4", "NVIDIA T4": "Tesla T4",
+    "NVIDIA GeForce RTX 4090": "NVIDIA GeForce RTX 4090",
+}  # fmt: skip
+
+
+def test_every_model_of_nvidia_is_found_under_the_name_that_its_driver_gives() -> None:
+    sheets = [each for each in DATA_SHEETS if each.vendor == "nvidia"]
+    assert [each.name for each in sheets] == list(NAMES)
+    for sheet in sheets:
+        stats = {
+            "device_vendor": "Nvidia", "core_count": sheet.cores, "memory_size": int(sheet.memory_gib * 2**30),
+            "compute_cap_major": sheet.capability[0], "compute_cap_minor": sheet.capability[1],
+            "clock_rate": sheet.clock_mhz * 1000, "gpu_device_name": NAMES[sheet.name],
+        }  # fmt: skip
+        assert data_sheet_of(stats) is sheet
+
+
 def test_of_a_device_that_tells_nothing_no_model_is_known() -> None:
     assert data_sheet_of({}) is None
     assert data_sheet_of({"device_type_string": "TPU v99"}) is None

@@ -63,6 +63,7 @@ def odd(chosen: random.Random) -> Trace:
                 end_ps=start + numbers(count, 0, 10**5),
                 launches=chosen.choice((None, numbers(count, -1, 3))),
                 held_bytes=chosen.choice((None, numbers(count, 0, 10**9))),
+                graph_nodes=chosen.choice((None, numbers(count, 0, 3))),
             )
         )
     devices = {name: stats(SAID, 4) for name in ("GPU:0", "GPU:1", "another")}

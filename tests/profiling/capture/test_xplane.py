@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from recordings import operation, space
 
-from jaxmagic.profiling.capture.xplane import _MIXED, _USES
 from jaxmagic.profiling.capture.xspace import read_recording
 
 
@@ -35,5 +34,14 @@ def test_events_are_in_order_and_the_longer_of_two_that_begin_at_once_comes_firs
     assert [found.kinds[each].name for each in found.tracks[0].kinds] == ["a", "outer", "b"]
 
 
-def test_the_graph_of_a_kernel_is_a_fact_of_it() -> None:
-    assert _USES.get("cuda_graph_id", _MIXED) == _MIXED
+def test_the_graph_of_a_kernel_is_a_fact_of_it_and_its_node_a_column() -> None:
+    nodes = [(3 << 32) + 7, (3 << 32) + 9, 0]
+    events = [
+        ("k", at * 10, 5, [{"name": 11, "unsigned": 3}, {"name": 10, "unsigned": node}])
+        for at, node in enumerate(nodes)
+    ]
+    found = read_recording([("", space({"name": "/device:GPU:0", "lines": {"Stream #1": events}}))])
+    assert [dict(each.stats) for each in found.kinds] == [{"cuda_graph_id": 3}]
+    (track,) = found.tracks
+    assert track.graph_nodes is not None
+    assert track.graph_nodes.tolist() == nodes

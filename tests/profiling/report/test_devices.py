@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 from fabricate.profiling import MS, fabricated, operation, use
 
+from jaxmagic.profiling.analysis.operations import by_line
 from jaxmagic.profiling.record.communication import CollectiveTime, ProgramTime, TransferTime
 from jaxmagic.profiling.record.kernels import KernelTime
 from jaxmagic.profiling.record.profile import Profile
+from jaxmagic.profiling.report.roof import operation_table
 from jaxmagic.report.to_html import to_html
 from jaxmagic.xla.hlo import Sharded
 
@@ -136,11 +138,20 @@ def test_counts_are_whole_numbers_of_all_devices_and_of_each_where_they_differ(p
     assert "3 in all" in str(replace(profile, operation_times=(replace(operation("dot.1", MS), count=3),), runs=2))
 
 
+def _cells(profile: Profile) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the heads and the first row of the table of operations."""
+    heads, first, *_ = operation_table(by_line(profile.operation_times), profile)
+    return heads, first
+
+
 def test_what_goes_on_beside_operations_has_its_span_in_a_column_of_its_own(profile: Profile) -> None:
     beside = replace(operation("async copy.4", MS), asynchronous=True, total_ns=600 * MS, count=2, category="copy")
     text = squeezed(replace(profile, operation_times=(operation("dot.1", 20 * MS), beside)))
     assert "operation share exposed line count mean span category" in text
-    assert "300 ms" in next(line for line in text.splitlines() if line.startswith("async copy.4"))
+    (row,) = (line for line in text.splitlines() if line.startswith("async copy.4"))
+    assert row.count("300 ms") == 1
+    cells = dict(zip(*_cells(replace(profile, operation_times=(beside,))), strict=True))
+    assert (cells["mean"], cells["span"]) == ("", "300 ms")
     assert "span" not in squeezed(profile)
 
 
@@ -167,7 +178,7 @@ def test_kernels_that_are_called_otherwise_than_their_operation_have_rows(profil
         "\n", " "
     )
     assert "loop_add_fusion" not in text
-    assert all(each in to_html(made) for each in ("16×2×1", "256×1×1", "3.00 ms"))
+    assert all(each in to_html(made) for each in ("16×2×1", "256×1×1", "3.00 ms", "registers"))
     frame = made.kernels("call.1")
     assert frame[["kernel", "device", "grid", "registers"]].values.tolist() == [
         ["FmhaFwdKernel", "GPU:0", "16,2,1", 32], ["FmhaFwdKernel", "GPU:1", "16,2,1", 32],

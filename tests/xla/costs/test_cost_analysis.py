@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import fabricate.hlo
+import jax
 import jax.numpy as jnp
 import pytest
-from recordings import module_of
+from recordings import all_of, module_of
 
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.xla.costs.cost_analysis import category, flops, multiplied, work
@@ -43,6 +44,16 @@ def module(*instructions: HloInstruction, inside: tuple[int, ...] = ()) -> HloMo
 )
 def test_instructions_are_sorted_by_what_they_do(opcode: str, target: str, kind: str) -> None:
     assert category(module(), instruction(opcode, custom_call_target=target)) == kind
+
+
+def test_a_copy_that_changes_the_layout_is_no_memcpy() -> None:
+    copy = instruction("copy")
+    assert category(module(), copy) == "copy"
+    assert category(module(), copy._replace(changes_layout=True)) == "layout change"
+    x = jnp.ones((4, 4, 8, 8))
+    made = module_of(lambda x: jax.lax.conv(x, x, (1, 1), "SAME"), x)  # XLA wants the features last
+    found = [category(made, each) for each in all_of(made, "copy") + all_of(made, "fusion")]
+    assert set(found) == {"layout change"}
 
 
 def test_a_fusion_is_what_most_of_its_work_is() -> None:

@@ -148,6 +148,60 @@ def test_the_passes_of_a_convolution_of_a_library_are_counted_alike() -> None:
         assert flops_of(made, (one, other)) == expected, name
 
 
+def onednn_config(order: str, more: int, stride: int = 2, gap: int = 1) -> dict[str, Any]:
+    """Return oneDNN's configuration of a convolution; some versions of XLA add 1 to some numbers, and omit zeros."""
+
+    def numbers(*values: int) -> list[str]:
+        return [str(each + more) for each in values]
+
+    def axes(order: str, **names: str) -> dict[str, Any]:
+        places = {name: order.index(letter) for name, letter in names.items()}
+        return {name: str(at) for name, at in places.items() if at} | {
+            "spatial_dims": numbers(order.index("H"), order.index("W"))
+        }
+
+    kernel = {"NCHW": "OIHW", "NHWC": "HWIO"}[order]
+    data = {"data": axes(order, batch_dim="N", feature_dim="C")}
+    window = {"pad_left": numbers(1, 1), "pad_right": numbers(1, 1), "strides": numbers(stride, stride)}
+    return {
+        "onednn_conv_config": {
+            "dims": "2", "input": data, "output": data,
+            "kernel": {"filter": axes(kernel, input_feature_dim="I", output_feature_dim="O")},
+            "window": window | {"window_dilations": numbers(gap, gap)}, "feature_groups": "1",
+        }
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("order", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("more", [0, 1])
+@pytest.mark.parametrize(("stride", "gap"), [(2, 1), (1, 3)])
+def test_a_convolution_of_onednn_is_counted_by_its_configuration(
+    order: str, more: int, stride: int, gap: int
+) -> None:
+    side = (33 + 2 - 2 * gap - 1) // stride + 1
+    sizes = {
+        "NCHW": ((8, 16, 33, 33), (32, 16, 3, 3), (8, 32, side, side)),
+        "NHWC": ((8, 33, 33, 16), (3, 3, 16, 32), (8, side, side, 32)),
+    }[order]
+    kernel_order = {"NCHW": "OIHW", "NHWC": "HWIO"}[order]
+    expected = by_xla(
+        lambda x, k: jax.lax.conv_general_dilated(
+            x, k, (stride, stride), ((1, 1), (1, 1)), rhs_dilation=(gap, gap),
+            dimension_numbers=(order, kernel_order, order),
+        ),
+        *map(jnp.ones, sizes[:2]),
+    )  # fmt: skip
+    made = call("__onednn$convolution", onednn_config(order, more, stride, gap), shape(F32, *sizes[2]))
+    assert flops_of(made, [shape(F32, *each) for each in sizes[:2]]) == expected
+
+
+@pytest.mark.parametrize("config", [{}, {"onednn_conv_config": {"dims": "2"}}, onednn_config("NCHW", 5)])
+def test_a_convolution_of_onednn_without_its_dimension_numbers_is_not_known(config: Any) -> None:
+    sizes = (8, 16, 33, 33), (32, 16, 3, 3), (8, 32, 17, 17)
+    made = call("__onednn$convolution", config, shape(F32, *sizes[2]))
+    assert flops_of(made, [shape(F32, *each) for each in sizes[:2]]) is None
+
+
 @pytest.mark.parametrize(("mask", "pairs"), [("NO_MASK", 256 * 128), ("CAUSAL", 128 * 129 // 2 + 128 * 128)])
 def test_attention_is_counted_where_shapes_suffice(mask: str, pairs: int) -> None:
     config = {
@@ -176,9 +230,11 @@ def test_causal_pairs_are_those_of_a_triangle() -> None:
 
 def test_what_another_xla_writes_is_not_known() -> None:
     targets = "__cublas$gemm", "__cudnn$convForward", "__cudnn$fmhaSoftmax", "te_fused_attn_forward_ffi", "other"
+    x, kernel, y = shape(F32, 8, 16, 33, 33), shape(F32, 32, 16, 3, 3), shape(F32, 8, 32, 31, 31)
     for target in targets:
         for config in (b"", b"{}", b"[1]", b"\xff"):
             assert flops_of(call(target, config, shape(F32, 3)), []) is None
+            assert flops_of(call(target, config, y), [x, kernel]) is None
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,19 @@ _DIRECTIONS: tuple[tuple[str, Direction], ...] = (
     (r"d(evice)?(2|to)d(evice)?", "on the device"),
 )
 
+#: The memory of both ends in the ``memcpy_details`` of NVIDIA's GPUs, and the side that it is on; others are unknown.
+_ENDS = re.compile(r"\bkind_src:(\w+) kind_dst:(\w+)")
+_SIDES = {
+    **dict.fromkeys(("pageable", "pinned"), "host"),
+    **dict.fromkeys(("device", "device_static", "array"), "device"),
+}
+
+#: Directions by the sides of both ends, where these decide.
+_BETWEEN: Mapping[tuple[str | None, str | None], Direction] = {
+    ("host", "device"): "host to device",
+    ("device", "host"): "device to host",
+}
+
 #: Size and destination in the ``memcpy_details`` of a GPU, and the host's memory space in XLA's shapes.
 _SIZE = re.compile(r"\bsize:(\d{1,18})")
 _DESTINATION = re.compile(r"\bdest:(\d+)")
@@ -135,7 +148,7 @@ def transfers(recording: Trace, windows: Iterable[tuple[int, int]]) -> tuple[Tra
             direction=direction,
             device=device,
             count=each.count,
-            size_bytes=each.size_bytes if each.sized else None,
+            size_bytes=whole_number(each.size_bytes) if each.sized else None,
             total_ns=each.total_ps // 1000,
             time_ns=each.time_ps // 1000,
         )
@@ -196,6 +209,10 @@ def _copy(kind: EventMetadata, role: Role, others: Container[str]) -> tuple[Dire
     is_copy |= role == "host" and size is not None
     name = str(api or kind.name).lower()
     direction = next((way for pattern, way in _DIRECTIONS if re.search(pattern, name)), None)
+    if ends := _ENDS.search(str(details)):
+        sides = _SIDES.get(ends[1]), _SIDES.get(ends[2])
+        within: Direction | None = "on the device" if sides == ("device", "device") else None
+        direction = _BETWEEN.get(sides) or direction or within
     if direction is None or not is_copy:
         return None
     to = _DESTINATION.search(str(details))

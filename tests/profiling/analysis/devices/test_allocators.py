@@ -11,6 +11,7 @@ from recordings import recording_of, trace
 
 import jaxmagic
 from jaxmagic.profiling.analysis.devices.allocators import allocator_uses
+from jaxmagic.profiling.charts.memory import memory_chart
 from jaxmagic.profiling.record.allocators import AllocatorUse
 from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 
@@ -65,6 +66,9 @@ def test_real_recordings_have_a_curve_and_a_sentence(name: str, peak: int, progr
     assert frame["held_bytes"].max() == peak
     assert f"while {program} was dispatched." in " ".join(str(profile).split())
     profile.figure("memory")
+    chart = memory_chart(profile)
+    assert chart is not None
+    assert chart.note == "follows dispatch, not execution"
 
 
 def test_each_device_of_a_tpu_has_a_curve_of_its_own() -> None:

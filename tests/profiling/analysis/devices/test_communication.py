@@ -80,15 +80,39 @@ def test_copies_of_an_nvidia_gpu_have_sizes_and_rates() -> None:
     (found,) = copies("operations", "MemcpyH2D", {"memcpy_details": details}, (0, 100), (200, 300))
     assert (found.direction, found.device, found.count) == ("host to device", "GPU:0", 2)
     assert (found.size_bytes, found.total_ns, found.bytes_per_s) == (8192, 200, pytest.approx(8192 / 200e-9))
-    (back,) = copies("operations", "MemcpyD2H", {"memcpy_details": details}, (0, 100))
-    assert back.direction == "device to host"
-    (peer,) = copies("operations", "MemcpyP2P", {"memcpy_details": details}, (0, 100))
-    assert peer.direction == "device to device"
+
+
+@pytest.mark.parametrize(
+    ("name", "ends", "direction"),
+    [
+        ("MemcpyD2H", ("device", "pinned"), "device to host"),
+        ("MemcpyP2P", ("device", "device"), "device to device"),
+        ("MemcpyD2D", ("device", "device_static"), "on the device"),
+        ("MemcpyOther", ("pinned", "device"), "host to device"),  # the memory decides where the name tells nothing
+        ("MemcpyOther", ("device", "pageable"), "device to host"),
+        ("MemcpyOther", ("device", "array"), "on the device"),
+        ("MemcpyH2D", ("managed", "device"), "host to device"),
+        ("MemcpyOther", ("managed", "unknown"), None),
+        ("MemcpyOther", ("pinned", "pageable"), None),
+    ],
+)
+def test_the_memory_of_both_ends_decides_the_direction_of_a_copy(
+    name: str, ends: tuple[str, str], direction: str | None
+) -> None:
+    details = f"kind_src:{ends[0]} kind_dst:{ends[1]} size:4096 dest:0 async:1"
+    found = copies("operations", name, {"memcpy_details": details}, (0, 100))
+    assert [each.direction for each in found] == ([] if direction is None else [direction])
 
 
 def test_a_copy_whose_size_is_not_told_has_none() -> None:
     (found,) = copies("operations", "MemcpyD2D", {"memcpy_details": "kind:Unknown size:0 dest:512"}, (0, 100))
     assert (found.direction, found.size_bytes, found.bytes_per_s) == ("on the device", None, None)
+
+
+def test_sizes_that_add_up_to_more_than_a_record_can_hold_are_wrong_and_unknown() -> None:
+    details = f"kind:Unknown size:{10**18 - 1} dest:512"
+    (found,) = copies("operations", "MemcpyD2D", {"memcpy_details": details}, (0, 100), (200, 300))
+    assert (found.count, found.size_bytes, found.bytes_per_s) == (2, None, None)
 
 
 def test_copies_of_a_tpu_are_told_by_the_host_and_only_those_that_began_in_a_window_count() -> None:
