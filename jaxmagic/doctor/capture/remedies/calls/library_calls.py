@@ -79,7 +79,8 @@ def _jitted_call(tree: ast.Module, call: ast.Call, code: TriedCode) -> Change:
     made = _assigned(tree)
     if _assigned(call):
         raise NotTried(note("doctor.call_unclear"))
-    names = [name for name in loaded if name in made or has_arrays_only(code.variables.get(name))]
+    known = {name for name, value in code.variables.items() if has_arrays_only(value)}
+    names = [name for name in loaded if name in made | known]
     text = ast.unparse(call.func)
     function = eval(f"lambda {', '.join(names)}: {ast.unparse(call)}", dict(code.variables))
     function.__name__ = text

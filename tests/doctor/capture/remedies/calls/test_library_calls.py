@@ -81,6 +81,7 @@ def compiled_again(change: Change, code: TriedCode) -> tuple[Any, int]:
         "solvers.solve(double, x)",
         "solvers.Solver(double).run(x, scale=2.0)",
         "solver.run(jnp.abs(x))",
+        "solver.run(jnp.ones((len(x), 3)) * x)",
         "solve(double, np.float32(2) * x) + 1",
         "sum(solver.run(x * n).sum() for n in (1, 2))",
     ],
