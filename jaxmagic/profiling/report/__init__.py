@@ -29,7 +29,7 @@ from .kernels import kernel_table
 from .legend import about_device_heads, about_operation_heads, about_signs
 from .notes import ABOUT_THE_ROOF, matters
 from .notes import NOTES as NOTES
-from .steps import about_steps, step_table
+from .steps import about_step_bound, about_steps, step_table
 
 #: At most this many functions are listed; the rest is in ``lines()``.
 _MOST_LISTINGS = 5
@@ -86,8 +86,8 @@ def _sentences(*about: Iterable[str], faint: bool = False) -> Iterator[Sentence]
 
 
 def _verdict(profile: Profile) -> Iterator[Block]:
-    """Say what bounds a run, or why that is not known, and how long the devices worked."""
-    first, *others = [*words.about_bound(profile), words.headline(profile)]
+    """Say what bounds a run or a step, or why that is not known, and how long the devices worked."""
+    first, *others = [*words.about_bound(profile), *about_step_bound(profile), words.headline(profile)]
     yield Headline(text=first)
     yield from _sentences(words.about_error(profile), others, about_steps(profile))
 

@@ -36,8 +36,14 @@ _MOST_NAMES = 4
 _OUTSIDE = 0.1
 
 
+def about_step_bound(profile: Profile) -> list[str]:
+    """Say what bounds the steps of a recording made elsewhere; other profiles have a verdict on the run."""
+    parts = step_parts(profile.step_times)
+    return [] if parts is None or profile.runs is not None else [_bound(parts, own=False)]
+
+
 def about_steps(profile: Profile) -> list[str]:
-    """Describe step times, their parts, and the part that bounds them."""
+    """Describe step times and their parts."""
     parts = step_parts(profile.step_times)
     if parts is None:
         return []
@@ -57,7 +63,7 @@ def about_steps(profile: Profile) -> list[str]:
     count = units.count(parts.steps, "step")
     return [
         f"{count}, {known_by}{others}{kept}: {_medians(parts)}{spread}.",
-        _bound(parts, own=profile.runs is not None),
+        *([] if profile.runs is None else [_bound(parts, own=True)]),
         *_outside(profile),
     ]
 

@@ -64,8 +64,8 @@ def squeezed(profile: Profile) -> str:
         ),
     ],
 )
-def test_the_part_that_bounds_a_step_is_named_with_its_evidence(parts: dict[str, int], told: str) -> None:
-    assert f"In a step the device {told}" in squeezed(recorded(steps(**parts)))
+def test_a_recording_begins_with_what_bounds_a_step_and_its_evidence(parts: dict[str, int], told: str) -> None:
+    assert squeezed(recorded(steps(**parts))).startswith(f"In a step the device {told}")
 
 
 def test_steps_have_a_median_a_row_a_frame_and_a_bar() -> None:
