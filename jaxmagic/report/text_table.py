@@ -57,7 +57,8 @@ def table(
     Args:
         rows: the cells of each row.
         most: the maximum width of the table. The widest cells are shortened in the middle to fit, so that different
-            cells stay different. If that is not enough, the last columns are left out, which an ellipsis shows.
+            cells stay different where there is room for that. If that is not enough, the last columns are left out,
+            which an ellipsis shows.
         widest: the maximum width of a cell, if there is one.
         numbers: whether all columns are of quantities.
     """
@@ -66,10 +67,19 @@ def table(
     while most is not None and sum(widths) + 2 * len(widths) > most and max(widths) > _NARROWEST:
         widths[widths.index(max(widths))] -= 1
     cut = [shortened(column, width) for column, width in zip(columns, widths, strict=True)]
+    if most is not None:
+        cut = [_fitted(*each) for each in zip(columns, cut, widths, strict=True)]
     right = [numbers or units.are_quantities(column[1:]) for column in columns]
     aligned = [_aligned(column, at_right) for column, at_right in zip(cut, right, strict=True)]
     shown = aligned if most is None else _fitting(aligned, most)
     return [("  " + "  ".join(row)).rstrip() for row in zip(*shown, strict=True)]
+
+
+def _fitted(column: Sequence[str], cut: Sequence[str], width: int) -> tuple[str, ...]:
+    """Cut the ends of the cells that have to be longer than a column to stay different."""
+    return tuple(
+        short if len(short) <= width else clipped(cell, width) for cell, short in zip(column, cut, strict=True)
+    )
 
 
 def _fitting(columns: Sequence[Sequence[str]], most: int) -> Sequence[Sequence[str]]:

@@ -38,6 +38,13 @@ def test_names_that_only_length_tells_apart_take_the_room_that_they_need() -> No
     assert one.index("1 ms") == two.index("2 ms")
 
 
+def test_a_column_with_room_is_kept_where_cells_cannot_stay_different() -> None:
+    stacks = ["step ← " + "f ← " * calls + "main" for calls in (20, 21, 22)]
+    head, *rows = table([("held", "allocated by"), *(("1 KiB", each) for each in stacks)], most=40)
+    assert head.split() == ["held", "allocated", "by"]
+    assert all("step" in row and len(row) <= 40 for row in rows)
+
+
 ROWS = (("name", "time", "count"), ("dot.1", "1.00 ms", "12"), ("sort", "≈340 µs", "7 in all"), ("copy", "", "1,000"))
 
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import pytest
 from gathered_evidence import evidence_of
 
-from jaxmagic.doctor.rules.host.not_jitted import _compile_called
+from jaxmagic.doctor.rules.host.not_jitted import compile_called
 from jaxmagic.doctor.rules.rewriting.called_function import called_function
 
 eqx = pytest.importorskip("equinox")
@@ -23,7 +23,7 @@ def advice(step: Callable[..., Any], given: Mapping[str, Any]) -> str | None:
     evidence = evidence_of(step, *given.values(), names={step.__name__: step, **given})
     evidence = replace(evidence, code=step.__name__)
     called = called_function(evidence, 100, most_unrolled=200)
-    return None if called is None else _compile_called(called, evidence)[1]
+    return None if called is None else compile_called(called, evidence)[1]
 
 
 def loss(model: Any, x: Any) -> Any:
