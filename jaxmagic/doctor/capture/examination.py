@@ -14,7 +14,6 @@ from typing import Any
 from ...errors import NotMeasured
 from ...interrupts import begins, ends
 from ...profiling.capture.run import ProfileWatch
-from ...profiling.record.profile import Profile
 from ...progress.record import SILENT, Progress
 from ...records.note import Note, note
 from ...runtime.clock import timestamp
@@ -76,6 +75,7 @@ class Examination:
         self._own: list[Timing] = []
         self._watch: ProfileWatch | None = None
         self._active: Stopwatch | ProfileWatch | None = None
+        self._observers = ExitStack()
         self._running: Generator[None, None, None] | None = None
         self._notes: list[Note] = []
         self._is_uncalled = False
@@ -103,8 +103,7 @@ class Examination:
         """The timing of an undisturbed run if there is one, or else of the last run."""
         if not self.timings:
             raise NotMeasured("There is no timing: no run has ended.")
-        timed = self._timed()
-        return timed[-1] if timed else self.timings[-1]
+        return (self._timed() or self.timings)[-1]
 
     def see(self, code: str | None, variables: Mapping[str, Any], tried: TriedCode | None = None) -> None:
         """Take the source of the code, and the variables that it sees; before the start.
@@ -171,46 +170,50 @@ class Examination:
 
     def _all_runs(self) -> Generator[None, None, None]:
         __tracebackhide__ = True
-        assert self._watch is not None
-        assert self._between is not None
-        gathered = self._gathered
+        watch, between, gathered = self._watch, self._between, self._gathered
+        assert watch is not None and between is not None  # noqa: PT018
         if self._once:
-            self._active = self._watch
-            with gathered.programs(), gathered.places(), self._between.observing_files():
-                for _ in self._watch.runs():
+            self._active = watch
+            with self._observed(gathered.programs(), gathered.places(), between.observing_files()):
+                for _ in watch.runs():
                     gathered.resume()
                     yield
             return
         self._progress.stage("first run and compiling")
-        yield from self._own_run(gathered.programs(), self._between.observing_files())
-        if not self._between.may_follow_first(gathered.note_deleted(self._read)):
+        yield from self._own_run(gathered.programs(), between.observing_files())
+        if not between.may_follow_first(gathered.note_deleted(self._read)):
             return
         self._progress.stage("recording waits and lines")
         yield from self._own_run(gathered.places())
-        if not self._between.may_follow_second():
+        if not between.may_follow_second():
             return
         self._progress.stage("timing and recording")
-        self._watch.start()
-        self._active = self._watch
-        with marked_waits():
-            for _ in self._watch.runs():
-                if self._watch.records:  # the last run, whose value the user gets
-                    self._between.draw_again()
+        watch.start()
+        self._active = watch
+        with self._observed(marked_waits()):
+            for _ in watch.runs():
+                if watch.records:  # the last run, whose value the user gets
+                    between.draw_again()
                 yield
 
     def _own_run(self, *observing: AbstractContextManager[object]) -> Iterator[None]:
         """Run the code under a stopwatch, observed."""
         __tracebackhide__ = True
         watch = self._active = Stopwatch()
-        with ExitStack() as observers:
-            for each in observing:
-                observers.enter_context(each)
+        with self._observed(*observing):
             watch.start()
             self._gathered.resume()
             yield
             self._own.append(watch.stop())
             self._completed += 1
         self._active = None
+
+    def _observed(self, *observing: AbstractContextManager[object]) -> ExitStack:
+        """Return what ends the observers; if Ctrl-C comes in between, :meth:`cancel` ends them."""
+        self._observers = ExitStack()
+        for each in observing:
+            self._observers.enter_context(each)
+        return self._observers
 
     def returned(self, value: Any = None) -> int:
         """End the dispatch of the run; see ``Stopwatch.returned``."""
@@ -247,8 +250,8 @@ class Examination:
                 active.cancel()
             if self._running is not None:
                 self._running.close()
-                self._running = None
         finally:
+            self._observers.close()
             if self._watch is not None:
                 self._watch.cancel()
             self._gathered.forget()
@@ -261,11 +264,9 @@ class Examination:
     def _timed(self) -> Sequence[Timing]:
         return () if self._watch is None or self._once else self._watch.unrecorded
 
-    def _profile(self) -> Profile | None:
-        return self._watch.record if self._watch is not None and self._watch.done else None
-
     def _diagnose(self, error: BaseException | None, code: str | None) -> Diagnosis:
-        timings, profile = self.timings, self._profile()
+        timings = self.timings
+        profile = self._watch.record if self._watch is not None and self._watch.done else None
         differs = self._completed and error is not None and not isinstance(error, KeyboardInterrupt)
         failed = not differs and error is not None and (not isinstance(error, KeyboardInterrupt) or not timings)
         findings, looked = tuple[Any, ...](), tuple[str, ...]()
