@@ -141,6 +141,16 @@ def test_a_remedy_of_an_error_that_is_not_faster_mends_it_all_the_same() -> None
         about_verified(replace(slower, outputs_agree=False), rule="error")[-1]
         == "Not recommended here, because it changes the result."
     )
+    failed = Verified(notes=(note("doctor.not_tried_failed", error="ValueError"),))
+    assert about_verified(failed, rule="error")[0] == "With this remedy alone, the code still fails."
+
+
+def test_the_excerpt_and_the_whole_say_the_same_of_a_remedy_of_an_error(diagnosis: Any, rule_finding: Any) -> None:
+    slower = Verified(before_ns=1e3, after_ns=2e3, speedup=0.5, low=0.4, high=0.6, outputs_agree=True)
+    record = diagnosis(findings=(rule_finding(rule="error", verified=slower),))
+    for report in (to_text(record, WIDE), to_html(record, WIDE)):
+        assert "The remedy fixes the error" in report
+        assert "because it does not help" not in report
 
 
 def test_a_remedy_that_was_tried_in_vain_is_not_advised(diagnosis: Any, rule_finding: Any) -> None:
