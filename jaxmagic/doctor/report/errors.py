@@ -146,6 +146,9 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         else f"{quoted(names) or 'An array'} was donated or deleted: its memory has been freed or used for another "
         "array."
     ),
+    "error_transformed": lambda location, code: (
+        f"It comes from an operation at {location} that JAX transformed{f': {quoted(code)}' if code else '.'}"
+    ),
     "error_not_finite": lambda operation: (
         f"{quoted(operation) or 'An operation'} returned NaN or infinity, and JAX's debugging flags "
         "make that an error."
