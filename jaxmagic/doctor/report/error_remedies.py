@@ -126,8 +126,8 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
     ),
     "write_logical": _write_logical,
     "write_passed_condition": lambda function, replacement: (
-        f"If {quoted(function)} decides by this value while it is traced, as a dropout layer does, pass a Python value: "
-        "make its operands static in the function that is jitted. If it computes with it, write "
+        f"If {quoted(function)} decides by this value while it is traced, as a dropout layer does, pass a Python "
+        "value: make its operands static in the function that is jitted. If it computes with it, write "
         f"{replacement}(…)."
     ),
     "write_nested": lambda python, jnp, lax, gradient=False: (

@@ -254,7 +254,7 @@ def _is_python(failure: Failure, operand: ast.expr) -> bool:
 
 
 def _is_plain(failure: Failure, node: ast.expr) -> bool:
-    """Return whether an expression is a constant, a variable that is not traced, or the rank or a size of an array."""
+    """Return whether an expression is a constant, a variable that is not traced, or a size of an array."""
     if isinstance(node, ast.Call):
         return ast.unparse(node.func) == "len"
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":

@@ -163,8 +163,8 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
 def _converted(type: str | None, name: str) -> str:
     """Return the dtype that a conversion gives to a value; empty if the value has it already, or if that is unknown.
 
-    >>> _converted("f32[]", "int"), _converted("i32[]", "float"), _converted("f32[]", "float"), _converted(None, "int")
-    ('int', 'float', '', '')
+    >>> _converted("f32[]", "int"), _converted("i32[]", "float"), _converted("f32[]", "float")
+    ('int', 'float', '')
     """
     kept = {"int": ("i", "u"), "float": ("f", "bf"), "complex": ("c",)}.get(name, ())
     return name if type and kept and not type.startswith(kept) else ""
