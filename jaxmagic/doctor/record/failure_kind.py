@@ -56,6 +56,7 @@ Kind = Literal[
     "scalar",  # an array with axes was converted to a Python number
     "hash",  # an array was hashed
     "listed",  # an argument is a list, or None
+    "key",  # a function of jax.random gets something else than one key, or another function gets a key
     "index type",  # an index is a float
     "index list",  # an index is a list
     "joined numbers",  # what concatenate() joins has no axis

@@ -155,6 +155,22 @@ _PATTERNS: tuple[tuple[str, Kind, str], ...] = (
     ("TypeError", "listed",
         r"unsupported operand type\(s\) for (?P<function>[^\s*]+): '(?P<type>list|tuple|NoneType)' and "
         r"'(?:[\w.]*ArrayImpl|\w+Tracer)'"),
+    ("TypeError", "listed",
+        r"unsupported operand type\(s\) for (?P<function>\*{1,2})(?: or pow\(\))?: "
+        r"'(?:[\w.]*ArrayImpl|\w+Tracer)' and '(?P<type>NoneType)'"),
+    ("ValueError", "key",
+        rf"(?P<function>\w+) accepts a single key, but was given a key array of shape (?P<shape>{_SHAPE}) != \(\)"),
+    ("TypeError", "key",
+        r"(?P<operation>[\w-]+) does not accept dtypes .*key<\w+>"),
+    ("TypeError", "key",
+        r"unexpected PRNG key type <class '(?P<type>.+?)'>"),
+    ("TypeError", "key",
+        r"JAX encountered invalid PRNG key data: expected key_data to have ndim, shape, and dtype attributes\. "
+        r"Got (?P<number>-?\d[\w.+-]*)$"),
+    ("TypeError", "key",
+        r"JAX encountered invalid PRNG key data: expected key_data\.dtype = uint32; got dtype=(?P<dtype>\w+)"),
+    ("TypeError", "key",
+        r"JAX array with PRNGKey dtype cannot be converted to a (?P<array>NumPy) array"),
     ("TypeError", "index type",
         r"Indexer must have integer or boolean type, got indexer with type (?P<dtype>\w+)"),
     ("TypeError", "index list",
