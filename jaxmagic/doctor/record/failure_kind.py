@@ -70,6 +70,7 @@ Kind = Literal[
     "spec axis",  # a partition spec names an axis that the mesh does not have
     "spec replication",  # shard_map() cannot tell that a result is the same on all devices
     "callback result",  # the function of a callback returns something else than was declared
+    "callback",  # the function of a callback raised an exception
     "layer input",  # a layer of flax gets an array with another last axis than its parameters were made for
     "groups",  # the groups of a normalization do not divide the channels
     "image axes",  # a convolution of flax gets an array without an axis for channels

@@ -231,6 +231,10 @@ _PATTERNS: tuple[tuple[str, Kind, str], ...] = (
     ("ValueError", "features",
         r"conv_general_dilated lhs feature dimension size divided by feature_group_count must equal the rhs input "
         r"feature dimension size, but (?P<given>\d+) // (?P<groups>\d+) != (?P<takes>\d+)"),
+    ("JaxRuntimeError|XlaRuntimeError", "callback",
+        r"[^\n]*CpuCallback error[^\n]*: Traceback \(most recent call last\):\n(?:  [^\n]*\n)*"
+        r"  File \"[^\"\n]*[\\/]jax[\\/]_src[\\/](?:callback|debugging)\.py\"[^\n]*\n(?P<calls>(?:  [^\n]*\n)+)"
+        r"(?P<error>[A-Za-z_][\w.]*(?:: [^\n]*)?)"),
     ("RuntimeError", "backend",
         r"Backend '(?P<backend>\w+)' failed to initialize"),
     ("UnexpectedTracerError", "nondiff",

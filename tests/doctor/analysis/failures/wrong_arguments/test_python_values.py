@@ -176,3 +176,26 @@ def test_none_in_arithmetic(operator: str) -> None:
     cell = Cell(f"@jax.jit\ndef f(x, y=None):\n    return x {operator} y  # here\nf(1.0)")
     assert cell.finding.line == cell.here
     assert "None" in cell.said
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ("return np.float32({}[int(x)])", "KeyError: 1"),
+        ("raise ValueError('negative')", "ValueError: negative"),
+        ("return np.linalg.inv(np.zeros((2, 2)))", "LinAlgError: Singular matrix"),
+    ],
+)
+def test_an_exception_in_a_callback_is_told_with_its_line(body: str, error: str) -> None:
+    cell = Cell(f"""
+        import numpy as np
+        def look(x):
+            {body}
+        @jax.jit
+        def f(x):
+            return jax.pure_callback(look, jax.ShapeDtypeStruct((), jnp.float32), x)
+        jax.block_until_ready(f(1.0))  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert f"the Python function of a callback, look, raised {error} at " in cell.said
+    assert f"{cell.here.rpartition(':')[0]}:{int(cell.here.rpartition(':')[2]) - 4}" in cell.said
