@@ -154,6 +154,10 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         "make that an error."
     ),
     "error_depends": _depends,
+    "error_checkpoint": lambda argument, function: (
+        f"If {quoted(argument)} is a Python value where {quoted(function)} is called, it stays one with "
+        "static_argnums= of jax.checkpoint."
+    ),
     "error_no_argument": lambda function, location, transform: (
         f"JAX was tracing {quoted(function)} ({location}) for {transform}. The value depends on none "
         "of its arguments."

@@ -736,3 +736,17 @@ def test_a_conversion_to_another_dtype_stays_a_conversion(conversion: str, kept:
 def test_a_set_function_is_not_replaced_by_where() -> None:
     assert "three arguments" in _under("y = jnp.where(x)", "f(jnp.ones(3))").said
     assert "three arguments" not in _under("y = jnp.unique(x)", "f(jnp.ones(3))").said
+
+
+def test_an_argument_of_checkpoint_may_be_static() -> None:
+    source = """
+        def f(x, train):
+            if train:  # here
+                return jnp.sin(x)
+            return x
+        result = jax.grad(lambda x: jax.checkpoint(f{option})(x, True))(0.0)
+    """
+    cell = Cell(source.format(option=""))
+    assert cell.finding.line == cell.here
+    assert "If train is a Python value where f is called, it stays one with static_argnums= of" in cell.said
+    assert Cell(source.format(option=", static_argnums=(1,)")).names["result"] == 1
