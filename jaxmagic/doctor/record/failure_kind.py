@@ -56,6 +56,7 @@ Kind = Literal[
     "scalar",  # an array with axes was converted to a Python number
     "hash",  # an array was hashed
     "listed",  # an argument is a list, or None
+    "key",  # a function of jax.random gets something else than one key, or another function gets a key
     "index type",  # an index is a float
     "index list",  # an index is a list
     "joined numbers",  # what concatenate() joins has no axis
@@ -69,6 +70,7 @@ Kind = Literal[
     "spec axis",  # a partition spec names an axis that the mesh does not have
     "spec replication",  # shard_map() cannot tell that a result is the same on all devices
     "callback result",  # the function of a callback returns something else than was declared
+    "callback",  # the function of a callback raised an exception
     "layer input",  # a layer of flax gets an array with another last axis than its parameters were made for
     "groups",  # the groups of a normalization do not divide the channels
     "image axes",  # a convolution of flax gets an array without an axis for channels

@@ -54,7 +54,7 @@ def _findings(diagnosis: Diagnosis, style: Style) -> Iterator[Block]:
         Entries(rows=rows),
         *([Sentence(text=more, faint=True)] if found > len(shown) else []),
     )
-    first = (*_place(shown[0]), *about_verified(shown[0].verified, style.digits))
+    first = (*_place(shown[0]), *about_verified(shown[0].verified, style.digits, shown[0].rule))
     others = [
         row._replace(remark=each.line or row.remark, details=(), advice="", code=())
         for row, each in zip(rows[1:_FEW_FINDINGS], shown[1:_FEW_FINDINGS], strict=True)
@@ -164,6 +164,8 @@ def about_verified(verified: Verified | None, digits: int = 3, rule: str = "") -
 
 def _outcome(verified: Verified, rule: str) -> str:
     """Word why a remedy does not survive, without the full stop."""
+    if verified.failed and rule == "error":
+        return "With this remedy alone, the code still fails"
     if verified.failed:
         return "Not recommended here, because the code fails with it"
     if verified.outputs_agree is False:

@@ -125,6 +125,11 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         "function. An assertion on a shape or a dtype works as it is."
     ),
     "write_logical": _write_logical,
+    "write_passed_condition": lambda function, replacement: (
+        f"If {quoted(function)} decides by this value while it is traced, as a dropout layer does, pass a Python "
+        "value: make its operands static in the function that is jitted. If it computes with it, write "
+        f"{replacement}(…)."
+    ),
     "write_nested": lambda python, jnp, lax, gradient=False: (
         f"Test {quoted(python)} with a Python if around the rest: {jnp}.logical_and() and {jnp}.logical_or() compute "
         f"both operands, and Python can skip one. Within it, use {jnp}.where() or {lax}.cond() for the traced part."
@@ -160,18 +165,26 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         "function, or use a function "
         "of JAX in its place. jax.pure_callback() calls it on the host from within the traced function."
     ),
-    "write_kept_number": lambda need: (
-        f"Keep it an array: leave out {quoted(need)}, or use x.astype() for another type. A Python "
-        "number can be made of "
-        "the result that the function returns."
+    "write_kept_number": lambda need, dtype="": (
+        (
+            f"Keep it an array: write x.astype({dtype}) in place of {dtype}(x). "
+            + ("It rounds towards zero, too. " if dtype == "int" else "")
+            if dtype
+            else f"Keep it an array: leave out {quoted(need)}, or use x.astype() for another type. "
+        )
+        + "A Python number can be made of the result that the function returns."
     ),
     "write_sized": lambda function, jnp, argument="": (
         f"{quoted(function)} returns as many elements as the values say. "
         + (
             f"Say how many with {argument}=, a number known during tracing: the result is padded, or cut, to it."
             if argument
-            else "Give it size=, a number known during tracing, and fill_value= for the "
-            f"padding, or use {jnp}.where(condition, a, b) with three arguments."
+            else "Give it size=, a number known during tracing, and fill_value= for the padding"
+            + (
+                "."
+                if function.endswith(("unique", "intersect1d", "union1d", "setdiff1d"))
+                else f", or use {jnp}.where(condition, a, b) with three arguments."
+            )
         )
     ),
     "write_static": _write_static,

@@ -146,11 +146,18 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         else f"{quoted(names) or 'An array'} was donated or deleted: its memory has been freed or used for another "
         "array."
     ),
+    "error_transformed": lambda location, code: (
+        f"It comes from an operation at {location} that JAX transformed{f': {quoted(code)}' if code else '.'}"
+    ),
     "error_not_finite": lambda operation: (
         f"{quoted(operation) or 'An operation'} returned NaN or infinity, and JAX's debugging flags "
         "make that an error."
     ),
     "error_depends": _depends,
+    "error_checkpoint": lambda argument, function: (
+        f"If {quoted(argument)} is a Python value where {quoted(function)} is called, it stays one with "
+        "static_argnums= of jax.checkpoint."
+    ),
     "error_no_argument": lambda function, location, transform: (
         f"JAX was tracing {quoted(function)} ({location}) for {transform}. The value depends on none "
         "of its arguments."

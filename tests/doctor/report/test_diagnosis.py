@@ -14,6 +14,7 @@ from jaxmagic.doctor.record.finding import Verified
 from jaxmagic.doctor.report import diagnosis as module
 from jaxmagic.doctor.report.diagnosis import about_verified, cost, headline
 from jaxmagic.records.note import note
+from jaxmagic.report.blocks import Excerpt
 from jaxmagic.report.style import Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
@@ -141,6 +142,17 @@ def test_a_remedy_of_an_error_that_is_not_faster_mends_it_all_the_same() -> None
         about_verified(replace(slower, outputs_agree=False), rule="error")[-1]
         == "Not recommended here, because it changes the result."
     )
+    failed = Verified(notes=(note("doctor.not_tried_failed", error="ValueError"),))
+    assert about_verified(failed, rule="error")[0] == "With this remedy alone, the code still fails."
+
+
+def test_the_excerpt_says_the_same_of_a_remedy_of_an_error(diagnosis: Any, rule_finding: Any) -> None:
+    slower = Verified(before_ns=1e3, after_ns=2e3, speedup=0.5, low=0.4, high=0.6, outputs_agree=True)
+    record = diagnosis(findings=(rule_finding(rule="error", verified=slower),))
+    excerpts = [each for each in module.report(record, WIDE, explain=False) if isinstance(each, Excerpt)]
+    said = str([each.part for each in excerpts])
+    assert "The remedy fixes the error" in said
+    assert "because it does not help" not in said
 
 
 def test_a_remedy_that_was_tried_in_vain_is_not_advised(diagnosis: Any, rule_finding: Any) -> None:

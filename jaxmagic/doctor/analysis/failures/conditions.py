@@ -106,6 +106,7 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     if failure.decides is not None:
         jax = spelled(failure, "jax")
         return note("doctor.write_decided", decides=failure.decides, jax=jax, jnp=jnp, lax=lax), None
+    receiver = None if failing is None else _receiver(failing)
     code = None if failing is None else rewritten(failure, failing)
     gradient = code is None or may_diverge(code)
     python = None if failing is None else _python_operand(failure, failing)
@@ -123,6 +124,9 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         gradient = may_diverge(first) or may_diverge(other)
         remedy = note("doctor.write_default", operator=use, first=first, other=other, jnp=jnp, gradient=gradient)
         return remedy, None
+    if use in ("and", "or", "not", "chain") and receiver is not None and not _is_jax(failure, receiver):
+        name = {"or": "logical_or", "not": "logical_not"}.get(use, "logical_and")
+        return note("doctor.write_passed_condition", function=receiver, replacement=f"{jnp}.{name}"), None
     if use in ("and", "or", "not", "chain"):
         name = {"or": "logical_or", "not": "logical_not"}.get(use, "logical_and")
         return note("doctor.write_logical", function=f"{jnp}.{name}", operator="" if use == "chain" else use), code
@@ -150,6 +154,20 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
             return note("doctor.write_known_size"), None
         return write_static(failure, static)
     return note("doctor.write_no_condition", jnp=jnp, lax=lax, gradient=True), None
+
+
+def _receiver(failing: Expression) -> str | None:
+    """Return the function that gets the failing expression as an argument, such as ``"nn.Dropout"``."""
+    for each in ast.walk(failing.statement):
+        if isinstance(each, ast.Call) and failing.node in (*each.args, *(pair.value for pair in each.keywords)):
+            return ast.unparse(each.func)
+    return None
+
+
+def _is_jax(failure: Failure, function: str) -> bool:
+    """Return whether a function is one of JAX's modules, which compute with traced values."""
+    modules = (spelled(failure, each) for each in ("jax", "jax.numpy", "jax.lax"))
+    return function.partition(".")[0] in modules and "." in function
 
 
 def membership(failure: Failure, failing: Expression) -> str | None:
@@ -226,7 +244,7 @@ def _is_python(failure: Failure, operand: ast.expr) -> bool:
     if isinstance(operand, ast.UnaryOp) and isinstance(operand.op, ast.Not):
         return _is_python(failure, operand.operand)
     if isinstance(operand, ast.Call):
-        return ast.unparse(operand.func) in ("isinstance", "hasattr", "callable", "issubclass")
+        return ast.unparse(operand.func) in ("isinstance", "hasattr", "callable", "issubclass", "len")
     if isinstance(operand, ast.Compare) and all(isinstance(each, ast.Is | ast.IsNot) for each in operand.ops):
         return True
     if len(failure.values) >= MOST_VALUES:
@@ -236,7 +254,12 @@ def _is_python(failure: Failure, operand: ast.expr) -> bool:
 
 
 def _is_plain(failure: Failure, node: ast.expr) -> bool:
-    """Return whether an expression is a constant, a variable that is not traced, or the rank or size of an array."""
+    """Return whether an expression is a constant, a variable that is not traced, or a size of an array."""
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func) == "len"
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+        names = [each.id for each in ast.walk(node.slice) if isinstance(each, ast.Name)]
+        return _is_plain(failure, node.value) and all(value_named(failure, each) is None for each in names)
     if isinstance(node, ast.Attribute):
         return node.attr in ("ndim", "size", "shape", "dtype") and value_named(failure, ast.unparse(node)) is None
     if isinstance(node, ast.Name):

@@ -129,7 +129,8 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if failing is not None and isinstance(failing.node, ast.Subscript) and failure.kind == "number":
         return note("doctor.write_stored", array=ast.unparse(failing.node.value), jnp=jnp), None
     if need in ("float", "int", "complex", "bool") or name in ("item", "tolist"):
-        return note("doctor.write_kept_number", need=name), _without_conversion(failure, failing, name)
+        remedy = note("doctor.write_kept_number", need=name, dtype=_converted(failure.type, name))
+        return remedy, _without_conversion(failure, failing, name)
     if need.startswith("math.") and name in MATH:
         replacement = f"{jnp}.{MATH[name]}"
         return note("doctor.write_function", function=need, replacement=replacement), replaced(
@@ -157,6 +158,16 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         function = failure.traced.function if failure.traced is not None else ""
         return note("doctor.write_static_perhaps", argument=static.name, function=function), None
     return note("doctor.write_known_size"), None
+
+
+def _converted(type: str | None, name: str) -> str:
+    """Return the dtype that a conversion gives to a value; empty if the value has it already, or if that is unknown.
+
+    >>> _converted("f32[]", "int"), _converted("i32[]", "float"), _converted("f32[]", "float")
+    ('int', 'float', '')
+    """
+    kept = {"int": ("i", "u"), "float": ("f", "bf"), "complex": ("c",)}.get(name, ())
+    return name if type and kept and not type.startswith(kept) else ""
 
 
 def _without_conversion(failure: Failure, failing: Expression | None, name: str) -> str | None:

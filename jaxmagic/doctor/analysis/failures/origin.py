@@ -54,6 +54,9 @@ def _origin(failure: Failure) -> list[Note]:
                 arguments=", ".join(traced.arguments),
             )
         )
+        only = traced.arguments[0] if len(traced.arguments) == 1 else ""
+        if traced.transform.startswith("checkpoint") and failure.kind in FIRST_TRIES and only.isidentifier():
+            notes.append(note("doctor.error_checkpoint", argument=only, function=traced.function))
     else:
         notes.append(
             note(

@@ -45,11 +45,22 @@ def rewritten(failure: Failure, failing: Expression) -> str | None:
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         code = failing.with_node(as_array(failure, node))
     elif isinstance(node, ast.Call) and failing.called in ("max", "min") and not node.keywords:
-        if len(node.args) != 2 or not _same_shape(failure, *node.args):
-            return None
-        name = {"max": "maximum", "min": "minimum"}[failing.called]
-        code = failing.with_node(call(f"{spelled(failure, 'jax.numpy')}.{name}", *node.args))
+        code = failing.with_node(node) if _with_extremes(failure, failing) else None
     return None if code is None else with_imports(failure, code, "jax.numpy")
+
+
+def _with_extremes(failure: Failure, failing: Expression) -> bool:
+    """Write ``max`` and ``min`` of traced numbers as functions of arrays; return whether the failing one is."""
+    names = {"max": "maximum", "min": "minimum"}
+    done = False
+    for each in reversed(list(ast.walk(failing.statement))):  # inner calls first
+        if not isinstance(each, ast.Call) or ast.unparse(each.func) not in names or each.keywords:
+            continue
+        traced = any(value_named(failure, name) is not None for name in _loaded(each))
+        if traced and len(each.args) == 2 and _same_shape(failure, *each.args):
+            each.func = call(f"{spelled(failure, 'jax.numpy')}.{names[ast.unparse(each.func)]}").func
+            done = done or each is failing.node
+    return done
 
 
 def may_diverge(code: str) -> bool:
@@ -264,11 +275,17 @@ def _shape(failure: Failure, node: ast.expr) -> str | None:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
         return _shape(failure, node.operand)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
-        both = {_shape(failure, node.left), _shape(failure, node.right)}
-        arrays = both - {"[]"}
-        return None if None in both or len(arrays) > 1 else next(iter(arrays), "[]")
-    if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+        return _common_shape(failure, node.left, node.right)
+    if isinstance(node, ast.Call) and not node.keywords:
         module, _, function = ast.unparse(node.func).rpartition(".")
-        if module == spelled(failure, "jax.numpy") and function in _ELEMENTWISE:
-            return _shape(failure, node.args[0])
+        known = {1: _ELEMENTWISE, 2: ("maximum", "minimum")}.get(len(node.args), ())
+        if module == spelled(failure, "jax.numpy") and function in known:
+            return _common_shape(failure, *node.args)
     return None
+
+
+def _common_shape(failure: Failure, *nodes: ast.expr) -> str | None:
+    """Return the shape of arrays of one shape and numbers together; ``None`` if it is unknown."""
+    shapes = {_shape(failure, each) for each in nodes}
+    arrays = shapes - {"[]"}
+    return None if None in shapes or len(arrays) > 1 else next(iter(arrays), "[]")

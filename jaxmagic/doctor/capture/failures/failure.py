@@ -44,7 +44,7 @@ from .operands import (
     passed_arrays,
 )
 from .out_of_memory import Limits, look_at_memory
-from .recognize import Recognized, recognize
+from .recognize import Recognized, recognize, transformed_at
 from .statement import Place, place_of
 
 
@@ -119,7 +119,7 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         detail=messages.detail(kind, text),
         traced=traced,
         differences=differences(text) if kind in ("carry", "branches", "pytree") else (),
-        said=tuple(recognized.said.items()),
+        said=tuple(recognized.said.items()) if kind != "nan" else transformed_at(recognized.error),
     )
     if not users:
         return facts

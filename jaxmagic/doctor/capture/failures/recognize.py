@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from ....errors import message_of
+from ....records.call_stack import Frame, is_users
+from ....records.cell_names import known_as, text_of
 from ....runtime.around import of_type
 from ....runtime.jax_errors import met_a_deleted_array, ran_out_of_memory
 from ....runtime.tracing import is_tracer, tracer_names
@@ -115,6 +117,26 @@ def _has_traced(error: BaseException) -> bool:
     """Return whether the innermost call has traced values among its variables, so that JAX may have left its own."""
     frame = None if error.__traceback__ is None else innermost(error.__traceback__).tb_frame
     return frame is not None and any(map(is_tracer, list(frame.f_locals.values())))
+
+
+def transformed_at(error: BaseException) -> tuple[tuple[str, str], ...]:
+    """Return the user's line with the operation of which a transformation made the failing one, if JAX names it."""
+    cause = error.__cause__
+    if cause is None or of_type("__name__", type(cause)) != "JaxStackTraceBeforeTransformation":
+        return ()
+    users = []
+    for entry in _entries(cause.__traceback__):
+        code = entry.tb_frame.f_code
+        name = known_as(code.co_filename)
+        cell = None if name == code.co_filename else name
+        frame = Frame(function=code.co_name, file=code.co_filename, line=entry.tb_lineno or 0, cell=cell)
+        if is_users(frame):
+            users.append(frame)
+    if not users:
+        return ()
+    lines, line = text_of(users[-1].file), users[-1].line
+    text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    return ("location", users[-1].location), ("code", text)
 
 
 def _is_jax_module(name: object) -> bool:

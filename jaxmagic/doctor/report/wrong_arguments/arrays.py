@@ -57,6 +57,29 @@ def _platforms(backend: str, allowed: str, variable: int) -> str:
 
 
 ARRAY_NOTES: dict[str, Callable[..., str]] = {
+    "error_several_keys": lambda function, shape: (
+        f"{quoted(function)} takes one key, but gets an array of keys of shape {quoted(shape)}."
+    ),
+    "write_one_key": lambda function, jax: (
+        f"Pass one of them, such as keys[0], or draw with each: {jax}.vmap({jax}.random.{quoted(function)})(keys), "
+        f"with a lambda around it for more arguments. {jax}.random.split(key) returns two keys: key, subkey = "
+        f"{jax}.random.split(key)."
+    ),
+    "error_key_used": lambda operation: (
+        f"A value is a key of random numbers. It is no number, and {quoted(operation) or 'NumPy'} does not take it."
+    ),
+    "write_other_key": lambda jax: (
+        f"For other random numbers, make another key: {jax}.random.fold_in(key, n) or {jax}.random.split(key). "
+        f"{jax}.random.key_data(key) returns the numbers in a key."
+    ),
+    "error_no_key": lambda got, dtype: (
+        "A function of random numbers needs a key, but gets "
+        f"{f'an array of type {quoted(dtype)}' if dtype else quoted(got)}."
+    ),
+    "write_key": lambda jax: (
+        f"Make a key once, key = {jax}.random.key(0), and pass it as the first argument. Each draw needs a new one: "
+        f"key, subkey = {jax}.random.split(key)."
+    ),
     "error_truth": _truth,
     "write_elementwise": _elementwise,
     "write_one_truth": lambda jnp: (

@@ -114,6 +114,15 @@ MESH_NOTES: dict[str, Callable[..., str]] = {
         "shard_map cannot tell that they have: it may depend on each device's own part of an argument."
     ),
     "write_spec_replication": _write_replication,
+    "error_callback": lambda function, error, location: (
+        "In the program that this line runs or waits for, the Python function of a callback"
+        f"{f', {quoted(function)},' if function else ''} raised {quoted(error)}"
+        f"{f' at {location}' if location else ''}."
+    ),
+    "write_callback": lambda function: (
+        f"Correct the function. To debug it, call {quoted(function) or 'it'} with arrays outside of the traced "
+        "function."
+    ),
     "error_callback_result": _callback_result,
     "write_callback_result": _write_callback_result,
     "write_mesh_axes": lambda jax: (

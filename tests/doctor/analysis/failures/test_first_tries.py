@@ -10,6 +10,16 @@ from failing_cells import Cell
 
 #: Cells that set ``result``; the arguments on which the value depends; whether a line is rewritten.
 CELLS = {
+    "several of max and min": (
+        "x, y",
+        True,
+        """
+        @jax.jit
+        def f(x, y):
+            return min(x, y) + min(max(x, 0.0), 1.0) * max(2, 3)  # here
+        result = f(1.5, 2.0)
+    """,
+    ),
     "if with two returns": (
         "x",
         True,
@@ -598,6 +608,8 @@ def _under(line: str, result: str = "f(2.0, 1.0)") -> Cell:
         ("x > 0 and isinstance(n, int)", "isinstance(n, int)"),
         ("x.ndim == 1 or x > 3", "x.ndim == 1"),
         ("n > 2 and x > 0", "n > 2"),
+        ("len('ab') > 1 and x > 0", "len('ab') > 1"),
+        ("x.shape[:1] != n and x > 0", "x.shape[:1] != n"),
         ("x > 0 and n in (1, 3)", None),
         ("x > 0 and (lambda: True)()", None),
         ("x > 0 or True", None),
@@ -683,3 +695,58 @@ def test_an_argument_that_decides_a_shape_is_to_be_known() -> None:
     cell = _under("x = jax.lax.top_k(x, y)[0]", "f(jnp.ones(3), 2)")
     assert "declare it static" in cell.said
     assert "jnp.where" not in cell.said
+
+
+@pytest.mark.parametrize("test", ["not x", "not x > 0", "x > 0 and y > 0", "0 < x < y"])
+def test_a_condition_may_be_an_option_of_the_function_that_gets_it(test: str) -> None:
+    cell = Cell(f"""
+        def layer(x, deterministic):
+            return x if deterministic else -x
+        @jax.jit
+        def f(x, y):
+            return layer(x, deterministic={test})  # here
+        result = f(1.0, 2.0)
+    """)
+    assert cell.finding.line == cell.here
+    assert cell.finding.code is None
+    assert "If layer decides by this value while it is traced" in cell.said
+
+
+def test_a_condition_that_a_function_of_jax_gets_is_rewritten() -> None:
+    assert _under("x = jnp.where(not x > 0, x, -x)").finding.code == "x = jnp.where(jnp.logical_not(x > 0), x, -x)"
+
+
+@pytest.mark.parametrize(
+    ("conversion", "kept"),
+    [
+        ("int(x * 2.7)", "(x * 2.7).astype(int)"),
+        ("float(jnp.int32(x))", "jnp.int32(x).astype(float)"),
+        ("complex(x + 1)", "(x + 1).astype(complex)"),
+    ],
+)
+def test_a_conversion_to_another_dtype_stays_a_conversion(conversion: str, kept: str) -> None:
+    said = _under(f"x = x + {conversion}", "f(-1.5)").said
+    name = conversion.partition("(")[0]
+    assert f"write x.astype({name}) in place of {name}(x)" in said
+    assert "leave out" not in said
+    names = Cell(f"x = jnp.float32(-1.5)\nresult = {conversion}, {kept}").names
+    assert names["result"][0] == names["result"][1]
+
+
+def test_a_set_function_is_not_replaced_by_where() -> None:
+    assert "three arguments" in _under("y = jnp.where(x)", "f(jnp.ones(3))").said
+    assert "three arguments" not in _under("y = jnp.unique(x)", "f(jnp.ones(3))").said
+
+
+def test_an_argument_of_checkpoint_may_be_static() -> None:
+    source = """
+        def f(x, train):
+            if train:  # here
+                return jnp.sin(x)
+            return x
+        result = jax.grad(lambda x: jax.checkpoint(f{option})(x, True))(0.0)
+    """
+    cell = Cell(source.format(option=""))
+    assert cell.finding.line == cell.here
+    assert "If train is a Python value where f is called, it stays one with static_argnums= of" in cell.said
+    assert Cell(source.format(option=", static_argnums=(1,)")).names["result"] == 1

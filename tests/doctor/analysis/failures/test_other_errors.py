@@ -377,6 +377,17 @@ def test_nan_inside_of_a_jitted_function(line: str, operation: str) -> None:
     assert f"{operation} returned NaN or infinity" in cell.said
 
 
+def test_nan_in_a_derivative_is_traced_back_to_the_line_of_the_operation() -> None:
+    cell = Cell("""
+        def f(x):
+            return jnp.sqrt(x * x)
+        with jax.debug_nans(True):
+            jax.grad(f)(jnp.float32(0))  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert "that JAX transformed: return jnp.sqrt(x * x)" in cell.said
+
+
 CARRIES = {
     "scan, dtype": ("lax.scan(lambda c, x: (c + x, x), jnp.int32(0), jnp.arange(3.0))", "c", "i32[]", "f32[]"),
     "scan, leaf": (

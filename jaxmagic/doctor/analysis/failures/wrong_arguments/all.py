@@ -46,9 +46,9 @@ from .meshes import (
 )
 from .modules import explain_features, explain_groups, explain_image_axes, explain_layer_input
 from .non_arrays import explain_index_list, explain_index_type, explain_listed, explain_not_array, explain_result
-from .options import explain_callback_result, explain_jit_option, explain_nondiff, explain_size
+from .options import explain_callback, explain_callback_result, explain_jit_option, explain_nondiff, explain_size
 from .products import explain_batch, explain_einsum, explain_einsum_axes, explain_no_axis, explain_product
-from .python_values import explain_hash, explain_scalar, explain_truth
+from .python_values import explain_hash, explain_key, explain_scalar, explain_truth
 from .updates import explain_at_element, explain_update
 
 #: The function for each kind whose message is in ``patterns``.
@@ -89,6 +89,7 @@ WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
     "scalar": explain_scalar,
     "hash": explain_hash,
     "listed": explain_listed,
+    "key": explain_key,
     "index type": explain_index_type,
     "index list": explain_index_list,
     "joined numbers": explain_joined_numbers,
@@ -100,6 +101,7 @@ WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
     "spec division": explain_spec_division,
     "spec axis": explain_spec_axis,
     "spec replication": explain_spec_replication,
+    "callback": explain_callback,
     "callback result": explain_callback_result,
     "layer input": explain_layer_input,
     "groups": explain_groups,

@@ -1,7 +1,11 @@
-"""Explains options that name no argument or the wrong one, wrongly declared results, and sizes that are floats."""
+"""Explains options that name no argument or the wrong one, callbacks that fail, and sizes that are floats."""
 
 from __future__ import annotations
 
+import re
+
+from .....records.call_stack import Frame, is_users
+from .....records.cell_names import known_as
 from .....records.note import note
 from ....record.failure import Failure
 from .explained import Explained
@@ -40,6 +44,20 @@ def explain_callback_result(failure: Failure) -> Explained:
         here="callback" in (failure.source or ""),
     )
     return Explained(found, note("doctor.write_callback_result", aspect=aspect, declared=declared, returned=returned))
+
+
+def explain_callback(failure: Failure) -> Explained:
+    """Explain an exception that the function of a callback raised."""
+    entries = re.findall(r'File "([^"\n]+)", line (\d+), in (.+)', fact(failure, "calls"))
+    calls = [
+        Frame(function=function, file=file, line=int(line), cell=None if known_as(file) == file else known_as(file))
+        for file, line, function in entries
+    ]
+    users = [each for each in calls if is_users(each)]
+    location = users[-1].location if users else ""
+    function = calls[0].function if users and users[0] is calls[0] else ""
+    found = note("doctor.error_callback", function=function, error=fact(failure, "error"), location=location)
+    return Explained(found, note("doctor.write_callback", function=function))
 
 
 def explain_size(failure: Failure) -> Explained:

@@ -155,6 +155,22 @@ _PATTERNS: tuple[tuple[str, Kind, str], ...] = (
     ("TypeError", "listed",
         r"unsupported operand type\(s\) for (?P<function>[^\s*]+): '(?P<type>list|tuple|NoneType)' and "
         r"'(?:[\w.]*ArrayImpl|\w+Tracer)'"),
+    ("TypeError", "listed",
+        r"unsupported operand type\(s\) for (?P<function>\*{1,2})(?: or pow\(\))?: "
+        r"'(?:[\w.]*ArrayImpl|\w+Tracer)' and '(?P<type>NoneType)'"),
+    ("ValueError", "key",
+        rf"(?P<function>\w+) accepts a single key, but was given a key array of shape (?P<shape>{_SHAPE}) != \(\)"),
+    ("TypeError", "key",
+        r"(?P<operation>[\w-]+) does not accept dtypes .*key<\w+>"),
+    ("TypeError", "key",
+        r"unexpected PRNG key type <class '(?P<type>.+?)'>"),
+    ("TypeError", "key",
+        r"JAX encountered invalid PRNG key data: expected key_data to have ndim, shape, and dtype attributes\. "
+        r"Got (?P<number>-?\d[\w.+-]*)$"),
+    ("TypeError", "key",
+        r"JAX encountered invalid PRNG key data: expected key_data\.dtype = uint32; got dtype=(?P<dtype>\w+)"),
+    ("TypeError", "key",
+        r"JAX array with PRNGKey dtype cannot be converted to a (?P<array>NumPy) array"),
     ("TypeError", "index type",
         r"Indexer must have integer or boolean type, got indexer with type (?P<dtype>\w+)"),
     ("TypeError", "index list",
@@ -215,6 +231,10 @@ _PATTERNS: tuple[tuple[str, Kind, str], ...] = (
     ("ValueError", "features",
         r"conv_general_dilated lhs feature dimension size divided by feature_group_count must equal the rhs input "
         r"feature dimension size, but (?P<given>\d+) // (?P<groups>\d+) != (?P<takes>\d+)"),
+    ("JaxRuntimeError|XlaRuntimeError", "callback",
+        r"[^\n]*CpuCallback error[^\n]*: Traceback \(most recent call last\):\n(?:  [^\n]*\n)*"
+        r"  File \"[^\"\n]*[\\/]jax[\\/]_src[\\/](?:callback|debugging)\.py\"[^\n]*\n(?P<calls>(?:  [^\n]*\n)+)"
+        r"(?P<error>[A-Za-z_][\w.]*(?:: [^\n]*)?)"),
     ("RuntimeError", "backend",
         r"Backend '(?P<backend>\w+)' failed to initialize"),
     ("UnexpectedTracerError", "nondiff",

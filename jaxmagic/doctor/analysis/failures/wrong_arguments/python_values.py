@@ -65,3 +65,18 @@ def explain_hash(failure: Failure) -> Explained:
     if failing is not None and isinstance(failing.node, ast.Compare):
         return Explained(found, note("doctor.write_membership", jnp=spelled(failure, "jax.numpy")), code)
     return Explained(found, note("doctor.write_no_hash", jnp=spelled(failure, "jax.numpy"), traced=traced))
+
+
+def explain_key(failure: Failure) -> Explained:
+    """Explain a function of ``jax.random`` that does not get one key, or a key that is used as a number."""
+    jax, shape = spelled(failure, "jax"), fact(failure, "shape")
+    if shape:
+        function = fact(failure, "function")
+        found = note("doctor.error_several_keys", function=function, shape=shape)
+        return Explained(found, note("doctor.write_one_key", function=function, jax=jax))
+    operation, array = fact(failure, "operation"), fact(failure, "array")
+    if operation or array:
+        return Explained(note("doctor.error_key_used", operation=operation), note("doctor.write_other_key", jax=jax))
+    got = fact(failure, "number") or fact(failure, "type").rpartition(".")[2].replace("NoneType", "None")
+    found = note("doctor.error_no_key", got=got, dtype=fact(failure, "dtype"))
+    return Explained(found, note("doctor.write_key", jax=jax))

@@ -134,3 +134,68 @@ def test_an_assignment_to_at(line: str) -> None:
     assert cell.finding.line == cell.here
     assert cell.finding.code is not None
     assert cell.rewritten(cell.finding.code).names["result"].max() == 5
+
+
+KEY = "key = jax.random.key(0)\nkeys = jax.random.split(key, 4)\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("jax.random.normal(keys, (3,))", "normal takes one key, but gets an array of keys of shape (4,)."),
+        ("jax.random.split(keys)", "split takes one key, but gets an array of keys of shape (4,)."),
+        ("jax.jit(lambda k: jax.random.uniform(k))(keys)", "uniform takes one key"),
+        ("jax.random.normal(0, (3,))", "needs a key, but gets 0."),
+        ("jax.random.normal((3,))", "needs a key, but gets tuple."),
+        ("jax.random.normal(None)", "needs a key, but gets None."),
+        ("jax.random.normal(jnp.ones(2))", "needs a key, but gets an array of type float32."),
+        ("key + 1", "A value is a key of random numbers. It is no number, and add does not take it."),
+        ("jax.vmap(lambda k: k * 2.0)(keys)", "multiply does not take it."),
+        ("np.asarray(key)", "NumPy does not take it."),
+    ],
+)
+def test_a_key_is_one_key_and_no_number(line: str, said: str) -> None:
+    cell = Cell(f"import numpy as np\n{KEY}{line}  # here")
+    assert cell.finding.line == cell.here
+    assert said in cell.said
+
+
+def test_the_advice_on_keys_works() -> None:
+    cell = Cell(f"""{KEY}
+one = jax.random.normal(keys[0])
+each = jax.vmap(jax.random.normal)(keys)
+other = jax.random.normal(jax.random.fold_in(key, 1))
+data = jax.random.key_data(key)
+""")
+    assert cell.error is None
+    assert cell.names["each"].shape == (4,)
+
+
+@pytest.mark.parametrize("operator", ["*", "**", "+"])
+def test_none_in_arithmetic(operator: str) -> None:
+    cell = Cell(f"@jax.jit\ndef f(x, y=None):\n    return x {operator} y  # here\nf(1.0)")
+    assert cell.finding.line == cell.here
+    assert "None" in cell.said
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ("return np.float32({}[int(x)])", "KeyError: 1"),
+        ("raise ValueError('negative')", "ValueError: negative"),
+        ("return np.linalg.inv(np.zeros((2, 2)))", "LinAlgError: Singular matrix"),
+    ],
+)
+def test_an_exception_in_a_callback_is_told_with_its_line(body: str, error: str) -> None:
+    cell = Cell(f"""
+        import numpy as np
+        def look(x):
+            {body}
+        @jax.jit
+        def f(x):
+            return jax.pure_callback(look, jax.ShapeDtypeStruct((), jnp.float32), x)
+        jax.block_until_ready(f(1.0))  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert f"the Python function of a callback, look, raised {error} at " in cell.said
+    assert f"{cell.here.rpartition(':')[0]}:{int(cell.here.rpartition(':')[2]) - 4}" in cell.said
