@@ -274,6 +274,10 @@ class TestMemory:
         assert kinds(found)[:2] == ["constants_passed", "tried_compile_time"]
         assert kinds(tried("compile-time", "f(x)", f=f, x=x)) == ["not_tried_cache"]
 
+    def test_jit_that_saves_compilations_of_the_first_run_is_not_measured(self, x: Any) -> None:
+        remedy = note("doctor.not_jitted_remedy", way="group", function="", outer="")
+        assert kinds(tried("compile-time", "layer(x)", layer=layer, x=x, _remedy=remedy)) == ["not_tried_first_run"]
+
 
 class TestThatDoNotHelp:
     """A remedy that changes outputs, does not help or cannot be applied is told as such."""
