@@ -197,9 +197,49 @@ def _is_stored(node: ast.Name | ast.Attribute) -> bool:
     return not isinstance(node.ctx, ast.Load)
 
 
-def _always(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes inside another one that are evaluated whenever it is, or in each round of a loop."""
-    for each in ast.iter_child_nodes(node):
-        if not isinstance(each, _PERHAPS):
+def _always(node: ast.AST, zero: frozenset[str] = frozenset()) -> Iterator[ast.AST]:
+    """Yield the nodes inside another one that are evaluated whenever it is, or in a round of a loop.
+
+    Args:
+        node: the outer one.
+        zero: the variables that count the rounds of loops around it, and begin with zero.
+    """
+    if isinstance(node, ast.For | ast.AsyncFor):
+        zero = (zero - {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}) | _counting(node)
+    parts = list(ast.iter_child_nodes(node))
+    for each in parts:  # grows meanwhile
+        if isinstance(each, ast.If) and _holds_at_first(each.test, zero):
+            parts += [each.test, *each.body]
+        elif not isinstance(each, _PERHAPS):
             yield each
-            yield from _always(each)
+            yield from _always(each, zero)
+
+
+def _counting(loop: ast.For | ast.AsyncFor) -> set[str]:
+    """Return the variable of a loop that is zero in its first round."""
+    match loop:
+        case ast.For(
+            target=ast.Name(id=name),
+            iter=ast.Call(func=ast.Name(id="range"), args=[_] | [ast.Constant(value=0), *_], keywords=[]),
+        ):
+            return {name}
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(id=name), *_]),
+            iter=ast.Call(func=ast.Name(id="enumerate"), args=[_], keywords=[]),
+        ):
+            return {name}
+    return set()
+
+
+def _holds_at_first(test: ast.expr, zero: frozenset[str]) -> bool:
+    """Return whether a condition such as ``step % 100 == 0`` holds in the first round of a loop."""
+    match test:
+        case ast.Compare(left=counted, ops=[ast.Eq()], comparators=[ast.Constant(value=0)]):
+            pass
+        case ast.UnaryOp(op=ast.Not(), operand=counted):
+            pass
+        case _:
+            return False
+    if isinstance(counted, ast.BinOp) and isinstance(counted.op, ast.Mod):
+        counted = counted.left
+    return isinstance(counted, ast.Name) and counted.id in zero

@@ -58,8 +58,8 @@ class RandomGenerators:
     def in_trials(self) -> Callable[[], SetBack]:
         """Return what makes a preparation of runs, with which two versions of some code draw the same numbers.
 
-        The first run of each draws other numbers than its later runs. So the outputs of code that keeps the numbers of
-        its first run, as a jitted function does, differ.
+        The first run of each draws other numbers than its later runs. So the outputs of code that keeps the numbers
+        of its first run, as a jitted function does, differ.
         """
         first = self.states()
         for generator in self._generators:
