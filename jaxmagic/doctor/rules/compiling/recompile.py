@@ -297,7 +297,7 @@ RULE = Rule(
     "several that share its size, and powers of two need at most half as many sizes. They also count if an argument "
     "grows from call to call, because the function returns it longer or the code around the call appends to it. "
     "Different static values count if programs have the same operations and shapes. Operations outside "
-    "jit count for shapes, and for functions that are made anew for a loop or a branch. The cause is the one that "
+    "jit count for shapes, and for new functions that a loop or a branch gets each time. The cause is the one that "
     "%jaxtime reports.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
     look=look,
