@@ -131,6 +131,8 @@ def _value(node: ast.expr, look_up: _LookUp) -> tuple[str, Any]:
     """Return the path and the value of a name, or of attributes of one, without running code of the user's."""
     if isinstance(node, ast.Name):
         return look_up(node.id)
+    if isinstance(node, ast.Subscript):
+        return _item(node, *_value(node.value, look_up))
     if not isinstance(node, ast.Attribute):
         return "", None
     path, value = _value(node.value, look_up)
@@ -141,6 +143,16 @@ def _value(node: ast.expr, look_up: _LookUp) -> tuple[str, Any]:
         if is_exactly(part, types.FunctionType):
             part = types.MethodType(part, value)
     return f"{path}.{node.attr}", part
+
+
+def _item(node: ast.Subscript, path: str, held: Any) -> tuple[str, Any]:
+    """Return the path and the value of an item of a dictionary: the first if the key is unknown and all are lists."""
+    items = dict(held) if is_exactly(held, dict) else {}
+    if isinstance(node.slice, ast.Constant):
+        item = items.get(node.slice.value)
+    else:
+        item = next(iter(items.values()), None) if all(is_exactly(each, list) for each in items.values()) else None
+    return f"{path}[{ast.unparse(node.slice)}]", item
 
 
 def _definition(function: types.FunctionType) -> ast.FunctionDef | None:

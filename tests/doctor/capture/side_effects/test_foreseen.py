@@ -173,6 +173,7 @@ OBJECTS = {
     "model": Trainer(),
     "losses": [1.0],
     "seen": {"x": 1.0},
+    "history": {"loss": [1.0], "accuracy": []},
 }
 
 
@@ -182,6 +183,11 @@ OBJECTS = {
         ("losses.append(1.)", ["losses"]),
         ("for x in xs:\n    losses.append(x)", ["losses"]),
         ("losses.index(1.)", []),
+        ("history['loss'].append(1.)", ["history['loss']"]),
+        ("for name in names:\n    history[name].append(1.)", ["history[name]"]),
+        ("history['unknown'].append(1.)", []),
+        ("seen[name].append(1.)", []),
+        ("losses[0].append(1.)", []),
         ("seen.update(x=1.)", []),
         ("last = losses.pop()", []),
         ("seen['x'] = 1.", ["seen"]),
