@@ -316,5 +316,6 @@ class Examination:
             return findings
         from .verify import Trial, verify
 
-        trial = Trial(self._tried, self._between.changed(), evidence.first.wall_ns, evidence.run_ns, self._verify_ns)
+        changed, draws = self._between.changed(), self._between.drawn()
+        trial = Trial(self._tried, changed, evidence.first.wall_ns, evidence.run_ns, self._verify_ns, draws)
         return verify(findings, trial, self._progress)

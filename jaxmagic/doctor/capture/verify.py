@@ -47,6 +47,7 @@ class Trial(NamedTuple):
         first_ns: how long its first run took, which compiled.
         run_ns: how long a later run takes.
         budget_ns: how long trying all remedies may take.
+        draws: whether its runs draw numbers from the random generators of NumPy or Python.
     """
 
     code: TriedCode
@@ -54,6 +55,7 @@ class Trial(NamedTuple):
     first_ns: int
     run_ns: int
     budget_ns: int
+    draws: bool = False
 
 
 @uninterrupted
@@ -151,6 +153,9 @@ def _timed(
     fresh = fresh_values(trial.code, trial.changed)
     before, _ = _made(trial.code, {}, fresh)
     after, reached = _made(change.code or trial.code, change.replacements, fresh)
+    if trial.draws:
+        draws = RandomGenerators(trial.code.reached()).in_trials()
+        before, after = _prepared(before, draws()), _prepared(after, draws())
     if change.replacements and not reached:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     after = after._replace(call=partial(_within, change.context, after.call))
@@ -202,3 +207,14 @@ def _made(
     except Exception as error:  # SyntaxError, or IPython's UsageError
         raise NotTried(note("doctor.not_tried_code", error=briefly(error))) from None
     return Run(call, each), reached
+
+
+def _prepared(run: Run, prepare: Callable[[], None]) -> Run:
+    """Return a run before which something else is done."""
+
+    def both() -> None:
+        prepare()
+        if run.each is not None:
+            run.each()
+
+    return run._replace(each=both)

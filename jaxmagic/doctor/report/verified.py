@@ -61,6 +61,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "not_tried_failed": lambda error: f"Tried, and failed: {printable(error)}.",
     "not_tried_code": lambda error: _not(f"the code cannot be repeated ({printable(error)})"),
     "not_tried_cache": lambda: _not("the persistent cache saves time only in the next session"),
+    "not_tried_first_run": lambda: _not("the trials measure later runs, and this is a cost of the first run"),
     "not_tried_size": lambda size_bytes: _not(f"{units.size(size_bytes)} is too much to copy without asking"),
     "not_tried_sizes": lambda: _not("this backend does not report the memory of programs"),
     "no_outputs": lambda: "The code has no outputs to compare.",

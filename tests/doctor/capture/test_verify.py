@@ -41,12 +41,18 @@ def finding(rule: str, **fields: Any) -> RuleFinding:
 
 
 def tried(
-    rule: str, source: str, budget_s: float = 4, changed: tuple[str, ...] = (), clock: Any = None, **variables: Any
+    rule: str,
+    source: str,
+    budget_s: float = 4,
+    changed: tuple[str, ...] = (),
+    clock: Any = None,
+    draws: bool = False,
+    **variables: Any,
 ) -> Verified:
     named = [name for name in ("applies_to", "code", "line", "remedy") if f"_{name}" in variables]
     fields = {name: variables.pop(f"_{name}") for name in named}
     effects = [Changed(each, by_function=" in " in each) for each in changed]
-    trial = Trial(TriedCode(source, variables), effects, 10 * MS, MS, round(budget_s * 1e9))
+    trial = Trial(TriedCode(source, variables), effects, 10 * MS, MS, round(budget_s * 1e9), draws)
     given = () if clock is None else (clock,)
     (found,) = verify([finding(rule, **fields)], trial, SILENT, *given)
     assert found.verified is not None
@@ -274,6 +280,10 @@ class TestMemory:
         assert kinds(found)[:2] == ["constants_passed", "tried_compile_time"]
         assert kinds(tried("compile-time", "f(x)", f=f, x=x)) == ["not_tried_cache"]
 
+    def test_jit_that_saves_compilations_of_the_first_run_is_not_measured(self, x: Any) -> None:
+        remedy = note("doctor.not_jitted_remedy", way="group", function="", outer="")
+        assert kinds(tried("compile-time", "layer(x)", layer=layer, x=x, _remedy=remedy)) == ["not_tried_first_run"]
+
 
 class TestThatDoNotHelp:
     """A remedy that changes outputs, does not help or cannot be applied is told as such."""
@@ -387,6 +397,20 @@ class TestThatDoNotHelp:
             return jax.jit(lambda x: x * 2)(x) + np.random.default_rng().random()
 
         assert kinds(tried("recompile", "noisy(x)", noisy=noisy, x=x))[0] == "outputs_vary"
+
+    def test_outputs_of_numbers_that_are_drawn_anew_are_compared(self, x: Any) -> None:
+        def drawing(x: Any) -> Any:
+            return jax.jit(lambda x: x * 2)(x) + np.random.random()
+
+        state = np.random.get_state()[2]
+        assert tried("recompile", "drawing(x)", drawing=drawing, x=x, draws=True).outputs_agree
+        assert np.random.get_state()[2] == state
+
+    def test_a_remedy_that_keeps_drawn_numbers_never_agrees(self, x: Any) -> None:
+        def keeping(x: Any) -> Any:
+            return jax.jit(lambda x: x * np.random.random())(x)
+
+        assert not tried("recompile", "keeping(x)", keeping=keeping, x=x, draws=True).outputs_agree
 
     def test_code_without_outputs(self, x: Any) -> None:
         def silent(x: Any) -> None:

@@ -33,6 +33,8 @@ COMPILING = {
 def _compiled_sooner(finding: RuleFinding, code: TriedCode) -> Builds:
     if finding.remedy is not None and finding.remedy.kind == "doctor.compile_time_folded":
         return captured_constant.propose(finding, code)
+    if finding.remedy is not None and finding.remedy.kind == "doctor.not_jitted_remedy":
+        raise NotTried(note("doctor.not_tried_first_run"))
     raise NotTried(note("doctor.not_tried_cache"))
 
 

@@ -35,7 +35,8 @@ class BetweenRuns:
         self._repeat = repeat
         self._last = Snapshot(scope.read(), scope.module_attributes()) if verify or not (once or repeat) else None
         self._effects = Effects(scope.reached(), self._last) if verify and self._last is not None else None
-        generators = RandomGenerators({} if once else scope.reached())
+        generators = RandomGenerators(scope.reached() if verify or not once else {})
+        self.drawn = generators.drawn()
         self._states, self.draw_again = generators.states, generators.states()
         self._put_back = None if once else self.draw_again
         self._written = WrittenFiles()

@@ -131,6 +131,8 @@ def _value(node: ast.expr, look_up: _LookUp) -> tuple[str, Any]:
     """Return the path and the value of a name, or of attributes of one, without running code of the user's."""
     if isinstance(node, ast.Name):
         return look_up(node.id)
+    if isinstance(node, ast.Subscript):
+        return _item(node, *_value(node.value, look_up))
     if not isinstance(node, ast.Attribute):
         return "", None
     path, value = _value(node.value, look_up)
@@ -141,6 +143,16 @@ def _value(node: ast.expr, look_up: _LookUp) -> tuple[str, Any]:
         if is_exactly(part, types.FunctionType):
             part = types.MethodType(part, value)
     return f"{path}.{node.attr}", part
+
+
+def _item(node: ast.Subscript, path: str, held: Any) -> tuple[str, Any]:
+    """Return the path and the value of an item of a dictionary: the first if the key is unknown and all are lists."""
+    items = dict(held) if is_exactly(held, dict) else {}
+    if isinstance(node.slice, ast.Constant):
+        item = items.get(node.slice.value)
+    else:
+        item = next(iter(items.values()), None) if all(is_exactly(each, list) for each in items.values()) else None
+    return f"{path}[{ast.unparse(node.slice)}]", item
 
 
 def _definition(function: types.FunctionType) -> ast.FunctionDef | None:
@@ -197,9 +209,49 @@ def _is_stored(node: ast.Name | ast.Attribute) -> bool:
     return not isinstance(node.ctx, ast.Load)
 
 
-def _always(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes inside another one that are evaluated whenever it is, or in each round of a loop."""
-    for each in ast.iter_child_nodes(node):
-        if not isinstance(each, _PERHAPS):
+def _always(node: ast.AST, zero: frozenset[str] = frozenset()) -> Iterator[ast.AST]:
+    """Yield the nodes inside another one that are evaluated whenever it is, or in a round of a loop.
+
+    Args:
+        node: the outer one.
+        zero: the variables that count the rounds of loops around it, and begin with zero.
+    """
+    if isinstance(node, ast.For | ast.AsyncFor):
+        zero = (zero - {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}) | _counting(node)
+    parts = list(ast.iter_child_nodes(node))
+    for each in parts:  # grows meanwhile
+        if isinstance(each, ast.If) and _holds_at_first(each.test, zero):
+            parts += [each.test, *each.body]
+        elif not isinstance(each, _PERHAPS):
             yield each
-            yield from _always(each)
+            yield from _always(each, zero)
+
+
+def _counting(loop: ast.For | ast.AsyncFor) -> set[str]:
+    """Return the variable of a loop that is zero in its first round."""
+    match loop:
+        case ast.For(
+            target=ast.Name(id=name),
+            iter=ast.Call(func=ast.Name(id="range"), args=[_] | [ast.Constant(value=0), *_], keywords=[]),
+        ):
+            return {name}
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(id=name), *_]),
+            iter=ast.Call(func=ast.Name(id="enumerate"), args=[_], keywords=[]),
+        ):
+            return {name}
+    return set()
+
+
+def _holds_at_first(test: ast.expr, zero: frozenset[str]) -> bool:
+    """Return whether a condition such as ``step % 100 == 0`` holds in the first round of a loop."""
+    match test:
+        case ast.Compare(left=counted, ops=[ast.Eq()], comparators=[ast.Constant(value=0)]):
+            pass
+        case ast.UnaryOp(op=ast.Not(), operand=counted):
+            pass
+        case _:
+            return False
+    if isinstance(counted, ast.BinOp) and isinstance(counted.op, ast.Mod):
+        counted = counted.left
+    return isinstance(counted, ast.Name) and counted.id in zero

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import pickle
 import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -43,6 +45,36 @@ class RandomGenerators:
                 own.setstate(state)
 
         return set_back
+
+    def drawn(self) -> Callable[[], bool]:
+        """Return what tells whether numbers have been drawn since."""
+        before = self._as_bytes()
+        return lambda: self._as_bytes() != before
+
+    def _as_bytes(self) -> bytes:
+        legacy, plain = [each.get_state() for each in self._legacy], [each.getstate() for each in self._plain]
+        return pickle.dumps([[each.state for each in self._generators], legacy, plain])
+
+    def in_trials(self) -> Callable[[], SetBack]:
+        """Return what makes a preparation of runs, with which two versions of some code draw the same numbers.
+
+        The first run of each draws other numbers than its later runs. So the outputs of code that keeps the numbers
+        of its first run, as a jitted function does, differ.
+        """
+        first = self.states()
+        for generator in self._generators:
+            generator.random_raw()
+        for old in self._legacy:  # a second normal number may be kept
+            old.standard_normal(), old.random()
+        for own in self._plain:
+            own.gauss(0, 1), own.random()
+        later = self.states()
+
+        def preparation() -> SetBack:
+            states = itertools.chain([first], itertools.repeat(later))
+            return lambda: next(states)()
+
+        return preparation
 
     @contextmanager
     def kept(self) -> Iterator[None]:

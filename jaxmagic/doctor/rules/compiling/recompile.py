@@ -78,7 +78,7 @@ def _found(evidence: Evidence) -> Iterator[RuleFinding]:
 
 def _is_avoidable(group: Group, evidence: Evidence) -> bool:
     """Return whether one program, or a few, could have done what these did."""
-    if group.eager and group.kind != "shape":
+    if group.eager and group.kind not in ("shape", "new function"):
         return False
     if group.kind == "shape":
         grows = not group.eager and growth(group, evidence) is not None
@@ -297,7 +297,8 @@ RULE = Rule(
     "several that share its size, and powers of two need at most half as many sizes. They also count if an argument "
     "grows from call to call, because the function returns it longer or the code around the call appends to it. "
     "Different static values count if programs have the same operations and shapes. Operations outside "
-    "jit count for shapes only. The cause is the one that %jaxtime reports.",
+    "jit count for shapes, and for new functions that a loop or a branch gets each time. The cause is the one that "
+    "%jaxtime reports.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
     look=look,
 )

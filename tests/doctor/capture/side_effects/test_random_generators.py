@@ -45,3 +45,25 @@ def test_an_error_leaves_generators_as_they_were() -> None:
         drawn()
         raise ZeroDivisionError
     assert drawn() == first
+
+
+def test_two_versions_draw_the_same_numbers_in_trials_and_others_in_the_first_run() -> None:
+    prepare = RandomGenerators(HELD).in_trials()
+    runs = []
+    for prepared in (prepare(), prepare()):
+        runs.append([])
+        for _ in range(3):
+            prepared()
+            runs[-1].append(drawn())
+    assert runs[0] == runs[1]
+    first, second, third = runs[0]
+    assert second == third
+    assert all(one != other for one, other in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize("draw", [drawn, np.random.rand, random.random, lambda: HELD["generator"][0].normal()])  # type: ignore[index]
+def test_draws_are_noticed(draw: Any) -> None:
+    has_drawn = RandomGenerators(HELD).drawn()
+    assert not has_drawn()
+    draw()
+    assert has_drawn()

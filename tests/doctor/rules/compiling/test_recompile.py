@@ -181,6 +181,30 @@ def test_the_call_of_a_library_that_makes_a_loop_is_to_be_jitted(tmp_path: Path,
     assert found(jax.jit(step), X) == []
 
 
+def test_loops_of_a_library_are_found_in_code_that_runs_only_once(tmp_path: Path, monkeypatch: Any) -> None:
+    package = tmp_path / "site-packages" / "samplers_of_others"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "import jax\n"
+        "def move(x):\n"
+        "    return jax.lax.scan(lambda y, _: (jax.numpy.sin(y @ y), None), x, None, length=7)[0]\n"
+    )
+    monkeypatch.syspath_prepend(str(package.parent))
+    import samplers_of_others  # type: ignore[import-not-found]
+
+    held = {"state": X}
+
+    def walk() -> None:
+        for _ in range(8):
+            held["state"] = samplers_of_others.move(held["state"])
+
+    diagnosis = jaxmagic.diagnose(walk, only=["recompile"])
+    assert len(diagnosis.warm) == 0
+    (finding,) = diagnosis.findings
+    assert finding.remedy == note("doctor.recompile_in_library", library="samplers_of_others.move")
+    assert (finding.per, finding.found.facts["function"]) == ("first run", "scan")
+
+
 def test_a_function_that_a_library_jits_anew_is_not_the_users(tmp_path: Path, monkeypatch: Any) -> None:
     package = tmp_path / "site-packages" / "optimizers_of_others"
     package.mkdir(parents=True)
