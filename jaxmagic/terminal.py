@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import textwrap
 
 #: The width of text that is not for a terminal, and the widths of a terminal that are used.
 _WIDTH, _NARROWEST, _WIDEST = 80, 40, 160
@@ -62,9 +63,22 @@ def written_to(text: str, stream: object) -> str:
     return text
 
 
-def print_line(text: str) -> None:
-    """Print a line that may hold any character."""
-    print(written_to(printable(text), sys.stdout))
+def print_line(text: str, indent: str | None = None) -> None:
+    """Print a line that may hold any character; with `indent`, wrap it, and indent all lines but the first."""
+    line = printable(text)
+    print(written_to(line if indent is None else wrapped(line, indent), sys.stdout))
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    """Wrap a line between words, so that a terminal does not break it inside of one."""
+    return textwrap.fill(
+        text,
+        width(),
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+    )
 
 
 def _written(char: str, encoding: str) -> str:

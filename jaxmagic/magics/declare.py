@@ -20,7 +20,7 @@ from ..runtime.given import rate
 from ..runtime.given_peaks import Given, give_peaks
 from ..session.shown_errors import keep_last_shown
 from ..subjects import Magic, magics
-from ..terminal import width, written_to
+from ..terminal import width, wrapped, written_to
 from ..tracebacks import of_the_user
 from . import options
 
@@ -200,13 +200,26 @@ class LazyMagic:
         magic = declared(self.__name__)
         if not options.asks_for_help(line, magic.parser):
             return magic(self.__self__, line, cell, local_ns)
-        print(written_to(help_of(magic), sys.stdout))
+        print(written_to(_as_text(help_of(magic)), sys.stdout))
         return None
 
 
 def help_of(magic: Any) -> str:
     """Return the help of a magic: how it is written, what it does, and its options."""
     return inspect.cleandoc(magic.__doc__.removeprefix("::\n")).strip()
+
+
+def _as_text(help_text: str) -> str:
+    """Write the help for a terminal: paragraphs fit its width and have no markup; code, usage and options stay."""
+    described, options_title, listed = help_text.partition("\n\noptions:\n")
+    usage, *parts = described.split("\n\n")
+    told = [each if each.startswith(" ") else _paragraph(each) for each in parts]
+    return "\n\n".join([usage, *told]) + options_title + listed
+
+
+def _paragraph(text: str) -> str:
+    plain = " ".join(text.split()).replace("``", "")
+    return wrapped(plain.removesuffix(":") if plain.endswith("::") else plain)
 
 
 class _Rate(Float):

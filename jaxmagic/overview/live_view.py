@@ -44,7 +44,7 @@ class HistoryView(View):
             description="Run",
             rows=6,
             style={"description_width": "initial"},
-            layout=ipywidgets.Layout(width="100%", max_width="52em"),
+            layout=ipywidgets.Layout(width="auto", max_width="52em"),
         )
         self.bars, self.report = screen(), screen()
         self.left_out = words("")

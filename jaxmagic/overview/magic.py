@@ -27,7 +27,7 @@ def jaxmagic(magics: JaxMagics, line: str, cell: None = None, local_ns: dict[str
     others = {name: entry.magic for name, entry in all_magics().items() if name != "jaxmagic"}
     width = max(map(len, others))
     for name, magic in others.items():
-        print_line(f"%{name.ljust(width)}  {_does(name)}")
+        print_line(f"%{name.ljust(width)}  {_does(name)}", indent=" " * (width + 3))
         if magic.example:
             print_line(f" {' ' * width}  {magic.example}")
     print_line("%jaxtime -h, for example, prints the options of %jaxtime.")

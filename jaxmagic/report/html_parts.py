@@ -87,6 +87,7 @@ def _cell(text: str, style: str, font: str) -> str:
     escaped = safe(text)
     if font:
         escaped = code_name(text)
+        whole = whole or ";min-width:4em;overflow-wrap:anywhere"  # narrow pages wrap names rather than cut them off
     elif len(text) > _LONG_NAME and " " not in text:
         escaped = escaped.replace(".", ".<wbr>")
     return f'<td style="{style}{whole}{font}">{escaped}</td>'

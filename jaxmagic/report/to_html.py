@@ -197,8 +197,8 @@ def _picture(block: Picture, style: Style) -> str:
 
 
 def _lines(block: Lines, style: Style) -> str:
-    text = "\n".join(map(printable, block.lines))
-    return f"<pre>{escape(text)}</pre>"
+    text = "\n".join(truncated(printable(each), _WIDEST_SOURCE) for each in block.lines)
+    return html_parts.in_its_width(f'<pre style="white-space:pre">{escape(text)}</pre>', block.lines[0])
 
 
 def _fold(block: Fold, style: Style) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -27,6 +28,21 @@ def test_the_help_is_printed_and_nothing_runs(
     assert session.published == []
 
 
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_the_help_fits_the_terminal_and_has_no_markup(
+    session: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setattr("jaxmagic.terminal.width", lambda: columns)
+    for name in NAMES:
+        session.run(f"%{name} -h")
+        printed = capsys.readouterr().out
+        assert "``" not in printed
+        assert "::" not in printed
+        described = printed.split("\n\noptions:\n")[0].split("\n\n", 1)[1]
+        assert max(map(len, described.splitlines())) <= columns
+        assert f"    %{'%' * (name == 'jaxcompare')}{name} [options]" in described
+
+
 def test_a_minus_sign_and_a_variable_are_code(session: Any) -> None:
     assert session.run("h = 2\n%jaxtime -q -h + 1") == -1
     assert session.run("qh = 3\n%jaxtime -qh") == -3
@@ -46,7 +62,9 @@ def test_the_list_has_every_magic_with_a_line_and_an_example(
     session: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session.run("%jaxmagic")
-    *lines, last = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    *lines, last = re.sub(r"\n {13}(?! *%)", " ", printed).splitlines()
     assert [each.split()[0] for each in lines[::2]] == [f"%{name}" for name in NAMES]
     assert [each.split()[0].strip(",") for each in lines[1::2]] == [
         f"%%{name}" if name == "jaxcompare" else f"%{name}" for name in NAMES

@@ -11,6 +11,7 @@ import pytest
 
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.records.note import Note, note
+from jaxmagic.report.html_parts import table
 from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.session.history import History
@@ -156,3 +157,22 @@ def test_an_option_is_not_broken_at_its_hyphens(timing: Any) -> None:
     unbroken = '<span style="white-space:nowrap">{}</span>'
     assert f"Use {unbroken.format('--most-events')} 9, or {unbroken.format('-n')} 3 " in page
     assert f"({unbroken.format('--all')}); a--b is no option." in page
+
+
+def test_a_list_keeps_its_columns_on_a_narrow_page(timing: Any) -> None:
+    history = History()
+    history.append(replace(timing(), code="f(x) + " * 100))
+    html = to_html(history, AT_A_GLANCE)
+    (scrolled,) = re.findall(
+        r'<div style="overflow-x:auto" tabindex="0"[^>]*><pre style="white-space:pre">([^<]*)</pre>', html
+    )
+    assert max(map(len, scrolled.splitlines())) <= 160
+
+
+def test_a_long_name_is_wrapped_in_its_cell_rather_than_cut_off() -> None:
+    html = table((("size", "held by"), ("64.0 KiB", "state[0].nu['blocks'][1]['up']")), 1, code=("held by",))
+    (name,) = re.findall(r"<td style=\"([^\"]*)\">state", html)
+    assert "overflow-wrap:anywhere" in name
+    assert "nowrap" not in name
+    (size,) = re.findall(r"<td style=\"([^\"]*)\">64", html)
+    assert "nowrap" in size

@@ -71,7 +71,8 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
         place = next((f" at {each.line}" for each in findings if each.line), "")
         return f"{diagnosis.error}{place}." if findings else f"{diagnosis.error}: not explained."
     known = diagnosis.wall_ns is not None and not _is_incomplete(diagnosis)
-    run = f"; a run takes {units.time(diagnosis.wall_ns or 0, digits)}" if known else ""
+    lasts = "a run takes" if len(diagnosis.runs) > 1 else "the run took"
+    run = f"; {lasts} {units.time(diagnosis.wall_ns or 0, digits)}" if known else ""
     if findings:
         return f"{units.count(len(findings), 'finding')}{_in_vain(findings)}{run}."
     if not diagnosis.looked:

@@ -156,6 +156,8 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "compile_time_again": lambda function, programs, reason: (
         f"{printable(function)} is compiled {programs} times. The cause of the last time: {printable(reason)}."
+        if programs > 1
+        else f"{printable(function)} had been compiled before. The cause of this compilation: {printable(reason)}."
     ),
     "compile_time_line": lambda line, source, equations, total: (
         f"{equations:,} of its {total:,} equations come from {printable(line)}"

@@ -104,7 +104,10 @@ def _unknown(bound: Bound, profile: Profile, device: str, part: str) -> list[str
         why = (
             f"it took {wall} without the profiler, but {recorded} when it was recorded, with {device} busy for {part}"
         )
-        remedy = "Something else slowed the first one down. Profile it again."
+        remedy = (
+            "The run without the profiler may have been slowed by other processes, or by coming first. "
+            "Profile it again."
+        )
     else:
         least, most = (units.share(each, wall_ns) for each in (bound.least_ns, min(bound.busy_ns, wall_ns)))
         why = (

@@ -28,6 +28,10 @@ def test_the_headline_says_how_much_was_found(diagnosis: Any) -> None:
     assert headline(diagnosis(findings=(), looked=(), first=None, warm=()), 3) == "No rule was applied."
 
 
+def test_the_only_run_is_no_typical_one(diagnosis: Any) -> None:
+    assert headline(diagnosis(warm=(), findings=()), 3).startswith("No rule found a problem; the run took ")
+
+
 @pytest.mark.parametrize(
     ("limit", "placed_ns", "efficiency", "end"),
     [

@@ -223,7 +223,8 @@ _NOT_KNOWN = "Whether a run is host-bound or device-bound is not known: "
         (38, None, "no run was timed without the profiler, whose overhead can exceed the work itself.",
          "%jaxprof without --cold, and jaxmagic.profile(), time one."),
         (38, 60, "it took 60.0 ms without the profiler, but 20.0 ms when it was recorded, with the device busy "
-         "for 95 % of that.", "Something else slowed the first one down. Profile it again."),
+         "for 95 % of that.", "The run without the profiler may have been slowed by other processes, or by coming "
+         "first. Profile it again."),
         (38, 8, "it took 2.5 times as long under the profiler.", "Short operations look longer than they are."),
         (24, 14, "it took 14.0 ms without the profiler, with the device busy for 43 % to 86 % of that, and 20.0 ms "
          "under it.", ""),

@@ -39,6 +39,12 @@ _LEAST_SHARE = 0.1
 #: Causes that say nothing about an earlier program of the function.
 _FIRST = "first call", "ahead of time", "unknown"
 
+#: Causes that compare with an earlier program of the function.
+_CHANGED = (
+    *("shape", "dtype", "weak type", "static value", "pytree"),
+    *("new function", "options", "placement", "context"),
+)
+
 #: Primitives that call Python. JAX writes no program with them to its persistent cache.
 _CALLBACKS = ("pure_callback", "io_callback", "debug_callback", "debug_print")
 
@@ -167,9 +173,10 @@ def _programs(compilation: Compilation, evidence: Evidence) -> list[Program]:
 
 
 def _again(compilation: Compilation, long: Sequence[Compilation]) -> Iterator[Note]:
-    """Say why a function was compiled several times, by the last of its programs."""
+    """Say why a function that had a program was compiled once more, by the last of its programs."""
     same = [each for each in long if (each.function, each.location) == (compilation.function, compilation.location)]
-    if len(same) > 1 and same[-1].cause.kind not in _FIRST:
+    kind = same[-1].cause.kind
+    if kind in _CHANGED or (len(same) > 1 and kind not in _FIRST):
         yield note(
             "doctor.compile_time_again",
             function=compilation.function,

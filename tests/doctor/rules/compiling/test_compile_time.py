@@ -170,6 +170,21 @@ def test_the_cause_is_named_if_one_function_has_several_long_programs(seen: Any)
     assert str(finding.evidence[0]) == f"f is compiled 2 times. The cause of the last time: {reason}."
 
 
+def test_the_cause_is_named_if_an_earlier_cell_compiled_the_function(seen: Any) -> None:
+    evidence = seen((10**8, 2 * 10**9))
+    (only,) = evidence.first.compilations
+    reason = "argument x has a different shape: f32[8] now, f32[4] before"
+    again = replace(only, cause=replace(only.cause, kind="shape", reason=reason))
+    (finding,) = RULE.look(replace(evidence, first=replace(evidence.first, compilations=(again,))))
+    assert kinds(finding) == ["compile_time_again", "cache_off"]
+    expected = f"f had been compiled before. The cause of this compilation: {reason}."
+    assert str(finding.evidence[0]) == expected
+    for kind in ("eager", "transfer", "transformation", "while tracing"):  # causes of a first program as well
+        other = replace(only, cause=replace(only.cause, kind=kind))
+        (finding,) = RULE.look(replace(evidence, first=replace(evidence.first, compilations=(other,))))
+        assert "compile_time_again" not in kinds(finding)
+
+
 def test_short_programs_count_if_they_take_three_seconds_together(seen: Any) -> None:
     assert list(RULE.look(seen(*[(0, 10**8)] * 29))) == []
     (finding,) = RULE.look(seen(*[(0, 10**8)] * 29, (0, 2 * 10**8)))
