@@ -7,6 +7,9 @@ import linecache
 import textwrap
 from typing import Any
 
+import jax
+import pytest
+
 from jaxmagic.doctor.analysis.failures.explanation import explanation
 from jaxmagic.doctor.capture.failures.failure import read_failure
 from jaxmagic.doctor.record.failure import Failure
@@ -18,6 +21,12 @@ _numbers = itertools.count(1)
 
 #: What each cell begins with.
 IMPORTS = "import functools, math, jax, jax.numpy as jnp, numpy as np; from jax import lax"
+
+
+#: A callback that fails on JAX 0.7 leaves the CPU without asynchronous dispatch, for all tests that follow.
+fails_in_callback = pytest.mark.skipif(
+    jax.__version_info__ < (0, 10), reason="a failed callback ends asynchronous dispatch on JAX 0.7"
+)
 
 
 class Cell:

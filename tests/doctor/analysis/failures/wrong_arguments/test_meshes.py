@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import jax
 import pytest
-from failing_cells import Cell
+from failing_cells import Cell, fails_in_callback
 
 from jaxmagic.doctor.analysis.failures.explanation import explanation
 from jaxmagic.doctor.analysis.failures.wrong_arguments.patterns import read
@@ -253,6 +253,7 @@ def test_an_axis_that_devices_cannot_share(name: str, text: str, told: str) -> N
 CALLBACK = "jax.pure_callback({function}, jax.ShapeDtypeStruct((4,), jnp.float32), jnp.ones(4))"
 
 
+@fails_in_callback
 @pytest.mark.parametrize(
     ("function", "told"),
     [
@@ -276,6 +277,7 @@ def test_a_callback_that_returns_something_else_than_declared(function: str, tol
     assert told in cell.said
 
 
+@fails_in_callback
 def test_a_callback_in_a_program_is_not_on_the_line_that_runs_it() -> None:
     body = CALLBACK.format(function="lambda x: np.asarray(x)[:2]")
     cell = Cell(f"f = jax.jit(lambda: {body})\njax.block_until_ready(f())  # here")

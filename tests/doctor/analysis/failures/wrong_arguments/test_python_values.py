@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from failing_cells import Cell
+from failing_cells import Cell, fails_in_callback
 
 from jaxmagic.doctor.capture.failures.recognize import recognize
 
@@ -178,6 +178,7 @@ def test_none_in_arithmetic(operator: str) -> None:
     assert "None" in cell.said
 
 
+@fails_in_callback
 @pytest.mark.parametrize(
     ("body", "error"),
     [
