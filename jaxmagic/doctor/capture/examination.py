@@ -1,7 +1,7 @@
 """Runs some code a few times, and gathers what the rules need to know about it.
 
 The first run shows what compiles and runs. In the next one, waits and lines are recorded, which slows it down a
-little. Then come undisturbed runs, and one under the profiler. Code that changes what it reads runs once, with all.
+little. Then come undisturbed runs, and one under the profiler. Code that changes what it reads runs once, observed.
 """
 
 from __future__ import annotations
