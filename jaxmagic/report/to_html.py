@@ -174,7 +174,7 @@ def _source(line: SourceLine, widths: Sequence[str], style: Style) -> str:
     heat = f";background:rgba({hue},{0.08 + _WARMEST * line.share:.2f})" if line.share else ""
     what = f' title="{safe(line.operations)}"' if line.share and line.operations else ""
     numbers = "".join(
-        f'<td style="{width};white-space:nowrap{heat}">{safe(each)}</td>'
+        f'<td style="{width};white-space:nowrap{heat}">{safe(each) or "&#160;"}</td>'
         for width, each in zip(widths, line.cells, strict=True)
     )
     inside = safe(truncated(line.inside, _WIDEST_SOURCE))

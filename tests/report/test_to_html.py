@@ -11,9 +11,10 @@ import pytest
 
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.records.note import Note, note
+from jaxmagic.report.blocks import Listing, SourceLine
 from jaxmagic.report.html_parts import table
 from jaxmagic.report.style import AT_A_GLANCE, Style
-from jaxmagic.report.to_html import to_html
+from jaxmagic.report.to_html import _listing, to_html
 from jaxmagic.session.history import History
 
 EVIL = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
@@ -176,3 +177,10 @@ def test_a_long_name_is_wrapped_in_its_cell_rather_than_cut_off() -> None:
     assert "nowrap" not in name
     (size,) = re.findall(r"<td style=\"([^\"]*)\">64", html)
     assert "nowrap" in size
+
+
+def test_a_cell_without_a_value_is_as_high_and_as_warm_as_its_row() -> None:
+    lines = (SourceLine(1, "y = f(x)", ("1 ms", ""), 0.5, "", ""), SourceLine(2, "g(y)", ("", "2 ms"), 0.5, "", ""))
+    html = _listing(Listing("f", ("time", "with calls"), lines), AT_A_GLANCE)
+    cells = re.findall(r"<td style=\"[^\"]*background:rgba[^\"]*\">([^<]*)</td>", html)
+    assert cells == ["1 ms", "&#160;", "&#160;", "2 ms"]
