@@ -17,6 +17,9 @@ from .activity import DeviceWork, OpClassifier
 #: At least this many executions of a program make steps.
 _LEAST_RUNS = 3
 
+#: Programs that repeat make steps if they take at least this share of the time of all programs.
+_LEAST_REPEATED = 0.5
+
 #: Counts of operations that differ by at most this factor may differ only because events were lost.
 _LITTLE_MORE = 1.5
 
@@ -74,15 +77,15 @@ class Executions:
             began = [np.sort(_starts(work, numbers)) for numbers in operations.values()]
             runs = [int(work.runs[numbers].sum()) for numbers in operations.values()]
             whole = [at for at, each in enumerate(began) if runs[at] >= _LEAST_RUNS and len(each) % runs[at] == 0]
+            taken_ps = sum(float(work.time_ps[numbers].sum()) for numbers in operations.values())
+            name = classifier.of(next(iter(operations.values()))[0]).module
             if not whole:
+                self._note(device, key, name, np.zeros(0, np.int64), taken_ps)
                 continue
             few = [runs[at] for at in whole if runs[at] <= _LITTLE_MORE * min(runs[each] for each in whole)]
             usual = max(sorted(set(few)), key=few.count)
             first = min((at for at in whole if runs[at] == usual), key=lambda at: began[at][0])
-            starts = began[first][:: len(began[first]) // runs[first]]
-            taken_ps = sum(float(work.time_ps[numbers].sum()) for numbers in operations.values())
-            name = classifier.of(next(iter(operations.values()))[0]).module
-            self._note(device, key, name, starts, taken_ps)
+            self._note(device, key, name, began[first][:: len(began[first]) // runs[first]], taken_ps)
 
     def _is_outside(self, program: ProgramKey, name: str) -> bool:
         """Return whether an operation is outside all called computations, or the module is not known."""
@@ -102,18 +105,21 @@ class Executions:
         self._time_ps[program] = self._time_ps.get(program, 0.0) + taken_ps
 
     def steps(self, windows: Sequence[Window]) -> Mapping[str, StepSpans]:
-        """Return the steps of each device, all of the same program."""
-        for program in sorted(self._time_ps, key=lambda each: -self._time_ps[each]):
-            steps = {
-                device: StepSpans(self._names[program], "program", start, end)
-                for device, programs in self._starts.items()
-                if program in programs
-                for start, end in [_between(programs[program], windows)]
-                if len(start)
-            }
-            if steps:
-                return steps
-        return {}
+        """Return the steps of each device, all of the same program; none if most time is of programs that ran once.
+
+        The program is the one with most time among those that repeat.
+        """
+        repeated: dict[object, dict[str, StepSpans]] = {}
+        for device, programs in self._starts.items():
+            for program, starts in programs.items():
+                start, end = _between(starts, windows)
+                if len(start):
+                    name = self._names[program]
+                    repeated.setdefault(program, {})[device] = StepSpans(name, "program", start, end)
+        time_ps = self._time_ps
+        if sum(time_ps[each] for each in repeated) < _LEAST_REPEATED * sum(time_ps.values()):
+            return {}
+        return repeated[max(repeated, key=time_ps.__getitem__)] if repeated else {}
 
 
 def _starts(work: DeviceWork, numbers: Sequence[int]) -> Ints:

@@ -2,8 +2,9 @@
 
 Steps are the events of the profiler's own "Steps" line. Without it they are the events of
 ``jax.profiler.StepTraceAnnotation``. Without these they last from one execution to the next of the program with most
-time among those with three or more executions. These executions are the steps as well if most of the devices' work
-lies outside of the annotations, as it does if those surround an asynchronous dispatch.
+time among those with three or more executions, if such programs take most of the time. These executions are the steps
+as well if most of the devices' work lies outside of the annotations, as it does if those surround an asynchronous
+dispatch.
 """
 
 from __future__ import annotations

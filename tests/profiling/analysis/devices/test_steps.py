@@ -37,10 +37,12 @@ KINDS = (
     EventMetadata("$data.py:9 next_batch", {}),
     EventMetadata("copies of __next__", {}),
     EventMetadata("eval", {"step_num": 0}),
+    EventMetadata("while", {"hlo_op": "while", "hlo_module": "jit_sample", "program_id": 2}),
+    EventMetadata("jit_sample(34)", {}),
 )
 (
     DOT, REDUCE, MEMCPY, NEXT, FIT, TRANSFER, TRAIN, TRAIN_1, PROGRAM, STEP, STEP_2, BUILTIN_NEXT, BATCH, MINE,
-    EVAL,
+    EVAL, SAMPLE, SAMPLER,
 ) = range(len(KINDS))  # fmt: skip
 
 
@@ -80,6 +82,23 @@ def test_a_step_is_divided_into_what_the_device_did_and_what_it_waited_for() -> 
 
 def test_two_runs_of_a_program_are_no_steps() -> None:
     assert of(track("GPU:0", "operations", (DOT, 0, 10), (DOT, 20, 30))).step_times == ()
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_a_program_that_repeats_beside_one_with_most_of_the_time_makes_no_steps(recorded: bool) -> None:
+    """As where random keys are split three times before a sampler runs all its steps in one program."""
+
+    def with_long(end: int) -> ProfileSummary:
+        splits = [(DOT, at, at + 10) for at in (0, 20, 40)]
+        programs = [(PROGRAM, start, end) for _, start, end in splits]
+        tracks = [track("GPU:0", "operations", *splits, (SAMPLE, 60, end))]
+        if recorded:
+            tracks.append(track("GPU:0", "programs", *programs, (SAMPLER, 60, end)))
+        return of(*tracks)
+
+    assert with_long(91).step_times == ()
+    (found,) = with_long(89).step_times
+    assert (found.name, found.time_ns) == ("jit_step", (20, 20))
 
 
 def test_marks_of_the_profiler_come_before_those_of_the_code_and_these_before_programs() -> None:
