@@ -100,7 +100,7 @@ def _numbers(record: Comparison, candidate: Candidate) -> dict[str, object]:
         "work_per_s": candidate.throughput,
         "work_per_s_low": least_work,
         "work_per_s_high": most_work,
-        "same_output": None if candidate.check is None else candidate.check.passed,
+        "same_output": None if candidate.check is None or candidate.check.varies else candidate.check.passed,
     }
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ...benchmarking.capture.conditions import Surroundings
 from ...benchmarking.capture.pipeline import Pipelined, take_pipelined
 from ...benchmarking.capture.plan import PIPELINED, Plan
+from ...benchmarking.capture.runner import Runner
 from ...benchmarking.capture.sampler import donated_twice
 from ...benchmarking.capture.unfinished import Unfinished, ended_by, forgotten
 from ...benchmarking.record.samples import Trial
@@ -247,19 +248,40 @@ def _check_outputs(
 ) -> dict[str, Check]:
     if check == "none":
         return {}
-    checks = {}
-    for label, entry in contestants.items():
-        like = entry.like or contestants.baseline
-        if label == like or like not in contestants:
-            continue
-        found = replace(check_output(entry.runner.value, contestants[like].runner.value, check), like=like)
-        checks[label] = found
-        if strict and not found.passed:
-            given = f"rtol={found.rtol:g} and atol={found.atol:g} are" if found.given else f"{found.atol:.3g} is"
-            what = found.problem or f"the largest error is {found.largest_error:.3g}, {given} allowed"
-            where = f" at {found.leaf}" if found.leaf else ""
-            raise OutputsDiffer(
-                f"{label} does not compute what {like} does{where}: {what}. "
-                'Nothing was timed. Where outputs need not agree, give check="none" (--check none).'
-            )
+    likes = {label: entry.like or contestants.baseline for label, entry in contestants.items()}
+    compared = {label: like for label, like in likes.items() if like != label and like in contestants}
+    first = {label: entry.runner.value for label, entry in contestants.items()}
+    checks = {
+        label: replace(check_output(first[label], first[like], check), like=like) for label, like in compared.items()
+    }
+    differing = [label for label, each in checks.items() if not each.passed]
+    varying = [like for like in {compared[each] for each in differing} if _varies(contestants[like].runner, check)]
+    for label in differing:
+        checks[label] = replace(checks[label], varies=compared[label] in varying)
+    if strict:
+        for label, each in checks.items():
+            if not each.passed:
+                raise _refusal(label, each)
     return checks
+
+
+def _varies(runner: Runner, check: CheckKind | tuple[float, float]) -> bool:
+    """Call once more, and return whether the output differs from the one before."""
+    before = runner.value
+    with suppress(Exception):  # the next call will raise it, too
+        runner.single_call()
+        return not check_output(runner.value, before, check).passed
+    return False
+
+
+def _refusal(label: str, check: Check) -> OutputsDiffer:
+    if check.varies:
+        problem = f"The output of {check.like} varies from call to call: that of {label} cannot be compared with it"
+    else:
+        given = f"rtol={check.rtol:g} and atol={check.atol:g} are" if check.given else f"{check.atol:.3g} is"
+        what = check.problem or f"the largest error is {check.largest_error:.3g}, {given} allowed"
+        where = f" at {check.leaf}" if check.leaf else ""
+        problem = f"{label} does not compute what {check.like} does{where}: {what}"
+    return OutputsDiffer(
+        f'{problem}. Nothing was timed. Where outputs need not agree, give check="none" (--check none).'
+    )

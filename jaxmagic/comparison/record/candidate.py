@@ -36,6 +36,8 @@ class Check:
         dtype: the dtype of that leaf; ``None`` if it was not read.
         like_dtype: the dtype of the same leaf in the output that it was compared with.
         like: the label of the candidate whose output it was compared with; ``None`` for the baseline.
+        varies: whether that candidate, called once more, returned something else than before, by the same tolerance.
+            Then it is unknown whether both compute the same. It is called again only if the outputs differ.
     """
 
     kind: CheckKind
@@ -49,6 +51,7 @@ class Check:
     like_dtype: str | None = None
     like: str | None = None
     given: bool = False
+    varies: bool = False
 
 
 #: The unit of work: the user's own items, bytes, or floating-point operations.

@@ -154,12 +154,13 @@ def agrees(comparison: Comparison, candidate: Candidate) -> bool | None:
 
     Outputs were compared with the output of one candidate, which need not be the current baseline.
     """
-    beside = counterpart(comparison, candidate).baseline
-    other = comparison.candidate(beside)
+    other = comparison.candidate(counterpart(comparison, candidate).baseline)
+    if candidate is other:
+        return True
+    checks = [each.check for each in (candidate, other) if each.check is not None]
+    if not checks or any(each.varies for each in checks):
+        return None
     passed = [each.check is None or each.check.passed for each in (candidate, other)]
-    compared = candidate.check is not None or other.check is not None
-    if candidate is other or not compared:
-        return None if candidate is not other else True
     return True if all(passed) else False if any(passed) else None
 
 

@@ -266,6 +266,8 @@ def about_outputs(comparison: Comparison) -> list[str]:
 
 
 def _mismatch(label: str, like: str, check: Check) -> str:
+    if check.varies:
+        return f"Whether {label} computes what {like} does is unknown: the output of {like} varies from call to call."
     where = f" at {check.leaf}" if check.leaf else ""
     if check.problem is not None:
         return f"{label} does not compute what {like} does{where}: {check.problem}."

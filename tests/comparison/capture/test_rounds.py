@@ -7,12 +7,13 @@ import pickle
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import pytest
 from reports import Reports
 
@@ -25,6 +26,7 @@ from jaxmagic.comparison.capture.entries_from_functions import entries_of
 from jaxmagic.comparison.capture.rounds import take_comparison
 from jaxmagic.comparison.capture.turns import Turns
 from jaxmagic.comparison.record.comparison import Comparison
+from jaxmagic.comparison.record.verdict import agrees
 from jaxmagic.progress.record import SILENT
 from jaxmagic.report.to_text import to_text
 
@@ -214,7 +216,31 @@ def test_outputs_are_compared_with_the_baselines() -> None:
     sampled = len(machine.order)
     with pytest.raises(jaxmagic.OutputsDiffer, match="two does not compute what one does at the output"):
         take_comparison(entries, Plan(samples=2), baseline="one", strict=True, clock=machine.clock)
-    assert len(machine.order) == sampled + 2  # nothing but the first calls
+    assert len(machine.order) == sampled + 3  # first calls, and the baseline once more
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_nothing_is_compared_with_an_output_that_varies(strict: bool) -> None:
+    """As with a training step that changes its model, or random numbers."""
+    drawn = count()
+    entries = {
+        "draws": Entry(Runner(lambda: jnp.array([0.0, next(drawn)]))),
+        "first": Entry(Runner(lambda: jnp.array([0.0, 0.0]))),
+        "other": Entry(Runner(lambda: jnp.array([7.0, 7.0]))),
+    }
+    if strict:
+        with pytest.raises(jaxmagic.OutputsDiffer, match="The output of draws varies from call to call: that of ot"):
+            take_comparison(entries, Plan(samples=8), baseline="draws", strict=True)
+        return
+    found = take_comparison(entries, Plan(samples=8), baseline="draws")
+    assert [agrees(found, each) for each in found.candidates] == [True, True, None]
+    same = found.to_frame("candidates").same_output
+    assert [None if each is None or each is pd.NA else bool(each) for each in same] == [None, True, None]
+    text = " ".join(to_text(found).split())
+    assert "Whether other computes what draws does is unknown: the output of draws varies from call to call." in text
+    assert "different output" not in text
+    again = take_comparison(entries, Plan(samples=8), baseline="other")
+    assert [agrees(again, each) for each in again.candidates] == [False, False, True]
 
 
 def test_measuring_again_takes_new_samples_and_keeps_what_first_calls_told() -> None:
