@@ -37,12 +37,13 @@ def _how_to_jit(
     library: str = "",
     functions: str = "",
     objects: str = "",
+    jit: str = "jax.jit",
     **known: Any,
 ) -> str:
     if way == "blocked":
         first = _blocked(function, source, freezes=bool(freezes))
     else:
-        first = _way_to_jit(way, function, outer)
+        first = _way_to_jit(way, function, outer, jit)
     return " ".join([first, *_not_traced(library, functions, objects), *_caveats(**known)])
 
 
@@ -127,7 +128,7 @@ def _blocked(function: str, source: str, *, freezes: bool) -> str:
     )
 
 
-def _way_to_jit(way: str, function: str, outer: str) -> str:
+def _way_to_jit(way: str, function: str, outer: str, jit: str) -> str:
     if way == "function":
         return f"Compile {printable(function)} as one program."
     if way == "outside":
@@ -159,9 +160,12 @@ def _way_to_jit(way: str, function: str, outer: str) -> str:
         )
     if way == "outermost":
         where = f" around {printable(function)}" if function else ""
+        module, _, own = jit.rpartition(".")
+        grad = printable(f"{module}.{own.removesuffix('jit')}grad")
         return (
-            f"Some of them come from a function under jax.vmap, jax.grad or the like. Put jax.jit outermost{where}, "
-            "as in jax.jit(jax.vmap(f)), or jit all that calls it; and make the jitted function once."
+            f"Some of them come from a function under jax.vmap, {grad} or the like. Put {printable(jit)} "
+            f"outermost{where}, as in {printable(jit)}({grad}(f)), or jit all that calls it; and make the jitted "
+            "function once."
         )
     return "Put these operations into a function under jax.jit."
 

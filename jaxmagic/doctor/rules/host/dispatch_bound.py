@@ -186,7 +186,8 @@ RULE = Rule(
     name="dispatch-bound",
     looks_for="short calls of jitted functions, between which the device is idle",
     decides=f"Reports a jitted function that is called at least {_MANY} times per run, if the device is idle during "
-    f"these calls for at least {units.percent(LEAST_IDLE)} of the run and at least {units.time(LEAST_NS)}, and at "
+    f"these calls for at least {units.percent(LEAST_IDLE)} of the run "
+    f"without compiling and at least {units.time(LEAST_NS)}, and at "
     "least half as long as it runs for them. The cost is this idle time, without copying and without what follows a "
     "wait. Functions that get host arrays in every call do not count, unless all their arguments together take at "
     f"most {_SMALL_BYTES // 2**10} KiB, as numbers do. The advice is jax.vmap where the syntax shows that no call "

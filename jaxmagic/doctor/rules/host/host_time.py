@@ -96,8 +96,12 @@ def recurring(evidence: Evidence) -> tuple[HostWait, ...]:
 
 
 def matters(cost_ns: float, evidence: Evidence) -> bool:
-    """Return whether a cost that the host causes is worth a finding: it is a cost in the best run."""
-    return cost_ns >= max(LEAST_IDLE * best_run(evidence).wall_ns, LEAST_NS)
+    """Return whether a cost that the host causes is worth a finding, beside the best run without its compilations.
+
+    Only the first run compiles, and code that runs once has no other.
+    """
+    best = best_run(evidence)
+    return cost_ns >= max(LEAST_IDLE * (best.wall_ns - best.compile_ns), LEAST_NS)
 
 
 def names_of(evidence: Evidence, *, eager: bool) -> set[str]:

@@ -215,7 +215,8 @@ RULE = Rule(
     decides="Reports lines that compute the next item of a loop, lines inside a generator, and lines of a loop that "
     "make an item without results of the loop and pass it on, if at least "
     f"{_LEAST_SAMPLES} samples of 1 ms show the host there, and the device is idle meanwhile for at least "
-    f"{units.percent(LEAST_IDLE)} of the run and at least {units.time(LEAST_NS)}. The cost is this idle time, "
+    f"{units.percent(LEAST_IDLE)} of the run "
+    f"without compiling and at least {units.time(LEAST_NS)}. The cost is this idle time, "
     "without what waits account for. With --verify, the code runs with the first batch of each shape again and "
     "again, which shows what it would take if loading took no time: a ceiling, and no gain.",
     source="https://openxla.org/xprof/overview_page",

@@ -27,7 +27,7 @@ from .host_time import LEAST_NS, eager_calls, host_time, matters, names_of_progr
 from .inside_function import MOST_INSIDE, InsideFunction, calls_operation, inside_function
 from .syntax import Function, Loop, around, function_around, loop_around, own_nodes
 from .transformed_calls import MANY as MANY_TRANSFORMED
-from .transformed_calls import jitted, made_in_file, transformed_calls
+from .transformed_calls import jitted, made_of, transformed_calls
 
 #: From how many operations per run on.
 MANY = 30
@@ -227,18 +227,19 @@ def _transformed(line: Frame | None, evidence: Evidence) -> str:
 
 def _remedy_of_transformed(line: Frame | None, function: str, evidence: Evidence) -> tuple[Note, str | None]:
     """Jit what ``jax.vmap`` returns: the function inside would be transformed anew in each call, though jitted."""
-    made = [] if line is None or not function else [*made_in_file(line, function)]
-    advice = _advice("outermost", function)
-    if line is None or len(made) != 1:
-        return advice, None
-    return advice, jitted(*made[0], line, evidence)
+    made = [] if line is None or not function else made_of(function, line, evidence)
+    found = jitted(*made[0], line, evidence) if line is not None and len(made) == 1 else None
+    code, jit = found or (None, "jax.jit")
+    library = "equinox" if jit.endswith("filter_jit") else "" if jit == "jax.jit" else "nnx"
+    return note("doctor.not_jitted_remedy", way="outermost", function=function, jit=jit, library=library), code
 
 
 RULE = Rule(
     name="not-jitted",
     looks_for="operations outside jit that keep the device waiting",
     decides=f"Reports operations outside jit if there are at least {MANY} per run and the device is idle for at "
-    f"least {units.percent(LEAST_IDLE)} of the run, and at least {units.time(LEAST_NS)}, while the host calls them. "
+    f"least {units.percent(LEAST_IDLE)} of the run "
+    f"without compiling, and at least {units.time(LEAST_NS)}, while the host calls them. "
     "The cost is this idle time, with at most 50 µs of the host's time before each call; operations that overlap "
     "with the device's work cost nothing. The function to jit is the outermost one that calls nearly all of them, if "
     "jit can compile it as it is; otherwise the one around their line. If that has less than "

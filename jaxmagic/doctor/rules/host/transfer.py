@@ -182,7 +182,8 @@ RULE = Rule(
     name="transfer",
     looks_for="NumPy arrays that every call in a loop copies to the device",
     decides=f"Reports NumPy arrays that a loop passes to a jitted function at least {SEVERAL} times, if that copies "
-    f"at least 1 MiB per run, and the device is idle for at least {units.percent(LEAST_IDLE)} of the run, and at "
+    f"at least 1 MiB per run, and the device is idle for at least {units.percent(LEAST_IDLE)} of the run "
+    f"without compiling, and at "
     f"least {units.time(LEAST_NS)}, until these calls have them. A list counts if a loop passes its arrays in turn, "
     "and an array if a loop passes parts of it, as x[rows]: all of it at least twice per run, as in several epochs, "
     "and if it takes at most "

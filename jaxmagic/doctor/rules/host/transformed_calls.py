@@ -7,20 +7,24 @@ from collections.abc import Iterator
 
 from ....records.call_stack import Frame
 from ....records.note import note
-from ...record.evidence import Dispatch, Evidence
+from ...record.evidence import Dispatch, Evidence, ModuleLibrary
 from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rewriting.jit_arguments import arguments_of, counted_in, given_by, static_option
 from ..rewriting.jittable import decides_by
+from ..rewriting.syntax import last_name, tree_run
 from ..rule import source_at
 from .host_time import HostTime, jitted_calls, matters
-from .syntax import Function, around, assigned, function_around, loop_around, tree_of
+from .syntax import Function, around, assigned, function_around, loop_around
 
 #: Fewer calls per run are no finding.
 MANY = 10
 
-#: Functions of JAX that return a transformed function.
+#: Functions of JAX that return a transformed function. Those of flax.nnx have the same names.
 TRANSFORMS = "vmap", "grad", "value_and_grad", "jacfwd", "jacrev", "hessian"
+
+#: What the names of equinox's begin with.
+FILTER = "filter_"
 
 
 def transformed_calls(rule: str, evidence: Evidence, time: HostTime) -> Iterator[RuleFinding]:
@@ -76,21 +80,25 @@ def _advice(line: Frame, function: str, evidence: Evidence) -> tuple[str, str | 
         transform = ast.unparse(made.func)
         if not _can_be_before(line, made):
             return transform, None
-        return transform, jitted(None, made, line, evidence)
+        return transform, _code(None, made, line, evidence)
     named = {each.func.id for each in calls if isinstance(each.func, ast.Name)}
-    for target, made in made_in_file(line, function):
+    for target, made in made_of(function, line, evidence):
         if target in named:
-            return ast.unparse(made.func), jitted(target, made, line, evidence)
+            return ast.unparse(made.func), _code(target, made, line, evidence)
     return "", None
 
 
-def made_in_file(line: Frame, function: str) -> Iterator[tuple[str | None, ast.Call]]:
-    """Yield expressions such as ``jax.vmap(f)`` in the file of a line, and the name that each is assigned to.
+def _code(target: str | None, made: ast.Call, line: Frame, evidence: Evidence) -> str | None:
+    found = jitted(target, made, line, evidence)
+    return None if found is None else found[0]
+
+
+def made_of(function: str, line: Frame, evidence: Evidence) -> list[tuple[str | None, ast.Call]]:
+    """Return expressions such as ``jax.vmap(f)`` in the user's code, and the name that each is assigned to.
 
     Of ``jax.vmap(jax.grad(f))``, this is the whole: jitted further inside, ``f`` would be transformed in each call.
     """
-    tree = tree_of(line)
-    nodes = [] if tree is None else list(ast.walk(tree))
+    nodes = list(ast.walk(tree_run(line.file, evidence)))
     targets = {
         id(each.value): each.targets[0].id
         for each in nodes
@@ -107,33 +115,47 @@ def made_in_file(line: Frame, function: str) -> Iterator[tuple[str | None, ast.C
     inner = {id(each.args[0]) for each in found}
     passed_on = {each.args[0].id for each in found if isinstance(each.args[0], ast.Name)}
     called = {each.func.id for each in calls if isinstance(each.func, ast.Name)}
-    for each in found:
-        target = targets.get(id(each))
-        if id(each) not in inner and (target not in passed_on or target in called):
-            yield target, each
+    whole = [(targets.get(id(each)), each) for each in found if id(each) not in inner]
+    used = [(target, each) for target, each in whole if target not in passed_on or target in called]
+    return list({(target, ast.unparse(each)): (target, each) for target, each in used}.values())
 
 
-def jitted(target: str | None, made: ast.Call, line: Frame, evidence: Evidence) -> str | None:
+def jitted(target: str | None, made: ast.Call, line: Frame, evidence: Evidence) -> tuple[str, str] | None:
     """Return code that jits a transformed function with the static arguments that the function needs.
 
+    If the function gets modules, these are transformed and jitted by the same library.
+
     Returns:
-        The code; ``None`` if jit does not take what the function gets.
+        The code and its jit, such as ``"jax.jit"``; ``None`` if jit does not take what the function gets.
     """
-    tree = tree_of(line) or ast.Module([], [])
+    tree = tree_run(line.file, evidence)
     calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
     own = [each for each in calls if ast.unparse(each.func) in (target, ast.unparse(made))]
     name = _transformed(made)
     defined = [each for each in ast.walk(tree) if isinstance(each, Function) and each.name == name]
     declared = {each for found in evidence.static if found.function == name for each in found.names}
-    scope = function_around(line) or tree
+    function = function_around(line)
+    scope = tree if function is None or function.name == name else function
     given = [each for call in own for each in given_by(call, defined[-1] if defined else None)]
     arguments = arguments_of(given, evidence, assigned(scope), counted_in(scope))
-    if arguments is None or arguments.library is not None:
+    if arguments is None:
         return None
+    jit = "jax.jit" if arguments.library is None else _jit_beside(made.func, arguments.library)
     static = {*arguments.static, *declared}
-    if any(decides_by(each, {parameter for parameter, _ in given} - static) for each in defined):
+    parameters = {parameter for parameter, _ in given} - static - arguments.modules
+    if jit is None or any(decides_by(each, parameters) for each in defined):
         return None
-    return f"{target or call_name(made)} = jax.jit({ast.unparse(made)}{static_option(sorted(static))})"
+    options = "" if arguments.library == "equinox" else static_option(sorted(static))
+    return f"{target or call_name(made)} = {jit}({ast.unparse(made)}{options})", jit
+
+
+def _jit_beside(transform: ast.expr, library: ModuleLibrary) -> str | None:
+    """Return the jit of a library that also transforms, such as ``eqx.filter_jit`` beside ``eqx.filter_grad``."""
+    name = ast.unparse(transform)
+    module, _, own = name.rpartition(".")
+    if library == "equinox":
+        return f"{module}.{FILTER}jit" if module and own.startswith(FILTER) else None
+    return f"{module}.jit" if module == "nnx" or module.endswith(".nnx") else None
 
 
 def _transformed(made: ast.Call) -> str:
@@ -144,7 +166,7 @@ def _transformed(made: ast.Call) -> str:
 
 def call_name(made: ast.Call) -> str:
     """Return a name for a transformed function, such as ``"loss_grad"`` for ``jax.grad(loss)``."""
-    given, transform = made.args[0], ast.unparse(made.func).rpartition(".")[2]
+    given, transform = made.args[0], (last_name(made.func) or "").removeprefix(FILTER)
     function = call_name(given) if isinstance(given, ast.Call) else ast.unparse(given).strip("_")
     return f"{function}_{transform}"
 
@@ -153,10 +175,15 @@ def _transforms(call: ast.expr, function: str) -> bool:
     """Return whether an expression is ``jax.vmap(f, ...)`` or ``jax.vmap(jax.grad(f))`` or the like of a function."""
     if not isinstance(call, ast.Call) or not call.args:
         return False
-    if ast.unparse(call.func).rpartition(".")[2] not in TRANSFORMS:
+    if not is_transform(call.func):
         return False
     given = call.args[0]
     return _transforms(given, function) or (isinstance(given, ast.Name) and given.id == function)
+
+
+def is_transform(function: ast.expr) -> bool:
+    """Return whether a function is ``jax.vmap`` or the like, of JAX or of a library, by its name."""
+    return (last_name(function) or "").removeprefix(FILTER) in TRANSFORMS
 
 
 def _can_be_before(line: Frame, made: ast.Call) -> bool:

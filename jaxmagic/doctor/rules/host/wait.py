@@ -139,7 +139,8 @@ RULE = Rule(
     name="host-wait",
     looks_for="waits for results in a loop, and callbacks, during which the device has nothing to do",
     decides=f"Reports lines that wait at least {SEVERAL} times per run, if the device is then idle, until it has "
-    f"work again, for at least {units.percent(LEAST_IDLE)} of the run and at least {units.time(LEAST_NS)}. The cost "
+    f"work again, for at least {units.percent(LEAST_IDLE)} of the run "
+    f"without compiling and at least {units.time(LEAST_NS)}. The cost "
     "is this idle time, at most the time of the waits: while the device computes, waiting costs nothing. Callbacks "
     "count with the time in which the device did nothing else. The advice is to let the device decide only if the "
     "syntax shows that a condition needs the value, directly or through variables; values that are only shown or "

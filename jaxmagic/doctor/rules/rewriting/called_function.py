@@ -13,7 +13,7 @@ from ...record.program import Program
 from ..host.host_time import names_of_program
 from ..host.inside_function import inside_function
 from ..host.syntax import Function, assigned
-from ..host.transformed_calls import TRANSFORMS
+from ..host.transformed_calls import is_transform
 from . import syntax
 from .jit_arguments import Arguments, arguments_of, counted_in, given_by, untraced
 from .jit_obstacles import functions_run, is_jitted, obstacles
@@ -137,20 +137,19 @@ def _reads_changing(functions: Sequence[tuple[Function, str]], evidence: Evidenc
 
     Of NumPy arrays, jit would keep the values, and nnx.jit does not take changes of objects that are no arguments.
     """
-    changing = assigned(_parsed(evidence.code or ""))
+    changing = assigned(syntax.tree_of_code(evidence))
     in_place = (each.path for each in evidence.inputs if each.kind == "numpy array" or each.library == "nnx")
     changing |= {re.split(r"\W", each)[0] for each in in_place}
     return any(changing & syntax.free_names(each) for each, _ in functions)
 
 
 def transformed_around(function: Function, file: str, evidence: Evidence) -> list[str]:
-    """Return the functions in a file that ``jax.vmap`` or the like gets, and that are a function or lead to it.
+    """Return the functions that ``jax.vmap`` or the like gets, and that are a function in a file or lead to it.
 
     Jitted inside, a function would still be transformed in each call.
     """
-    tree = syntax.tree_of(file)
-    nodes = [] if tree is None else list(ast.walk(tree))
-    calls = [each for each in nodes if isinstance(each, ast.Call) and syntax.last_name(each.func) in TRANSFORMS]
+    nodes = list(ast.walk(syntax.tree_run(file, evidence)))
+    calls = [each for each in nodes if isinstance(each, ast.Call) and is_transform(each.func)]
     given = {each.args[0].id for each in calls if each.args and isinstance(each.args[0], ast.Name)}
     defined = [each for each in nodes if isinstance(each, Function) and each.name in given]
     leading = [each.name for each in defined if (function, file) in functions_run(each, file, evidence)]
@@ -159,7 +158,7 @@ def transformed_around(function: Function, file: str, evidence: Evidence) -> lis
 
 def _by_syntax(evidence: Evidence, count: int, rounds: int | None) -> Iterator[CalledFunction]:
     """Yield the only function of the user's that the code calls, if the code computes little besides."""
-    tree = _parsed(evidence.code or "")
+    tree = syntax.tree_of_code(evidence)
     calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
     names = dict.fromkeys(each.func.id for each in calls if isinstance(each.func, ast.Name))
     defined = [(name, each) for name in names for each in _defined(name, evidence)]
@@ -190,14 +189,6 @@ def _by_samples(evidence: Evidence) -> Iterator[CalledFunction]:
         share = inside_function(node, file, evidence)
         if share is not None and share.share == 1:
             yield CalledFunction(node, file)
-
-
-def _parsed(code: str) -> ast.Module:
-    """Return the syntax tree of the code, of which only the name of the function is known if it is a call."""
-    try:
-        return ast.parse(f"{code}()" if code.isidentifier() else code)
-    except (SyntaxError, ValueError):
-        return ast.Module([], [])
 
 
 def _defined(name: str, evidence: Evidence) -> Iterator[tuple[Function, str]]:

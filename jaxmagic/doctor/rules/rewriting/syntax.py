@@ -55,6 +55,23 @@ def lines_run(evidence: Evidence) -> Iterator[Frame]:
     yield from (each.line for each in evidence.host or () if each.line is not None)
 
 
+def tree_of_code(evidence: Evidence) -> ast.Module:
+    """Return the syntax tree of the examined code, of which only the function is known if it is a call."""
+    code = evidence.code or ""
+    try:
+        return ast.parse(f"{code}()" if code.isidentifier() else code)
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
+
+
+def tree_run(file: str, evidence: Evidence) -> ast.Module:
+    """Return the statements of a file or cell, of others of which lines ran, and of the examined code."""
+    trees = [tree_of(each) for each in dict.fromkeys([file, *(line.file for line in lines_run(evidence))])]
+    return ast.Module(
+        [each for tree in (*trees, tree_of_code(evidence)) if tree is not None for each in tree.body], []
+    )
+
+
 def _frames(evidence: Evidence) -> Iterator[Frame]:
     yield from lines_run(evidence)
     yield from (each.line for each in evidence.waits or () if each.line is not None)

@@ -330,6 +330,14 @@ def test_a_cost_in_the_best_run_is_compared_with_that_run(evidence: Any) -> None
         assert matters(cost_ns, disturbed) == matters(cost_ns, made) == (cost_ns == 5 * MS)
 
 
+def test_a_cost_is_compared_with_a_run_without_its_compilations(evidence: Any) -> None:
+    """Code that runs once has no other run, and compiles in it."""
+    made = evidence()
+    first = replace(made.observed, dispatch_ns=950 * MS, compilation_ns=900 * MS)
+    for cost_ns in (5 * MS, 4_999_999):
+        assert matters(cost_ns, replace(made, observed=first, timed=())) == (cost_ns == 5 * MS)
+
+
 class TestOneOfSeveralFunctions:
     """Lines 1 to 6 of `source` are a function; other operations are called elsewhere."""
 

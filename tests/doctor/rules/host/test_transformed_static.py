@@ -12,7 +12,7 @@ import pytest
 
 from jaxmagic.doctor.capture.jitted import static_parameters
 from jaxmagic.doctor.record.evidence import Evidence, Input, StaticParameters
-from jaxmagic.doctor.rules.host.transformed_calls import jitted, made_in_file
+from jaxmagic.doctor.rules.host.transformed_calls import jitted, made_of
 from jaxmagic.records.call_stack import Frame
 
 LOSS = """
@@ -43,8 +43,9 @@ def code(
     file.write_text(source)
     at = source[: source.index("value = ")].count("\n") + 1
     line = Frame(function="run", file=str(file), line=at)
-    ((target, made),) = made_in_file(line, "loss")
-    return jitted(target, made, line, evidence)
+    ((target, made),) = made_of("loss", line, evidence)
+    found = jitted(target, made, line, evidence)
+    return None if found is None else found[0]
 
 
 GRAD = "loss_value_and_grad = jax.jit(jax.value_and_grad(loss), static_argnames="

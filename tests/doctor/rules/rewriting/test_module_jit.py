@@ -10,10 +10,20 @@ from typing import Any
 
 import pytest
 
-from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, HostShare, HostWait, Input, LibraryNames
+from jaxmagic.doctor.record.evidence import (
+    Evidence,
+    FunctionShare,
+    HostShare,
+    HostWait,
+    Input,
+    LibraryNames,
+    ModuleLibrary,
+)
 from jaxmagic.doctor.rules.host.not_jitted import compile_called
-from jaxmagic.doctor.rules.rewriting.called_function import called_function
+from jaxmagic.doctor.rules.host.transformed_calls import jitted, made_of
+from jaxmagic.doctor.rules.rewriting.called_function import called_function, transformed_around
 from jaxmagic.doctor.rules.rewriting.module_jit import jit_of, libraries_used
+from jaxmagic.doctor.rules.rewriting.syntax import tree_of
 from jaxmagic.records.call_stack import Frame
 
 SOURCE = """
@@ -244,3 +254,35 @@ def test_static_arguments_may_decide(evidence: Evidence) -> None:
     assert advice(evidence, "branches(x, True)") is None  # len(x) is read as well
     data = Input(path="train", kind="jax array", type="bool[]")
     assert advice(evidence, "predict(model, x, train)", NET[0], data) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "library", "advised"),
+    [
+        ("eqx.filter_value_and_grad(loss)(model, x, y)", "equinox",
+         ("loss_value_and_grad = eqx.filter_jit(eqx.filter_value_and_grad(loss))", "eqx.filter_jit")),
+        ("for x, y in xs:\n    v, g = nnx.value_and_grad(loss)(model, x, y)", "nnx",
+         ("loss_value_and_grad = nnx.jit(nnx.value_and_grad(loss))", "nnx.jit")),
+        ("slope = nnx.grad(loss)\ng = slope(model, x, y)", "nnx", ("slope = nnx.jit(nnx.grad(loss))", "nnx.jit")),
+        ("eqx.filter_grad(loss)(model, x, y)", None, ("loss_grad = jax.jit(eqx.filter_grad(loss))", "jax.jit")),
+        ("jax.grad(loss)(model, x, y)", "equinox", None),
+        ("jax.grad(loss)(model, x, y)", "nnx", None),
+    ],
+)  # fmt: skip
+def test_what_transforms_a_module_is_compiled_by_the_same_library(
+    evidence: Evidence, code: str, library: ModuleLibrary | None, advised: tuple[str, str] | None
+) -> None:
+    """Where another cell transforms the function, too."""
+    kind = "function" if library == "equinox" else "other"
+    model = Input(path="model", kind=kind, type="MLP", library=library)
+    inputs = (model, *(Input(path=each, kind="jax array", type="ArrayImpl") for each in "xy"))
+    seen = replace(evidence, code=code, inputs=inputs if library else inputs[1:])
+    file = evidence.functions[0].function.file
+    line = Frame(function="loss", file=file, line=SOURCE.splitlines().index("def loss(model, x, y):") + 2)
+    function = next(
+        each for each in ast.walk(tree_of(file)) if isinstance(each, ast.FunctionDef) and each.name == "loss"
+    )
+    assert "loss" in transformed_around(function, file, seen)
+    made = [each for each in made_of("loss", line, seen) if ast.unparse(each[1]) in code]
+    assert len(made) == 1
+    assert jitted(*made[0], line, seen) == advised

@@ -5,18 +5,22 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from .....records.note import note
 from .....runtime.around import is_exactly
 from ....record.finding import RuleFinding
-from ....rules.host.transformed_calls import TRANSFORMS
+from ....rules.host.transformed_calls import FILTER, TRANSFORMS
 from ..function_copies import module_with
 from ..not_jitted import Jitted, declared_static
 from ..recompile import identity
 from ..remedy import Change, NotTried
 from ..transfer import seen_variables
 from ..tried_code import TriedCode
+
+#: The module that transforms and jits functions, by library.
+_MODULES = {"": "jax", "equinox": "equinox", "nnx": "flax.nnx"}
 
 
 def is_outermost(finding: RuleFinding) -> bool:
@@ -29,19 +33,20 @@ def is_outermost(finding: RuleFinding) -> bool:
 
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
     """Propose that transformations of the function of a finding return jitted functions."""
-    import jax
-
     if not finding.applies_to:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     static = declared_static(finding)
-    memo = _Memo(finding.applies_to, static)
-    made = {name: memo.of(getattr(jax, name)) for name in TRANSFORMS}
-    replacements = {id(getattr(jax, name)): each for name, each in made.items()}
-    before = [Jitted(each, static) for each in _made_before(finding, code)]
+    library = str(finding.remedy.facts.get("library", "")) if finding.remedy is not None else ""
+    memo = _Memo(finding.applies_to, static, library)
+    module = import_module(_MODULES[library])
+    names = [f"{FILTER}{each}" if library == "equinox" else each for each in TRANSFORMS]
+    made = {each: memo.of(getattr(module, each)) for each in names if hasattr(module, each)}
+    replacements = {id(getattr(module, name)): each for name, each in made.items()}
+    before = [Jitted(each, static, library) for each in _made_before(finding, code)]
     replacements |= {id(each.function): each.call for each in before}
     about = note("doctor.jitted_transformed", name=finding.applies_to)
     return Change(
-        {id(jax): module_with(jax, **made), **replacements},
+        {id(module): module_with(module, **made), **replacements},
         used=lambda: memo.hits > 0 or any(each.called for each in before),
         notes=(about,),
     )
@@ -62,15 +67,17 @@ class _Memo:
     Args:
         name: the name of the function.
         static: its static arguments, as far as they are known.
+        library: the library whose transformations and jit are used; empty for JAX.
 
     Attributes:
         hits: how often a function was there already.
     """
 
-    def __init__(self, name: str, static: tuple[str, ...] | None) -> None:
+    def __init__(self, name: str, static: tuple[str, ...] | None, library: str) -> None:
         self.hits = 0
         self._name = name
         self._static = static
+        self._library = library
         self._made: dict[Any, Any] = {}
 
     def of(self, transform: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,7 +91,7 @@ class _Memo:
             key = (id(transform), identity(fun), options)
             self.hits += key in self._made
             if key not in self._made:
-                jitted = Jitted(transform(fun, *args, **kwargs), self._static)
+                jitted = Jitted(transform(fun, *args, **kwargs), self._static, self._library)
                 self._made[key] = fun, jitted.call  # keeps what the key has the id of
             return self._made[key][1]
 
