@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .. import units
 from ..terminal import printable
-from .blocks import Block, Caution, Excerpt, Fold, Sentence
+from .blocks import Block, Caution, Excerpt, Fold, Listing, Sentence
 
 #: A short report has at most this many lines, the last one of which may say what is left out.
 MOST_LINES = 14
@@ -42,7 +42,8 @@ def glance(
     """Return the whole report if it is short, or its most important lines and what the others hold.
 
     Folds are left out, excerpts stand for what they are from. If that is still too long, it is cut at the end, but
-    sentences stay whole, and no warnings are left out as long as there are few.
+    sentences stay whole, a listing keeps the lines with the largest shares, and no warnings are left out as long as
+    there are few.
 
     Args:
         blocks: the report.
@@ -56,7 +57,7 @@ def glance(
     if len(whole) <= MOST_LINES:
         return whole
     shown, titles = _unfolded(blocks, write)
-    kept = _fitting(shown, MOST_LINES - 1)
+    kept = _fitting(shown, write, MOST_LINES - 1)
     if len(kept) < sum(len(each.lines) for each in shown):
         titles.insert(0, "the rest of the above")
     return [*kept, _rest(lines_in_all() - len(kept), titles, width, whole_by)]
@@ -78,7 +79,7 @@ def _unfolded(blocks: Iterable[Block], write: Write) -> tuple[list[_Shown], list
     return shown, titles
 
 
-def _fitting(shown: Sequence[_Shown], most: int) -> list[str]:
+def _fitting(shown: Sequence[_Shown], write: Write, most: int) -> list[str]:
     """Cut at the end until there are at most `most` lines; warnings are left out last."""
     for_cautions = sum(len(each.lines) for each in shown if isinstance(each.block, Caution))
     room = {True: min(for_cautions, _MOST_CAUTIONS), False: most - min(for_cautions, _MOST_CAUTIONS)}
@@ -86,10 +87,25 @@ def _fitting(shown: Sequence[_Shown], most: int) -> list[str]:
     for lines, block in shown:
         caution = isinstance(block, Caution)
         fits = len(lines) <= room[caution]
-        lines = lines if fits else [] if isinstance(block, Sentence | Caution) else lines[: room[caution]]
+        lines = lines if fits else _cut(lines, block, write, room[caution])
         kept += lines
         room[caution] = room[caution] - len(lines) if fits else 0
     return kept
+
+
+def _cut(lines: list[str], block: Block, write: Write, room: int) -> list[str]:
+    """Return what there is room for of the lines of a block."""
+    if isinstance(block, Sentence | Caution):
+        return []
+    if not isinstance(block, Listing):
+        return lines[:room]
+    most_first = sorted(range(len(block.lines)), key=lambda at: -block.lines[at].share)
+    for count in range(len(most_first) - 1, 0, -1):
+        kept = tuple(block.lines[at] for at in sorted(most_first[:count]))
+        lines = write([block._replace(lines=kept)])
+        if len(lines) <= room:
+            return lines
+    return []
 
 
 def _rest(lines: int, titles: Sequence[str], width: int, whole_by: str) -> str:

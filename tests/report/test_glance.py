@@ -15,7 +15,19 @@ from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.note import Note
 from jaxmagic.report import to_html as html
 from jaxmagic.report import to_text as text
-from jaxmagic.report.blocks import Block, Caution, Entries, Entry, Excerpt, Fold, Headline, Picture, Sentence
+from jaxmagic.report.blocks import (
+    Block,
+    Caution,
+    Entries,
+    Entry,
+    Excerpt,
+    Fold,
+    Headline,
+    Listing,
+    Picture,
+    Sentence,
+    SourceLine,
+)
 from jaxmagic.report.glance import MOST_LINES
 from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_html import to_html
@@ -86,6 +98,23 @@ def test_a_sentence_is_shown_whole_or_not_at_all(composed: Any) -> None:
     lines = to_text(None, MAGIC).splitlines()
     assert lines[-2].startswith("  row10")
     assert lines[-1] == "… --all shows 13 more lines: the rest of the above"
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_a_listing_without_room_keeps_the_lines_that_take_most(composed: Any, width: int) -> None:
+    lines = tuple(
+        SourceLine(number, f"line {number}", ("1 ms",), share, "flax.nnx.Linear" * (number > 4), "")
+        for number, share in enumerate([0.0, 0.01, 0.0, 0.02, 0.3, 0.1, 0.5, 0.0], 1)
+    )
+    listing = Listing(place="cell 1", heads=("time",), lines=lines)
+    cautions = [Caution(text=f"beware {number}") for number in range(6)]
+    composed(Headline(text="one"), Sentence(text="two"), Sentence(text="three"), listing, *cautions)
+    written = to_text(None, replace(MAGIC, width=width))
+    assert len(written.splitlines()) <= MOST_LINES
+    assert "line 7" in written
+    assert "line 5" in written or width == 40  # where what it calls takes a line of its own
+    assert "line 1\n" not in written
+    assert "beware 5" in written
 
 
 @pytest.mark.parametrize("cautions", [0, 1, 6, 7, 30])
