@@ -154,6 +154,11 @@ NOTES: dict[str, Callable[..., str]] = {
     "compile_time_folded": lambda function: (
         f"Compute this part once outside of {printable(function)}, and pass the result as an argument."
     ),
+    "compile_time_iterated": lambda: (
+        "JAX compiles this to iterate over an array, or for jnp.unstack: one program that returns up to a hundred "
+        "elements, each as an array of its own. Compute all elements at once with jax.vmap, take them in turn with "
+        "jax.lax.map or jax.lax.scan, or iterate over np.asarray(x)."
+    ),
     "compile_time_again": lambda function, programs, reason: (
         f"{printable(function)} is compiled {programs} times. The cause of the last time: {printable(reason)}."
         if programs > 1

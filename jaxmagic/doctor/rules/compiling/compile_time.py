@@ -45,6 +45,9 @@ _CHANGED = (
     *("new function", "options", "placement", "context"),
 )
 
+#: The operation that JAX compiles to iterate over an array, without the underscores of some versions.
+_OF_ITERATION = "unstack"
+
 #: Primitives that call Python. JAX writes no program with them to its persistent cache.
 _CALLBACKS = ("pure_callback", "io_callback", "debug_callback", "debug_print")
 
@@ -70,6 +73,7 @@ def _long(compilations: Sequence[Compilation], evidence: Evidence) -> Iterator[R
     spared_ns = sum(each.compilation_ns for each in cacheable)
     cache = note("doctor.compile_time_cache", spared_ns=spared_ns) if could_help else None
     folded = _folded(longest, evidence)
+    instead = _instead_of_cache(longest, folded)
     yield RuleFinding(
         rule=RULE.name,
         found=note(
@@ -93,9 +97,18 @@ def _long(compilations: Sequence[Compilation], evidence: Evidence) -> Iterator[R
         basis="measured",
         per="first run",
         compiles=numbers_of(long, evidence),
-        remedy=note("doctor.compile_time_folded", function=longest.function) if folded else cache,
-        code=_switched_on(longest, evidence) if could_help and not folded else None,
+        remedy=instead or cache,
+        code=_switched_on(longest, evidence) if could_help and instead is None else None,
     )
+
+
+def _instead_of_cache(longest: Compilation, folded: Sequence[Note]) -> Note | None:
+    """Return how to compile less, if that is known."""
+    if folded:
+        return note("doctor.compile_time_folded", function=longest.function)
+    if longest.eager and longest.function.strip("_") == _OF_ITERATION:
+        return note("doctor.compile_time_iterated")
+    return None
 
 
 def _short(short: Sequence[Compilation], evidence: Evidence) -> Iterator[RuleFinding]:

@@ -66,6 +66,30 @@ def test_a_second_of_xla_counts_and_the_cache_spares_it(seen: Any) -> None:
     assert list(RULE.look(seen((5 * 10**8, 10**9 - 1)))) == []
 
 
+@pytest.mark.parametrize(
+    ("function", "eager"), [("_unstack", True), ("unstack", True), ("unstack", False), ("f", True)]
+)
+def test_a_program_that_iterates_over_an_array_is_spared_and_not_cached(
+    seen: Any, compilation: Any, function: str, eager: bool
+) -> None:
+    long = compilation(function=function, eager=eager, tracing_ns=0, lowering_ns=0, compilation_ns=2 * 10**9)
+    evidence = seen((0, 10**6))
+    (finding,) = RULE.look(replace(evidence, first=replace(evidence.first, compilations=(long,))))
+    iterates = eager and function != "f"
+    assert finding.remedy is not None
+    assert finding.remedy.kind == ("doctor.compile_time_iterated" if iterates else "doctor.compile_time_cache")
+    assert (finding.code is None) == iterates
+
+
+def test_what_iterates_over_an_array_compiles_such_a_program() -> None:
+    rows = jnp.arange(7 * 3).reshape(7, 3) * 1.5
+    with jaxmagic.stopwatch() as t:
+        list(rows)
+    assert [each.function.strip("_") for each in t.timing.compilations if each.compiled] == [
+        compile_time._OF_ITERATION
+    ]
+
+
 def test_long_tracing_counts_from_three_seconds_on_but_no_cache_spares_it(seen: Any) -> None:
     (finding,) = RULE.look(seen((25 * 10**8, 5 * 10**8)))
     assert finding.remedy is None
