@@ -38,6 +38,14 @@ def _parsed(text: tuple[str, ...]) -> ast.Module | None:
         return None
 
 
+def tree_of_code(code: str | None) -> ast.Module:
+    """Return the syntax tree of the code, of which only the name of the function is known if it is a call."""
+    try:
+        return ast.parse("" if code is None else f"{code}()" if code.isidentifier() else code)
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
+
+
 def file_of(location: str | None, evidence: Evidence) -> tuple[str, int] | None:
     """Return the file, as Python names it, and the line of a location such as ``"cell 3:2"``; ``None`` if unknown."""
     name, _, number = (location or "").rpartition(":")

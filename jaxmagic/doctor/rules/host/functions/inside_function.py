@@ -1,14 +1,18 @@
-"""Bounds what jitting one function can spare, by the time in which it was running."""
+"""Bounds what one function can have of a run, by the time in which it was running, and how often it was called."""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
 from math import sqrt
 from typing import NamedTuple
 
-from ...record.evidence import Evidence
-from ..rewriting.syntax import first_line
-from .host_time import best_run
-from .syntax import Function
+from .....records.call_stack import Frame
+from ....record.evidence import Evidence
+from ....record.program import Program
+from ...rewriting.syntax import Loop, first_line, last_name, tree_of_code
+from ..host_time import best_run, names_of_program
+from ..syntax import Function
 
 #: With fewer samples in all, nothing is known of one function.
 _LEAST_SAMPLES = 10
@@ -64,3 +68,34 @@ def may_call_operation(called: str) -> bool:
 def calls_operation(called: str) -> bool:
     """Return whether a function of a library is one of JAX's operations on arrays."""
     return called.startswith("jax.") and (".numpy." in called or ".lax." in called)
+
+
+def times_called(function: Function, file: str, evidence: Evidence) -> int | None:
+    """Return how often a function is called per run, at most; ``None`` if that is unknown.
+
+    The code tells if it calls the function itself, and not in a loop.
+    """
+    tree = tree_of_code(evidence.code)
+    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call) and last_name(each.func) == function.name]
+    repeated = {id(node) for loop in ast.walk(tree) if isinstance(loop, Loop) for node in ast.walk(loop)}
+    if calls and not any(id(each) in repeated for each in calls):
+        return len(calls)
+    return least_called(function, file, evidence)
+
+
+def least_called(function: Function, file: str, evidence: Evidence) -> int | None:
+    """Return how often the operation is called that a function calls least; ``None`` if none of it is known."""
+    use, programs = evidence.host_use, evidence.programs or ()
+    names = {
+        name
+        for each in programs
+        if each.eager and any((frame.function, frame.file) == (function.name, file) for frame in frames_of(each))
+        for name in names_of_program(each)
+    }
+    return min((each.count for each in use.dispatches if each.name in names), default=None) if use else None
+
+
+def frames_of(program: Program) -> Iterator[Frame]:
+    """Yield the calls that led to the operations of a program when it was traced."""
+    instructions = () if program.module is None else program.module.instructions.values()
+    yield from (frame for each in instructions for frame in each.stack)
