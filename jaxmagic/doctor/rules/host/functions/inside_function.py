@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from math import sqrt
 from typing import NamedTuple
 
-from .....records.call_stack import Frame
-from ....record.evidence import Evidence
+from .....records.call_stack import Frame, is_users
+from .....records.inside import library_module
+from ....record.evidence import Evidence, HostShare
 from ....record.program import Program
 from ...rewriting.syntax import Loop, first_line, last_name, tree_of_code
 from ..host_time import best_run, names_of_program
@@ -19,6 +20,9 @@ _LEAST_SAMPLES = 10
 
 #: A function has all operations if it has at least this share of the samples in which one may have been called.
 MOST_INSIDE = 0.9
+
+#: Functions of JAX inside which those are called that ``jax.vmap`` and the like return, and that have a name scope.
+_TRANSFORMING = ".traceback_util.", ".source_info_util."
 
 #: How many standard deviations of a share of samples are added for an upper bound.
 _DEVIATIONS = 2
@@ -40,8 +44,8 @@ def inside_function(function: Function, file: str, evidence: Evidence) -> Inside
     """Return how much of a run a function has; ``None`` if there are too few samples to tell.
 
     Compiled operations are called without a frame of Python, so that a sample may be of one even if the user's line
-    called nothing: those count as well. The time of a sample is that since the one before, as there is none while C
-    holds Python's lock.
+    called nothing: those count as well, but not those of a loader that calls no operation. The time of a sample is
+    that since the one before, as there is none while C holds Python's lock.
     """
     first = first_line(function)
     inside = [
@@ -50,19 +54,50 @@ def inside_function(function: Function, file: str, evidence: Evidence) -> Inside
         if (each.function.function, each.function.file, each.function.line) == (function.name, file, first)
     ]
     samples = sum(each.samples for each in evidence.host or ())
-    everywhere = sum(each.samples for each in evidence.host or () if may_call_operation(each.called))
+    calling = _Calling.of(evidence)
+    everywhere = sum(each.samples for each in evidence.host or () if calling.may_be(each))
     if everywhere < _LEAST_SAMPLES:
         return None
     observed_ns = evidence.observed.dispatch_ns + (evidence.observed.code_wait_ns or 0)
     running = min(sum(each.time_ns for each in inside) / max(observed_ns, 1), 1.0)
     most = running + _DEVIATIONS * sqrt(running * (1 - running) / samples) + 1 / samples
-    share = sum(each.samples for each in inside if may_call_operation(each.called)) / everywhere
+    share = sum(each.samples for each in inside if calling.may_call(each.called)) / everywhere
     return InsideFunction(1.0 if share >= MOST_INSIDE else share, min(most, 1.0) * best_run(evidence).wall_ns)
 
 
-def may_call_operation(called: str) -> bool:
-    """Return whether a line that called a function of a library may have called an operation of JAX."""
-    return not called or calls_operation(called)
+class _Calling(NamedTuple):
+    """The code that calls eager operations, as the stacks of their programs show.
+
+    Attributes:
+        functions: the user's functions, by name and file.
+        libraries: the names of packages.
+    """
+
+    functions: frozenset[tuple[str, str]]
+    libraries: frozenset[str]
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> _Calling:
+        programs = [each for each in evidence.programs or () if each.eager]
+        frames = {frame for each in programs for frame in (*frames_of(each), each.called_at) if frame is not None}
+        modules = {library_module(file) for file in {each.file for each in frames}} - {None}
+        return cls(
+            frozenset((each.function, each.file) for each in frames if is_users(each)),
+            frozenset(str(each).partition(".")[0] for each in modules),
+        )
+
+    def may_be(self, share: HostShare) -> bool:
+        """Return whether samples may be of an operation, or of what calls one."""
+        loader = share.loading[:-1]  # the last line is that of the loop
+        if self.functions and loader and not any((each.function, each.file) in self.functions for each in loader):
+            return False
+        return self.may_call(share.called)
+
+    def may_call(self, called: str) -> bool:
+        """Return whether a line that called a function of a library may have called an operation of JAX."""
+        package = called.partition(".")[0]
+        transforms = package == "jax" and any(each in called for each in _TRANSFORMING)
+        return not called or transforms or package in self.libraries or calls_operation(called)
 
 
 def calls_operation(called: str) -> bool:
