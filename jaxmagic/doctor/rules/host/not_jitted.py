@@ -100,12 +100,17 @@ def _advised(called: CalledFunction | None, line: Frame | None) -> tuple[Functio
 def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
     """Return the user's line that calls the operations; ``None`` if it is unknown.
 
-    The samples of the host's line tell, if there are enough of them. A program keeps the line for which it was
+    The samples of the host's line tell, if there are enough of them: it is the line with most of them in the function
+    with most of them. A program keeps the line for which it was
     traced first, which need not be where it is called most often.
     """
     sampled = [each for each in evidence.host or () if calls_operation(each.called)]
     if sampled and sampled[0].samples >= _LEAST_SAMPLES:
-        return sampled[0].line
+        functions = Counter[tuple[str, str] | None]()
+        for each in sampled:
+            functions[_place(each.line)] += each.samples
+        most = functions.most_common(1)[0][0]
+        return next(each.line for each in sampled if _place(each.line) == most)
     traced = Counter(each.function for each in evidence.first.compilations if each.compiled and each.tracing_ns)
     for call in calls:
         programs = [each for each in evidence.programs or () if each.eager and call.name in names_of_program(each)]
@@ -115,6 +120,10 @@ def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
         if len(lines) == 1 and (line := lines.pop()) is not None and not _is_beside_loop(line):
             return line
     return None
+
+
+def _place(line: Frame | None) -> tuple[str, str] | None:
+    return None if line is None else (line.function, line.file)
 
 
 def _first_line(program: Program) -> Frame | None:
@@ -236,9 +245,9 @@ RULE = Rule(
     f"least {units.percent(LEAST_IDLE)} of the run, and at least {units.time(LEAST_NS)}, while the host calls them. "
     "The cost is this idle time, with at most 50 µs of the host's time before each call; operations that overlap "
     "with the device's work cost nothing. The function to jit is the outermost one that calls nearly all of them, if "
-    "jit can compile it as it is; otherwise the one around their line. If that has less than "
-    f"{units.percent(MOST_INSIDE)} of the samples in which operations may have been called, it has this share of the "
-    "cost, and no more than the time in which it ran. With too few samples, it has the cost of the operations whose "
+    f"jit can compile it as it is: it has at least {units.percent(MOST_INSIDE)} of the samples in which operations "
+    "may have been called, or the code calls little besides. Otherwise it is the one around their line. That one has its "
+    "share of these samples, and no more than the time in which it ran, and no more than the operations whose "
     "programs it was the first to run. The cost is less by what the calls of the jitted function take: as many of "
     "them, at most, as of its operation that is called least, and each as long as the host calls an operation. The "
     "function and those that it calls by name are read for what jit would run only once, as "

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ....records.call_stack import Frame, is_users
 from ...record.evidence import Evidence, ModuleLibrary
-from ..host.functions.inside_function import frames_of, inside_function, least_called
+from ..host.functions.inside_function import MOST_INSIDE, frames_of, inside_function, least_called
 from ..host.syntax import Function, assigned
 from ..host.transformed_calls import TRANSFORMS
 from . import syntax
@@ -186,7 +186,7 @@ def _by_samples(evidence: Evidence) -> Iterator[CalledFunction]:
     inside = {id(node): {id(each) for each, _ in functions_run(node, file, evidence)} for node, file in found}
     for node, file in sorted(found, key=lambda each: -len(inside[id(each[0])])):
         share = inside_function(node, file, evidence)
-        if share is not None and share.share == 1:
+        if share is not None and share.share >= MOST_INSIDE:
             yield CalledFunction(node, file)
 
 

@@ -18,8 +18,11 @@ from ..syntax import Function
 #: With fewer samples in all, nothing is known of one function.
 _LEAST_SAMPLES = 10
 
-#: A function has all operations if it has at least this share of the samples in which one may have been called.
+#: A function has nearly all operations with at least this share of the samples in which one may have been called.
 MOST_INSIDE = 0.9
+
+#: Modules of JAX that have operations on arrays.
+_OPERATIONS = ".numpy.", ".lax.", ".nn.", ".random."
 
 #: Functions of JAX inside which those are called that ``jax.vmap`` and the like return, and that have a name scope.
 _TRANSFORMING = ".traceback_util.", ".source_info_util."
@@ -32,7 +35,7 @@ class InsideFunction(NamedTuple):
     """The part of a run in which a function was running, or what it called.
 
     Attributes:
-        share: its share of the samples in which operations may have been called; one if it has nearly all of them.
+        share: its share of the samples in which operations may have been called.
         most_ns: the time in it, at most.
     """
 
@@ -62,7 +65,7 @@ def inside_function(function: Function, file: str, evidence: Evidence) -> Inside
     running = min(sum(each.time_ns for each in inside) / max(observed_ns, 1), 1.0)
     most = running + _DEVIATIONS * sqrt(running * (1 - running) / samples) + 1 / samples
     share = sum(each.samples for each in inside if calling.may_call(each.called)) / everywhere
-    return InsideFunction(1.0 if share >= MOST_INSIDE else share, min(most, 1.0) * best_run(evidence).wall_ns)
+    return InsideFunction(min(share, 1.0), min(most, 1.0) * best_run(evidence).wall_ns)
 
 
 class _Calling(NamedTuple):
@@ -102,7 +105,7 @@ class _Calling(NamedTuple):
 
 def calls_operation(called: str) -> bool:
     """Return whether a function of a library is one of JAX's operations on arrays."""
-    return called.startswith("jax.") and (".numpy." in called or ".lax." in called)
+    return called.startswith("jax.") and any(each in called for each in _OPERATIONS)
 
 
 def times_called(function: Function, file: str, evidence: Evidence) -> int | None:

@@ -57,16 +57,16 @@ def spared_by(
     """
     cost_ns = sum(each.exposed_ns for each in calls) * time.exposed_scale
     told: tuple[Note, ...] = ()
-    inside = None if whole else inside_function(function, file, evidence)
-    if inside is not None:
-        cost_ns = min(cost_ns * inside.share, inside.most_ns)
-        if inside.share < 1:
-            told = (note("doctor.not_jitted_inside", function=function.name, share=inside.share),)
-    elif not whole:
-        share = _first_called(function, file, calls, evidence)
-        cost_ns *= 1.0 if share is None else share
-        if share is None:
+    if not whole:
+        inside = inside_function(function, file, evidence)
+        first = _first_called(function, file, calls, evidence)
+        sampled = 1.0 if inside is None else inside.share
+        share = min(sampled, 1.0 if first is None else first)
+        cost_ns = min(cost_ns * share, cost_ns if inside is None else inside.most_ns)
+        if inside is None and first is None:
             told = (note("doctor.not_jitted_unknown", function=function.name),)
+        elif share == sampled < 1:
+            told = (note("doctor.not_jitted_inside", function=function.name, share=share),)
         elif share < 1:
             told = (note("doctor.not_jitted_first_called", function=function.name, share=share),)
     return Spared(cost_ns - _own_calls_ns(function, file, calls, evidence, time), told)
@@ -94,11 +94,12 @@ def _first_called(function: Function, file: str, calls: Sequence[Dispatch], evid
     inside = functions_run(function, file, evidence)
     around, called = _operations_around(inside, evidence), times_called(function, file, evidence) or 1
     eager = [each for each in evidence.programs or () if each.eager and each.called_at is not None]
-    found_ns, known_ns = 0.0, 0.0
+    place, found_ns, known_ns = (function.name, file), 0.0, 0.0
     for call in calls:
-        lines = [each.called_at for each in eager if call.name in names_of_program(each)]
-        if lines:
-            first = sum(_is_in(each, inside) for each in lines) / len(lines)
+        programs = [each for each in eager if call.name in names_of_program(each)]
+        if programs:
+            own = (_is_in(each.called_at, inside) or place in map(_place, frames_of(each)) for each in programs)
+            first = sum(own) / len(programs)
             others = called if first == 1 and call.name.strip("_") in around else 0
             known_ns += call.exposed_ns
             found_ns += call.exposed_ns * max(first - others / call.count, 0.0)
@@ -112,6 +113,10 @@ def _operations_around(inside: Sequence[tuple[Function, str]], evidence: Evidenc
     nodes = [node for each in functions if each is not None for node in ast.walk(each)]
     called = {last_name(each.func) or "" for each in nodes if isinstance(each, ast.Call)}
     return called | {_OPERATORS.get(type(each.op), "") for each in nodes if isinstance(each, ast.BinOp | ast.UnaryOp)}
+
+
+def _place(frame: Frame) -> tuple[str, str]:
+    return frame.function, frame.file
 
 
 def _is_in(line: Frame | None, functions: Sequence[tuple[Function, str]]) -> bool:

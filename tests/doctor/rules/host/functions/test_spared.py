@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fabricate import hlo
 
-from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostUse
+from jaxmagic.doctor.record.evidence import Dispatch, Evidence, FunctionShare, HostShare, HostUse
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host.functions.inside_function import times_called
 from jaxmagic.doctor.rules.host.functions.spared import Spared, spared_by
@@ -102,6 +102,19 @@ def test_a_program_of_its_own_may_be_called_around_it_as_often(evidence: Any, tm
     """Of one program for both, 30 of 30 calls may be those of ``y + 0.1 * field(y)``."""
     shared = spared(FIELD, evidence(multiply=2), tmp_path)
     assert shared.time_ns == pytest.approx(spared(FIELD, evidence(), tmp_path).time_ns)
+
+
+def test_of_samples_and_lines_the_smaller_share_counts(evidence: Any, tmp_path: Path) -> None:
+    at = Frame(function="field", file=str(tmp_path / "ode.py"), line=2)
+    for samples, share in ((3, 0.3), (8, 0.5)):
+        own = FunctionShare(function=replace(at, line=1), called="jax.numpy.sin", samples=samples, time_ns=10**9)
+        host = tuple(
+            HostShare(line=replace(at, function=each), called="jax.numpy.sin", samples=count)
+            for each, count in (("field", samples), ("solve", 10 - samples))
+        )
+        found = spared(FIELD, replace(evidence(), host=host, functions=(own,)), tmp_path)
+        assert found.time_ns == pytest.approx(share * 2_400_000 - 30 * 10_000)
+        assert [each.facts["share"] for each in found.evidence] == [share]
 
 
 def test_it_is_said_if_no_line_is_known(evidence: Any, tmp_path: Path) -> None:
