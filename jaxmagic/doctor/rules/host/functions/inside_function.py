@@ -85,7 +85,7 @@ class _Calling(NamedTuple):
         frames = {frame for each in programs for frame in (*frames_of(each), each.called_at) if frame is not None}
         modules = {library_module(file) for file in {each.file for each in frames}} - {None}
         return cls(
-            frozenset((each.function, each.file) for each in frames if is_users(each)),
+            frozenset((each.function.rpartition(".")[2], each.file) for each in frames if is_users(each)),
             frozenset(str(each).partition(".")[0] for each in modules),
         )
 
@@ -127,10 +127,15 @@ def least_called(function: Function, file: str, evidence: Evidence) -> int | Non
     names = {
         name
         for each in programs
-        if each.eager and any((frame.function, frame.file) == (function.name, file) for frame in frames_of(each))
+        if each.eager and any(is_in(frame, function, file) for frame in frames_of(each))
         for name in names_of_program(each)
     }
     return min((each.count for each in use.dispatches if each.name in names), default=None) if use else None
+
+
+def is_in(line: Frame, function: Function, file: str) -> bool:
+    """Return whether a line is in a function. Names do not tell: those of programs may say where it is defined."""
+    return line.file == file and first_line(function) <= line.line <= (function.end_lineno or 0)
 
 
 def frames_of(program: Program) -> Iterator[Frame]:

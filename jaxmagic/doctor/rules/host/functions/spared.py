@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from .....records.call_stack import Frame, is_users
 from .....records.note import Note, note
 from ....record.evidence import Dispatch, Evidence
+from ....record.program import Program
 from ...rewriting.jit_obstacles import functions_run
-from ...rewriting.syntax import first_line, last_name
+from ...rewriting.syntax import last_name
 from ..host_time import HostTime, names_of_program
 from ..syntax import Function, function_around
-from .inside_function import frames_of, inside_function, times_called
+from .inside_function import frames_of, inside_function, is_in, times_called
 
 #: The names of the operations that Python's operators call.
 _OPERATORS: dict[type[ast.AST], str] = {
@@ -94,12 +95,13 @@ def _first_called(function: Function, file: str, calls: Sequence[Dispatch], evid
     inside = functions_run(function, file, evidence)
     around, called = _operations_around(inside, evidence), times_called(function, file, evidence) or 1
     eager = [each for each in evidence.programs or () if each.eager and each.called_at is not None]
-    place, found_ns, known_ns = (function.name, file), 0.0, 0.0
+    below = {(each.file, each.line) for each in _below(function, file, eager)}
+    found_ns, known_ns = 0.0, 0.0
     for call in calls:
-        programs = [each for each in eager if call.name in names_of_program(each)]
-        if programs:
-            own = (_is_in(each.called_at, inside) or place in map(_place, frames_of(each)) for each in programs)
-            first = sum(own) / len(programs)
+        lines = [each.called_at for each in eager if call.name in names_of_program(each)]
+        if lines:
+            own = [_is_in(each, inside) or (each is not None and (each.file, each.line) in below) for each in lines]
+            first = sum(own) / len(own)
             others = called if first == 1 and call.name.strip("_") in around else 0
             known_ns += call.exposed_ns
             found_ns += call.exposed_ns * max(first - others / call.count, 0.0)
@@ -115,11 +117,13 @@ def _operations_around(inside: Sequence[tuple[Function, str]], evidence: Evidenc
     return called | {_OPERATORS.get(type(each.op), "") for each in nodes if isinstance(each, ast.BinOp | ast.UnaryOp)}
 
 
-def _place(frame: Frame) -> tuple[str, str]:
-    return frame.function, frame.file
+def _below(function: Function, file: str, programs: Sequence[Program]) -> Iterator[Frame]:
+    """Yield the lines that were running inside a function when programs were traced, such as those of methods."""
+    for program in programs:
+        for each in () if program.module is None else program.module.instructions.values():
+            at = next((number for number, frame in enumerate(each.stack) if is_in(frame, function, file)), None)
+            yield from () if at is None else each.stack[at + 1 :]
 
 
 def _is_in(line: Frame | None, functions: Sequence[tuple[Function, str]]) -> bool:
-    return line is not None and any(
-        line.file == file and first_line(each) <= line.line <= (each.end_lineno or 0) for each, file in functions
-    )
+    return line is not None and any(is_in(line, each, file) for each, file in functions)

@@ -46,8 +46,9 @@ def evidence(timing: Any, executable: Any, tmp_path: Path) -> Callable[..., Evid
     def program(name: str, line: int | None) -> Program:
         owner = {2: "field", 10: "drag"}.get(line or 0, "solve")
         at = None if line is None else Frame(function=owner, file=str(file), line=line)
-        outer = Frame(function="field", file=str(file), line=2)
-        stack = (outer, at) if at is not None and owner == "drag" else tuple(filter(None, [at]))
+        outer = Frame(function="main.<locals>.field", file=str(file), line=2)
+        inner = () if at is None else (replace(at, function=f"main.<locals>.{owner}"),)
+        stack = (outer, *inner) if owner == "drag" else inner
         module = hlo.module(hlo.instruction(name, stack=stack), name=f"jit_{name}")
         made = Program(executable=executable(name=f"jit_{name}"), module=module, function=name, eager=True)
         return replace(made, called_at=at)
@@ -102,6 +103,14 @@ def test_a_program_of_its_own_may_be_called_around_it_as_often(evidence: Any, tm
     """Of one program for both, 30 of 30 calls may be those of ``y + 0.1 * field(y)``."""
     shared = spared(FIELD, evidence(multiply=2), tmp_path)
     assert shared.time_ns == pytest.approx(spared(FIELD, evidence(), tmp_path).time_ns)
+
+
+def test_a_method_that_it_calls_belongs_to_it(evidence: Any, tmp_path: Path) -> None:
+    """Its name does not lead there, but the stacks of the programs do."""
+    made = evidence()
+    (tmp_path / "ode.py").write_text(SOURCE.replace("drag(y))", "me.f(y))"))
+    found = spared(FIELD, made, tmp_path)
+    assert found.time_ns == pytest.approx(2 * 600_000 - 30 * 10_000)
 
 
 def test_of_samples_and_lines_the_smaller_share_counts(evidence: Any, tmp_path: Path) -> None:
