@@ -38,12 +38,18 @@ def offenders(pattern: str, homes: str = "nowhere") -> list[str]:
         (r"jax\._src", r"runtime/(private_api|executed_programs|tracing)|\w+/capture/(wait_points|jit_calls)"),
         (r"(import|from) google", r"xla/|\w+/capture\b"),
         (r"import pandas", r"report/(to_frame|displayable)"),
-        (r"(?<!to_)matplotlib(?!_parts)|pyplot", r"drawing/(to_matplotlib|matplotlib_parts)|report/displayable"),
+        (
+            r"(?<!to_)matplotlib(?!_parts)|pyplot",
+            r"drawing/(to_matplotlib|matplotlib_parts)|report/displayable|\w+/capture/side_effects/foreseen_files",
+        ),
         (r"ipywidgets", r"report/panel|progress/line|overview/verbs|\w+/live_view"),
         (r"tqdm", r"progress/line"),
         (r"(import|from) (IPython|traitlets)", r"magics/|extension|\w+/magic|progress/line|report/panel"),
         (r"</?(div|table|td|span)\b", r"report/(to_html|pictures|html_parts)"),
-        (r"\bopen\(|write_text|write_bytes|read_text|read_bytes", r"records/files|drawing/scripts/"),
+        (
+            r"\bopen\(|write_text|write_bytes|read_text|read_bytes",
+            r"records/files|drawing/scripts/|\w+/capture/side_effects/foreseen_files",
+        ),
     ],
 )
 def test_a_line_lives_where_it_belongs(pattern: str, homes: str) -> None:

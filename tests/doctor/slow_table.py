@@ -91,18 +91,10 @@ class Row(NamedTuple):
 
     @property
     def kept(self) -> bool | None:
-        """Whether the gain is at least the promise, within its interval; ``None`` if one of them is unknown.
-
-        The cost of all operations is no promise of what one function gains.
-        """
-        if self.promised is None or self.share is None or _is_of_all(self.found):
+        """Whether the gain is at least the promise, within its interval; ``None`` if one of them is unknown."""
+        if self.promised is None or self.share is None:
             return None
         return self.promised <= self.share[2] + 0.005
-
-
-def _is_of_all(found: RuleFinding | None) -> bool:
-    """Return whether a cost is that of operations of which the remedy has an unknown part."""
-    return found is not None and any(each.kind == "doctor.not_jitted_unknown" for each in found.evidence)
 
 
 def missing(name: str) -> str:
@@ -227,8 +219,6 @@ def _line(row: Row) -> str:
     if found is None:
         return f"| {name} | not found |  |  |  |  |  |"
     unit = " of memory" if found.cost_bytes is not None else " of the first run" if found.per == "first run" else ""
-    if _is_of_all(found):
-        unit = " for all operations"
     promised = "unknown" if row.promised is None else f"{row.promised:.0%}{unit}"
     if row.promised is None and found.cost_bytes is not None:
         promised = units.size(found.cost_bytes)

@@ -19,6 +19,8 @@ from ..record.finding import RuleFinding, Verified
 from .changes import Changed
 from .remedies.all import COMPILING, REMEDIES
 from .remedies.effects import fresh_values
+from .remedies.function_copies import FunctionCopies
+from .remedies.logs import Logs, keep_apart, logs_of
 from .remedies.measured_remedy import Run, failure, measured
 from .remedies.remedy import Builds, Change, NotTried, Sizes
 from .remedies.tried_code import TriedCode
@@ -150,9 +152,10 @@ def _timed(
     left_ns = deadline_ns - clock()
     if trial.first_ns + _LEAST_RUNS * trial.run_ns > left_ns:
         raise NotTried(note("doctor.not_tried_budget"))
-    fresh = fresh_values(trial.code, trial.changed)
-    before, _ = _made(trial.code, {}, fresh)
-    after, reached = _made(change.code or trial.code, change.replacements, fresh)
+    logs = logs_of(trial.code, trial.changed)
+    fresh = fresh_values(trial.code, logs.changed)
+    before, _ = _made(trial.code, logs, {}, fresh)
+    after, reached = _made(change.code or trial.code, logs, change.replacements, fresh)
     if trial.draws:
         draws = RandomGenerators(trial.code.reached()).in_trials()
         before, after = _prepared(before, draws()), _prepared(after, draws())
@@ -173,7 +176,8 @@ def _timed(
         raise NotTried(why, verified.notes[-1])
     if verified.before_ns is None:
         return verified, found.interrupted
-    copied = (note("doctor.tried_on_copies", names=", ".join(fresh())),) if fresh is not None else ()
+    names = [*logs.names, *(fresh() if fresh is not None else ())]
+    copied = (note("doctor.tried_on_copies", names=", ".join(names)),) if names else ()
     about = (*change.notes, *(() if change.found is None else (change.found(),)))
     return replace(verified, notes=(*about, *copied, *verified.notes)), found.interrupted
 
@@ -200,13 +204,22 @@ def _within(context: Callable[[], AbstractContextManager[object]], call: Callabl
 
 
 def _made(
-    code: TriedCode, replacements: Mapping[int, Any], fresh: Callable[[], Mapping[str, Any]] | None
+    code: TriedCode,
+    logs: Logs,
+    replacements: Mapping[int, Any],
+    fresh: Callable[[], Mapping[str, Any]] | None,
 ) -> tuple[Run, bool]:
+    """Return a run of the code, and whether it sees any of the replacements."""
+    keep_apart(code, logs, replacements)
     try:
-        call, each, reached = code.made(replacements, fresh)
+        call, each = code.made({**logs.copies, **replacements}, fresh)
     except Exception as error:  # SyntaxError, or IPython's UsageError
         raise NotTried(note("doctor.not_tried_code", error=briefly(error))) from None
-    return Run(call, each), reached
+    seen = FunctionCopies(replacements)
+    reached = any(seen.of(value) is not value for value in code.read().values())
+    if not logs.copies:
+        return Run(call, each), reached
+    return _prepared(Run(lambda: (call(), logs.added()), each), logs.fill), reached
 
 
 def _prepared(run: Run, prepare: Callable[[], None]) -> Run:

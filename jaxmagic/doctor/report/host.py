@@ -237,6 +237,10 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Others are called elsewhere: {printable(function)} has {units.share(share, 1)} of the samples in which "
         "operations may have been called."
     ),
+    "not_jitted_first_called": lambda function, share: (
+        f"Others are called elsewhere: {printable(function)} has {units.share(share, 1)} of the time of all of them, "
+        "as far as the lines show that called each of them first."
+    ),
     "not_jitted_unknown": lambda function: (
         f"How many of them {printable(function)} calls is unknown: it ran too briefly to be sampled often enough."
     ),

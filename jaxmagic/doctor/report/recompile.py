@@ -121,6 +121,9 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Only numbers in {printable(argument)} differ, and the programs have the same operations and shapes. If "
         "no axis depends on these numbers, pass them as arrays and not in a static argument."
     ),
+    "recompile_also": lambda line, source: (
+        f"The same sizes reach {printable(line)}{f': {printable(source)}' if source else '.'}"
+    ),
     "recompile_grows": _grows,
     "recompile_preallocate": _preallocate,
     "recompile_by_values": _by_values,

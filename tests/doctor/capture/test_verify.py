@@ -640,6 +640,20 @@ class TestWithPlantedFindings:
         once = session.run("update = jax.jit(update.__wrapped__)\nstate, train({'w': jnp.zeros((8, 8))})")
         assert (once[0]["w"] == once[1]["w"]).all()
 
+    def test_functions_append_to_a_list_of_their_own(self, session: Any, plant: Any) -> None:
+        plant(finding("not-jitted", applies_to="layer"))
+        session.run(
+            "log = [jnp.ones(3)]\n"
+            "def layer(x):\n    return jnp.tanh(x) + 1\n"
+            "def train(x):\n    x = layer(x)\n    log.append(x)\n    return x * 2"
+        )
+        session.run("%jaxdoctor --verify -v d train(x)")
+        (found,) = session.shell.user_ns["d"].findings
+        assert found.verified.outputs_agree
+        (told,) = [each for each in found.verified.notes if each.kind == "doctor.tried_on_copies"]
+        assert told.facts == {"names": "log"}
+        assert len(session.shell.user_ns["log"]) == 2
+
     def test_what_the_code_appends_to_is_left_alone(self, session: Any, plant: Any) -> None:
         plant(finding("not-jitted", applies_to="train"))
         session.run("log = [object()]\ndef train(x):\n    log.append(x.sum())\n    return x * 2")

@@ -64,7 +64,7 @@ class TriedCode:
 
     def made(
         self, replacements: Mapping[int, Any], fresh: Callable[[], Mapping[str, Any]] | None = None
-    ) -> tuple[Callable[[], Any], Callable[[], None] | None, bool]:
+    ) -> tuple[Callable[[], Any], Callable[[], None] | None]:
         """Compile the code as a function, whose assignments are local.
 
         Args:
@@ -72,8 +72,7 @@ class TriedCode:
             fresh: makes the values of some variables before each run.
 
         Returns:
-            The function, which returns the outputs; what to call before each run; and whether the code, or a function
-            that it calls, sees any of the replacements.
+            The function, which returns the outputs; and what to call before each run.
 
         Raises:
             SyntaxError: the code cannot be repeated, or its source is unknown.
@@ -86,24 +85,21 @@ class TriedCode:
         namespace = dict(self.variables)
         copies = FunctionCopies(replacements)
         copies.of_globals(self.variables, namespace)
-        reached = False
-        for name, value in self.read().items():
-            namespace[name] = copies.of(value)
-            reached = reached or namespace[name] is not value
+        namespace.update({name: copies.of(value) for name, value in self.read().items()})
         namespace[_OUTPUTS] = _outputs
         compiled = compile_setup(
             [_with_outputs(tree.body)], setup=[], each=[], namespace=namespace, filename="<jaxmagic: a remedy>"
         )
         (body,) = compiled().bodies
         if fresh is None:
-            return body, None, reached
+            return body, None
 
         def each() -> None:
             nonlocal body
             namespace.update({name: copies.of(value) for name, value in fresh().items()})
             (body,) = compiled().bodies  # a variable that is assigned begins with the value that it has now
 
-        return lambda: body(), each, reached
+        return lambda: body(), each
 
 
 def _with_outputs(body: list[ast.stmt]) -> list[ast.stmt]:

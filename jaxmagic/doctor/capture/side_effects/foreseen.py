@@ -1,4 +1,4 @@
-"""Foresees from the source what some code, and the functions and methods that it calls, will assign and change.
+"""Foresees from the source what some code, and what it calls, will assign, change, and write to files.
 
 Code that does something else when it runs again runs only once, with all observers at the same time. This has to be
 known before it runs. What happens under a condition is left to the comparison of before and after.
@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 from ....memory_use.capture.imported import dict_of, is_module
 from ....records.note import Note, note
-from ....runtime.around import attributes, is_a, is_exactly, member, of_type
+from ....runtime.around import attributes, enclosed, is_a, is_exactly, member, of_type
 from ...rules.rewriting.syntax import tree_of
 from ..remedies.user_functions import is_users_function
 from ..scope import Scope, rebound
+from .foreseen_files import written
 
 #: What runs only under a condition, or later.
 _PERHAPS = (
@@ -29,6 +30,9 @@ _PERHAPS = (
 _CHANGING = frozenset({"append", "appendleft", "extend", "insert", "pop", "popleft", "remove", "reverse", "update"})
 _IDEMPOTENT = dict, set
 
+#: At most this many files are given as the reason.
+_MOST_FILES = 3
+
 #: Returns the Python expression that leads to what a name stands for, and its value: ``None`` if it is unknown.
 _LookUp = Callable[[str], tuple[str, Any]]
 
@@ -39,10 +43,12 @@ class Foreseen(NamedTuple):
     Attributes:
         assigned: variables and attributes that are read, and then assigned.
         changed: objects of which parts are assigned, or whose methods change them.
+        written: the paths of files that are written.
     """
 
     assigned: list[str]
     changed: list[str]
+    written: list[str]
 
 
 class _Called(NamedTuple):
@@ -55,10 +61,12 @@ class _Called(NamedTuple):
 def reason_to_run_once(scope: Scope, read: Mapping[str, Any]) -> Note | None:
     """Return why some code would do something else the next time; ``None`` if its source does not show that."""
     tree = scope.tree
-    assigned, changed = foreseen(tree, read)
+    assigned, changed, files = foreseen(tree, read)
     if names := [*([] if tree is None else rebound(tree, scope.variables)), *assigned]:
         return note("doctor.once_rebound", names=", ".join(names))
-    return note("doctor.once_changed", names=", ".join(changed)) if changed else None
+    if changed:
+        return note("doctor.once_changed", names=", ".join(changed))
+    return note("doctor.once_written", names=", ".join(files[:_MOST_FILES])) if files else None
 
 
 def foreseen(tree: ast.Module | None, read: Mapping[str, Any]) -> Foreseen:
@@ -71,9 +79,15 @@ def foreseen(tree: ast.Module | None, read: Mapping[str, Any]) -> Foreseen:
     queue = [] if tree is not None else [called for each in read.values() for called in _function(each, "self")]
     assigned: dict[str, None] = {}
     changed: dict[str, None] = {}
+    files: dict[str, None] = {}
+
+    def look(body: ast.Module, look_up: _LookUp) -> None:
+        changed.update(dict.fromkeys(_changes(body, look_up)))
+        files.update(dict.fromkeys(written(_always(body), body, lambda node: _value(node, look_up))))
+        queue.extend(_calls(body, look_up))
+
     if tree is not None:
-        changed |= dict.fromkeys(_changes(tree, lambda name: (name, read.get(name))))
-        queue += _calls(tree, lambda name: (name, read.get(name)))
+        look(tree, lambda name: (name, read.get(name)))
     met = set()
     for called in queue:  # grows meanwhile
         definition = _definition(called.function)
@@ -81,20 +95,19 @@ def foreseen(tree: ast.Module | None, read: Mapping[str, Any]) -> Foreseen:
         if definition is None or key in met:
             continue
         met.add(key)
-        look_up = _inside(called)
         body = ast.Module(definition.body, [])
         assigned |= dict.fromkeys([*_globals(definition), *_attributes(definition, called.given)])
-        changed |= dict.fromkeys(_changes(body, look_up))
-        queue += _calls(body, look_up)
-    return Foreseen(list(assigned), list(changed))
+        look(body, _inside(called))
+    return Foreseen(list(assigned), list(changed), list(files))
 
 
 def _inside(called: _Called) -> _LookUp:
-    code, held = called.function.__code__, called.function.__globals__
-    own = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    code, held, outer = called.function.__code__, called.function.__globals__, enclosed(called.function)
+    own = {*code.co_varnames, *code.co_cellvars, *code.co_freevars} - outer.keys()
 
     def look_up(name: str) -> tuple[str, Any]:
-        return called.given.get(name) or (name, None if name in own else held.get(name))
+        known = outer if name in outer else held
+        return called.given.get(name) or (name, None if name in own else known.get(name))
 
     return look_up
 

@@ -24,8 +24,8 @@ def numbers_of(compilations: Iterable[Compilation], evidence: Evidence) -> tuple
 def divide_compile_time(findings: Sequence[RuleFinding], evidence: Evidence) -> list[RuleFinding]:
     """Return the findings in their order, of which none claims time that a more specific one spares already.
 
-    The time that a finding leaves of each compilation is shared evenly: an estimate for several compilations has no
-    part for each of them.
+    Long compiling is no finding where others claim all of it. The time that a finding leaves of each compilation is
+    shared evenly: an estimate for several compilations has no part for each of them.
     """
     times = [each.total_ns for each in evidence.first.compilations]
     left = [float(each) for each in times]
@@ -45,7 +45,7 @@ def divide_compile_time(findings: Sequence[RuleFinding], evidence: Evidence) -> 
         for place in finding.compiles:
             left[place] *= 1 - share
             claimed_by[place].append(finding)
-    return found
+    return [each for each in found if each.rule != _ORDER[-1] or each.cost_ns is not None]
 
 
 def _less(finding: RuleFinding, share: float, others: Sequence[RuleFinding]) -> RuleFinding:

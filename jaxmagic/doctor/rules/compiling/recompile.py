@@ -19,7 +19,7 @@ from ..rewriting.syntax import file_of, lines_run, source_of_location
 from ..rule import LEAST_SHARE, Rule, is_worth_it, source_at
 from .compile_claims import numbers_of
 from .growth import Growth, growth
-from .operations import operations_joined
+from .operations import Operation, operations_joined, varying_sizes
 from .recompilations import (
     Group,
     counts,
@@ -57,7 +57,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     yield from operations_joined(list(_found(evidence)))
 
 
-def _found(evidence: Evidence) -> Iterator[RuleFinding]:
+def _found(evidence: Evidence) -> Iterator[Operation]:
     later = [evidence.observed, *evidence.timed] if evidence.repeated else []
     functions = [{function_of(each) for each in run.compilations if counts(each)} for run in later]
     always = set.intersection(*functions) if functions else set()
@@ -65,7 +65,7 @@ def _found(evidence: Evidence) -> Iterator[RuleFinding]:
     for group in grouped(again):
         cost_ns = median_ns(group, later)
         if is_worth_it(cost_ns, evidence):
-            yield _finding(group, evidence, float(cost_ns), every_run=True)
+            yield _operation(group, evidence, float(cost_ns), every_run=True)
     once = [each for each in evidence.first.compilations if counts(each)]
     for group in grouped([each for each in once if function_of(each) not in always]):
         if group.kind in _BY_DESIGN or not _is_avoidable(group, evidence):
@@ -73,7 +73,12 @@ def _found(evidence: Evidence) -> Iterator[RuleFinding]:
         single = group.kind in _SINGLE and group.cost_ns >= _LEAST_SINGLE_NS
         several = len(group.compilations) >= _SEVERAL and group.cost_ns >= _LEAST_FIRST_RUN_NS
         if single or several:
-            yield _finding(group, evidence, float(group.cost_ns), every_run=False)
+            yield _operation(group, evidence, float(group.cost_ns), every_run=False)
+
+
+def _operation(group: Group, evidence: Evidence, cost_ns: float, *, every_run: bool) -> Operation:
+    lines = [each.called_at for each in programs_of(group, evidence) if each.called_at is not None]
+    return Operation(_finding(group, evidence, cost_ns, every_run=every_run), lines, varying_sizes(group))
 
 
 def _is_avoidable(group: Group, evidence: Evidence) -> bool:

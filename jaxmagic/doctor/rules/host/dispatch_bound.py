@@ -40,7 +40,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         return
     for call in jitted_calls(evidence, time.use):
         exposed_ns = call.exposed_ns - call.put_ns
-        cost_ns = exposed_ns * time.exposed_scale
+        cost_ns = exposed_ns * time.exposed_scale * (1 - 1 / call.count)  # one call remains
         if call.count < _MANY or exposed_ns < _SHORT * call.busy_ns or not matters(cost_ns, evidence):
             continue
         programs = programs_named(call.name, evidence)
@@ -186,11 +186,11 @@ RULE = Rule(
     name="dispatch-bound",
     looks_for="short calls of jitted functions, between which the device is idle",
     decides=f"Reports a jitted function that is called at least {_MANY} times per run, if the device is idle during "
-    f"these calls for at least {units.percent(LEAST_IDLE)} of the run "
-    f"without compiling and at least {units.time(LEAST_NS)}, and at "
-    "least half as long as it runs for them. The cost is this idle time, without copying and without what follows a "
-    "wait. Functions that get host arrays in every call do not count, unless all their arguments together take at "
-    f"most {_SMALL_BYTES // 2**10} KiB, as numbers do. The advice is jax.vmap where the syntax shows that no call "
+    f"these calls for at least {units.percent(LEAST_IDLE)} of the run without compiling and at least "
+    f"{units.time(LEAST_NS)}, and at least half as long as it runs for them. The cost is this idle time of all calls "
+    "but one, without copying and without what follows a wait. Functions that get host arrays in every call do not "
+    f"count, unless all their arguments together take at most {_SMALL_BYTES // 2**10} KiB, as numbers do. The advice "
+    "is jax.vmap where the syntax shows that no call "
     "needs the result of another: in a comprehension, in map or np.vectorize, or in a for loop that computes the "
     "arguments from nothing else. Elsewhere it is jax.lax.scan if the loop only counts or goes over items, and "
     "otherwise jax.lax.while_loop, or several steps between two checks of the condition that ends the loop.",

@@ -23,8 +23,9 @@ from ..rewriting.meanings import paths_in
 from ..rewriting.module_jit import jit_of
 from ..rewriting.syntax import last_name, lines_run, parameters
 from ..rule import LEAST_IDLE, Rule, source_at
+from .functions.inside_function import MOST_INSIDE, calls_operation
+from .functions.spared import spared_by
 from .host_time import LEAST_NS, eager_calls, host_time, matters, names_of_program
-from .inside_function import MOST_INSIDE, InsideFunction, calls_operation, inside_function
 from .syntax import Function, Loop, around, function_around, loop_around, own_nodes
 from .transformed_calls import MANY as MANY_TRANSFORMED
 from .transformed_calls import jitted, made_of, transformed_calls
@@ -64,11 +65,11 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         remedy, code = _remedy_of_transformed(line, transformed, evidence)
     else:
         remedy, code = _remedy(line, count, evidence)
-    advised = None if line is None or called is not None else function_around(line)
-    inside = None if line is None or advised is None else inside_function(advised, line.file, evidence)
-    reached_ns = cost_ns if inside is None else min(cost_ns * inside.share, inside.most_ns)
-    if not matters(reached_ns, evidence):  # this function has too few of them to be the one to jit
-        reached_ns, remedy, code = cost_ns, _advice("group"), None
+    advised = _advised(called, line)
+    spared = None if advised is None else spared_by(*advised, calls, evidence, time, whole=called is not None)
+    told = () if spared is None else spared.evidence
+    if spared is not None and not matters(spared.time_ns, evidence):  # too few of them are in this function
+        spared, remedy, code = None, _advice("group"), None
     yield RuleFinding(
         rule=RULE.name,
         found=note(
@@ -79,8 +80,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         ),
         line=None if line is None else line.location,
         source=source_at(line),
-        evidence=tuple(_elsewhere(inside, _function(line))) if advised is not None else (),
-        cost_ns=reached_ns,
+        evidence=told,
+        cost_ns=cost_ns if spared is None else spared.time_ns,
         basis="estimated",
         remedy=remedy,
         code=code,
@@ -88,29 +89,28 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     )
 
 
-def _elsewhere(inside: InsideFunction | None, function: str) -> Iterator[Note]:
-    """Say that operations are called elsewhere as well, or may be."""
-    if inside is None:
-        yield note("doctor.not_jitted_unknown", function=function)
-    elif inside.share < 1:
-        yield note("doctor.not_jitted_inside", function=function, share=inside.share)
-
-
-def _function(line: Frame | None) -> str:
-    """Return the name of the function that has a line; empty if it is in none."""
+def _advised(called: CalledFunction | None, line: Frame | None) -> tuple[Function, str] | None:
+    """Return the function to jit, or else the one around the line, with its file; ``None`` if there is none."""
+    if called is not None:
+        return called.function, called.file
     function = None if line is None else function_around(line)
-    return "" if function is None else function.name
+    return None if line is None or function is None else (function, line.file)
 
 
 def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
     """Return the user's line that calls the operations; ``None`` if it is unknown.
 
-    The samples of the host's line tell, if there are enough of them. A program keeps the line for which it was
+    The samples of the host's line tell, if there are enough of them: it is the line with most of them in the function
+    with most of them. A program keeps the line for which it was
     traced first, which need not be where it is called most often.
     """
     sampled = [each for each in evidence.host or () if calls_operation(each.called)]
     if sampled and sampled[0].samples >= _LEAST_SAMPLES:
-        return sampled[0].line
+        functions = Counter[tuple[str, str] | None]()
+        for each in sampled:
+            functions[_place(each.line)] += each.samples
+        most = functions.most_common(1)[0][0]
+        return next(each.line for each in sampled if _place(each.line) == most)
     traced = Counter(each.function for each in evidence.first.compilations if each.compiled and each.tracing_ns)
     for call in calls:
         programs = [each for each in evidence.programs or () if each.eager and call.name in names_of_program(each)]
@@ -120,6 +120,10 @@ def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
         if len(lines) == 1 and (line := lines.pop()) is not None and not _is_beside_loop(line):
             return line
     return None
+
+
+def _place(line: Frame | None) -> tuple[str, str] | None:
+    return None if line is None else (line.function, line.file)
 
 
 def _first_line(program: Program) -> Frame | None:
@@ -242,10 +246,12 @@ RULE = Rule(
     f"without compiling, and at least {units.time(LEAST_NS)}, while the host calls them. "
     "The cost is this idle time, with at most 50 µs of the host's time before each call; operations that overlap "
     "with the device's work cost nothing. The function to jit is the outermost one that calls nearly all of them, if "
-    "jit can compile it as it is; otherwise the one around their line. If that has less than "
-    f"{units.percent(MOST_INSIDE)} of the samples in which operations may have been called, it has this share of the "
-    "cost, and no more than the time in which it ran. With too few samples, the cost is that of all operations, and "
-    "the report says so. The function and those that it calls by name are read for what jit would run only once, as "
+    f"jit can compile it as it is: it has at least {units.percent(MOST_INSIDE)} of the samples in which operations "
+    "may have been called, or the code calls little besides. Otherwise it is the one around their line. That one has "
+    "its share of these samples, and no more than the time in which it ran, and no more than the operations whose "
+    "programs it was the first to run. The cost is less by what the calls of the jitted function take: as many of "
+    "them, at most, as of its operation that is called least, and each as long as the host calls an operation. The "
+    "function and those that it calls by name are read for what jit would run only once, as "
     "NumPy's random numbers, and for what it cannot compile, as x[x > 0]. Calls of "
     "jax.vmap(f), jax.grad(f) and the like outside jit, where f is jitted, count from "
     f"{MANY_TRANSFORMED} per run on: each of them transforms f again.",

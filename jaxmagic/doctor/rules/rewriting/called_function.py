@@ -9,9 +9,7 @@ from typing import NamedTuple
 
 from ....records.call_stack import Frame, is_users
 from ...record.evidence import Evidence, ModuleLibrary
-from ...record.program import Program
-from ..host.host_time import names_of_program
-from ..host.inside_function import inside_function
+from ..host.functions.inside_function import MOST_INSIDE, frames_of, inside_function, least_called
 from ..host.syntax import Function, assigned
 from ..host.transformed_calls import is_transform
 from . import syntax
@@ -137,7 +135,7 @@ def _reads_changing(functions: Sequence[tuple[Function, str]], evidence: Evidenc
 
     Of NumPy arrays, jit would keep the values, and nnx.jit does not take changes of objects that are no arguments.
     """
-    changing = assigned(syntax.tree_of_code(evidence))
+    changing = assigned(syntax.tree_of_code(evidence.code))
     in_place = (each.path for each in evidence.inputs if each.kind == "numpy array" or each.library == "nnx")
     changing |= {re.split(r"\W", each)[0] for each in in_place}
     return any(changing & syntax.free_names(each) for each, _ in functions)
@@ -158,7 +156,7 @@ def transformed_around(function: Function, file: str, evidence: Evidence) -> lis
 
 def _by_syntax(evidence: Evidence, count: int, rounds: int | None) -> Iterator[CalledFunction]:
     """Yield the only function of the user's that the code calls, if the code computes little besides."""
-    tree = syntax.tree_of_code(evidence)
+    tree = syntax.tree_of_code(evidence.code)
     calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
     names = dict.fromkeys(each.func.id for each in calls if isinstance(each.func, ast.Name))
     defined = [(name, each) for name in names for each in _defined(name, evidence)]
@@ -166,7 +164,7 @@ def _by_syntax(evidence: Evidence, count: int, rounds: int | None) -> Iterator[C
         ((name, (function, file)),) = defined
         own = [each for each in calls if isinstance(each.func, ast.Name) and each.func.id == name]
         arguments = arguments_of(_given(own, function), evidence, assigned(tree), counted_in(tree))
-        rounds = _rounds(function, file, evidence) if rounds is None else rounds
+        rounds = least_called(function, file, evidence) if rounds is None else rounds
         if arguments is not None and _calls_nearly_all(tree, own, count, rounds) and all(map(_is_written_out, own)):
             yield CalledFunction(function, file, arguments)
 
@@ -187,7 +185,7 @@ def _by_samples(evidence: Evidence) -> Iterator[CalledFunction]:
     inside = {id(node): {id(each) for each, _ in functions_run(node, file, evidence)} for node, file in found}
     for node, file in sorted(found, key=lambda each: -len(inside[id(each[0])])):
         share = inside_function(node, file, evidence)
-        if share is not None and share.share == 1:
+        if share is not None and share.share >= MOST_INSIDE:
             yield CalledFunction(node, file)
 
 
@@ -199,12 +197,7 @@ def _defined(name: str, evidence: Evidence) -> Iterator[tuple[Function, str]]:
 
 def _running(evidence: Evidence) -> Iterator[Frame]:
     yield from (each.function for each in evidence.functions)
-    yield from (frame for each in evidence.programs or () if each.eager for frame in _stack(each))
-
-
-def _stack(program: Program) -> Iterator[Frame]:
-    instructions = () if program.module is None else program.module.instructions.values()
-    yield from (frame for each in instructions for frame in each.stack)
+    yield from (frame for each in evidence.programs or () if each.eager for frame in frames_of(each))
 
 
 def _at(frame: Frame) -> Iterator[tuple[Function, str]]:
@@ -227,18 +220,6 @@ def _calls_nearly_all(tree: ast.Module, own: list[ast.Call], count: int, rounds:
     if inside and (rounds is None or not all(map(_calls_one, inside))):
         return False
     return (len(others) - len(inside) + len(inside) * (rounds or 0)) * _MANY_PER_OTHER <= count
-
-
-def _rounds(function: Function, file: str, evidence: Evidence) -> int | None:
-    """Return how often a function is called per run, at most: as often as its operation that is called least."""
-    use, programs = evidence.host_use, evidence.programs or ()
-    names = {
-        name
-        for each in programs
-        if each.eager and any((frame.function, frame.file) == (function.name, file) for frame in _stack(each))
-        for name in names_of_program(each)
-    }
-    return min((each.count for each in use.dispatches if each.name in names), default=None) if use else None
 
 
 def _may_call_operation(node: ast.AST) -> bool:

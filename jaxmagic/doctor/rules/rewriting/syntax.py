@@ -38,6 +38,14 @@ def _parsed(text: tuple[str, ...]) -> ast.Module | None:
         return None
 
 
+def tree_of_code(code: str | None) -> ast.Module:
+    """Return the syntax tree of the code, of which only the name of the function is known if it is a call."""
+    try:
+        return ast.parse("" if code is None else f"{code}()" if code.isidentifier() else code)
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
+
+
 def file_of(location: str | None, evidence: Evidence) -> tuple[str, int] | None:
     """Return the file, as Python names it, and the line of a location such as ``"cell 3:2"``; ``None`` if unknown."""
     name, _, number = (location or "").rpartition(":")
@@ -55,20 +63,11 @@ def lines_run(evidence: Evidence) -> Iterator[Frame]:
     yield from (each.line for each in evidence.host or () if each.line is not None)
 
 
-def tree_of_code(evidence: Evidence) -> ast.Module:
-    """Return the syntax tree of the examined code, of which only the function is known if it is a call."""
-    code = evidence.code or ""
-    try:
-        return ast.parse(f"{code}()" if code.isidentifier() else code)
-    except (SyntaxError, ValueError):
-        return ast.Module([], [])
-
-
 def tree_run(file: str, evidence: Evidence) -> ast.Module:
     """Return the statements of a file or cell, of others of which lines ran, and of the examined code."""
     trees = [tree_of(each) for each in dict.fromkeys([file, *(line.file for line in lines_run(evidence))])]
     return ast.Module(
-        [each for tree in (*trees, tree_of_code(evidence)) if tree is not None for each in tree.body], []
+        [each for tree in (*trees, tree_of_code(evidence.code)) if tree is not None for each in tree.body], []
     )
 
 

@@ -208,16 +208,16 @@ class TestCalls:
     @pytest.mark.parametrize(
         ("count", "exposed_ns", "changes", "cost_ns"),
         [
-            (10, 20 * MS, {}, 20 * MS),
+            (10, 20 * MS, {}, 18 * MS),
             (9, 20 * MS, {}, None),
-            (10, 4_999_999, {}, None),
-            (10, 20 * MS, {"busy_ns": 39 * MS}, 11 * MS),
+            (100, 4_999_999, {}, None),
+            (10, 20 * MS, {"busy_ns": 39 * MS}, 0.9 * 11 * MS),
             (10, 20 * MS, {"busy_ns": 41 * MS}, None),
             (10, 20 * MS, {"puts": 10}, None),
-            (10, 20 * MS, {"puts": 9}, 20 * MS),
+            (10, 20 * MS, {"puts": 9}, 18 * MS),
         ],
     )
-    def test_short_calls(
+    def test_short_calls_but_one(
         self, evidence: Any, executable: Any, count: Any, exposed_ns: Any, changes: Any, cost_ns: Any
     ) -> None:
         known = (program("step", executable, eager=False),)
@@ -233,7 +233,7 @@ class TestCalls:
         known = replace(known, executable=executable(name="jit_step", argument_bytes=argument_bytes))
         call = calls("step", 10, 20 * MS, puts=10, put_ns=5 * MS)
         found = list(dispatch_bound.look(evidence((call,), programs=(known,))))
-        assert [each.cost_ns for each in found] == ([pytest.approx(15 * MS)] if is_found else [])
+        assert [each.cost_ns for each in found] == ([pytest.approx(0.9 * 15 * MS)] if is_found else [])
 
     def test_calls_of_different_shapes_cannot_become_rounds_of_a_scan(self, evidence: Any, executable: Any) -> None:
         def known(*shapes: str) -> tuple[Program, ...]:
@@ -317,7 +317,7 @@ class TestCalls:
         known = (program("sin", executable, eager=True), program("step", executable, eager=False))
         made = evidence((calls("sin", 100, 50 * MS), calls("step", 100, 50 * MS)), programs=known)
         both = [*not_jitted.look(made), *dispatch_bound.look(made)]
-        assert sum(each.cost_ns or 0 for each in both) == pytest.approx(50 * MS)
+        assert sum(each.cost_ns or 0 for each in both) == pytest.approx(50 * MS, rel=0.01)
 
 
 def test_a_cost_in_the_best_run_is_compared_with_that_run(evidence: Any) -> None:
@@ -339,7 +339,12 @@ def test_a_cost_is_compared_with_a_run_without_its_compilations(evidence: Any) -
 
 
 class TestOneOfSeveralFunctions:
-    """Lines 1 to 6 of `source` are a function; other operations are called elsewhere."""
+    """Lines 1 to 6 of `source` are a function; other operations are called elsewhere.
+
+    Each of the 100 calls takes 0.4 ms, and so will the one call of the function once it is jitted.
+    """
+
+    CALL_NS = 40 * MS / 100
 
     @pytest.fixture
     def found(self, evidence: Any, executable: Any, source: str) -> Callable[..., RuleFinding]:
@@ -371,19 +376,23 @@ class TestOneOfSeveralFunctions:
         return find
 
     def test_all_time_counts_if_the_function_has_all_operations(self, found: Callable[..., RuleFinding]) -> None:
-        finding = found(90, 10)
-        assert (finding.cost_ns, finding.basis, finding.evidence) == (pytest.approx(40 * MS), "estimated", ())
+        finding = found(90, 0)
+        assert (finding.cost_ns, finding.basis, finding.evidence) == (
+            pytest.approx(40 * MS - self.CALL_NS),
+            "estimated",
+            (),
+        )
 
     def test_with_others_elsewhere_it_has_its_share_of_the_samples(self, found: Callable[..., RuleFinding]) -> None:
         finding = found(60, 40)
-        assert (finding.cost_ns, finding.basis) == (pytest.approx(0.6 * 40 * MS), "estimated")
+        assert (finding.cost_ns, finding.basis) == (pytest.approx(0.6 * 40 * MS - self.CALL_NS), "estimated")
         assert finding.evidence[0].facts["share"] == 0.6
         assert str(finding.evidence[0]).startswith("Others are called elsewhere: train has 60")
 
     def test_it_has_no_more_than_the_time_in_which_it_ran(self, found: Callable[..., RuleFinding]) -> None:
         finding = found(600, 400, ran_ns=10 * MS)
         chance = 2 * (0.1 * 0.9 / 1000) ** 0.5 + 1 / 1000  # of a tenth of a thousand samples
-        assert finding.cost_ns == pytest.approx((0.1 + chance) * RUN_NS)
+        assert finding.cost_ns == pytest.approx((0.1 + chance) * RUN_NS - self.CALL_NS)
 
     def test_a_function_with_hardly_any_of_them_is_not_the_one_to_jit(
         self, found: Callable[..., RuleFinding]
@@ -397,12 +406,12 @@ class TestOneOfSeveralFunctions:
 
     def test_with_few_samples_the_cost_is_that_of_all_operations(self, found: Callable[..., RuleFinding]) -> None:
         finding = found(9, 0)
-        assert finding.cost_ns == pytest.approx(40 * MS)
+        assert finding.cost_ns == pytest.approx(40 * MS - self.CALL_NS)
         assert "is unknown" in str(finding.evidence[0])
         assert found(10, 0).evidence == ()
 
     def test_a_function_of_the_same_name_is_another_one(self, found: Callable[..., RuleFinding]) -> None:
-        assert found(95, 5).evidence == ()
+        assert found(95, 5).evidence[0].facts["share"] == 0.95
         assert found(95, 5, first=2).evidence[0].facts["share"] == 0
 
 
@@ -460,6 +469,15 @@ class TestLineOfOperations:
     def test_is_the_sampled_one_where_there_are_samples(self, found_line: Callable[..., str | None]) -> None:
         assert found_line(2, samples=3) == "4"
         assert found_line(5, samples=2) == "5"
+
+    def test_is_in_the_function_with_most_samples(self, evidence: Any, executable: Any, source: str) -> None:
+        at = [Frame(function=name, file=source, line=each) for each, name in ((1, "far"), (4, "train"), (5, "train"))]
+        called = "jax.numpy.sin", "jax._src.random.normal", "jax.numpy.sin"
+        samples = zip(at, called, (4, 3, 3), strict=True)
+        host = tuple(HostShare(line=each, called=of, samples=count) for each, of, count in samples)
+        known = (program("sin", executable, eager=True),)
+        (found,) = not_jitted.look(evidence((calls("sin", 100, 20 * MS),), programs=known, host=host))
+        assert found.line == f"{source}:4"
 
 
 class TestInput:

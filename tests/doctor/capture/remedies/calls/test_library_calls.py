@@ -67,7 +67,7 @@ def proposed(source: str, line: str | None = None, at: str = "", **variables: An
 
 def compiled_again(change: Change, code: TriedCode) -> tuple[Any, int]:
     """Return the outputs of a second run, and how many programs it compiled."""
-    call, _, _ = (change.code or code).made(change.replacements)
+    call, _ = (change.code or code).made(change.replacements)
     call()
     with jaxmagic.stopwatch() as watch:
         value = call()

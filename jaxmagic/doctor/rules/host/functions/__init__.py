@@ -1,0 +1,1 @@
+"""How much of a run one function has, and how much of that jit spares."""

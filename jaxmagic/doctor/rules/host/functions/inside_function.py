@@ -1,0 +1,144 @@
+"""Bounds what one function can have of a run, by the time in which it was running, and how often it was called."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from math import sqrt
+from typing import NamedTuple
+
+from .....records.call_stack import Frame, is_users
+from .....records.inside import library_module
+from ....record.evidence import Evidence, HostShare
+from ....record.program import Program
+from ...rewriting.syntax import Loop, first_line, last_name, tree_of_code
+from ..host_time import best_run, names_of_program
+from ..syntax import Function
+
+#: With fewer samples in all, nothing is known of one function.
+_LEAST_SAMPLES = 10
+
+#: A function has nearly all operations with at least this share of the samples in which one may have been called.
+MOST_INSIDE = 0.9
+
+#: Modules of JAX that have operations on arrays.
+_OPERATIONS = ".numpy.", ".lax.", ".nn.", ".random."
+
+#: Functions of JAX inside which those are called that ``jax.vmap`` and the like return, and that have a name scope.
+_TRANSFORMING = ".traceback_util.", ".source_info_util."
+
+#: How many standard deviations of a share of samples are added for an upper bound.
+_DEVIATIONS = 2
+
+
+class InsideFunction(NamedTuple):
+    """The part of a run in which a function was running, or what it called.
+
+    Attributes:
+        share: its share of the samples in which operations may have been called.
+        most_ns: the time in it, at most.
+    """
+
+    share: float
+    most_ns: float
+
+
+def inside_function(function: Function, file: str, evidence: Evidence) -> InsideFunction | None:
+    """Return how much of a run a function has; ``None`` if there are too few samples to tell.
+
+    Compiled operations are called without a frame of Python, so that a sample may be of one even if the user's line
+    called nothing: those count as well, but not those of a loader that calls no operation. The time of a sample is
+    that since the one before, as there is none while C holds Python's lock.
+    """
+    first = first_line(function)
+    inside = [
+        each
+        for each in evidence.functions
+        if (each.function.function, each.function.file, each.function.line) == (function.name, file, first)
+    ]
+    samples = sum(each.samples for each in evidence.host or ())
+    calling = _Calling.of(evidence)
+    everywhere = sum(each.samples for each in evidence.host or () if calling.may_be(each))
+    if everywhere < _LEAST_SAMPLES:
+        return None
+    observed_ns = evidence.observed.dispatch_ns + (evidence.observed.code_wait_ns or 0)
+    running = min(sum(each.time_ns for each in inside) / max(observed_ns, 1), 1.0)
+    most = running + _DEVIATIONS * sqrt(running * (1 - running) / samples) + 1 / samples
+    share = sum(each.samples for each in inside if calling.may_call(each.called)) / everywhere
+    return InsideFunction(min(share, 1.0), min(most, 1.0) * best_run(evidence).wall_ns)
+
+
+class _Calling(NamedTuple):
+    """The code that calls eager operations, as the stacks of their programs show.
+
+    Attributes:
+        functions: the user's functions, by name and file.
+        libraries: the names of packages.
+    """
+
+    functions: frozenset[tuple[str, str]]
+    libraries: frozenset[str]
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> _Calling:
+        programs = [each for each in evidence.programs or () if each.eager]
+        frames = {frame for each in programs for frame in (*frames_of(each), each.called_at) if frame is not None}
+        modules = {library_module(file) for file in {each.file for each in frames}} - {None}
+        return cls(
+            frozenset((each.function.rpartition(".")[2], each.file) for each in frames if is_users(each)),
+            frozenset(str(each).partition(".")[0] for each in modules),
+        )
+
+    def may_be(self, share: HostShare) -> bool:
+        """Return whether samples may be of an operation, or of what calls one."""
+        loader = share.loading[:-1]  # the last line is that of the loop
+        if self.functions and loader and not any((each.function, each.file) in self.functions for each in loader):
+            return False
+        return self.may_call(share.called)
+
+    def may_call(self, called: str) -> bool:
+        """Return whether a line that called a function of a library may have called an operation of JAX."""
+        package = called.partition(".")[0]
+        transforms = package == "jax" and any(each in called for each in _TRANSFORMING)
+        return not called or transforms or package in self.libraries or calls_operation(called)
+
+
+def calls_operation(called: str) -> bool:
+    """Return whether a function of a library is one of JAX's operations on arrays."""
+    return called.startswith("jax.") and any(each in called for each in _OPERATIONS)
+
+
+def times_called(function: Function, file: str, evidence: Evidence) -> int | None:
+    """Return how often a function is called per run, at most; ``None`` if that is unknown.
+
+    The code tells if it calls the function itself, and not in a loop.
+    """
+    tree = tree_of_code(evidence.code)
+    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call) and last_name(each.func) == function.name]
+    repeated = {id(node) for loop in ast.walk(tree) if isinstance(loop, Loop) for node in ast.walk(loop)}
+    if calls and not any(id(each) in repeated for each in calls):
+        return len(calls)
+    return least_called(function, file, evidence)
+
+
+def least_called(function: Function, file: str, evidence: Evidence) -> int | None:
+    """Return how often the operation is called that a function calls least; ``None`` if none of it is known."""
+    use, programs = evidence.host_use, evidence.programs or ()
+    names = {
+        name
+        for each in programs
+        if each.eager and any(is_in(frame, function, file) for frame in frames_of(each))
+        for name in names_of_program(each)
+    }
+    return min((each.count for each in use.dispatches if each.name in names), default=None) if use else None
+
+
+def is_in(line: Frame, function: Function, file: str) -> bool:
+    """Return whether a line is in a function. Names do not tell: those of programs may say where it is defined."""
+    return line.file == file and first_line(function) <= line.line <= (function.end_lineno or 0)
+
+
+def frames_of(program: Program) -> Iterator[Frame]:
+    """Yield the calls that led to the operations of a program when it was traced."""
+    instructions = () if program.module is None else program.module.instructions.values()
+    yield from (frame for each in instructions for frame in each.stack)

@@ -1,0 +1,129 @@
+"""Estimates what jitting a function spares: the idle time of its operations, without what its own calls take then."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from .....records.call_stack import Frame, is_users
+from .....records.note import Note, note
+from ....record.evidence import Dispatch, Evidence
+from ....record.program import Program
+from ...rewriting.jit_obstacles import functions_run
+from ...rewriting.syntax import last_name
+from ..host_time import HostTime, names_of_program
+from ..syntax import Function, function_around
+from .inside_function import frames_of, inside_function, is_in, times_called
+
+#: The names of the operations that Python's operators call.
+_OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "add",
+    ast.Sub: "subtract",
+    ast.Mult: "multiply",
+    ast.Div: "true_divide",
+    ast.MatMult: "matmul",
+    ast.Pow: "integer_pow",
+    ast.FloorDiv: "floor_divide",
+    ast.Mod: "remainder",
+    ast.USub: "negative",
+}
+
+
+class Spared(NamedTuple):
+    """What a run gains if a function is jitted.
+
+    Attributes:
+        time_ns: the idle time of the operations of the function in an undisturbed run, without what the calls of the
+            jitted function take.
+        evidence: what is known of operations that are called elsewhere.
+    """
+
+    time_ns: float
+    evidence: tuple[Note, ...] = ()
+
+
+def spared_by(
+    function: Function, file: str, calls: Sequence[Dispatch], evidence: Evidence, time: HostTime, *, whole: bool
+) -> Spared:
+    """Estimate what jitting a function spares of the idle time of operations.
+
+    Args:
+        function: its definition.
+        file: the file or cell that defines it.
+        calls: the calls of eager operations, also of those that other code calls.
+        evidence: the observations of the runs.
+        time: the time of the host.
+        whole: whether the function is known to call nearly all of them.
+    """
+    cost_ns = sum(each.exposed_ns for each in calls) * time.exposed_scale
+    told: tuple[Note, ...] = ()
+    if not whole:
+        inside = inside_function(function, file, evidence)
+        first = _first_called(function, file, calls, evidence)
+        sampled = 1.0 if inside is None else inside.share
+        share = min(sampled, 1.0 if first is None else first)
+        cost_ns = min(cost_ns * share, cost_ns if inside is None else inside.most_ns)
+        if inside is None and first is None:
+            told = (note("doctor.not_jitted_unknown", function=function.name),)
+        elif share == sampled < 1:
+            told = (note("doctor.not_jitted_inside", function=function.name, share=share),)
+        elif share < 1:
+            told = (note("doctor.not_jitted_first_called", function=function.name, share=share),)
+    return Spared(cost_ns - _own_calls_ns(function, file, calls, evidence, time), told)
+
+
+def _own_calls_ns(
+    function: Function, file: str, calls: Sequence[Dispatch], evidence: Evidence, time: HostTime
+) -> float:
+    """Return how long the calls of the function take once it is jitted: each as long as one of an operation.
+
+    JAX calls both through the same path, as an eager operation is a jitted function of its own.
+    """
+    count = sum(each.count for each in calls)
+    call_ns = sum(each.host_ns for each in calls) / max(count, 1) * time.exposed_scale
+    return call_ns * (times_called(function, file, evidence) or 1)
+
+
+def _first_called(function: Function, file: str, calls: Sequence[Dispatch], evidence: Evidence) -> float | None:
+    """Return the share of the idle time whose operations a function, or one that it calls, was the first to call.
+
+    An operation with several programs, as for several shapes, counts with the share of them that it called first. One
+    of its own programs may also be that of an operation in the code around, as often as this calls the function.
+    ``None`` if it is unknown which lines called them.
+    """
+    inside = functions_run(function, file, evidence)
+    around, called = _operations_around(inside, evidence), times_called(function, file, evidence) or 1
+    eager = [each for each in evidence.programs or () if each.eager and each.called_at is not None]
+    below = {(each.file, each.line) for each in _below(function, file, eager)}
+    found_ns, known_ns = 0.0, 0.0
+    for call in calls:
+        lines = [each.called_at for each in eager if call.name in names_of_program(each)]
+        if lines:
+            own = [_is_in(each, inside) or (each is not None and (each.file, each.line) in below) for each in lines]
+            first = sum(own) / len(own)
+            others = called if first == 1 and call.name.strip("_") in around else 0
+            known_ns += call.exposed_ns
+            found_ns += call.exposed_ns * max(first - others / call.count, 0.0)
+    return found_ns / known_ns if known_ns else None
+
+
+def _operations_around(inside: Sequence[tuple[Function, str]], evidence: Evidence) -> set[str]:
+    """Return the names of the operations that stand in other functions which led to operations, by their syntax."""
+    frames = {frame for each in evidence.programs or () if each.eager for frame in frames_of(each) if is_users(frame)}
+    functions = [function_around(each) for each in frames if not _is_in(each, inside)]
+    nodes = [node for each in functions if each is not None for node in ast.walk(each)]
+    called = {last_name(each.func) or "" for each in nodes if isinstance(each, ast.Call)}
+    return called | {_OPERATORS.get(type(each.op), "") for each in nodes if isinstance(each, ast.BinOp | ast.UnaryOp)}
+
+
+def _below(function: Function, file: str, programs: Sequence[Program]) -> Iterator[Frame]:
+    """Yield the lines that were running inside a function when programs were traced, such as those of methods."""
+    for program in programs:
+        for each in () if program.module is None else program.module.instructions.values():
+            at = next((number for number, frame in enumerate(each.stack) if is_in(frame, function, file)), None)
+            yield from () if at is None else each.stack[at + 1 :]
+
+
+def _is_in(line: Frame | None, functions: Sequence[tuple[Function, str]]) -> bool:
+    return line is not None and any(is_in(line, each, file) for each, file in functions)

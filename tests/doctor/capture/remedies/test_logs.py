@@ -1,0 +1,67 @@
+"""Lists that functions append to are copied for the functions that see them, or nothing is tried."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import jax
+import pytest
+
+from jaxmagic.doctor.capture.changes import Changed
+from jaxmagic.doctor.capture.remedies.logs import Logs, keep_apart, logs_of
+from jaxmagic.doctor.capture.remedies.remedy import NotTried
+from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
+
+losses = [1.0]
+history: dict[str, float] = {"loss": 1.0}
+recent = deque([1.0])
+OTHERS = [Changed("n in f()", by_function=True), Changed("state")]
+
+
+def log(x: float) -> None:
+    losses.append(x)
+    history["loss"] = x
+    recent.append(x)
+
+
+def train(x: float) -> float:
+    log(x)
+    return x
+
+
+class Trainer:
+    def train(self, x: float) -> None:
+        losses.append(x)
+
+
+def logs(code: TriedCode) -> Logs:
+    return logs_of(code, [*(Changed(each, by_function=True) for each in ("losses", "history", "recent")), *OTHERS])
+
+
+def test_each_run_begins_with_what_there_was() -> None:
+    code = TriedCode("train(2.0)", {"train": train})
+    found = logs(code)
+    assert (found.names, found.changed) == (["losses", "history", "recent"], OTHERS)
+    keep_apart(code, found, {})
+    call, _ = code.made(found.copies)
+    for _ in range(2):
+        found.fill()
+        assert call() == 2.0
+        assert [*map(str, found.copies.values())] == ["[1.0, 2.0]", "{'loss': 2.0}", "deque([1.0, 2.0])"]
+        assert found.added() == [[2.0]]
+    assert (losses, history, recent) == ([1.0], {"loss": 1.0}, deque([1.0]))
+
+
+@pytest.mark.parametrize("given", [Trainer().train, jax.jit(train)])
+def test_what_is_not_copied_keeps_the_original(given: Any) -> None:
+    code = TriedCode("train(2.0), f(2.0)", {"train": train, "f": given})
+    with pytest.raises(NotTried) as raised:
+        keep_apart(code, logs(code), {})
+    assert [each.facts for each in raised.value.notes] == [{"name": "losses"}]
+
+
+def test_a_remedy_may_lead_to_the_original() -> None:
+    code = TriedCode("train(2.0)", {"train": train})
+    with pytest.raises(NotTried):
+        keep_apart(code, logs(code), {id(log): jax.jit(log)})

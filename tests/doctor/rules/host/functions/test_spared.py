@@ -1,0 +1,132 @@
+"""What jitting a function spares, on evidence that was never measured."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fabricate import hlo
+
+from jaxmagic.doctor.record.evidence import Dispatch, Evidence, FunctionShare, HostShare, HostUse
+from jaxmagic.doctor.record.program import Program
+from jaxmagic.doctor.rules.host.functions.inside_function import times_called
+from jaxmagic.doctor.rules.host.functions.spared import Spared, spared_by
+from jaxmagic.doctor.rules.host.host_time import HostTime
+from jaxmagic.records.call_stack import Frame
+
+SOURCE = """def field(y):
+    return jnp.sin(drag(y))
+
+def solve(y):
+    for _ in range(30):
+        y = y + 0.1 * field(y)
+    return y
+
+def drag(y):
+    return -y
+"""
+FIELD, SOLVE, DRAG = (each for each in ast.parse(SOURCE).body if isinstance(each, ast.FunctionDef))
+
+#: Each of the 120 calls takes 10 µs, and the device is idle for 20 µs.
+CALLS = tuple(
+    Dispatch(name=each, count=30, host_ns=300_000, exposed_ns=600_000) for each in ["sin", "neg", "multiply", "add"]
+)
+LINES = {"sin": 2, "neg": 10, "multiply": 6, "add": 6}
+
+
+@pytest.fixture
+def evidence(timing: Any, executable: Any, tmp_path: Path) -> Callable[..., Evidence]:
+    file = tmp_path / "ode.py"
+    file.write_text(SOURCE)
+
+    def program(name: str, line: int | None) -> Program:
+        owner = {2: "field", 10: "drag"}.get(line or 0, "solve")
+        at = None if line is None else Frame(function=owner, file=str(file), line=line)
+        outer = Frame(function="main.<locals>.field", file=str(file), line=2)
+        inner = () if at is None else (replace(at, function=f"main.<locals>.{owner}"),)
+        stack = (outer, *inner) if owner == "drag" else inner
+        module = hlo.module(hlo.instruction(name, stack=stack), name=f"jit_{name}")
+        made = Program(executable=executable(name=f"jit_{name}"), module=module, function=name, eager=True)
+        return replace(made, called_at=at)
+
+    def make(code: str = "for y in ys: solve(y)", **lines: int | None) -> Evidence:
+        return Evidence(
+            code=code,
+            first=timing(),
+            observed=timing(),
+            programs=tuple(program(name, line) for name, line in (LINES | lines).items()),
+            host_use=HostUse(dispatches=CALLS, idle_ns=2_400_000, waited_ns=0, waits=0),
+        )
+
+    return make
+
+
+def spared(function: Any, made: Evidence, tmp_path: Path, *, whole: bool = False, scale: float = 1.0) -> Spared:
+    assert made.host_use is not None
+    time = HostTime(made.host_use, scale, (), 0, 0, 0, scale, 0)
+    return spared_by(function, str(tmp_path / "ode.py"), CALLS, made, time, whole=whole)
+
+
+def test_a_jitted_function_has_calls_of_its_own(evidence: Any, tmp_path: Path) -> None:
+    """Two of four operations are called in it, and 30 of its calls remain, each as long as one of an operation."""
+    found = spared(FIELD, evidence(), tmp_path)
+    assert found.time_ns == pytest.approx(2 * 600_000 - 30 * 10_000)
+    assert [each.facts for each in found.evidence] == [{"function": "field", "share": 0.5}]
+    assert str(found.evidence[0]).startswith("Others are called elsewhere: field has 50 % of the time of all of them")
+
+
+def test_both_are_as_much_shorter_without_the_profiler(evidence: Any, tmp_path: Path) -> None:
+    whole = spared(FIELD, evidence(), tmp_path).time_ns
+    assert spared(FIELD, evidence(), tmp_path, scale=0.25).time_ns == pytest.approx(whole / 4)
+
+
+@pytest.mark.parametrize(("code", "count"), [("solve(y)", 1), ("solve", 1), ("[solve(y) for y in ys]", 30)])
+def test_the_code_tells_how_often_it_calls_a_function(evidence: Any, tmp_path: Path, code: str, count: int) -> None:
+    made = evidence(code)
+    assert times_called(SOLVE, str(tmp_path / "ode.py"), made) == count
+    assert spared(SOLVE, made, tmp_path, whole=True).time_ns == pytest.approx(4 * 600_000 - count * 10_000)
+
+
+def test_of_the_programs_of_one_operation_those_count_that_were_called_inside(evidence: Any, tmp_path: Path) -> None:
+    made = evidence()
+    outside = next(each for each in made.programs if each.name == "multiply")
+    both = replace(made, programs=(*made.programs, replace(outside, called_at=made.programs[0].called_at)))
+    more = spared(FIELD, both, tmp_path).time_ns - spared(FIELD, made, tmp_path).time_ns
+    assert more == pytest.approx(600_000 / 2)
+
+
+def test_a_program_of_its_own_may_be_called_around_it_as_often(evidence: Any, tmp_path: Path) -> None:
+    """Of one program for both, 30 of 30 calls may be those of ``y + 0.1 * field(y)``."""
+    shared = spared(FIELD, evidence(multiply=2), tmp_path)
+    assert shared.time_ns == pytest.approx(spared(FIELD, evidence(), tmp_path).time_ns)
+
+
+def test_a_method_that_it_calls_belongs_to_it(evidence: Any, tmp_path: Path) -> None:
+    """Its name does not lead there, but the stacks of the programs do."""
+    made = evidence()
+    (tmp_path / "ode.py").write_text(SOURCE.replace("drag(y))", "me.f(y))"))
+    found = spared(FIELD, made, tmp_path)
+    assert found.time_ns == pytest.approx(2 * 600_000 - 30 * 10_000)
+
+
+def test_of_samples_and_lines_the_smaller_share_counts(evidence: Any, tmp_path: Path) -> None:
+    at = Frame(function="field", file=str(tmp_path / "ode.py"), line=2)
+    for samples, share in ((3, 0.3), (8, 0.5)):
+        own = FunctionShare(function=replace(at, line=1), called="jax.numpy.sin", samples=samples, time_ns=10**9)
+        host = tuple(
+            HostShare(line=replace(at, function=each), called="jax.numpy.sin", samples=count)
+            for each, count in (("field", samples), ("solve", 10 - samples))
+        )
+        found = spared(FIELD, replace(evidence(), host=host, functions=(own,)), tmp_path)
+        assert found.time_ns == pytest.approx(share * 2_400_000 - 30 * 10_000)
+        assert [each.facts["share"] for each in found.evidence] == [share]
+
+
+def test_it_is_said_if_no_line_is_known(evidence: Any, tmp_path: Path) -> None:
+    found = spared(FIELD, evidence(sin=None, neg=None, multiply=None, add=None), tmp_path)
+    assert found.time_ns == pytest.approx(4 * 600_000 - 10_000)
+    assert "is unknown" in str(found.evidence[0])
