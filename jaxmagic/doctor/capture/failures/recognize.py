@@ -14,7 +14,7 @@ from ....runtime.around import of_type
 from ....runtime.jax_errors import met_a_deleted_array, ran_out_of_memory
 from ....runtime.tracing import is_tracer, tracer_names
 from ...analysis.failures.messages import LONGEST, is_jax_file, kind_of
-from ...analysis.failures.wrong_arguments.patterns import read
+from ...analysis.failures.wrong_arguments.all import read
 from ...record.failure_kind import Kind
 from .statement import operation
 
@@ -29,7 +29,7 @@ class Recognized:
     Attributes:
         error: the exception.
         kind: its kind.
-        said: the facts in its message, for a kind whose messages are in ``wrong_arguments.patterns``.
+        said: the facts in its message, for a kind that ``wrong_arguments`` explains.
         behind: the exception that it led to, if that is another one.
     """
 

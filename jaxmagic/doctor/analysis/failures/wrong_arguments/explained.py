@@ -1,13 +1,19 @@
-"""Declares an explanation, and adds to it where the error happened."""
+"""Declares an explanation and the message that it is for, and adds where the error happened."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from .....records.note import Note, note
 from ....record.failure import Failure
+from ....record.failure_kind import Kind
 from ....record.finding import RuleFinding
 from ..origin import evidence_of
+
+#: A shape, and several of them, as messages write them.
+SHAPE = r"\([\d, ]*\)"
+SHAPES = r"\([\d, ()]*\)"
 
 #: Problems with shapes, which are those of one element under ``jax.vmap``.
 _SHAPES = "product", "batch", "einsum", "einsum axes", "broadcast", "broadcast to", "joined", "stacked", "reshaped"
@@ -19,6 +25,23 @@ class Explained(NamedTuple):
     found: Note
     remedy: Note
     code: str | None = None
+
+
+class Rule(NamedTuple):
+    """How one message of JAX is explained.
+
+    Attributes:
+        types: the names of the exception's types, with ``|`` in between.
+        kind: the problem.
+        explain: the function that explains it.
+        message: how the message begins, as a regular expression. Its groups are facts. The wording is that of JAX
+            0.7.2 to 0.12: a message in other words is not recognized, and not explained.
+    """
+
+    types: str
+    kind: Kind
+    explain: Callable[[Failure], Explained]
+    message: str
 
 
 def finding_of(failure: Failure, explained: Explained) -> RuleFinding:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from .....records.call_stack import Frame, is_users
-from .....records.cell_names import known_as
-from .....records.note import note
-from ....record.failure import Failure
-from .explained import Explained
-from .operands import fact
+from ......records.call_stack import Frame, is_users
+from ......records.cell_names import known_as
+from ......records.note import note
+from .....record.failure import Failure
+from ..explained import Explained, Rule
+from ..operands import fact
 
 
 def explain_jit_option(failure: Failure) -> Explained:
@@ -66,3 +66,31 @@ def explain_size(failure: Failure) -> Explained:
     return Explained(
         note("doctor.error_size", sizes=fact(failure, "sizes")), note("doctor.write_size", divides=divides)
     )
+
+
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("TypeError", "size", explain_size,
+        r"Shapes must be 1D sequences of concrete values of integer type, got (?P<sizes>\([\d., "
+        r"e+-]*\d\.\d*[\d., e+-]*\))\.\s*\Z"),
+    Rule("ValueError", "jit option", explain_jit_option,
+        r"Jitted function has (?P<option>\w+_argnums)=(?P<numbers>\(.*?\)), but only accepts (?P<count>\d+) "
+        r"positional"),
+    Rule("ValueError", "jit option", explain_jit_option,
+        r"Jitted function has invalid argnames \{(?P<names>.+)\} in (?P<option>\w+_argnames)"),
+    Rule("JaxRuntimeError|XlaRuntimeError", "callback result", explain_callback_result,
+        r"[\s\S]*callback[\s\S]*Incorrect output (?P<aspect>shape|dtype) for return value #(?P<number>\d+): "
+        r"Expected: (?P<declared>\([\d, ]*\)|\w+), Actual: (?P<returned>\([\d, ]*\)|\w+)"),
+    Rule("JaxRuntimeError|XlaRuntimeError", "callback result", explain_callback_result,
+        r"[\s\S]*Mismatched number of outputs from callback\. Expected: (?P<declared>\d+), Actual: "
+        r"(?P<returned>\d+)"),
+    Rule("JaxRuntimeError|XlaRuntimeError", "callback", explain_callback,
+        r"[^\n]*CpuCallback error[^\n]*: Traceback \(most recent call last\):\n(?:  [^\n]*\n)*"
+        r"  File \"[^\"\n]*[\\/]jax[\\/]_src[\\/](?:callback|debugging)\.py\"[^\n]*\n(?P<calls>(?:  [^\n]*\n)+)"
+        r"(?P<error>[A-Za-z_][\w.]*(?:: [^\n]*)?)"),
+    Rule("UnexpectedTracerError", "nondiff", explain_nondiff,
+        r"Found a JAX Tracer object passed as an argument to a (?P<rule>custom_\w+) function in a position "
+        r"indicated by nondiff_argnums"),
+)
+# fmt: on

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from .....records.note import note
-from ....record.failure import Failure
-from .explained import Explained
-from .operands import fact, shapes_in, shortened
+from ......records.note import note
+from .....record.failure import Failure
+from ..explained import SHAPE, Explained, Rule
+from ..operands import fact, shapes_in, shortened
 
 
 def explain_vmap_sizes(failure: Failure) -> Explained:
@@ -50,3 +50,23 @@ def explain_vmap_axes(failure: Failure) -> Explained:
     return Explained(
         note("doctor.error_vmap_entries", entries=entries, given=given), note("doctor.write_in_axes_entries")
     )
+
+
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("ValueError", "vmap sizes", explain_vmap_sizes,
+        r"vmap got inconsistent sizes for array axes to be mapped:\n(?P<axes>(?:  \* .*\n?)+)"),
+    Rule("ValueError", "vmap rank", explain_vmap_rank,
+        r"vmap was requested to map its argument along axis (?P<axis>-?\d+), which implies that its rank "
+        rf"should be at least (?P<rank>\d+), but is only \d+ \(its shape is (?P<shape>{SHAPE})\)"),
+    Rule("ValueError", "vmap axes", explain_vmap_axes,
+        r"vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional "
+        r"arguments passed to the function, but got len\(in_axes\)=(?P<entries>\d+), "
+        r"len\(args\)=(?P<given>\d+)"),
+    Rule("ValueError", "vmap axes", explain_vmap_axes,
+        r"(?P<none>vmap must have at least one non-None value in in_axes)"),
+    Rule("ValueError", "vmap axes", explain_vmap_axes,
+        r"at vmap out_axes, got axis spec None but output was batched on axis (?P<batched>\d+)"),
+)
+# fmt: on

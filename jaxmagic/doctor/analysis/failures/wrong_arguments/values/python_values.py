@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from .....records.note import note
-from ....record.failure import Failure
-from ..conditions import membership, use_of
-from ..expression import Expression, expression_of, spelled
-from ..numbers import MATH, replaced
-from .explained import Explained
-from .operands import fact, shortened
+from ......records.note import note
+from .....record.failure import Failure
+from ...conditions import membership, use_of
+from ...expression import Expression, expression_of, spelled
+from ...numbers import MATH, replaced
+from ..explained import SHAPE, Explained, Rule
+from ..operands import fact, shortened
 
 
 def explain_truth(failure: Failure) -> Explained:
@@ -80,3 +80,29 @@ def explain_key(failure: Failure) -> Explained:
     got = fact(failure, "number") or fact(failure, "type").rpartition(".")[2].replace("NoneType", "None")
     found = note("doctor.error_no_key", got=got, dtype=fact(failure, "dtype"))
     return Explained(found, note("doctor.write_key", jax=jax))
+
+
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("ValueError", "truth", explain_truth,
+        r"The truth value of an array with more than one element is ambiguous"),
+    Rule("TypeError", "scalar", explain_scalar,
+        r"Only scalar arrays can be converted to Python scalars; got arr\.ndim=(?P<axes>\d+)"),
+    Rule("TypeError", "hash", explain_hash,
+        r"unhashable type: '(?:[\w.]+\.)?(?P<type>\w*Tracer|ArrayImpl)'"),
+    Rule("ValueError", "key", explain_key,
+        rf"(?P<function>\w+) accepts a single key, but was given a key array of shape (?P<shape>{SHAPE}) != \(\)"),
+    Rule("TypeError", "key", explain_key,
+        r"(?P<operation>[\w-]+) does not accept dtypes .*key<\w+>"),
+    Rule("TypeError", "key", explain_key,
+        r"unexpected PRNG key type <class '(?P<type>.+?)'>"),
+    Rule("TypeError", "key", explain_key,
+        r"JAX encountered invalid PRNG key data: expected key_data to have ndim, shape, and dtype attributes\. "
+        r"Got (?P<number>-?\d[\w.+-]*)$"),
+    Rule("TypeError", "key", explain_key,
+        r"JAX encountered invalid PRNG key data: expected key_data\.dtype = uint32; got dtype=(?P<dtype>\w+)"),
+    Rule("TypeError", "key", explain_key,
+        r"JAX array with PRNGKey dtype cannot be converted to a (?P<array>NumPy) array"),
+)
+# fmt: on

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from .....records.note import note
-from ....record.failure import Failure
-from ..expression import spelled
-from ..messages import short_type
-from .explained import Explained
-from .operands import fact, shortened
+from ......records.note import note
+from .....record.failure import Failure
+from ...expression import spelled
+from ...messages import short_type
+from ..explained import SHAPE, Explained, Rule
+from ..operands import fact, shortened
 
 
 def explain_grad_output(failure: Failure) -> Explained:
@@ -92,3 +92,27 @@ def explain_loop_gradient(failure: Failure) -> Explained:
     """Explain reverse mode through a loop with an unknown number of steps."""
     jnp, lax = spelled(failure, "jax.numpy"), spelled(failure, "jax.lax")
     return Explained(note("doctor.error_loop_gradient"), note("doctor.write_known_steps", jnp=jnp, lax=lax))
+
+
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("TypeError", "grad output", explain_grad_output,
+        rf"Gradient only defined for scalar-output functions\. Output had shape: (?P<shape>{SHAPE})"),
+    Rule("TypeError", "grad output", explain_grad_output,
+        r"Gradient only defined for scalar-output functions\. Output was (?P<value>\(|None|)"),
+    Rule("TypeError", "grad output", explain_grad_output,
+        r"(?P<transform>\w+) requires real-valued outputs \(.*?\), but got (?P<dtype>\w+)\."),
+    Rule("TypeError", "grad input", explain_grad_input,
+        r"(?P<transform>\w+) requires real-(?: or complex-)?valued inputs \(.*?\), but got (?P<dtype>\w+)\."),
+    Rule("TypeError", "grad argument", explain_grad_argument,
+        r"differentiating with respect to argnums=(?P<argnums>.+?) requires at least (?P<needed>\d+) "
+        r"positional arguments to be passed by the caller, but got only (?P<given>\d+)"),
+    Rule("TypeError", "aux", explain_aux,
+        r"expected function with aux output to return a two-element tuple, but got type"),
+    Rule("AttributeError", "no rule", explain_no_rule,
+        r"No (?P<rule>VJP|JVP) defined for custom_\w+ function (?P<function>.+) using def"),
+    Rule("ValueError", "loop gradient", explain_loop_gradient,
+        r"Reverse-mode differentiation does not work for lax\.while_loop or lax\.fori_loop"),
+)
+# fmt: on
