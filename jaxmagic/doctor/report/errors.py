@@ -9,10 +9,12 @@ from .error_remedies import REMEDY_NOTES
 from .out_of_memory import MEMORY_NOTES
 from .quoted import quoted
 from .wrong_arguments.arrays import ARRAY_NOTES, USES
-from .wrong_arguments.calls import CALL_NOTES
+from .wrong_arguments.control_flow import CONTROL_FLOW_NOTES
 from .wrong_arguments.meshes import MESH_NOTES
 from .wrong_arguments.modules import MODULE_NOTES
 from .wrong_arguments.shapes import SHAPE_NOTES
+from .wrong_arguments.transforms import TRANSFORM_NOTES
+from .wrong_arguments.values import VALUE_NOTES
 
 #: How each need of a number is worded.
 _NEEDS = {
@@ -208,7 +210,9 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     **REMEDY_NOTES,
     **MEMORY_NOTES,
     **SHAPE_NOTES,
-    **CALL_NOTES,
+    **CONTROL_FLOW_NOTES,
+    **TRANSFORM_NOTES,
+    **VALUE_NOTES,
     **MESH_NOTES,
     **MODULE_NOTES,
     **ARRAY_NOTES,
