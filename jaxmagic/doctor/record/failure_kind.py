@@ -76,4 +76,13 @@ Kind = Literal[
     "image axes",  # a convolution of flax gets an array without an axis for channels
     "features",  # a convolution gets another number of channels than its kernel takes
     "nondiff",  # a traced value was passed to an argument in nondiff_argnums
+    "cotangents",  # a backward rule returns another number or structure of cotangents
+    "cotangent type",  # a backward rule returns a cotangent of another type than its argument
+    "rule pair",  # a forward rule or a JVP rule does not return a pair
+    "rule output",  # a rule returns something else than its function
+    "tangent output",  # a JVP rule returns a tangent of another type than its output
+    "forward mode",  # forward mode through a custom_vjp function
+    "closure",  # a custom_vjp function uses a traced value from outside
+    "dtypes",  # operands have different dtypes that JAX does not convert
+    "refused dtype",  # an operation does not take a dtype
 ]

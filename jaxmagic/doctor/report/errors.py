@@ -10,6 +10,8 @@ from .out_of_memory import MEMORY_NOTES
 from .quoted import quoted
 from .wrong_arguments.arrays import ARRAY_NOTES, USES
 from .wrong_arguments.control_flow import CONTROL_FLOW_NOTES
+from .wrong_arguments.custom_rules import CUSTOM_RULE_NOTES
+from .wrong_arguments.dtypes import DTYPE_NOTES
 from .wrong_arguments.meshes import MESH_NOTES
 from .wrong_arguments.modules import MODULE_NOTES
 from .wrong_arguments.shapes import SHAPE_NOTES
@@ -213,6 +215,8 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     **CONTROL_FLOW_NOTES,
     **TRANSFORM_NOTES,
     **VALUE_NOTES,
+    **CUSTOM_RULE_NOTES,
+    **DTYPE_NOTES,
     **MESH_NOTES,
     **MODULE_NOTES,
     **ARRAY_NOTES,

@@ -33,7 +33,7 @@ def users_entries(error: BaseException) -> list[Entry]:
 
 
 def entries_of(recognized: Recognized) -> list[Entry]:
-    """Return the entries of the traceback that leads to the user's code: of the exception, or of the one behind it."""
+    """Return the entries of the traceback that leads to the user's code; it may be of the exception behind."""
     entries = [*_entries(recognized.error.__traceback__)]
     if recognized.behind is not None and not any(is_users(each.where) for each in entries):
         entries = [*_entries(recognized.behind.__traceback__)]

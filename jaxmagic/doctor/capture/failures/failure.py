@@ -12,7 +12,7 @@ from ....records.cell_names import text_of
 from ....runtime.around import of_type
 from ...analysis.failures import messages
 from ...analysis.failures.differences import differences
-from ...analysis.failures.origin import FIRST_TRIES, OF_TRACED
+from ...analysis.failures.origin import FIRST_TRIES, OF_TRACED, OF_TRANSFORMED
 from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
 from ...record.failure import Failure
 from ...record.library_use import Selector
@@ -41,7 +41,7 @@ from .statement import Place
 from .traced.decided import decision_of
 from .traced.escapes import escapes_of
 from .traced.leaked import Around, calls_around, has_leaked, is_nested, is_vmapped, used
-from .traced.values import beginning, common_origin, handed, meant, values_in, with_leaked
+from .traced.values import beginning, common_origin, handed, meant, values_in, with_closure, with_leaked
 
 
 def read_failure(error: BaseException, limits: Limits | None = None) -> Failure | None:
@@ -75,7 +75,7 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         detail=messages.detail(kind, text),
         traced=traced,
         differences=differences(text) if kind in ("carry", "branches", "pytree") else (),
-        said=tuple(recognized.said.items()) if kind != "nan" else transformed_at(recognized.error),
+        said=(*recognized.said.items(), *(transformed_at(recognized.error) if kind in OF_TRANSFORMED else ())),
     )
     if not users:
         return facts
@@ -128,6 +128,8 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
     around = calls_around([each.frame for each in entries])
     if facts.kind in OF_TRACED and has_leaked(facts.traced, place, last.frame, around):
         facts = replace(facts, kind="leak", detail=None)
+    if facts.kind == "leak" and len(users) > 1:
+        facts = with_closure(facts, last, users[-2])
     if facts.kind == "leak":
         facts = with_leaked(facts, used(place), last.frame, around)
     values = tuple(values_in(place.whole, last.frame, around if facts.kind == "leak" else None))

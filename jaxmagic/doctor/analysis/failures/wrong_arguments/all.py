@@ -10,8 +10,8 @@ from ....record.failure_kind import Kind
 from . import meshes, modules
 from .explained import Explained, Rule
 from .shapes import broadcasting, products
-from .transforms import control_flow, derivatives, mapped, options
-from .values import formats, non_arrays, python_values, updates
+from .transforms import control_flow, custom_rules, derivatives, mapped, options
+from .values import formats, mixed_dtypes, non_arrays, python_values, updates
 
 _RULES: tuple[Rule, ...] = (
     *products.RULES,
@@ -21,10 +21,12 @@ _RULES: tuple[Rule, ...] = (
     *non_arrays.RULES,
     *control_flow.RULES,
     *derivatives.RULES,
+    *custom_rules.RULES,
     *mapped.RULES,
     *options.RULES,
     *meshes.RULES,
     *python_values.RULES,
+    *mixed_dtypes.RULES,
     *modules.RULES,
 )
 

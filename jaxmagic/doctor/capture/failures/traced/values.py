@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import FrameType
 
-from .....runtime.tracing import origin_of, type_of
+from .....runtime.around import attribute, of_type
+from .....runtime.tracing import is_tracer, origin_of, type_of
 from ....analysis.failures import messages
 from ....analysis.failures.expression import MOST_VALUES
 from ....record.failure import Failure, Handed, Traced, Value
@@ -17,6 +18,17 @@ from ..entries import Entry
 from ..statement import Place
 from .decided import code_of
 from .leaked import Around, leaked_in, tracers_in
+
+
+def with_closure(facts: Failure, last: Entry, caller: Entry) -> Failure:
+    """Tell a leak from a ``custom_vjp`` function that uses a traced value from outside, which JAX calls the same."""
+    node, code = caller.place.node, last.frame.f_code
+    function = value_of(node.func, caller.frame) if isinstance(node, ast.Call) else None
+    if of_type("__name__", type(function)) != "custom_vjp" or code_of(attribute(function, "fun")) is not code:
+        return facts
+    names = [name for name in code.co_freevars if is_tracer(last.frame.f_locals.get(name))]
+    said = ("function", code.co_name), ("names", ", ".join(names))
+    return replace(facts, kind="closure", said=said) if names else facts
 
 
 def with_leaked(facts: Failure, node: ast.AST | None, frame: FrameType, around: Around) -> Failure:
