@@ -85,4 +85,10 @@ Kind = Literal[
     "closure",  # a custom_vjp function uses a traced value from outside
     "dtypes",  # operands have different dtypes that JAX does not convert
     "refused dtype",  # an operation does not take a dtype
+    "axis",  # an array does not have an axis
+    "index count",  # there are more indices than axes
+    "mask shape",  # a mask has another shape than the array
+    "start count",  # there is another number of starts of a slice than axes
+    "start dtype",  # starts of a slice are floats, or integers of several dtypes
+    "slice size",  # a slice or an update is larger than its array
 ]

@@ -12,6 +12,7 @@ from .wrong_arguments.arrays import ARRAY_NOTES, USES
 from .wrong_arguments.control_flow import CONTROL_FLOW_NOTES
 from .wrong_arguments.custom_rules import CUSTOM_RULE_NOTES
 from .wrong_arguments.dtypes import DTYPE_NOTES
+from .wrong_arguments.indexing import INDEXING_NOTES
 from .wrong_arguments.meshes import MESH_NOTES
 from .wrong_arguments.modules import MODULE_NOTES
 from .wrong_arguments.shapes import SHAPE_NOTES
@@ -217,6 +218,7 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     **VALUE_NOTES,
     **CUSTOM_RULE_NOTES,
     **DTYPE_NOTES,
+    **INDEXING_NOTES,
     **MESH_NOTES,
     **MODULE_NOTES,
     **ARRAY_NOTES,

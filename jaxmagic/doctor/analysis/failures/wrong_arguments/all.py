@@ -9,13 +9,14 @@ from ....record.failure import Failure
 from ....record.failure_kind import Kind
 from . import meshes, modules
 from .explained import Explained, Rule
-from .shapes import broadcasting, products
+from .shapes import broadcasting, indexing, products
 from .transforms import control_flow, custom_rules, derivatives, mapped, options
 from .values import formats, mixed_dtypes, non_arrays, python_values, updates
 
 _RULES: tuple[Rule, ...] = (
     *products.RULES,
     *broadcasting.RULES,
+    *indexing.RULES,
     *updates.RULES,
     *formats.RULES,
     *non_arrays.RULES,

@@ -16,7 +16,19 @@ SHAPE = r"\([\d, ]*\)"
 SHAPES = r"\([\d, ()]*\)"
 
 #: Problems with shapes, which are those of one element under ``jax.vmap``.
-_SHAPES = "product", "batch", "einsum", "einsum axes", "broadcast", "broadcast to", "joined", "stacked", "reshaped"
+_SHAPES = (
+    "product",
+    "batch",
+    "einsum",
+    "einsum axes",
+    "broadcast",
+    "broadcast to",
+    "joined",
+    "stacked",
+    "reshaped",
+    "axis",
+    "index count",
+)
 
 
 class Explained(NamedTuple):

@@ -225,6 +225,9 @@ RULES = (
     Rule("ValueError", "broadcast to", explain_broadcast_to,
         r"Incompatible types for broadcasting: input type=(?P<shape>\w+\[[\d,]*\]) and requested "
         r"type=(?P<requested>\w+\[[\d,]*\])"),
+    Rule("ValueError", "broadcast to", explain_broadcast_to,
+        rf"Cannot broadcast to shape with fewer dimensions: arr_shape=(?P<shape>{SHAPE}) "
+        rf"shape=(?P<requested>{SHAPE})"),
     Rule("TypeError", "joined", explain_joined,
         r"Cannot concatenate arrays with shapes that differ in dimensions other than the one being "
         rf"concatenated: concatenating along dimension (?P<axis>\d+) for shapes (?P<shapes>{SHAPES})"),
