@@ -91,4 +91,9 @@ Kind = Literal[
     "start count",  # there is another number of starts of a slice than axes
     "start dtype",  # starts of a slice are floats, or integers of several dtypes
     "slice size",  # a slice or an update is larger than its array
+    "signature",  # JAX calls a function with other arguments than it takes
+    "callable",  # there is a value in place of a function
+    "tangents",  # a tangent or a cotangent does not fit the value that it belongs to
+    "no tuple",  # the primals of jvp() are no tuple
+    "donated twice",  # a call donates an array that it gets twice
 ]

@@ -16,6 +16,7 @@ from .wrong_arguments.indexing import INDEXING_NOTES
 from .wrong_arguments.meshes import MESH_NOTES
 from .wrong_arguments.modules import MODULE_NOTES
 from .wrong_arguments.shapes import SHAPE_NOTES
+from .wrong_arguments.signatures import SIGNATURE_NOTES
 from .wrong_arguments.transforms import TRANSFORM_NOTES
 from .wrong_arguments.values import VALUE_NOTES
 
@@ -214,6 +215,7 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     **MEMORY_NOTES,
     **SHAPE_NOTES,
     **CONTROL_FLOW_NOTES,
+    **SIGNATURE_NOTES,
     **TRANSFORM_NOTES,
     **VALUE_NOTES,
     **CUSTOM_RULE_NOTES,

@@ -19,7 +19,7 @@ from ...record.library_use import Selector
 from .buffers import Donors, deleted_in, donors_of
 from .calls import called_name, jit_call
 from .entries import Entry, beyond, entries_of, library_in
-from .held import largest_alive
+from .held import largest_alive, shared_in
 from .holder import holder_of
 from .libraries.batches import module_in
 from .libraries.selectors import selector_of
@@ -143,6 +143,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
     lines = text_of(last.where.file)
     running = [each.frame.f_code for each in users]
     deleted = deleted_in(place, last.frame) if facts.kind == "deleted" else ()
+    shared = shared_in(place.node, last.frame) if facts.kind == "donated twice" else []
     donors = donors_of(deleted, last.frame, last.where, place) if deleted else Donors()
     alive = largest_alive(last.frame.f_globals) if facts.kind == "memory" else ()
     return replace(
@@ -160,7 +161,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         nested=None if begun is None else is_nested(users[begun].frame),
         handed=tuple(handed(users, begun)),
         escapes=escapes_of(facts.traced, facts.detail) if facts.kind == "leak" else (),
-        detail=", ".join(deleted) or _named(facts, place, last.frame),
+        detail=", ".join([*deleted, *shared]) or _named(facts, place, last.frame),
         donated_by=donors.calls,
         donated_before=donors.before,
         decides=decision_of(place, last.frame, running) if facts.kind == "bool" else None,

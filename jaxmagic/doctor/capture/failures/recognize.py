@@ -16,6 +16,7 @@ from ....runtime.tracing import is_tracer, tracer_names
 from ...analysis.failures.messages import LONGEST, is_jax_file, kind_of
 from ...analysis.failures.wrong_arguments.all import read
 from ...record.failure_kind import Kind
+from .called import was_called_by_jax
 from .statement import operation
 
 #: Kinds of which the message is flax's own, or NumPy's in a function of flax.
@@ -94,6 +95,8 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
     if wrong is None or (wrong[0] == "format" and wrong[1]["tracer"] not in tracer_names()):
         return None
     if wrong[0] in _OF_FLAX and not _is_in_flax(error):
+        return None
+    if wrong[0] == "signature" and not was_called_by_jax(error.__traceback__, wrong[1]["function"]):
         return None
     if wrong[0] == "hash" and (is_from_jax(error) or wrong[1]["type"] not in {"ArrayImpl", *tracer_names()}):
         return None

@@ -21,7 +21,32 @@ def _write_float_input(jnp: str, one: str) -> str:
     )
 
 
+def _same(names: str) -> str:
+    if not names:
+        return "Two arguments of the call hold the same array"
+    return f"{quoted(names)} are one array" if " and " in names else f"{quoted(names)} is passed twice"
+
+
+def _shape_or_dtype(text: str) -> str:
+    return f"shape {text}" if text.startswith("(") else f"type {quoted(text)}"
+
+
 TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
+    "error_tangents": lambda needed, given, forward: (
+        f"A {'tangent' if forward else 'cotangent'} has {_shape_or_dtype(given)}, but the "
+        f"{'value' if forward else 'output'} that it belongs to needs {_shape_or_dtype(needed)}."
+    ),
+    "write_tangents": lambda forward, value, jnp: (
+        f"Each value of the second tuple has a tangent of its shape in the third one, such as {jnp}.ones_like(x); "
+        "integers have tangents of dtype jax.dtypes.float0."
+        if forward
+        else f"The function that jax.vjp returns takes a cotangent like the output: {jnp}.ones_like(y) for y, pull = "
+        "jax.vjp(f, x). For an output with axes, jax.jacrev gives all derivatives."
+    ),
+    "error_no_tuple": lambda: (
+        "The primals and the tangents of jax.jvp are no tuples: they need one entry per argument."
+    ),
+    "write_tuple": lambda jax: f"Put them into tuples, also if there is one argument: {jax}.jvp(f, (x,), (t,)).",
     "error_no_rule": lambda function, rule: (
         f"{quoted(function)} is a custom_{rule.lower()} function, but its rule for derivatives is not defined yet."
     ),
@@ -119,6 +144,15 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
     "write_jit_numbers": lambda option, last: (
         f"Positions count from 0, so the last one is {last}. Names are safer: "
         f"{option.replace('argnums', 'argnames')}=."
+    ),
+    "error_donated_twice": lambda names, used: (
+        f"{_same(names)}. The call donates it, so that its memory is free for the result, but also "
+        f"{'uses it as another argument' if used else 'donates it a second time'}."
+    ),
+    "write_donated_copy": lambda copied, jax: (
+        f"Pass a copy for one of them{f', {quoted(copied)}' if copied else ''}, or do not donate it. States that begin "
+        f"alike, such as parameters and their moving average, are often one array: {jax}.tree.map(jax.numpy.copy, "
+        "params) makes a second one."
     ),
     "error_nondiff": lambda rule: (
         f"A traced value is passed for an argument that {quoted(rule)} has in nondiff_argnums. It has to be known "

@@ -10,7 +10,7 @@ from ....record.failure_kind import Kind
 from . import meshes, modules
 from .explained import Explained, Rule
 from .shapes import broadcasting, indexing, products
-from .transforms import control_flow, custom_rules, derivatives, mapped, options
+from .transforms import control_flow, custom_rules, derivatives, mapped, options, signatures
 from .values import formats, mixed_dtypes, non_arrays, python_values, updates
 
 _RULES: tuple[Rule, ...] = (
@@ -25,6 +25,7 @@ _RULES: tuple[Rule, ...] = (
     *custom_rules.RULES,
     *mapped.RULES,
     *options.RULES,
+    *signatures.RULES,
     *meshes.RULES,
     *python_values.RULES,
     *mixed_dtypes.RULES,

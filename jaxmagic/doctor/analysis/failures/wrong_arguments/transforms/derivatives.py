@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+
 from ......records.note import note
 from .....record.failure import Failure
-from ...expression import spelled
+from ...expression import expression_of, spelled
 from ...messages import short_type
 from ..explained import SHAPE, Explained, Rule
 from ..operands import fact, shortened
@@ -94,6 +96,32 @@ def explain_loop_gradient(failure: Failure) -> Explained:
     return Explained(note("doctor.error_loop_gradient"), note("doctor.write_known_steps", jnp=jnp, lax=lax))
 
 
+def explain_tangents(failure: Failure) -> Explained:
+    """Explain tangents or cotangents that do not fit the values that they belong to."""
+    needed, returned = short_type(fact(failure, "needed")), short_type(fact(failure, "given"))
+    forward = bool(fact(failure, "forward"))
+    named = [each.text for each in failure.operands if each.keyword is None and each.text.isidentifier()]
+    found = note("doctor.error_tangents", needed=needed, given=returned, forward=forward)
+    example = named[1] if forward and len(named) > 1 else "y"
+    return Explained(
+        found, note("doctor.write_tangents", forward=forward, value=example, jnp=spelled(failure, "jax.numpy"))
+    )
+
+
+def explain_no_tuple(failure: Failure) -> Explained:
+    """Explain primals and tangents of ``jvp()`` that are not in tuples."""
+    failing = expression_of(failure)
+    node = None if failing is None or failure.library is not None else failing.node
+    code = None
+    if failing is not None and isinstance(node, ast.Call) and len(node.args) == 3 and not node.keywords:
+        tuples = [ast.Tuple(elts=[each], ctx=ast.Load()) for each in node.args[1:]]
+        bare = not any(isinstance(each, ast.Tuple | ast.List | ast.Starred) for each in node.args)
+        code = (
+            failing.with_node(ast.Call(func=node.func, args=[node.args[0], *tuples], keywords=[])) if bare else None
+        )
+    return Explained(note("doctor.error_no_tuple"), note("doctor.write_tuple", jax=spelled(failure, "jax")), code)
+
+
 #: The messages that are explained here.
 # fmt: off
 RULES = (
@@ -114,5 +142,16 @@ RULES = (
         r"No (?P<rule>VJP|JVP) defined for custom_\w+ function (?P<function>.+) using def"),
     Rule("ValueError", "loop gradient", explain_loop_gradient,
         r"Reverse-mode differentiation does not work for lax\.while_loop or lax\.fori_loop"),
+    Rule("ValueError", "tangents", explain_tangents,
+        rf"(?P<forward>jvp) called with different primal and tangent shapes; ?Got primal shape (?P<needed>{SHAPE}) "
+        rf"and tangent shape as (?P<given>{SHAPE})"),
+    Rule("TypeError", "tangents", explain_tangents,
+        r"primal and tangent arguments to jax\.(?P<forward>jvp) do not match; dtypes[\s\S]*?expected tangent dtype "
+        r"(?P<needed>\w+), but got tangent dtype (?P<given>\w+)"),
+    Rule("ValueError", "tangents", explain_tangents,
+        r"unexpected JAX type \(e\.g\. shape/dtype\) for argument to (?:vjp|VJP) function: got (?P<given>\S+), but "
+        r"expected (?P<needed>\S+) because"),
+    Rule("TypeError", "no tuple", explain_no_tuple,
+        r"primal and tangent arguments to jax\.jvp must be tuples or lists; found "),
 )
 # fmt: on

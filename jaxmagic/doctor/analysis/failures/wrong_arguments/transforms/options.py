@@ -8,6 +8,7 @@ from ......records.call_stack import Frame, is_users
 from ......records.cell_names import known_as
 from ......records.note import note
 from .....record.failure import Failure
+from ...expression import spelled
 from ..explained import Explained, Rule
 from ..operands import fact
 
@@ -68,6 +69,16 @@ def explain_size(failure: Failure) -> Explained:
     )
 
 
+def explain_donated_twice(failure: Failure) -> Explained:
+    """Explain an array that one call donates, and gets for another argument as well."""
+    names = (failure.detail or "").split(", ")
+    used = bool(fact(failure, "used"))
+    other = names[-1]
+    copied = f"{other}.copy()" if other else ""
+    found = note("doctor.error_donated_twice", names=" and ".join(dict.fromkeys(names)), used=used)
+    return Explained(found, note("doctor.write_donated_copy", copied=copied, jax=spelled(failure, "jax")))
+
+
 #: The messages that are explained here.
 # fmt: off
 RULES = (
@@ -92,5 +103,9 @@ RULES = (
     Rule("UnexpectedTracerError", "nondiff", explain_nondiff,
         r"Found a JAX Tracer object passed as an argument to a (?P<rule>custom_\w+) function in a position "
         r"indicated by nondiff_argnums"),
+    Rule("JaxRuntimeError|XlaRuntimeError|ValueError", "donated twice", explain_donated_twice,
+        r"INVALID_ARGUMENT: Attempt to donate the same buffer twice"),
+    Rule("JaxRuntimeError|XlaRuntimeError|ValueError", "donated twice", explain_donated_twice,
+        r"INVALID_ARGUMENT: Attempt to (?P<used>use) a buffer that was previously donated in the same call"),
 )
 # fmt: on
