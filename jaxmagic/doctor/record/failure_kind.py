@@ -96,4 +96,5 @@ Kind = Literal[
     "tangents",  # a tangent or a cotangent does not fit the value that it belongs to
     "no tuple",  # the primals of jvp() are no tuple
     "donated twice",  # a call donates an array that it gets twice
+    "attribute",  # JAX arrays lack an attribute that those of other libraries have
 ]

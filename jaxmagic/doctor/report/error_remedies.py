@@ -216,6 +216,9 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         f"Make the items an array. {jnp}.argmax(items == x) is the position of the first item that is equal, or 0 if "
         f"none is, and {jnp}.sum(items == x) is how many are, in place of {quoted(function)}."
     ),
+    "write_stored_outside": lambda function: (
+        f"Return the value, and call {quoted(function)} with it outside of the traced function, where it has numbers."
+    ),
     "write_known_size": lambda: (
         "Take it from what is known during tracing: x.shape, a Python number that the function closes over, or a "
         "static argument that is a Python number. A size that depends on an array cannot be computed under jit."
@@ -231,6 +234,10 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_stored": lambda array, jnp: (
         f"{quoted(array)} holds numbers. Make it a JAX array, {jnp}.zeros() or {jnp}.asarray({quoted(array)}), and "
         f"write {quoted(array)} = {quoted(array)}.at[index].set(value)."
+    ),
+    "write_random": lambda function, jax: (
+        f"Use a function of {jax}.random with a key, such as {jax}.random.normal(key, shape), in place of "
+        f"{quoted(function)}."
     ),
     "write_no_numpy": lambda jnp: (
         f"Use {jnp} in place of NumPy on traced values, or call the function outside of the traced function. "

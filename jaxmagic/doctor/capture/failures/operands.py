@@ -185,6 +185,9 @@ def _array_type(value: Any) -> str | None:
         kind = type_of(value)
         return None if kind is None else short_type(kind)
     numpy = sys.modules.get("numpy")
+    home, name = str(of_type("__module__", type(value))), of_type("__name__", type(value))
+    if name == "PRNGKeyArray" and home.partition(".")[0] == "jax":
+        return f"{value.dtype.name}[{','.join(map(str, value.shape))}]"
     if numpy is not None and (is_exactly(value, numpy.ndarray) or is_a(value, numpy.generic)):
         return short_type(f"{value.dtype.name}[{','.join(map(str, value.shape))}]")
     return None

@@ -60,6 +60,25 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         f"Make a key once, key = {jax}.random.key(0), and pass it as the first argument. Each draw needs a new one: "
         f"key, subkey = {jax}.random.split(key)."
     ),
+    "error_keys_mixed": lambda: (
+        "A key of jax.random.key() is combined with an array that is no such key, perhaps one of "
+        "jax.random.PRNGKey(), which returns two uint32 numbers."
+    ),
+    "write_new_keys": lambda jax: (
+        f"Make all keys with {jax}.random.key(). {jax}.random.wrap_key_data(old) makes a key of an old one, "
+        f"{jax}.random.key_data(key) returns its numbers."
+    ),
+    "error_key_mapped": lambda: (
+        "jax.vmap maps over the two numbers of a single key of jax.random.PRNGKey(), and half a key is none."
+    ),
+    "write_keys": lambda jax: (
+        f"Give each element a key of its own, with {jax}.random.split(key, n); or the same one to all, with None for "
+        "it in in_axes=."
+    ),
+    "error_attribute": lambda array, name: (
+        f"{quoted(array) or 'The value'} is a JAX array, which has no {quoted(name)}."
+    ),
+    "write_attribute": lambda replacement: f"Write {quoted(replacement)}.",
     "error_truth": _truth,
     "write_elementwise": _elementwise,
     "write_one_truth": lambda jnp: (

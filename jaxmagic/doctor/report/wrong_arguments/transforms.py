@@ -43,9 +43,7 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
         else f"The function that jax.vjp returns takes a cotangent like the output: {jnp}.ones_like(y) for y, pull = "
         "jax.vjp(f, x). For an output with axes, jax.jacrev gives all derivatives."
     ),
-    "error_no_tuple": lambda: (
-        "The primals and the tangents of jax.jvp are no tuples: they need one entry per argument."
-    ),
+    "error_no_tuple": lambda: "The primals and tangents of jax.jvp are no tuples with an entry per argument.",
     "write_tuple": lambda jax: f"Put them into tuples, also if there is one argument: {jax}.jvp(f, (x,), (t,)).",
     "error_no_rule": lambda function, rule: (
         f"{quoted(function)} is a custom_{rule.lower()} function, but its rule for derivatives is not defined yet."
@@ -150,9 +148,9 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
         f"{'uses it as another argument' if used else 'donates it a second time'}."
     ),
     "write_donated_copy": lambda copied, jax: (
-        f"Pass a copy for one of them{f', {quoted(copied)}' if copied else ''}, or do not donate it. States that begin "
-        f"alike, such as parameters and their moving average, are often one array: {jax}.tree.map(jax.numpy.copy, "
-        "params) makes a second one."
+        f"Pass a copy for one of them{f', {quoted(copied)}' if copied else ''}, or do not donate it. States that "
+        f"begin alike, such as parameters and their moving average, are often one array: "
+        f"{jax}.tree.map(jax.numpy.copy, params) makes a second one."
     ),
     "error_nondiff": lambda rule: (
         f"A traced value is passed for an argument that {quoted(rule)} has in nondiff_argnums. It has to be known "

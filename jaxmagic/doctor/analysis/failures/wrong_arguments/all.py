@@ -11,7 +11,7 @@ from . import meshes, modules
 from .explained import Explained, Rule
 from .shapes import broadcasting, indexing, products
 from .transforms import control_flow, custom_rules, derivatives, mapped, options, signatures
-from .values import formats, mixed_dtypes, non_arrays, python_values, updates
+from .values import attributes, formats, keys, mixed_dtypes, non_arrays, python_values, updates
 
 _RULES: tuple[Rule, ...] = (
     *products.RULES,
@@ -28,6 +28,8 @@ _RULES: tuple[Rule, ...] = (
     *signatures.RULES,
     *meshes.RULES,
     *python_values.RULES,
+    *keys.RULES,
+    *attributes.RULES,
     *mixed_dtypes.RULES,
     *modules.RULES,
 )

@@ -121,8 +121,10 @@ def _short(spec: str) -> str:
 
 
 def _entries(spec: str) -> list[str]:
-    call = ast.parse(spec, mode="eval").body
-    return [ast.unparse(each) for each in call.args] if isinstance(call, ast.Call) else []
+    """Return the entries of a spec, which JAX also writes as a tuple."""
+    node = ast.parse(spec, mode="eval").body
+    entries = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.Tuple) else []
+    return [ast.unparse(each) for each in entries]
 
 
 #: The messages that are explained here.
@@ -157,6 +159,9 @@ RULES = (
         rf".*?NamedSharding\(.*?spec=(?P<spec>{_SPEC}).*?implies that (?:array axis|the global size of its "
         r"dimension) (?P<axis>\d+) (?:is partitioned|should be divisible by) (?P<parts>\d+)(?: times)?, but "
         rf"(?:the dimension size|it) is (?:equal to )?(?P<size>\d+) \(full shape: (?P<type>{SHAPE})"),
+    Rule("ValueError", "spec division", explain_spec_division,
+        r"Sharding spec (?P<spec>\([^()]*\)) implies that array axis (?P<axis>\d+) is partitioned (?P<parts>\d+) "
+        r"times, but does not evenly divide the dimension size (?P<size>\d+)\."),
     Rule("ValueError", "spec axis", explain_spec_axis,
         r"shard_map (?P<specs>in_specs|out_specs) argument must refer to an axis marked as manual "
         r"\((?:frozenset\()?\{(?P<axes>[^}]*)\}\)?\), but:\s+\w+_specs\S* refers to '(?P<axis>[^']+)'"),

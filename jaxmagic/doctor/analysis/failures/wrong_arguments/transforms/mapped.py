@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from ......records.note import note
 from .....record.failure import Failure
+from ...expression import expression_of, spelled
 from ..explained import SHAPE, Explained, Rule
 from ..operands import fact, shapes_in, shortened
 
@@ -24,6 +26,11 @@ def explain_vmap_rank(failure: Failure) -> Explained:
     matching = [place for place, each in enumerate(positional) if each.shape == shape]
     unknown = any(each.shape is None for each in positional)
     certain = len(matching) == 1 and not unknown and len(positional) == len(failure.operands)
+    keys = [place for place in matching if (positional[place].type or "").startswith("key<")]
+    failing = expression_of(failure)
+    direct = failing is not None and isinstance(failing.node, ast.Call) and isinstance(failing.node.func, ast.Call)
+    if len(keys) == 1 and direct and "in_axes" not in (failure.statement or ""):
+        certain, matching = True, keys
     place = matching[0] if certain else -1
     entries = ["0"] * len(positional)
     if certain:
@@ -36,7 +43,9 @@ def explain_vmap_rank(failure: Failure) -> Explained:
             axis=int(fact(failure, "axis")),
             shape=fact(failure, "shape"),
         ),
-        note("doctor.write_not_mapped", axes=axes),
+        note("doctor.write_keys", jax=spelled(failure, "jax"))
+        if certain and place in keys
+        else note("doctor.write_not_mapped", axes=axes),
     )
 
 

@@ -9,7 +9,7 @@ from .....record.failure import Failure
 from ...conditions import membership, use_of
 from ...expression import Expression, expression_of, spelled
 from ...numbers import MATH, replaced
-from ..explained import SHAPE, Explained, Rule
+from ..explained import Explained, Rule
 from ..operands import fact, shortened
 
 
@@ -67,21 +67,6 @@ def explain_hash(failure: Failure) -> Explained:
     return Explained(found, note("doctor.write_no_hash", jnp=spelled(failure, "jax.numpy"), traced=traced))
 
 
-def explain_key(failure: Failure) -> Explained:
-    """Explain a function of ``jax.random`` that does not get one key, or a key that is used as a number."""
-    jax, shape = spelled(failure, "jax"), fact(failure, "shape")
-    if shape:
-        function = fact(failure, "function")
-        found = note("doctor.error_several_keys", function=function, shape=shape)
-        return Explained(found, note("doctor.write_one_key", function=function, jax=jax))
-    operation, array = fact(failure, "operation"), fact(failure, "array")
-    if operation or array:
-        return Explained(note("doctor.error_key_used", operation=operation), note("doctor.write_other_key", jax=jax))
-    got = fact(failure, "number") or fact(failure, "type").rpartition(".")[2].replace("NoneType", "None")
-    found = note("doctor.error_no_key", got=got, dtype=fact(failure, "dtype"))
-    return Explained(found, note("doctor.write_key", jax=jax))
-
-
 #: The messages that are explained here.
 # fmt: off
 RULES = (
@@ -91,18 +76,5 @@ RULES = (
         r"Only scalar arrays can be converted to Python scalars; got arr\.ndim=(?P<axes>\d+)"),
     Rule("TypeError", "hash", explain_hash,
         r"unhashable type: '(?:[\w.]+\.)?(?P<type>\w*Tracer|ArrayImpl)'"),
-    Rule("ValueError", "key", explain_key,
-        rf"(?P<function>\w+) accepts a single key, but was given a key array of shape (?P<shape>{SHAPE}) != \(\)"),
-    Rule("TypeError", "key", explain_key,
-        r"(?P<operation>[\w-]+) does not accept dtypes .*key<\w+>"),
-    Rule("TypeError", "key", explain_key,
-        r"unexpected PRNG key type <class '(?P<type>.+?)'>"),
-    Rule("TypeError", "key", explain_key,
-        r"JAX encountered invalid PRNG key data: expected key_data to have ndim, shape, and dtype attributes\. "
-        r"Got (?P<number>-?\d[\w.+-]*)$"),
-    Rule("TypeError", "key", explain_key,
-        r"JAX encountered invalid PRNG key data: expected key_data\.dtype = uint32; got dtype=(?P<dtype>\w+)"),
-    Rule("TypeError", "key", explain_key,
-        r"JAX array with PRNGKey dtype cannot be converted to a (?P<array>NumPy) array"),
 )
 # fmt: on
