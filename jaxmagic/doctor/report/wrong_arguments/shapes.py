@@ -117,6 +117,13 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
     "error_no_axis": _no_axis,
     "error_einsum": _einsum,
     "error_einsum_axes": _einsum_axes,
+    "error_square": lambda function, shape: (
+        f"{quoted(function)} needs square matrices, but gets an array of shape {shape}."
+    ),
+    "write_square": lambda jnp: (
+        f"Correct the line that made it. For the factor of a covariance, decompose x.T @ x; {jnp}.linalg.qr takes "
+        "any matrix."
+    ),
     "error_broadcast": _broadcast,
     "error_broadcast_to": _broadcast_to,
     "error_joined": _joined,

@@ -44,7 +44,7 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
         "jax.vjp(f, x). For an output with axes, jax.jacrev gives all derivatives."
     ),
     "error_no_tuple": lambda: "The primals and tangents of jax.jvp are no tuples with an entry per argument.",
-    "write_tuple": lambda jax: f"Put them into tuples, also if there is one argument: {jax}.jvp(f, (x,), (t,)).",
+    "write_tuples": lambda jax: f"Put them into tuples, also if there is one argument: {jax}.jvp(f, (x,), (t,)).",
     "error_no_rule": lambda function, rule: (
         f"{quoted(function)} is a custom_{rule.lower()} function, but its rule for derivatives is not defined yet."
     ),
@@ -73,10 +73,15 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
         f"Reduce the result, with .sum() or .mean(). {jax}.vmap({jax}.grad(f)) gives the gradient of each element of "
         f"a batch, {jax}.jacrev(f) all derivatives of all outputs."
     ),
-    "error_grad_tuple": lambda: "The differentiated function returns a tuple, but only a scalar has a gradient.",
-    "write_has_aux": lambda jax: (
+    "error_grad_container": lambda container: (
+        f"The differentiated function returns a {container}, but only a scalar has a gradient."
+    ),
+    "write_has_aux": lambda jax, pair: (
         f"If the first of two results is the number and the other one is extra, use {jax}.value_and_grad(f, "
         "has_aux=True), or grad with has_aux=True."
+        if pair
+        else f"Return the number alone. With {jax}.value_and_grad(f, has_aux=True), the function returns a pair: the "
+        "number, and what is extra."
     ),
     "error_grad_value": lambda none: (
         f"The differentiated function returns {'None' if none else 'something else than a number'}, but only "

@@ -35,6 +35,8 @@ def explain_broadcast(failure: Failure) -> Explained:
     shapes = shapes_in(fact(failure, "shapes"))
     texts = with_shapes(failure, shapes)
     axis, sizes = _differing(shapes)
+    if not texts and _called(failure).endswith("cholesky"):  # which averages the matrix and its transpose first
+        return _square(failure, shapes[0])
     found = note(
         "doctor.error_broadcast",
         operands=listed(texts or [], shapes),
@@ -43,6 +45,11 @@ def explain_broadcast(failure: Failure) -> Explained:
         sizes=" and ".join(map(str, sizes)),
     )
     return Explained(found, _fitting(failure, shapes, texts) or note("doctor.write_broadcast"))
+
+
+def _square(failure: Failure, shape: Shape) -> Explained:
+    found = note("doctor.error_square", function=_called(failure), shape=written(shape))
+    return Explained(found, note("doctor.write_square", jnp=spelled(failure, "jax.numpy")))
 
 
 def _differing(shapes: list[Shape]) -> tuple[int, list[int]]:

@@ -11,6 +11,9 @@ from ...messages import short_type
 from ..explained import SHAPE, Explained, Rule
 from ..operands import fact, shortened
 
+#: How containers are written that a function returns in place of a number.
+_CONTAINERS = {"(": "tuple", "[": "list", "{": "dictionary"}
+
 
 def explain_grad_output(failure: Failure) -> Explained:
     """Explain a function that returns no scalar, or no real one."""
@@ -23,8 +26,9 @@ def explain_grad_output(failure: Failure) -> Explained:
         return Explained(found, note("doctor.write_float_output"))
     if shape:
         return Explained(note("doctor.error_grad_shape", shape=shape), note("doctor.write_scalar", jax=jax))
-    if value == "(":
-        return Explained(note("doctor.error_grad_tuple"), note("doctor.write_has_aux", jax=jax))
+    if value in _CONTAINERS:
+        found = note("doctor.error_grad_container", container=_CONTAINERS[value])
+        return Explained(found, note("doctor.write_has_aux", jax=jax, pair=value == "("))
     return Explained(note("doctor.error_grad_value", none=value == "None"), note("doctor.write_returns_scalar"))
 
 
@@ -119,7 +123,7 @@ def explain_no_tuple(failure: Failure) -> Explained:
         code = (
             failing.with_node(ast.Call(func=node.func, args=[node.args[0], *tuples], keywords=[])) if bare else None
         )
-    return Explained(note("doctor.error_no_tuple"), note("doctor.write_tuple", jax=spelled(failure, "jax")), code)
+    return Explained(note("doctor.error_no_tuple"), note("doctor.write_tuples", jax=spelled(failure, "jax")), code)
 
 
 #: The messages that are explained here.
@@ -128,7 +132,7 @@ RULES = (
     Rule("TypeError", "grad output", explain_grad_output,
         rf"Gradient only defined for scalar-output functions\. Output had shape: (?P<shape>{SHAPE})"),
     Rule("TypeError", "grad output", explain_grad_output,
-        r"Gradient only defined for scalar-output functions\. Output was (?P<value>\(|None|)"),
+        r"Gradient only defined for scalar-output functions\. Output was (?P<value>[({\[]|None|)"),
     Rule("TypeError", "grad output", explain_grad_output,
         r"(?P<transform>\w+) requires real-valued outputs \(.*?\), but got (?P<dtype>\w+)\."),
     Rule("TypeError", "grad input", explain_grad_input,
