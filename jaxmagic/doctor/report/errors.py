@@ -138,7 +138,8 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     ),
     "error_behind": lambda error, behind: f"This explains the {error} behind the {behind}.",
     "error_run_by": lambda file, location: (
-        f"The text of {quoted(file)} is not kept, so it is unknown which expression failed. It was run at {printable(location)}."
+        f"The text of {quoted(file)} is not kept, so it is unknown which expression failed. It was run at "
+        f"{printable(location)}."
     ),
     "error_in_library": lambda function, location: (
         f"It happened in {quoted(function)} ({location}), which this line calls directly or through other calls."

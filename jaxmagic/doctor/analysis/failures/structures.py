@@ -48,7 +48,7 @@ def explain_pytree(failure: Failure) -> RuleFinding:
     """Explain two pytrees that had to have the same structure."""
     first, more = _first(failure)
     found = note("doctor.error_pytree", path=first.path, expected=first.expected, got=first.got)
-    if "NoneType" in (first.expected, first.got) and not first.path.startswith("shard_map "):
+    if {"None", "NoneType"} & {first.expected, first.got} and not first.path.startswith("shard_map "):
         return _finding(failure, found, more, note("doctor.write_none_leaf"))
     of_specs = first.path.startswith("shard_map ")
     return _finding(failure, found, more, note("doctor.write_specs") if of_specs else note("doctor.write_same_tree"))

@@ -16,7 +16,7 @@ from ....runtime.tracing import is_tracer, tracer_names
 from ...analysis.failures.messages import LONGEST, is_jax_file, kind_of
 from ...analysis.failures.wrong_arguments.all import read
 from ...record.failure_kind import Kind
-from .called import was_called_by_jax
+from .called import called_by_jax
 from .statement import operation
 
 #: Kinds of which the message is flax's own, or NumPy's in a function of flax.
@@ -96,8 +96,9 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
         return None
     if wrong[0] in _OF_FLAX and not _is_in_flax(error):
         return None
-    if wrong[0] == "signature" and not was_called_by_jax(error.__traceback__, wrong[1]["function"]):
-        return None
+    if wrong[0] == "signature":
+        called = called_by_jax(error.__traceback__, wrong[1]["function"])
+        return None if called is None else ("signature", {**wrong[1], **called})
     if wrong[0] == "hash" and (is_from_jax(error) or wrong[1]["type"] not in {"ArrayImpl", *tracer_names()}):
         return None
     if wrong[0] == "truth" and not (is_from_jax(error) or _has_traced(error)):  # NumPy says it in the same words

@@ -22,7 +22,7 @@ _PASSED = {
 
 
 def _signature(called: str, function: str, takes: int, given: int, missing: str) -> str:
-    who = f"{quoted(called)} calls {quoted(function)}"
+    who = f"{quoted(called) or 'JAX'} calls {quoted(function)}"
     if missing:
         return f"{who} without {missing}."
     if given < 0:
@@ -35,9 +35,22 @@ def _write_signature(called: str) -> str:
     return ends[0] if ends else "Write the function with as many parameters as it is called with."
 
 
+def _write_rule_parameters(rule: str, function: str, nondiff: int) -> str:
+    first = "" if not nondiff else "the argument in nondiff_argnums, then " if nondiff == 1 else f"the {nondiff} "
+    first = first if nondiff < 2 else f"{first}arguments in nondiff_argnums, then "
+    if rule == "fwd":
+        return (
+            f"The forward rule of {quoted(function)} takes the same arguments as {quoted(function)}, in their order."
+        )
+    if rule == "bwd":
+        return f"The backward rule takes {first}the residuals, as one value, and the cotangent of the result."
+    return f"The rule takes {first}two tuples: the primals and the tangents, with an entry for each other argument."
+
+
 SIGNATURE_NOTES: dict[str, Callable[..., str]] = {
     "error_signature": _signature,
     "write_signature": _write_signature,
+    "write_rule_parameters": _write_rule_parameters,
     "error_callable": lambda called, text: (
         f"{quoted(called) or 'A function of JAX'} gets "
         f"{f'the result of {quoted(text)}' if text else 'a value'} where it needs a function."

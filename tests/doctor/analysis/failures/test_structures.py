@@ -9,7 +9,7 @@ from failing_cells import Cell
 def test_none_is_a_pytree_without_leaves() -> None:
     cell = Cell("jax.tree.map(lambda x, y: y, {'a': 1.0, 'b': None}, {'a': 1.0, 'b': 2.0})  # here")
     assert cell.finding.line == cell.here
-    assert "differ at ['b']: one has NoneType" in cell.said
+    assert "one has None" in cell.said
     assert "is_leaf=lambda x: x is None" in cell.said
 
 

@@ -18,14 +18,18 @@ def explain_signature(failure: Failure) -> Explained:
     takes, given = int(fact(failure, "takes") or -1), int(fact(failure, "given") or -1)
     if "." in function:  # a method, of which Python counts self as well
         takes = given = -1
+    rule, wrapped = fact(failure, "rule"), fact(failure, "wrapped")
     found = note(
         "doctor.error_signature",
-        called=called,
+        called="" if rule else called,
         function=function,
         takes=takes,
         given=given,
         missing=fact(failure, "missing"),
     )
+    if rule:
+        nondiff = int(fact(failure, "nondiff"))
+        return Explained(found, note("doctor.write_rule_parameters", rule=rule, function=wrapped, nondiff=nondiff))
     return Explained(found, note("doctor.write_signature", called=called))
 
 

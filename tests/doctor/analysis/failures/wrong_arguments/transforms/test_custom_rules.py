@@ -171,3 +171,43 @@ def test_a_leak_in_a_custom_vjp_function_stays_a_leak() -> None:
     """)
     assert cell.finding.line == cell.here
     assert cell.failure.kind == "leak"
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward", "said", "written"),
+    [
+        ("x", "r, g", "JAX calls f_fwd with 2 arguments, but it takes 1.", "same arguments as f, in their order"),
+        (
+            "x, n",
+            "r, g",
+            "JAX calls f_bwd with 3 arguments, but it takes 2.",
+            "takes the argument in nondiff_argnums,",
+        ),
+        ("x, n", "n, r, g, h", "JAX calls f_bwd without 'h'.", "the residuals, as one value, and the cotangent"),
+    ],
+)
+def test_a_rule_with_other_parameters(forward: str, backward: str, said: str, written: str) -> None:
+    cell = Cell(f"""
+        @functools.partial(jax.custom_vjp, nondiff_argnums=(1,))
+        def f(x, n): return x * n
+        def f_fwd({forward}): return x * 2, x
+        def f_bwd({backward}): return (g,)
+        f.defvjp(f_fwd, f_bwd)
+        jax.grad(f)(2.0, 3)  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(said)
+    assert written in cell.said
+
+
+def test_a_jvp_rule_with_the_arguments_of_its_function() -> None:
+    cell = Cell("""
+        @jax.custom_jvp
+        def f(x): return x
+        @f.defjvp
+        def rule(x): return x, x
+        jax.grad(f)(1.0)  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("JAX calls rule with 2 arguments, but it takes 1.")
+    assert "two tuples: the primals and the tangents" in cell.said
