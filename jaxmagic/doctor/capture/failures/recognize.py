@@ -92,7 +92,7 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
     if kind is not None:
         return kind, {}
     wrong = read(names, text)
-    if wrong is None or (wrong[0] == "format" and wrong[1]["tracer"] not in tracer_names()):
+    if wrong is None or wrong[1].get("tracer", "") not in ("", *tracer_names()):
         return None
     if wrong[0] in _OF_FLAX and not _is_in_flax(error):
         return None

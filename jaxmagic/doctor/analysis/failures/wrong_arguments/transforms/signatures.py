@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from ......records.note import note
 from .....record.failure import Failure
@@ -13,7 +14,7 @@ from ..operands import fact, shortened
 
 def explain_signature(failure: Failure) -> Explained:
     """Explain a function that JAX calls with another number of arguments than it takes."""
-    failing, function = expression_of(failure), fact(failure, "function").replace("<locals>.", "")
+    failing, function = expression_of(failure), re.sub(r".*<(?!lambda>)\w+>\.", "", fact(failure, "function"))
     called = "" if failing is None else failing.called or ""
     takes, given = int(fact(failure, "takes") or -1), int(fact(failure, "given") or -1)
     if "." in function:  # a method, of which Python counts self as well

@@ -42,7 +42,7 @@ def explain_attribute(failure: Failure) -> Explained:
     node = None if failing is None or failure.library is not None else failing.node
     array = shortened(ast.unparse(node.value)) if isinstance(node, ast.Attribute) else ""
     found = note("doctor.error_attribute", array=array, name=name)
-    if fact(failure, "traced") and name in _OUTSIDE:
+    if fact(failure, "tracer") and name in _OUTSIDE:
         return Explained(found, note("doctor.write_no_numpy", jnp=jnp))
     names = {"x": array or "x", "jax": spelled(failure, "jax"), "jnp": jnp, "np": spelled(failure, "numpy")}
     return Explained(found, note("doctor.write_attribute", replacement=_REPLACED[name].format(**names)))
@@ -52,7 +52,7 @@ def explain_attribute(failure: Failure) -> Explained:
 # fmt: off
 RULES = (
     Rule("AttributeError", "attribute", explain_attribute,
-        r"'?(?:[\w.]*\.)?(?:ArrayImpl|(?P<traced>\w+Tracer))'?(?: object)? has no attribute "
+        r"(?:'jaxlib[\w.]*\.ArrayImpl'|'?(?P<tracer>\w+Tracer)'?)(?: object)? has no attribute "
         rf"'?(?P<name>{'|'.join(_REPLACED)})'?$"),
 )
 # fmt: on

@@ -37,6 +37,20 @@ def test_a_function_with_other_parameters(code: str, said: str, written: str) ->
     assert written in cell.said
 
 
+def test_an_inner_function_is_named_without_the_one_around_it() -> None:
+    cell = Cell("""
+        def outer():
+            def body(a): return a
+            return lax.scan(body, 0.0, jnp.ones(3))  # here
+        outer()
+    """)
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("lax.scan calls body with 2 arguments, but it takes 1.")
+    assert (
+        "lax.scan calls <lambda> with 2" in Cell("[lax.scan(lambda c: c, 0.0, jnp.ones(3)) for _ in range(1)]").said
+    )
+
+
 def test_a_method_is_not_counted_with_self() -> None:
     cell = Cell("""
         class Model:

@@ -57,7 +57,10 @@ def test_attributes_of_other_libraries(code: str, array: str, written: str) -> N
     assert written in cell.said
 
 
-@pytest.mark.parametrize("code", ["x.foo", "jnp.foo", "[].numpy()"])
+@pytest.mark.parametrize(
+    "code",
+    ["x.foo", "jnp.foo", "[].numpy()", "type('ArrayImpl', (), {})().numpy", "type('MyTracer', (), {})().numpy"],
+)
 def test_other_attributes_have_no_explanation(code: str) -> None:
     cell = Cell(f"x = jnp.ones(3)\n{code}")
     assert cell.error is not None
