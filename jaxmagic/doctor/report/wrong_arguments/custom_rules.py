@@ -57,7 +57,7 @@ CUSTOM_RULE_NOTES: dict[str, Callable[..., str]] = {
         f"{'(x), residuals' if forward else '(*primals), tangent'}."
     ),
     "error_tangent_output": lambda needed, returned: (
-        f"The JVP rule returns a tangent of type {quoted(returned)}, but that of its output is {quoted(needed)}."
+        f"The JVP rule returns a tangent of type {quoted(returned)}, but its output needs {quoted(needed)}."
     ),
     "write_tangent_output": lambda: (
         "The tangent has the shape and the dtype of the output: what reduces the primal reduces the tangent as well."

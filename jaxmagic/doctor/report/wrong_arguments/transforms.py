@@ -33,8 +33,9 @@ def _shape_or_dtype(text: str) -> str:
 
 TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
     "error_tangents": lambda needed, given, forward: (
-        f"A {'tangent' if forward else 'cotangent'} has {_shape_or_dtype(given)}, but the "
-        f"{'value' if forward else 'output'} that it belongs to needs {_shape_or_dtype(needed)}."
+        f"A tangent has {_shape_or_dtype(given)}, but its primal needs {_shape_or_dtype(needed)}."
+        if forward
+        else f"The cotangent has {_shape_or_dtype(given)}, but the output needs {_shape_or_dtype(needed)}."
     ),
     "write_tangents": lambda forward, value, jnp: (
         f"Each value of the second tuple has a tangent of its shape in the third one, such as {jnp}.ones_like(x); "
@@ -149,8 +150,8 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
         f"{option.replace('argnums', 'argnames')}=."
     ),
     "error_donated_twice": lambda names, used: (
-        f"{_same(names)}. The call donates it, so that its memory is free for the result, but also "
-        f"{'uses it as another argument' if used else 'donates it a second time'}."
+        f"{_same(names)}, and the call donates it "
+        f"{'once, so its memory is reused while the other argument needs it' if used else 'twice'}."
     ),
     "write_donated_copy": lambda copied, jax: (
         f"Pass a copy for one of them{f', {quoted(copied)}' if copied else ''}, or do not donate it. States that "

@@ -32,10 +32,10 @@ def test_the_gradient_of_a_loop_with_an_unknown_number_of_steps(bounds: str) -> 
     [
         (
             "jax.jvp(f, (x,), (jnp.ones(4),))",
-            "A tangent has shape (4,), but the value that it belongs to needs shape",
+            "A tangent has shape (4,), but its primal needs shape (3,).",
         ),
-        ("jax.jvp(f, (x,), (jnp.ones(3, int),))", "A tangent has type int32, but the value that it belongs to needs"),
-        ("jax.vjp(f, x)[1](x)", "A cotangent has type f32[3], but the output that it belongs to needs type f32[]."),
+        ("jax.jvp(f, (x,), (jnp.ones(3, int),))", "A tangent has type int32, but its primal needs type float32."),
+        ("jax.vjp(f, x)[1](x)", "The cotangent has type f32[3], but the output needs type f32[]."),
     ],
 )
 def test_tangents_that_do_not_fit(code: str, said: str) -> None:

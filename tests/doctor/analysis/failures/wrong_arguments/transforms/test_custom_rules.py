@@ -108,7 +108,7 @@ def test_a_jvp_rule_without_a_pair_or_with_another_tangent() -> None:
     assert cell.said.startswith("rule, a rule of f, returns a single value, but it has to return a pair: an output")
     cell = Cell(source.format("f(x), t"))
     assert cell.finding.line == cell.here
-    assert cell.said.startswith("The JVP rule returns a tangent of type f32[3], but that of its output is f32[].")
+    assert cell.said.startswith("The JVP rule returns a tangent of type f32[3], but its output needs f32[].")
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,19 @@ from failing_cells import Cell
 @pytest.mark.parametrize(
     ("code", "said", "written"),
     [
-        ("both(a, a)", "a is passed twice. The call donates it", "donates it a second time"),
-        ("one(a, a)", "a is passed twice. The call donates it", "uses it as another argument"),
+        ("both(a, a)", "a is passed twice, and the call donates it twice", "Pass a copy for one of them"),
+        ("one(a, a)", "a is passed twice, and the call donates it once", "while the other argument needs it"),
         (
             "both(state, 1.0)",
-            "state['w'] and state['ema'] are one array.",
+            "state['w'] and state['ema'] are one array, and",
             "a copy for one of them, state['ema'].copy()",
         ),
         ("both(a + 1, jnp.ones(4))", "", ""),
-        ("both(*pair)", "Two arguments of the call hold the same array.", "Pass a copy for one of them, or do not"),
+        (
+            "both(*pair)",
+            "Two arguments of the call hold the same array, and",
+            "Pass a copy for one of them, or do not",
+        ),
     ],
 )
 def test_an_array_that_is_donated_twice(code: str, said: str, written: str) -> None:
