@@ -97,4 +97,6 @@ Kind = Literal[
     "no tuple",  # the primals of jvp() are no tuple
     "donated twice",  # a call donates an array that it gets twice
     "attribute",  # JAX arrays lack an attribute that those of other libraries have
+    "conv rank",  # input and kernel of a convolution have different numbers of axes
+    "conv padding",  # the padding of a convolution has no pairs
 ]

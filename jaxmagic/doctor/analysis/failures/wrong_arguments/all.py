@@ -9,7 +9,7 @@ from ....record.failure import Failure
 from ....record.failure_kind import Kind
 from . import meshes, modules
 from .explained import Explained, Rule
-from .shapes import broadcasting, indexing, products
+from .shapes import broadcasting, convolutions, indexing, products
 from .transforms import control_flow, custom_rules, derivatives, mapped, options, signatures
 from .values import attributes, formats, keys, mixed_dtypes, non_arrays, python_values, updates
 
@@ -17,6 +17,7 @@ _RULES: tuple[Rule, ...] = (
     *products.RULES,
     *broadcasting.RULES,
     *indexing.RULES,
+    *convolutions.RULES,
     *updates.RULES,
     *formats.RULES,
     *non_arrays.RULES,

@@ -16,19 +16,12 @@ SHAPE = r"\([\d, ]*\)"
 SHAPES = r"\([\d, ()]*\)"
 
 #: Problems with shapes, which are those of one element under ``jax.vmap``.
-_SHAPES = (
-    "product",
-    "batch",
-    "einsum",
-    "einsum axes",
-    "broadcast",
-    "broadcast to",
-    "joined",
-    "stacked",
-    "reshaped",
-    "axis",
-    "index count",
+# fmt: off
+_OF_ELEMENTS = (
+    "product", "batch", "einsum", "einsum axes", "broadcast", "broadcast to", "joined", "stacked", "reshaped", "axis",
+    "index count", "mask shape", "slice size", "conv rank",
 )
+# fmt: on
 
 
 class Explained(NamedTuple):
@@ -59,7 +52,7 @@ class Rule(NamedTuple):
 def finding_of(failure: Failure, explained: Explained) -> RuleFinding:
     """Make the finding, with notes on what the line calls and on what changes the meaning of shapes."""
     evidence = evidence_of(failure)
-    if failure.kind in _SHAPES and failure.vmapped:
+    if failure.kind in _OF_ELEMENTS and failure.vmapped:
         evidence = (*evidence, note("doctor.error_vmapped_shapes"))
     return RuleFinding(
         rule="error",
