@@ -76,4 +76,27 @@ Kind = Literal[
     "image axes",  # a convolution of flax gets an array without an axis for channels
     "features",  # a convolution gets another number of channels than its kernel takes
     "nondiff",  # a traced value was passed to an argument in nondiff_argnums
+    "cotangents",  # a backward rule returns another number or structure of cotangents
+    "cotangent type",  # a backward rule returns a cotangent of another type than its argument
+    "rule pair",  # a forward rule or a JVP rule does not return a pair
+    "rule output",  # a rule returns something else than its function
+    "tangent output",  # a JVP rule returns a tangent of another type than its output
+    "forward mode",  # forward mode through a custom_vjp function
+    "closure",  # a custom_vjp function uses a traced value from outside
+    "dtypes",  # operands have different dtypes that JAX does not convert
+    "refused dtype",  # an operation does not take a dtype
+    "axis",  # an array does not have an axis
+    "index count",  # there are more indices than axes
+    "mask shape",  # a mask has another shape than the array
+    "start count",  # there is another number of starts of a slice than axes
+    "start dtype",  # starts of a slice are floats, or integers of several dtypes
+    "slice size",  # a slice or an update is larger than its array
+    "signature",  # JAX calls a function with other arguments than it takes
+    "callable",  # there is a value in place of a function
+    "tangents",  # a tangent or a cotangent does not fit the value that it belongs to
+    "no tuple",  # the primals of jvp() are no tuple
+    "donated twice",  # a call donates an array that it gets twice
+    "attribute",  # JAX arrays lack an attribute that those of other libraries have
+    "conv rank",  # input and kernel of a convolution have different numbers of axes
+    "conv padding",  # the padding of a convolution has no pairs
 ]

@@ -88,31 +88,6 @@ def _write_static(argument: str, type: str, function: str, option: str = "") -> 
     )
 
 
-def _dtype(jnp: str, name: str) -> str:
-    return f"{jnp}.{'bool_' if name == 'bool' else name}"
-
-
-def _write_carry_dtype(
-    leaf: str, expected: str, got: str, expected_dtype: str = "", got_dtype: str = "", jnp: str = "jnp"
-) -> str:
-    if not expected_dtype or not got_dtype:
-        return f"Return {quoted(leaf) or 'the carry'} with the type that it came in, {quoted(expected)}."
-    return (
-        f"Begin with {quoted(got)}, as in {jnp}.asarray(x, {_dtype(jnp, got_dtype)}), or end the body with "
-        f"{jnp}.asarray(x, {_dtype(jnp, expected_dtype)}), so that {quoted(leaf) or 'the carry'} keeps its type. "
-        "Both take arrays and Python numbers."
-    )
-
-
-def _write_branch_dtype(expected: str, got: str, dtype: str = "", jnp: str = "jnp") -> str:
-    if not dtype:
-        return f"Return the same type from each branch, {quoted(expected)} or {quoted(got)}."
-    return (
-        f"Convert the result that is not {_dtype(jnp, dtype)}: {jnp}.asarray(x, {_dtype(jnp, dtype)}) takes arrays "
-        "and Python numbers."
-    )
-
-
 REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_selection": _write_selection,
     "write_decided": _write_decided,
@@ -216,6 +191,9 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         f"Make the items an array. {jnp}.argmax(items == x) is the position of the first item that is equal, or 0 if "
         f"none is, and {jnp}.sum(items == x) is how many are, in place of {quoted(function)}."
     ),
+    "write_stored_outside": lambda function: (
+        f"Return the value, and call {quoted(function)} with it outside of the traced function, where it has numbers."
+    ),
     "write_known_size": lambda: (
         "Take it from what is known during tracing: x.shape, a Python number that the function closes over, or a "
         "static argument that is a Python number. A size that depends on an array cannot be computed under jit."
@@ -231,6 +209,10 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_stored": lambda array, jnp: (
         f"{quoted(array)} holds numbers. Make it a JAX array, {jnp}.zeros() or {jnp}.asarray({quoted(array)}), and "
         f"write {quoted(array)} = {quoted(array)}.at[index].set(value)."
+    ),
+    "write_random": lambda function, jax: (
+        f"Use a function of {jax}.random with a key, such as {jax}.random.normal(key, shape), in place of "
+        f"{quoted(function)}."
     ),
     "write_no_numpy": lambda jnp: (
         f"Use {jnp} in place of NumPy on traced values, or call the function outside of the traced function. "
@@ -282,24 +264,5 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         + f"Replace other inputs before it, as in {jnp}.log({jnp}.where(x > 0, x, 1)): a where() behind "
         "the operation "
         "leaves NaN in the gradient."
-    ),
-    "write_carry_dtype": _write_carry_dtype,
-    "write_carry_shape": lambda leaf: (
-        f"Begin with the type that the body returns, or return {quoted(leaf) or 'the carry'} with the "
-        "type it came in. "
-        "A carry cannot grow: allocate it in full and set its elements with .at[i].set()."
-    ),
-    "write_carry_metadata": lambda leaf, type: (
-        f"Make {quoted(leaf) or 'it'} once, outside of the loop, and change its arrays alone in the body, for "
-        f"example with dataclasses.replace(). Other fields of {quoted(type)}, such as functions, must stay equal: a "
-        "function that is re-created is another one."
-    ),
-    "write_carry_structure": lambda expected: (
-        "Return the carry with the structure that it came in; a body of scan() returns it as the first of two things."
-    ),
-    "write_branch_dtype": _write_branch_dtype,
-    "write_branch_structure": lambda: "Return the same structure with the same shapes from each branch.",
-    "write_same_tree": lambda: (
-        "Pass pytrees with the same containers, keys and lengths; jax.tree.structure(x) shows the structure of each."
     ),
 }

@@ -8,11 +8,18 @@ from ...terminal import printable
 from .error_remedies import REMEDY_NOTES
 from .out_of_memory import MEMORY_NOTES
 from .quoted import quoted
+from .structures import STRUCTURE_NOTES
 from .wrong_arguments.arrays import ARRAY_NOTES, USES
-from .wrong_arguments.calls import CALL_NOTES
+from .wrong_arguments.control_flow import CONTROL_FLOW_NOTES
+from .wrong_arguments.custom_rules import CUSTOM_RULE_NOTES
+from .wrong_arguments.dtypes import DTYPE_NOTES
+from .wrong_arguments.indexing import INDEXING_NOTES
 from .wrong_arguments.meshes import MESH_NOTES
 from .wrong_arguments.modules import MODULE_NOTES
 from .wrong_arguments.shapes import SHAPE_NOTES
+from .wrong_arguments.signatures import SIGNATURE_NOTES
+from .wrong_arguments.transforms import TRANSFORM_NOTES
+from .wrong_arguments.values import VALUE_NOTES
 
 #: How each need of a number is worded.
 _NEEDS = {
@@ -87,48 +94,6 @@ def _depends(function: str, location: str, transform: str, arguments: str) -> st
     )
 
 
-def _carry(loop: str, leaf: str, expected: str, got: str, aspect: str) -> str:
-    if not expected:
-        return f"The carry of {quoted(loop)} ends with another type or structure than it began with."
-    return (
-        f"{quoted(leaf) or 'The carry'} of {quoted(loop)} begins as {_kind(expected)} and ends as "
-        f"{_kind(got)}{_differing(aspect)}."
-    )
-
-
-def _kind(text: str) -> str:
-    """Put an article before a word such as ``tuple``; types such as ``f32[3]`` have none."""
-    if text == "NoneType":
-        return "None"
-    leaf = text in ("leaf", "pytree leaf", "ArrayImpl") or text.endswith("Tracer")
-    text = "single value" if leaf else quoted(text)
-    return f"{'an' if text[:1] in 'aeiou' else 'a'} {text}" if text.replace(" ", "").isalpha() else text
-
-
-def _differing(aspect: str) -> str:
-    return "" if aspect in ("", "structure", "metadata") else f": the {quoted(aspect)} differ"
-
-
-def _branches(function: str, leaf: str, expected: str, got: str, aspect: str) -> str:
-    if not expected:
-        return f"The branches of {quoted(function)} return different types or structures."
-    at = f" at {quoted(leaf)}" if leaf else ""
-    return (
-        f"One branch of {quoted(function)} returns {_kind(expected)}{at} and another "
-        f"{_kind(got)}{_differing(aspect)}."
-    )
-
-
-def _pytree(path: str, expected: str, got: str) -> str:
-    if not expected:
-        return "Two pytrees that must have the same structure differ. JAX's message says where."
-    at = f" at {quoted(path)}" if path else ""
-    return (
-        f"Two pytrees that must have the same structure differ{at}: one has {quoted(expected)}, the other "
-        f"{quoted(got)}."
-    )
-
-
 ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_condition": _condition,
     "error_number": _number,
@@ -137,9 +102,6 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_static": _static,
     "error_static_traced": _static_traced,
     "error_leak": _leak,
-    "error_carry": _carry,
-    "error_branches": _branches,
-    "error_pytree": _pytree,
     "error_deleted": lambda names: (
         f"{quoted(names)} were donated or deleted: their memory has been freed or used for other arrays."
         if ", " in names
@@ -175,13 +137,14 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         "The line runs inside jax.vmap, which traces its function. JAX does not say which argument it is."
     ),
     "error_behind": lambda error, behind: f"This explains the {error} behind the {behind}.",
+    "error_run_by": lambda file, location: (
+        f"The text of {quoted(file)} is not kept, so it is unknown which expression failed. It was run at "
+        f"{printable(location)}."
+    ),
     "error_in_library": lambda function, location: (
         f"It happened in {quoted(function)} ({location}), which this line calls directly or through other calls."
     ),
     "error_fallback": lambda function, code: f"To go on now, call {quoted(function)} without jit: {printable(code)}",
-    "error_differs_too": lambda leaf, expected, got: (
-        f"{quoted(leaf) or 'Another leaf'} differs as well: {quoted(expected)} and {quoted(got)}."
-    ),
     "error_created": lambda location: f"It was computed at {location}.",
     "error_escaped": lambda location, code: f"It escaped at {location}: {quoted(code)}",
     "error_may_escape": lambda location, code: f"It may have escaped at {location}: {quoted(code)}",
@@ -206,9 +169,16 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     ),
     "error_unexplained": lambda error: f"There is no explanation for this {quoted(error)} of JAX yet.",
     **REMEDY_NOTES,
+    **STRUCTURE_NOTES,
     **MEMORY_NOTES,
     **SHAPE_NOTES,
-    **CALL_NOTES,
+    **CONTROL_FLOW_NOTES,
+    **SIGNATURE_NOTES,
+    **TRANSFORM_NOTES,
+    **VALUE_NOTES,
+    **CUSTOM_RULE_NOTES,
+    **DTYPE_NOTES,
+    **INDEXING_NOTES,
     **MESH_NOTES,
     **MODULE_NOTES,
     **ARRAY_NOTES,

@@ -103,6 +103,8 @@ def _numpy_remedy(failure: Failure, failing: Expression | None) -> tuple[Note, s
             code = failing.with_node(new)
         code = None if code is None else with_imports(failure, code, "jax.numpy")
         return note("doctor.write_function", function=called, replacement=f"{jnp}.{name}"), code
+    if full.startswith("numpy.random.") or called.startswith(f"{spelled(failure, 'numpy')}.random."):
+        return note("doctor.write_random", function=called, jax=spelled(failure, "jax")), None
     if full.startswith("scipy."):
         return note("doctor.write_scipy", function=called), None
     if failure.library is not None and not full:

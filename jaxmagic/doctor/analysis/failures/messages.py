@@ -133,7 +133,7 @@ def detail(kind: Kind, text: str) -> str | None:
     the type of an unhashable argument.
     """
     patterns = {
-        "number": r"The problem arose with the `(\w+)` function|This occurred in the (\w+)\(\) method|The (\w+)\(\) "
+        "number": r"The problem arose with the `(\w+)` function|occurred in the (\w+)(?:\(\))? method|The (\w+)\(\) "
         r"method was called|(?:argument of|size argument of|in|the|arose for the first argument of) "
         r"((?:jnp|jax\.numpy)\.\w+)|(axis) argument must be|jit-compiling (jnp\.\w+)",
         "index": r"The (__index__)\(\) method",

@@ -30,15 +30,11 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
     """Explain ``FloatingPointError`` of JAX's debugging flags."""
     operation = failure.detail or ""
     domain = _DOMAINS.get(operation.removeprefix("jit(").removesuffix(")"), "")
-    said = dict(failure.said)
-    transformed = []
-    if said and said["location"] != failure.line:
-        transformed = [note("doctor.error_transformed", location=said["location"], code=said["code"])]
     return RuleFinding(
         rule="error",
         found=note("doctor.error_not_finite", operation=operation),
         line=failure.line,
         source=failure.source,
-        evidence=(*transformed, *evidence_of(failure)),
+        evidence=evidence_of(failure),
         remedy=note("doctor.write_in_domain", domain=domain, jnp=spelled(failure, "jax.numpy")),
     )

@@ -131,6 +131,8 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if need in ("float", "int", "complex", "bool") or name in ("item", "tolist"):
         remedy = note("doctor.write_kept_number", need=name, dtype=_converted(failure.type, name))
         return remedy, _without_conversion(failure, failing, name)
+    if failure.detail == "__reduce__":
+        return note("doctor.write_stored_outside", function=need), None
     if need.startswith("math.") and name in MATH:
         replacement = f"{jnp}.{MATH[name]}"
         return note("doctor.write_function", function=need, replacement=replacement), replaced(

@@ -13,6 +13,9 @@ FIRST_TRIES = "bool", "number", "index", "shape", "static"
 #: The kinds of errors that are about one traced value.
 OF_TRACED = "bool", "number", "index", "shape", "numpy", "mask", "format"
 
+#: The kinds of errors in an operation that JAX derived from one on a line that it names.
+OF_TRANSFORMED = "nan", "cotangents", "cotangent type"
+
 #: A longer call is not shown: nobody pastes it.
 _LONGEST = 1000
 
@@ -26,6 +29,13 @@ def evidence_of(failure: Failure) -> tuple[Note, ...]:
         library = failure.library
         where = f"{known_as(library.file)}:{library.line}"
         notes.append(note("doctor.error_in_library", function=library.function, location=where))
+    if failure.source is None and failure.stack:  # code from a string, as of exec() and %timeit
+        outer = next((each for each in reversed(failure.stack) if each.file != failure.stack[-1].file), None)
+        if outer is not None:
+            notes.append(note("doctor.error_run_by", file=failure.stack[-1].file, location=outer.location))
+    said = dict(failure.said)
+    if failure.kind in OF_TRANSFORMED and said.get("location", failure.line) != failure.line:
+        notes.append(note("doctor.error_transformed", location=said["location"], code=said["code"]))
     if failure.kind in OF_TRACED:
         notes += _origin(failure)
     unjitted = fallback(failure)

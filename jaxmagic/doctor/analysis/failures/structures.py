@@ -8,11 +8,9 @@ from dataclasses import replace
 from ....records.note import Note, note
 from ...record.failure import Difference, Failure
 from ...record.finding import RuleFinding
+from .dtypes import dtype_of, wider_dtype
 from .expression import expression_of, spelled
 from .origin import evidence_of
-
-#: The names of dtypes, by JAX's short ones without their bits.
-_LONG = {"bool": "bool", "bf": "bfloat", "f": "float", "i": "int", "u": "uint", "c": "complex"}
 
 
 def explain_carry(failure: Failure) -> RuleFinding:
@@ -50,6 +48,8 @@ def explain_pytree(failure: Failure) -> RuleFinding:
     """Explain two pytrees that had to have the same structure."""
     first, more = _first(failure)
     found = note("doctor.error_pytree", path=first.path, expected=first.expected, got=first.got)
+    if {"None", "NoneType"} & {first.expected, first.got} and not first.path.startswith("shard_map "):
+        return _finding(failure, found, more, note("doctor.write_none_leaf"))
     of_specs = first.path.startswith("shard_map ")
     return _finding(failure, found, more, note("doctor.write_specs") if of_specs else note("doctor.write_same_tree"))
 
@@ -88,8 +88,8 @@ def _carry_remedy(first: Difference, jnp: str) -> Note:
             leaf=first.path,
             expected=first.expected,
             got=first.got,
-            expected_dtype=_dtype(first.expected),
-            got_dtype=_dtype(first.got),
+            expected_dtype=dtype_of(first.expected),
+            got_dtype=dtype_of(first.got),
             jnp=jnp,
         )
     if first.aspect == "structure":
@@ -101,34 +101,6 @@ def _carry_remedy(first: Difference, jnp: str) -> Note:
 
 def _branches_remedy(first: Difference, jnp: str) -> Note:
     if first.aspect == "dtypes":
-        dtype = _keeping(first.expected, first.got)
+        dtype = wider_dtype(first.expected, first.got)
         return note("doctor.write_branch_dtype", expected=first.expected, got=first.got, dtype=dtype, jnp=jnp)
     return note("doctor.write_branch_structure")
-
-
-def _keeping(first: str, other: str) -> str:
-    """Return the dtype, of two types, that loses less if both become it; empty if numbers cannot become one of them.
-
-    >>> _keeping("i32[]", "f32[]"), _keeping("f32[2]", "bool[2]"), _keeping("bf16[]", "f32[]")
-    ('float32', 'float32', 'float32')
-    >>> _keeping("key<fry>[]", "f32[]")
-    ''
-    """
-    dtypes = _dtype(first), _dtype(other)
-    return max(dtypes, key=_rank) if all(dtypes) else ""
-
-
-def _rank(dtype: str) -> tuple[int, int]:
-    """Order dtypes: numbers with a fraction after integers, and wider ones after narrower ones."""
-    kind = dtype.rstrip("0123456789")
-    return ("bool", "uint", "int", "bfloat", "float", "complex").index(kind), int(dtype[len(kind) :] or 0)
-
-
-def _dtype(type: str) -> str:
-    """Return the name of the dtype of a short type; empty if it has none that a number could be converted to.
-
-    >>> _dtype("bf16[2]"), _dtype("bool[]"), _dtype("key<fry>[]")
-    ('bfloat16', 'bool', '')
-    """
-    match = re.match(r"(bool|bf|f|i|u|c)(\d*)\[", type)
-    return "" if match is None else f"{_LONG[match[1]]}{match[2]}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ....runtime.around import attributes, is_a, is_exactly, member, of_type
-from .calls import is_missing
+from ....runtime.tracing import is_array
+from .calls import Names, is_missing, value_of
 
 #: A larger container is not searched.
 _LARGEST = 1000
@@ -56,6 +58,16 @@ def _items(name: str, value: Any) -> list[tuple[str, Any]]:
 def _is_pytree(kind: type) -> bool:
     """Return whether a class is a dataclass, as the states and modules of libraries are."""
     return of_type("__module__", kind) != "builtins" and member(kind, "__dataclass_fields__") is not None
+
+
+def shared_in(call: ast.AST | None, frame: Names) -> list[str]:
+    """Return the names of an array that the arguments of a call hold more than once; none if it is unknown which."""
+    names: dict[int, list[str]] = {}
+    arguments = [*call.args, *(each.value for each in call.keywords)] if isinstance(call, ast.Call) else []
+    for each in arguments:
+        for name, array in arrays_in(ast.unparse(each), value_of(each, frame), is_array):
+            names.setdefault(id(array), []).append(name)
+    return next((each for each in names.values() if len(each) > 1), [])
 
 
 def largest_alive(namespace: dict[str, Any]) -> tuple[tuple[str, int], ...]:

@@ -20,7 +20,7 @@ from ..remedies.remedy import NotTried
 from ..remedies.user_functions import is_users_function, seen_by
 from ..side_effects.random_generators import RandomGenerators
 from .calls import MISSING, jit_call, value_of, wrapped_function
-from .failure import users_entries
+from .entries import users_entries
 from .statement import Place, definition
 
 #: Longer than this, nothing is measured: the effect shows sooner.

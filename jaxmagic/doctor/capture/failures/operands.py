@@ -137,13 +137,15 @@ def is_outer(place: Place, frame: FrameType) -> bool:
 
 
 def _positional(node: ast.AST | None, frame: FrameType) -> list[ast.expr]:
-    """Return both sides of an operator, or the positional arguments of a call, after the object of a method."""
+    """Return the sides of an operator, what is indexed, or a call's positional arguments, after a method's object."""
     if isinstance(node, ast.BinOp):
         return [node.left, node.right]
     if isinstance(node, ast.AugAssign):
         return [node.target, node.value]
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         return [node.left, node.comparators[0]]
+    if isinstance(node, ast.Subscript):
+        return [node.value]
     if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
         return []
     function = node.func
@@ -183,6 +185,9 @@ def _array_type(value: Any) -> str | None:
         kind = type_of(value)
         return None if kind is None else short_type(kind)
     numpy = sys.modules.get("numpy")
+    home, name = str(of_type("__module__", type(value))), of_type("__name__", type(value))
+    if name == "PRNGKeyArray" and home.partition(".")[0] == "jax":
+        return f"{value.dtype.name}[{','.join(map(str, value.shape))}]"
     if numpy is not None and (is_exactly(value, numpy.ndarray) or is_a(value, numpy.generic)):
         return short_type(f"{value.dtype.name}[{','.join(map(str, value.shape))}]")
     return None

@@ -14,8 +14,9 @@ from ....runtime.around import of_type
 from ....runtime.jax_errors import met_a_deleted_array, ran_out_of_memory
 from ....runtime.tracing import is_tracer, tracer_names
 from ...analysis.failures.messages import LONGEST, is_jax_file, kind_of
-from ...analysis.failures.wrong_arguments.patterns import read
+from ...analysis.failures.wrong_arguments.all import read
 from ...record.failure_kind import Kind
+from .called import called_by_jax
 from .statement import operation
 
 #: Kinds of which the message is flax's own, or NumPy's in a function of flax.
@@ -29,7 +30,7 @@ class Recognized:
     Attributes:
         error: the exception.
         kind: its kind.
-        said: the facts in its message, for a kind whose messages are in ``wrong_arguments.patterns``.
+        said: the facts in its message, for a kind that ``wrong_arguments`` explains.
         behind: the exception that it led to, if that is another one.
     """
 
@@ -91,10 +92,13 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
     if kind is not None:
         return kind, {}
     wrong = read(names, text)
-    if wrong is None or (wrong[0] == "format" and wrong[1]["tracer"] not in tracer_names()):
+    if wrong is None or wrong[1].get("tracer", "") not in ("", *tracer_names()):
         return None
     if wrong[0] in _OF_FLAX and not _is_in_flax(error):
         return None
+    if wrong[0] == "signature":
+        called = called_by_jax(error.__traceback__, wrong[1]["function"])
+        return None if called is None else ("signature", {**wrong[1], **called})
     if wrong[0] == "hash" and (is_from_jax(error) or wrong[1]["type"] not in {"ArrayImpl", *tracer_names()}):
         return None
     if wrong[0] == "truth" and not (is_from_jax(error) or _has_traced(error)):  # NumPy says it in the same words

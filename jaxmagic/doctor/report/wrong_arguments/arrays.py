@@ -36,26 +36,6 @@ def _elementwise(function: str, operator: str) -> str:
     return f"Write {what} to combine element by element, or reduce each array with .all() or .any() first."
 
 
-def _backend(backend: str, present: str) -> str:
-    there = f": its platforms are {quoted(present)}" if present else ""
-    return f"JAX has no backend {quoted(backend)} in this process{there}."
-
-
-def _platforms(backend: str, allowed: str, variable: int) -> str:
-    name = "gpu" if backend in ("gpu", "cuda", "rocm") else backend
-    plugin = f" A {name.upper()} also needs its plugin beside jaxlib." if name in ("gpu", "tpu") else ""
-    set_by = f"The environment variable JAX_PLATFORMS={quoted(allowed)}" if variable else "The option jax_platforms"
-    value = "" if variable else f", which is {quoted(allowed)},"
-    change = "Remove it" if variable else "Leave it out"
-    added = (
-        f"JAX_PLATFORMS={quoted(backend)},{quoted(allowed)}" if variable else f'"{quoted(backend)},{quoted(allowed)}"'
-    )
-    return (
-        f"{set_by}{value} lets JAX use no other platform. {change}, or add the platform ({added}), in a new "
-        f"process before JAX is first used.{plugin}"
-    )
-
-
 ARRAY_NOTES: dict[str, Callable[..., str]] = {
     "error_several_keys": lambda function, shape: (
         f"{quoted(function)} takes one key, but gets an array of keys of shape {quoted(shape)}."
@@ -80,6 +60,25 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         f"Make a key once, key = {jax}.random.key(0), and pass it as the first argument. Each draw needs a new one: "
         f"key, subkey = {jax}.random.split(key)."
     ),
+    "error_keys_mixed": lambda: (
+        "A key of jax.random.key() is combined with an array that is no such key, perhaps one of "
+        "jax.random.PRNGKey(), which returns two uint32 numbers."
+    ),
+    "write_new_keys": lambda jax: (
+        f"Make all keys with {jax}.random.key(). {jax}.random.wrap_key_data(old) makes a key of an old one, "
+        f"{jax}.random.key_data(key) returns its numbers."
+    ),
+    "error_key_mapped": lambda: (
+        "jax.vmap maps over the two numbers of a single key of jax.random.PRNGKey(), and half a key is none."
+    ),
+    "write_keys": lambda jax: (
+        f"Give each element a key of its own, with {jax}.random.split(key, n); or the same one to all, with None for "
+        "it in in_axes=."
+    ),
+    "error_attribute": lambda array, name: (
+        f"{quoted(array) or 'The value'} is a JAX array, which has no {quoted(name)}."
+    ),
+    "write_attribute": lambda replacement: f"Write {quoted(replacement)}.",
     "error_truth": _truth,
     "write_elementwise": _elementwise,
     "write_one_truth": lambda jnp: (
@@ -132,40 +131,5 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
     ),
     "write_at_method": lambda array: (
         f"Make a new array: {array or 'x'} = {array or 'x'}.at[…].set(…), or with .add(…), .multiply(…) and others."
-    ),
-    "error_no_rule": lambda function, rule: (
-        f"{quoted(function)} is a custom_{rule.lower()} function, but its rule for derivatives is not defined yet."
-    ),
-    "write_vjp": lambda function: (
-        f"Call {quoted(function)}.defvjp(forward, backward) after its definition: forward takes the same arguments "
-        "and returns (result, residuals), and backward(residuals, cotangent) returns a tuple with a gradient for "
-        "each argument."
-    ),
-    "write_jvp": lambda function: (
-        f"Define it after {quoted(function)}: @{quoted(function)}.defjvp above a function of (primals, tangents), "
-        "which returns (result, tangent of the result)."
-    ),
-    "error_loop_gradient": lambda: (
-        "Reverse-mode differentiation, as of jax.grad, does not work through a while_loop, or a fori_loop with "
-        "traced bounds: how many steps it takes is unknown when it is traced."
-    ),
-    "write_known_steps": lambda jnp, lax: (
-        f"Take a known number of steps, with {lax}.scan or with {lax}.fori_loop and bounds that are Python numbers, "
-        f"and keep each value once the loop is over: {jnp}.where(done, x, new_x). jax.jvp and jax.jacfwd work "
-        "through a while_loop."
-    ),
-    "error_axis_name": lambda axis, function: (
-        f"{quoted(function) or 'The line'} uses the axis name {quoted(axis)}, but no function around it has bound "
-        "this name."
-    ),
-    "write_axis_name": lambda axis: (
-        f'Call it in a function that is mapped with this name, jax.vmap(f, axis_name="{quoted(axis)}"), or that '
-        "jax.shard_map runs over a mesh with an axis of this name."
-    ),
-    "error_backend": _backend,
-    "write_platforms": _platforms,
-    "write_backend": lambda jax: (
-        f"{jax}.devices() lists the devices that JAX found. A GPU or TPU needs its plugin beside jaxlib, such as "
-        "that of jax[cuda13] or jax[tpu], and a process that was started after its installation."
     ),
 }

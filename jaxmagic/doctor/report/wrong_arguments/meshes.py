@@ -66,6 +66,26 @@ def _write_callback_result(aspect: str, declared: str, returned: str) -> str:
     )
 
 
+def _backend(backend: str, present: str) -> str:
+    there = f": its platforms are {quoted(present)}" if present else ""
+    return f"JAX has no backend {quoted(backend)} in this process{there}."
+
+
+def _platforms(backend: str, allowed: str, variable: int) -> str:
+    name = "gpu" if backend in ("gpu", "cuda", "rocm") else backend
+    plugin = f" A {name.upper()} also needs its plugin beside jaxlib." if name in ("gpu", "tpu") else ""
+    set_by = f"The environment variable JAX_PLATFORMS={quoted(allowed)}" if variable else "The option jax_platforms"
+    value = "" if variable else f", which is {quoted(allowed)},"
+    change = "Remove it" if variable else "Leave it out"
+    added = (
+        f"JAX_PLATFORMS={quoted(backend)},{quoted(allowed)}" if variable else f'"{quoted(backend)},{quoted(allowed)}"'
+    )
+    return (
+        f"{set_by}{value} lets JAX use no other platform. {change}, or add the platform ({added}), in a new "
+        f"process before JAX is first used.{plugin}"
+    )
+
+
 MESH_NOTES: dict[str, Callable[..., str]] = {
     "error_devices": _devices,
     "write_fewer_devices": lambda jax, needed: (
@@ -127,5 +147,19 @@ MESH_NOTES: dict[str, Callable[..., str]] = {
     "write_callback_result": _write_callback_result,
     "write_mesh_axes": lambda jax: (
         f"Give one name per axis. {jax}.make_mesh(shape, names) arranges the devices in a shape."
+    ),
+    "error_axis_name": lambda axis, function: (
+        f"{quoted(function) or 'The line'} uses the axis name {quoted(axis)}, but no function around it has bound "
+        "this name."
+    ),
+    "write_axis_name": lambda axis: (
+        f'Call it in a function that is mapped with this name, jax.vmap(f, axis_name="{quoted(axis)}"), or that '
+        "jax.shard_map runs over a mesh with an axis of this name."
+    ),
+    "error_backend": _backend,
+    "write_platforms": _platforms,
+    "write_backend": lambda jax: (
+        f"{jax}.devices() lists the devices that JAX found. A GPU or TPU needs its plugin beside jaxlib, such as "
+        "that of jax[cuda13] or jax[tpu], and a process that was started after its installation."
     ),
 }

@@ -117,6 +117,25 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
     "error_no_axis": _no_axis,
     "error_einsum": _einsum,
     "error_einsum_axes": _einsum_axes,
+    "error_conv_rank": lambda operands: (
+        "The input and the kernel of a convolution need the same number of axes"
+        f"{f', but they are {quoted(operands)}' if operands else ''}."
+    ),
+    "write_conv_rank": lambda missing: {
+        "batch": "The input needs an axis for the batch: x[None], and [0] of the result.",
+        "channels": "The kernel needs axes for its output and its input channels beside those of the window.",
+    }.get(missing, "The input has axes for the batch and the channels, the kernel for both kinds of channels."),
+    "error_conv_padding": lambda padding: (
+        f"The padding {quoted(padding)} has one number per axis, but a convolution needs a pair, before and after."
+    ),
+    "write_conv_padding": lambda pairs: f'Write {quoted(pairs)} to pad both sides alike, or "SAME" or "VALID".',
+    "error_square": lambda function, shape: (
+        f"{quoted(function)} needs square matrices, but gets an array of shape {shape}."
+    ),
+    "write_square": lambda jnp: (
+        f"Correct the line that made it. For the factor of a covariance, decompose x.T @ x; {jnp}.linalg.qr takes "
+        "any matrix."
+    ),
     "error_broadcast": _broadcast,
     "error_broadcast_to": _broadcast_to,
     "error_joined": _joined,

@@ -49,7 +49,7 @@ def test_numpy_on_a_traced_value(line: str, code: str | None, expected: object) 
         ("from numpy.linalg import det", "det", "Use jnp.linalg.det in place of det."),
         ("from numpy import sin", "sin", "Use jnp.sin in place of sin."),
         ("import numpy.fft as fourier", "fourier.fft", "Use jnp.fft.fft in place of fourier.fft."),
-        ("import random", "np.random.standard_gamma", "Use jnp in place of NumPy on traced values"),
+        ("import random", "np.random.standard_gamma", "Use a function of jax.random with a key"),
     ],
 )
 def test_a_function_of_numpy_under_another_name(imports: str, called: str, remedy: str) -> None:

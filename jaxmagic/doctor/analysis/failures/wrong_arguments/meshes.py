@@ -9,11 +9,15 @@ import re
 from .....records.note import note
 from ....record.failure import Failure
 from ..expression import expression_of, spelled
-from .explained import Explained
+from .explained import SHAPE, Explained, Rule
 from .operands import fact, shapes_in, written
 
 #: JAX's names for the platforms of GPUs.
 _GPUS = "gpu", "cuda", "rocm"
+
+
+#: A partition spec.
+_SPEC = r"P(?:artitionSpec)?\((?:[^()]|\([^()]*\))*\)"
 
 
 def explain_devices(failure: Failure) -> Explained:
@@ -117,5 +121,57 @@ def _short(spec: str) -> str:
 
 
 def _entries(spec: str) -> list[str]:
-    call = ast.parse(spec, mode="eval").body
-    return [ast.unparse(each) for each in call.args] if isinstance(call, ast.Call) else []
+    """Return the entries of a spec, which JAX also writes as a tuple."""
+    node = ast.parse(spec, mode="eval").body
+    entries = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.Tuple) else []
+    return [ast.unparse(each) for each in entries]
+
+
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("ValueError", "devices", explain_devices,
+        r"Number of devices (?P<given>\d+) must (?:be >=|equal) the product of mesh_shape "
+        rf"(?P<shape>{SHAPE})"),
+    Rule("ValueError", "mesh axes", explain_mesh_axes,
+        r"Mesh requires the ndim of its first argument .* but got devices\.ndim == (?P<axes>\d+) and "
+        r"len\(axis_names\) == (?P<names>\d+)"),
+    Rule("NameError", "axis name", explain_axis_name,
+        r"(?:Found an )?unbound axis name: (?P<axis>.+?)(?:\. To fix this, please call (?P<function>\w+) under.*)?$"),
+    Rule("RuntimeError", "backend", explain_backend,
+        r"Unknown backend:? '?(?P<backend>\w+)'?(?: requested)?[\s\S]*?(?:Platforms present are: |Available "
+        r"backends are \[)(?P<present>[\w', ]*)"),
+    Rule("ValueError", "spec rank", explain_spec_rank,
+        r"shard_map applied to the function '[^']*' was given an (?P<specs>in_specs|out_specs) entry which is too "
+        rf"long[\s\S]*?\n\n\w+_specs\S* is (?P<spec>{_SPEC}) which has length (?P<length>\d+), but [^\n]*?"
+        r"(?:parameter '(?P<parameter>\w+)',)? has "
+        r"shape (?P<type>\w+\[[\d,]*\]), which has rank (?P<rank>\d+)"),
+    Rule("ValueError", "spec rank", explain_spec_rank,
+        rf"(?:.* )?Sharding NamedSharding\(.*?spec=(?P<spec>{_SPEC}).*\) is only valid for values of rank at least "
+        r"(?P<length>\d+), but was applied to a value of rank (?P<rank>\d+)"),
+    Rule("ValueError", "spec division", explain_spec_division,
+        r"shard_map applied to the function '[^']*' was given argument arrays with axis sizes that are not evenly "
+        r"divisible[\s\S]*?\n\n[^\n]+? of shape (?P<type>\w+\[[\d,]*\])[^\n]*?"
+        r"(?:parameter '(?P<parameter>\w+)',)? corresponds to "
+        rf"(?P<specs>in_specs)\S* of value (?P<spec>{_SPEC}), which maps array axis (?P<axis>\d+) \(of size "
+        r"(?P<size>\d+)\) to mesh (?:axis|axes) (?P<mesh>.+?) \(of (?:total )?size (?P<parts>\d+)\)"),
+    Rule("ValueError|IndivisibleError", "spec division", explain_spec_division,
+        rf".*?NamedSharding\(.*?spec=(?P<spec>{_SPEC}).*?implies that (?:array axis|the global size of its "
+        r"dimension) (?P<axis>\d+) (?:is partitioned|should be divisible by) (?P<parts>\d+)(?: times)?, but "
+        rf"(?:the dimension size|it) is (?:equal to )?(?P<size>\d+) \(full shape: (?P<type>{SHAPE})"),
+    Rule("ValueError", "spec division", explain_spec_division,
+        r"Sharding spec (?P<spec>\([^()]*\)) implies that array axis (?P<axis>\d+) is partitioned (?P<parts>\d+) "
+        r"times, but does not evenly divide the dimension size (?P<size>\d+)\."),
+    Rule("ValueError", "spec axis", explain_spec_axis,
+        r"shard_map (?P<specs>in_specs|out_specs) argument must refer to an axis marked as manual "
+        r"\((?:frozenset\()?\{(?P<axes>[^}]*)\}\)?\), but:\s+\w+_specs\S* refers to '(?P<axis>[^']+)'"),
+    Rule("ValueError", "spec axis", explain_spec_axis,
+        rf"Resource axis: (?P<axis>\S+) of (?P<spec>{_SPEC}) is not found in mesh: \((?P<axes>[^)]*)\)"),
+    Rule("ValueError", "spec replication", explain_spec_replication,
+        r"shard_map applied to the function '[^']*' was given out_specs which require replication which can't be "
+        rf"statically inferred[\s\S]*?\n\nout_specs\S* is (?P<spec>{_SPEC}) which implies that the corresponding "
+        r"output value is replicated across mesh (?:axis|axes) (?P<mesh>.+?), but"),
+    Rule("RuntimeError", "backend", explain_backend,
+        r"Backend '(?P<backend>\w+)' failed to initialize"),
+)
+# fmt: on

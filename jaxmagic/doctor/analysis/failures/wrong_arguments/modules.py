@@ -8,7 +8,7 @@ from .....records.note import Note, note
 from ....record.failure import Failure, Operand
 from ....record.library_use import BatchUse, ModuleUse
 from ..expression import expression_of, spelled
-from .explained import Explained
+from .explained import SHAPE, Explained, Rule
 from .operands import fact, shapes_in, shortened, written
 
 #: Transformations that differentiate.
@@ -146,3 +146,20 @@ def _replaced(failure: Failure, call: str | None) -> str | None:
     if call is None or failing is None:
         return None
     return failing.with_node(ast.parse(call, mode="eval").body)
+
+
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("ScopeParamShapeError", "layer input", explain_layer_input,
+        r'For parameter "(?P<parameter>\w+)" in "/?(?P<layer>[^"]*)", the given initializer is expected to generate '
+        rf"shape (?P<needed>{SHAPE}), but the existing parameter it received has shape (?P<made>{SHAPE})"),
+    Rule("ValueError", "groups", explain_groups,
+        r"Number of groups \((?P<groups>\d+)\) does not divide the number of channels \((?P<channels>\d+)\)"),
+    Rule("ValueError", "image axes", explain_image_axes,
+        r"operands could not be broadcast together with shapes \((?P<given>\d+),\) \((?P<kernel>\d+),\)"),
+    Rule("ValueError", "features", explain_features,
+        r"conv_general_dilated lhs feature dimension size divided by feature_group_count must equal the rhs input "
+        r"feature dimension size, but (?P<given>\d+) // (?P<groups>\d+) != (?P<takes>\d+)"),
+)
+# fmt: on

@@ -15,8 +15,8 @@ from .....runtime.tracing import is_tracer
 from ....record.failure import Traced
 from ....record.library_use import Selector
 from ..calls import MISSING, value_of
-from ..leaked import tracers_in, used
 from ..statement import Place
+from ..traced.leaked import tracers_in, used
 
 #: Types of values that select a program rather than being data.
 _SELECTING = bool, int, str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from failing_cells import Cell
 
-from jaxmagic.doctor.analysis.failures.wrong_arguments.patterns import read
+from jaxmagic.doctor.analysis.failures.wrong_arguments.all import read
 
 LINEN = """
 nn = __import__("flax.linen").linen

@@ -11,7 +11,7 @@ import pytest
 from failing_cells import Cell, fails_in_callback
 
 from jaxmagic.doctor.analysis.failures.explanation import explanation
-from jaxmagic.doctor.analysis.failures.wrong_arguments.patterns import read
+from jaxmagic.doctor.analysis.failures.wrong_arguments.all import read
 from jaxmagic.doctor.capture.failures import failure as reading
 from jaxmagic.doctor.capture.failures import recognize as recognizing
 from jaxmagic.doctor.capture.failures.operands import allowed_platforms

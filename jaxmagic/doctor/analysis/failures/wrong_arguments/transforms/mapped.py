@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
-from .....records.note import note
-from ....record.failure import Failure
-from .explained import Explained
-from .operands import fact, shapes_in, shortened
+from ......records.note import note
+from .....record.failure import Failure
+from ...expression import expression_of, spelled
+from ..explained import SHAPE, Explained, Rule
+from ..operands import fact, shapes_in, shortened
 
 
 def explain_vmap_sizes(failure: Failure) -> Explained:
@@ -24,6 +26,11 @@ def explain_vmap_rank(failure: Failure) -> Explained:
     matching = [place for place, each in enumerate(positional) if each.shape == shape]
     unknown = any(each.shape is None for each in positional)
     certain = len(matching) == 1 and not unknown and len(positional) == len(failure.operands)
+    keys = [place for place in matching if (positional[place].type or "").startswith("key<")]
+    failing = expression_of(failure)
+    direct = failing is not None and isinstance(failing.node, ast.Call) and isinstance(failing.node.func, ast.Call)
+    if len(keys) == 1 and direct and "in_axes" not in (failure.statement or ""):
+        certain, matching = True, keys
     place = matching[0] if certain else -1
     entries = ["0"] * len(positional)
     if certain:
@@ -36,7 +43,9 @@ def explain_vmap_rank(failure: Failure) -> Explained:
             axis=int(fact(failure, "axis")),
             shape=fact(failure, "shape"),
         ),
-        note("doctor.write_not_mapped", axes=axes),
+        note("doctor.write_keys", jax=spelled(failure, "jax"))
+        if certain and place in keys
+        else note("doctor.write_not_mapped", axes=axes),
     )
 
 
@@ -50,3 +59,23 @@ def explain_vmap_axes(failure: Failure) -> Explained:
     return Explained(
         note("doctor.error_vmap_entries", entries=entries, given=given), note("doctor.write_in_axes_entries")
     )
+
+
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("ValueError", "vmap sizes", explain_vmap_sizes,
+        r"vmap got inconsistent sizes for array axes to be mapped:\n(?P<axes>(?:  \* .*\n?)+)"),
+    Rule("ValueError", "vmap rank", explain_vmap_rank,
+        r"vmap was requested to map its argument along axis (?P<axis>-?\d+), which implies that its rank "
+        rf"should be at least (?P<rank>\d+), but is only \d+ \(its shape is (?P<shape>{SHAPE})\)"),
+    Rule("ValueError", "vmap axes", explain_vmap_axes,
+        r"vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional "
+        r"arguments passed to the function, but got len\(in_axes\)=(?P<entries>\d+), "
+        r"len\(args\)=(?P<given>\d+)"),
+    Rule("ValueError", "vmap axes", explain_vmap_axes,
+        r"(?P<none>vmap must have at least one non-None value in in_axes)"),
+    Rule("ValueError", "vmap axes", explain_vmap_axes,
+        r"at vmap out_axes, got axis spec None but output was batched on axis (?P<batched>\d+)"),
+)
+# fmt: on

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from .....records.note import note
-from ....record.failure import Failure, Operand
-from ..expression import expression_of, spelled
-from ..messages import short_type
-from .explained import Explained
-from .operands import fact, listed, shapes_in, shortened
+from ......records.note import note
+from .....record.failure import Failure, Operand
+from ...expression import expression_of, spelled
+from ...messages import short_type
+from ..explained import SHAPE, Explained, Rule
+from ..operands import fact, listed, shapes_in, shortened
 
 
 def explain_predicate(failure: Failure) -> Explained:
@@ -135,3 +135,37 @@ def _argument(failure: Failure, place: int, keyword: str) -> Operand | None:
     named = next((each for each in failure.operands if each.keyword == keyword), None)
     positional = [each for each in failure.operands if each.keyword is None]
     return named or (positional[place] if place < len(positional) else None)
+
+
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("TypeError", "predicate", explain_predicate,
+        rf"Pred must be a scalar, got [\s\S]* of shape (?P<shape>{SHAPE})"),
+    Rule("TypeError", "predicate", explain_predicate,
+        r"Pred must be a scalar, got [\s\S]* of type <class '(?P<type>.+?)'>"),
+    Rule("TypeError", "loop condition", explain_loop_condition,
+        r"cond_fun must return a boolean scalar, but got output type\(s\) "
+        r"\[(?:ShapedArray\()?(?P<type>\w+\[[\d,]*\])[^\]]*\]"),
+    Rule("TypeError", "loop condition", explain_loop_condition,
+        r"cond_fun must return a boolean scalar, but got pytree (?P<tree>.*)\."),
+    Rule("TypeError", "branch index", explain_branch_index,
+        rf"Branch index must be scalar, got [\s\S]* of shape (?P<shape>{SHAPE})"),
+    Rule("TypeError", "branch index", explain_branch_index,
+        r"Index type must be an integer, got [\s\S]* as (?P<type>\w+)"),
+    Rule("TypeError", "bounds", explain_bounds,
+        r"lower and upper arguments to fori_loop must have equal types, got (?P<lower>\w+) and "
+        r"(?P<upper>\w+)"),
+    Rule("ValueError", "scan sizes", explain_scan_sizes,
+        r"scan got values with different leading axis sizes: (?P<sizes>\d[\d, ]*)"),
+    Rule("ValueError", "scan sizes", explain_scan_sizes,
+        r"scan got `length` argument of (?P<length>\d+) which disagrees with leading axis sizes "
+        r"\[(?P<sizes>[\d, ]+)\]"),
+    Rule("ValueError", "scan length", explain_scan_length,
+        r"scan got no values to scan over and `length` not provided"),
+    Rule("ValueError", "scan length", explain_scan_length,
+        r"scan got value with no leading axis to scan over: (?P<value>[\s\S]*)"),
+    Rule("TypeError", "scan pair", explain_scan_pair,
+        r"scan body output must be a pair, got (?P<got>.+?)\.?$"),
+)
+# fmt: on

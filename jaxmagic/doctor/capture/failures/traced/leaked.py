@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
-from ....runtime.tracing import is_traced_in, is_tracer, traces_around
-from ...record.failure import Traced
-from .calls import value_of
-from .held import arrays_in
-from .statement import Place
+from .....runtime.tracing import is_traced_in, is_tracer, traces_around
+from ....record.failure import Traced
+from ..calls import value_of
+from ..held import arrays_in
+from ..statement import Place
 
 #: Containers in the failing expression are searched down to this depth.
 _DEPTH = 3

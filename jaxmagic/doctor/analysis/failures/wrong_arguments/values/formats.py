@@ -6,10 +6,10 @@ import ast
 import re
 from string import Formatter
 
-from .....records.note import note
-from ....record.failure import Failure
-from ..expression import Expression, call, expression_of, spelled, value_named, with_imports
-from .explained import Explained
+from ......records.note import note
+from .....record.failure import Failure
+from ...expression import Expression, call, expression_of, spelled, value_named, with_imports
+from ..explained import Explained, Rule
 
 #: What ``%`` formats in a string, and ``format()`` in the same way.
 _PERCENT = re.compile(r"%(?:(%)|(\.\d+)?([efg])|(d)|(s))")
@@ -121,3 +121,14 @@ def _fits(failure: Failure, value: ast.expr, spec: str) -> bool:
 def _is_number(failure: Failure, text: str) -> bool:
     """Return whether an operand of the line is a Python number or a string."""
     return any(each.text == text and each.type in ("int", "float", "str") for each in failure.operands)
+
+
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("TypeError", "format", explain_format,
+        r"unsupported format string passed to (?P<tracer>\w+)\.__format__"),
+    Rule("TypeError", "format", explain_format,
+        r"%\w format: .+ is required, not (?P<tracer>\w+)"),
+)
+# fmt: on

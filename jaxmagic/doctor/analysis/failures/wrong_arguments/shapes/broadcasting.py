@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from .....records.note import Note, note
-from ....record.failure import Failure
-from ..expression import call, expression_of, spelled
-from .explained import Explained
-from .operands import (
+from ......records.note import Note, note
+from .....record.failure import Failure
+from ...expression import call, expression_of, spelled
+from ..explained import SHAPE, SHAPES, Explained, Rule
+from ..operands import (
     Shape,
     arrays_of,
     attribute_of,
@@ -35,6 +35,8 @@ def explain_broadcast(failure: Failure) -> Explained:
     shapes = shapes_in(fact(failure, "shapes"))
     texts = with_shapes(failure, shapes)
     axis, sizes = _differing(shapes)
+    if not texts and _called(failure).endswith("cholesky"):  # which averages the matrix and its transpose first
+        return _square(failure, shapes[0])
     found = note(
         "doctor.error_broadcast",
         operands=listed(texts or [], shapes),
@@ -43,6 +45,11 @@ def explain_broadcast(failure: Failure) -> Explained:
         sizes=" and ".join(map(str, sizes)),
     )
     return Explained(found, _fitting(failure, shapes, texts) or note("doctor.write_broadcast"))
+
+
+def _square(failure: Failure, shape: Shape) -> Explained:
+    found = note("doctor.error_square", function=_called(failure), shape=written(shape))
+    return Explained(found, note("doctor.write_square", jnp=spelled(failure, "jax.numpy")))
 
 
 def _differing(shapes: list[Shape]) -> tuple[int, list[int]]:
@@ -210,3 +217,40 @@ def explain_joined_numbers(failure: Failure) -> Explained:
         elif len(shapes) > 1 and all(each for each in shapes):
             code = failing.with_node(call(called, ast.List(elts=node.args, ctx=ast.Load())))
     return Explained(found, note("doctor.write_joined_numbers", jnp=jnp), code)
+
+
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("TypeError", "broadcast", explain_broadcast,
+        rf"(?P<operation>[\w.-]+) got incompatible shapes for broadcasting: (?P<shapes>{SHAPES})"),
+    Rule("ValueError", "broadcast", explain_broadcast,
+        rf"Incompatible shapes for broadcasting: shapes=\[(?P<shapes>{SHAPES})\]"),
+    Rule("ValueError", "broadcast to", explain_broadcast_to,
+        rf"Incompatible shapes for broadcasting: (?P<shape>{SHAPE}) and requested shape "
+        rf"(?P<requested>{SHAPE})"),
+    Rule("ValueError", "broadcast to", explain_broadcast_to,
+        r"Incompatible types for broadcasting: input type=(?P<shape>\w+\[[\d,]*\]) and requested "
+        r"type=(?P<requested>\w+\[[\d,]*\])"),
+    Rule("ValueError", "broadcast to", explain_broadcast_to,
+        rf"Cannot broadcast to shape with fewer dimensions: arr_shape=(?P<shape>{SHAPE}) "
+        rf"shape=(?P<requested>{SHAPE})"),
+    Rule("TypeError", "joined", explain_joined,
+        r"Cannot concatenate arrays with shapes that differ in dimensions other than the one being "
+        rf"concatenated: concatenating along dimension (?P<axis>\d+) for shapes (?P<shapes>{SHAPES})"),
+    Rule("TypeError", "joined", explain_joined,
+        rf"Cannot concatenate arrays with different numbers of dimensions: got (?P<shapes>{SHAPES})"),
+    Rule("ValueError", "stacked", explain_stacked,
+        rf"Cannot stack arrays with different [\w ]+: got (?P<shapes>{SHAPES})"),
+    Rule("ValueError", "stacked", explain_stacked,
+        rf"All input arrays must have the same shape\.(?: Got (?P<shapes>{SHAPES}))?"),
+    Rule("TypeError", "reshaped", explain_reshaped,
+        rf"cannot reshape array of shape (?P<shape>{SHAPE}) \(size (?P<size>\d+)\) into shape "
+        r"(?P<requested>\([-\d, ]*\)|\d+) (?:\(size|because)"),
+    Rule("TypeError", "reshaped", explain_reshaped,
+        r"reshape total size must be unchanged, got new_sizes (?P<requested>\([\d, ]*\)) \(of total size "
+        rf"\d+\) for shape (?P<shape>{SHAPE}) \(of total size (?P<size>\d+)\)"),
+    Rule("ValueError", "joined numbers", explain_joined_numbers,
+        r"Zero-dimensional arrays cannot be concatenated"),
+)
+# fmt: on

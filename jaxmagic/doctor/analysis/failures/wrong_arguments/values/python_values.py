@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from .....records.note import note
-from ....record.failure import Failure
-from ..conditions import membership, use_of
-from ..expression import Expression, expression_of, spelled
-from ..numbers import MATH, replaced
-from .explained import Explained
-from .operands import fact, shortened
+from ......records.note import note
+from .....record.failure import Failure
+from ...conditions import membership, use_of
+from ...expression import Expression, expression_of, spelled
+from ...numbers import MATH, replaced
+from ..explained import Explained, Rule
+from ..operands import fact, shortened
 
 
 def explain_truth(failure: Failure) -> Explained:
@@ -67,16 +67,14 @@ def explain_hash(failure: Failure) -> Explained:
     return Explained(found, note("doctor.write_no_hash", jnp=spelled(failure, "jax.numpy"), traced=traced))
 
 
-def explain_key(failure: Failure) -> Explained:
-    """Explain a function of ``jax.random`` that does not get one key, or a key that is used as a number."""
-    jax, shape = spelled(failure, "jax"), fact(failure, "shape")
-    if shape:
-        function = fact(failure, "function")
-        found = note("doctor.error_several_keys", function=function, shape=shape)
-        return Explained(found, note("doctor.write_one_key", function=function, jax=jax))
-    operation, array = fact(failure, "operation"), fact(failure, "array")
-    if operation or array:
-        return Explained(note("doctor.error_key_used", operation=operation), note("doctor.write_other_key", jax=jax))
-    got = fact(failure, "number") or fact(failure, "type").rpartition(".")[2].replace("NoneType", "None")
-    found = note("doctor.error_no_key", got=got, dtype=fact(failure, "dtype"))
-    return Explained(found, note("doctor.write_key", jax=jax))
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("ValueError", "truth", explain_truth,
+        r"The truth value of an array with more than one element is ambiguous"),
+    Rule("TypeError", "scalar", explain_scalar,
+        r"Only scalar arrays can be converted to Python scalars; got arr\.ndim=(?P<axes>\d+)"),
+    Rule("TypeError", "hash", explain_hash,
+        r"unhashable type: '(?:[\w.]+\.)?(?P<type>\w*Tracer|ArrayImpl)'"),
+)
+# fmt: on

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
-from ....runtime.around import attribute, is_exactly
-from ...record.failure import Decision
-from .calls import value_of
-from .statement import Place
+from .....runtime.around import attribute, is_exactly
+from ....record.failure import Decision
+from ..calls import value_of
+from ..statement import Place
 
 #: Methods that change which elements a container has.
 _CHANGING = frozenset({"add", "append", "clear", "discard", "extend", "insert", "pop", "remove", "update"})

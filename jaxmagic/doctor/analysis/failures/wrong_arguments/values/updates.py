@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from .....records.note import note
-from ....record.failure import Failure, Operand
-from ..expression import Expression, expression_of
-from .explained import Explained
+from ......records.note import note
+from .....record.failure import Failure, Operand
+from ...expression import Expression, expression_of
+from ..explained import Explained, Rule
 
 #: The method of ``x.at[i]`` for each augmented assignment.
 _METHODS: dict[type[ast.operator], str] = {
@@ -185,3 +185,14 @@ def explain_at_element(failure: Failure) -> Explained:
         return Explained(found, remedy)
     inner = failure.stack[-1].function != "<module>" and array.id not in failure.parameters
     return Explained(found, remedy, None if inner else _written(failing, target, array, target.slice, "set"))
+
+
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("TypeError", "update", explain_update,
+        r"(?:.*\n?)?.*JAX arrays are immutable and do not support in-place item assignment"),
+    Rule("TypeError", "at element", explain_at_element,
+        r"'_IndexUpdateHelper' object does not support item assignment"),
+)
+# fmt: on

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from .....records.note import Note, note
-from ....record.failure import Failure, Operand
-from ..expression import Expression, expression_of
-from .explained import Explained
-from .operands import (
+from ......records.note import Note, note
+from .....record.failure import Failure, Operand
+from ...expression import Expression, expression_of
+from ..explained import SHAPE, Explained, Rule
+from ..operands import (
     Shape,
     arrays_of,
     attribute_of,
@@ -212,3 +212,25 @@ def _labelled(failure: Failure) -> list[tuple[dict[int, str], Operand]]:
         labels = dict(enumerate(first)) | {rank - len(last) + place: each for place, each in enumerate(last)}
         found.append((labels, operand))
     return found
+
+
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("TypeError", "product", explain_product,
+        rf"dot_general requires contracting dimensions to have the same shape, got (?P<left>{SHAPE}) and "
+        rf"(?P<right>{SHAPE})"),
+    Rule("TypeError", "batch", explain_batch,
+        r"dot_general requires lhs batch dimensions and rhs batch dimensions to have the same shape, got "
+        rf"(?P<first>{SHAPE}) and (?P<other>{SHAPE})"),
+    Rule("ValueError", "batch", explain_batch,
+        r"Incompatible (?:types|shapes) for matmul arguments: (?P<left>\S.*?) and (?P<right>\S.*)"),
+    Rule("ValueError", "no axis", explain_no_axis,
+        r"matmul input operand (?P<number>[01]) must have ndim at least 1, but it has ndim 0"),
+    Rule("ValueError", "einsum", explain_einsum,
+        r"Size of label '(?P<label>.)' for operand (?P<number>\d+) \(\d+\) does not match"),
+    Rule("ValueError", "einsum axes", explain_einsum_axes,
+        r"Einstein sum subscript '(?P<subscript>[^']*)' does not contain the correct number of indices for "
+        r"operand (?P<number>\d+)"),
+)
+# fmt: on

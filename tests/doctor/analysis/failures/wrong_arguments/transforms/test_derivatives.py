@@ -25,3 +25,28 @@ def test_the_gradient_of_a_loop_with_an_unknown_number_of_steps(bounds: str) -> 
     """)
     assert cell.finding.line == cell.here
     assert "does not work through a while_loop, or a fori_loop with traced bounds" in cell.said
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (
+            "jax.jvp(f, (x,), (jnp.ones(4),))",
+            "A tangent has shape (4,), but its primal needs shape (3,).",
+        ),
+        ("jax.jvp(f, (x,), (jnp.ones(3, int),))", "A tangent has type int32, but its primal needs type float32."),
+        ("jax.vjp(f, x)[1](x)", "The cotangent has type f32[3], but the output needs type f32[]."),
+    ],
+)
+def test_tangents_that_do_not_fit(code: str, said: str) -> None:
+    cell = Cell(f"x = jnp.ones(3)\ndef f(x): return x.sum()\n{code}  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(said)
+    assert "jnp.ones_like(" in cell.said
+
+
+def test_primals_and_tangents_are_put_into_tuples() -> None:
+    cell = Cell("x, t = jnp.ones(3), jnp.ones(3)\ny = jax.jvp(jnp.sin, x, t)  # here")
+    assert cell.finding.line == cell.here
+    assert cell.finding.code == "y = jax.jvp(jnp.sin, (x,), (t,))"
+    assert cell.rewritten(cell.finding.code).error is None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import linecache
 
-from ....records.cell_names import known_as
-from ...record.failure import Escape, Traced
-from .statement import definition
+from .....records.cell_names import known_as
+from ....record.failure import Escape, Traced
+from ..statement import definition
 
 #: Methods of Python's containers that store a value.
 _STORING = "append", "add", "extend", "insert", "update", "setdefault", "appendleft", "put"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 
-from .....records.note import note
-from ....record.failure import Failure, Operand
-from ..expression import Expression, call, expression_of, spelled, with_imports
-from ..static_argument import static_decorator
-from .explained import Explained
-from .operands import fact, shortened
+from ......records.note import note
+from .....record.failure import Failure, Operand
+from ...expression import Expression, call, expression_of, spelled, with_imports
+from ...static_argument import static_decorator
+from ..explained import Explained, Rule
+from ..operands import fact, shortened
 
 #: Types whose values are equal if they mean the same, so that a static argument compiles once per meaning.
 _PLAIN = (
@@ -157,3 +157,37 @@ def explain_index_list(failure: Failure) -> Explained:
     new = ast.Subscript(value=node.value, slice=call(f"{jnp}.array", index), ctx=node.ctx)
     code = Expression(failing.statement, node, None).with_node(new)
     return Explained(found, remedy, None if code is None else with_imports(failure, code, "jax.numpy"))
+
+
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("TypeError", "not array", explain_not_array,
+        r"Error interpreting argument to [\s\S]+? as an abstract array\. The problematic value is "
+        r"of type <class '(?P<type>.+?)'> and was passed to the function at path (?P<path>.+)\.$"),
+    Rule("TypeError", "not array", explain_not_array,
+        r"Argument '(?:[\s\S]*)' of type '?<class '(?P<type>.+?)'>'? is not a valid JAX type"),
+    Rule("TypeError", "result", explain_result,
+        r"function (?P<function>.+) at (?P<location>.+:\d+) traced for (?P<transform>[\w /]+?) returned a "
+        r"value of type <class '(?P<type>.+?)'>(?: at output component (?P<path>.*?))?, which is not a "
+        r"valid JAX type"),
+    Rule("TypeError", "result", explain_result,
+        r"Output from batched function [\s\S]* with type <class '(?P<type>.+?)'> is not a valid JAX"),
+    Rule("TypeError", "listed", explain_listed,
+        r"(?P<function>\w+) requires ndarray or scalar arguments, got <class '(?P<type>.+?)'> at position "
+        r"(?P<number>\d+)"),
+    Rule("TypeError", "listed", explain_listed,
+        r"unsupported operand type\(s\) for (?P<function>[^\s*]+): '(?:[\w.]*ArrayImpl|\w+Tracer)' and "
+        r"'(?P<type>list|tuple|NoneType)'"),
+    Rule("TypeError", "listed", explain_listed,
+        r"unsupported operand type\(s\) for (?P<function>[^\s*]+): '(?P<type>list|tuple|NoneType)' and "
+        r"'(?:[\w.]*ArrayImpl|\w+Tracer)'"),
+    Rule("TypeError", "listed", explain_listed,
+        r"unsupported operand type\(s\) for (?P<function>\*{1,2})(?: or pow\(\))?: "
+        r"'(?:[\w.]*ArrayImpl|\w+Tracer)' and '(?P<type>NoneType)'"),
+    Rule("TypeError", "index type", explain_index_type,
+        r"Indexer must have integer or boolean type, got indexer with type (?P<dtype>\w+)"),
+    Rule("TypeError", "index list", explain_index_list,
+        r"Using a non-tuple sequence for multidimensional indexing is not allowed"),
+)
+# fmt: on

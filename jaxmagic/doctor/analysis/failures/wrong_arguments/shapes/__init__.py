@@ -1,0 +1,1 @@
+"""Explain shapes that do not fit."""

@@ -1,0 +1,1 @@
+"""Explain what JAX's transformations and loops do not take."""

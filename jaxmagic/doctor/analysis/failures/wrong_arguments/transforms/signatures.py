@@ -1,0 +1,76 @@
+"""Explains functions that JAX calls with other arguments than they take, and values in place of functions."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from ......records.note import note
+from .....record.failure import Failure
+from ...expression import expression_of
+from ..explained import Explained, Rule
+from ..operands import fact, shortened
+
+
+def explain_signature(failure: Failure) -> Explained:
+    """Explain a function that JAX calls with another number of arguments than it takes."""
+    failing, function = expression_of(failure), re.sub(r".*<(?!lambda>)\w+>\.", "", fact(failure, "function"))
+    called = "" if failing is None else failing.called or ""
+    takes, given = int(fact(failure, "takes") or -1), int(fact(failure, "given") or -1)
+    if "." in function:  # a method, of which Python counts self as well
+        takes = given = -1
+    rule, wrapped = fact(failure, "rule"), fact(failure, "wrapped")
+    found = note(
+        "doctor.error_signature",
+        called="" if rule else called,
+        function=function,
+        takes=takes,
+        given=given,
+        missing=fact(failure, "missing"),
+    )
+    if rule:
+        nondiff = int(fact(failure, "nondiff"))
+        return Explained(found, note("doctor.write_rule_parameters", rule=rule, function=wrapped, nondiff=nondiff))
+    return Explained(found, note("doctor.write_signature", called=called))
+
+
+def explain_callable(failure: Failure) -> Explained:
+    """Explain a result in place of a function, as in ``jax.jit(f(x))``."""
+    failing = expression_of(failure)
+    node = None if failing is None or failure.library is not None else failing.node
+    called = "" if failing is None else failing.called or ""
+    generator = fact(failure, "generator")
+    if generator:
+        found = note("doctor.error_generator", function=generator, called=called)
+        return Explained(found, note("doctor.write_no_generator"))
+    first = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    single = isinstance(first, ast.Call) and isinstance(node, ast.Call) and len(node.args) == 1
+    found = note(
+        "doctor.error_callable",
+        called=called,
+        text=shortened(ast.unparse(first)) if isinstance(first, ast.Call) and single else "",
+    )
+    branches = bool(fact(failure, "branches"))
+    code = None
+    if single and failing is not None and isinstance(first, ast.Call) and isinstance(node, ast.Call):
+        outer = ast.Call(func=node.func, args=[first.func], keywords=node.keywords)
+        code = failing.with_node(ast.Call(func=outer, args=first.args, keywords=first.keywords))
+    return Explained(found, note("doctor.write_callable", called=called, branches=branches), code)
+
+
+#: The messages that are explained here. Python words the first two, if JAX calls a function of the user's.
+# fmt: off
+RULES = (
+    Rule("TypeError", "signature", explain_signature,
+        r"(?P<function>[\w.<>]+)\(\) takes (?P<takes>\d+) positional arguments? but (?P<given>\d+) (?:was|were) "
+        r"given$"),
+    Rule("TypeError", "signature", explain_signature,
+        r"(?P<function>[\w.<>]+)\(\) missing \d+ required positional arguments?: (?P<missing>.+)$"),
+    Rule("TypeError", "callable", explain_callable,
+        r"Expected a callable value, got "),
+    Rule("TypeError", "callable", explain_callable,
+        r"lax\.\w+: (?P<branches>[\w ]+) arguments should be callable"),
+    Rule("TypeError", "callable", explain_callable,
+        r"Expected a function, got a generator function: <function (?P<generator>\S+) at"),
+)
+# fmt: on

@@ -1,0 +1,1 @@
+"""Explain values that are not what a function or an operator needs."""

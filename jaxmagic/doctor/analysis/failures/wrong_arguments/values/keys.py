@@ -1,0 +1,52 @@
+"""Explains keys of random numbers that are none, several, or of two kinds, and keys that are used as numbers."""
+
+from __future__ import annotations
+
+from ......records.note import note
+from .....record.failure import Failure
+from ...expression import spelled
+from ..explained import SHAPE, Explained, Rule
+from ..operands import fact
+
+
+def explain_key(failure: Failure) -> Explained:
+    """Explain a function of ``jax.random`` that does not get one key, or a key that is used as a number."""
+    jax, shape = spelled(failure, "jax"), fact(failure, "shape")
+    if shape:
+        function = fact(failure, "function")
+        found = note("doctor.error_several_keys", function=function, shape=shape)
+        return Explained(found, note("doctor.write_one_key", function=function, jax=jax))
+    if fact(failure, "mixed"):
+        return Explained(note("doctor.error_keys_mixed"), note("doctor.write_new_keys", jax=jax))
+    if fact(failure, "half"):
+        return Explained(note("doctor.error_key_mapped"), note("doctor.write_keys", jax=jax))
+    operation, array = fact(failure, "operation"), fact(failure, "array")
+    if operation or array:
+        return Explained(note("doctor.error_key_used", operation=operation), note("doctor.write_other_key", jax=jax))
+    got = fact(failure, "number") or fact(failure, "type").rpartition(".")[2].replace("NoneType", "None")
+    found = note("doctor.error_no_key", got=got, dtype=fact(failure, "dtype"))
+    return Explained(found, note("doctor.write_key", jax=jax))
+
+
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("ValueError", "key", explain_key,
+        rf"(?P<function>\w+) accepts a single key, but was given a key array of shape (?P<shape>{SHAPE}) != \(\)"),
+    Rule("TypeError", "key", explain_key,
+        r"(?P<operation>[\w-]+) does not accept dtypes .*key<\w+>"),
+    Rule("TypeError", "key", explain_key,
+        r"unexpected PRNG key type <class '(?P<type>.+?)'>"),
+    Rule("TypeError", "key", explain_key,
+        r"JAX encountered invalid PRNG key data: expected key_data to have ndim, shape, and dtype attributes\. "
+        r"Got (?P<number>-?\d[\w.+-]*)$"),
+    Rule("TypeError", "key", explain_key,
+        r"JAX encountered invalid PRNG key data: expected key_data\.dtype = uint32; got dtype=(?P<dtype>\w+)"),
+    Rule("TypeError", "key", explain_key,
+        r"JAX array with PRNGKey dtype cannot be converted to a (?P<array>NumPy) array"),
+    Rule("ValueError", "key", explain_key,
+        r"dtype=(?P<mixed>key<\w+>) is not a valid dtype for JAX type promotion"),
+    Rule("TypeError", "key", explain_key,
+        r"JAX encountered invalid PRNG key data: expected key_data\.ndim >= 1; got (?P<half>ndim=0)"),
+)
+# fmt: on

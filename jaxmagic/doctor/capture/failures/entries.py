@@ -1,0 +1,65 @@
+"""Reads the entries of a traceback, and tells the user's own from those of libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import FrameType, TracebackType
+from typing import NamedTuple
+
+from ....records.call_stack import Frame, is_users
+from ....records.cell_names import known_as
+from .libraries.library_calls import innermost_library_call
+from .recognize import Recognized, recognize
+from .statement import Place, place_of
+
+
+class Entry(NamedTuple):
+    """One entry of a traceback."""
+
+    frame: FrameType
+    where: Frame
+    offset: int
+
+    @property
+    def place(self) -> Place:
+        """The statement and the expression at which it stopped."""
+        return place_of(self.frame.f_code, self.offset)
+
+
+def users_entries(error: BaseException) -> list[Entry]:
+    """Return the user's entries of the traceback of an exception that JAX raised, the innermost last."""
+    recognized = recognize(error)
+    return [] if recognized is None else [each for each in entries_of(recognized) if is_users(each.where)]
+
+
+def entries_of(recognized: Recognized) -> list[Entry]:
+    """Return the entries of the traceback that leads to the user's code; it may be of the exception behind."""
+    entries = [*_entries(recognized.error.__traceback__)]
+    if recognized.behind is not None and not any(is_users(each.where) for each in entries):
+        entries = [*_entries(recognized.behind.__traceback__)]
+    return entries
+
+
+def _entries(traceback: TracebackType | None) -> Iterator[Entry]:
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        name = known_as(code.co_filename)
+        where = Frame(
+            function=code.co_name,
+            file=code.co_filename,
+            line=traceback.tb_lineno or 0,
+            cell=None if name == code.co_filename else name,
+        )
+        yield Entry(traceback.tb_frame, where, traceback.tb_lasti)
+        traceback = traceback.tb_next
+
+
+def beyond(entries: Sequence[Entry], last: Entry) -> Sequence[Entry]:
+    """Return the calls that a line of the user's led to."""
+    return entries[[each is last for each in entries].index(True) + 1 :]
+
+
+def library_in(entries: Sequence[Entry]) -> Entry | None:
+    """Return the innermost call in a library among those that the failing line led to."""
+    found = innermost_library_call([each.where.file for each in entries])
+    return None if found is None else entries[found]

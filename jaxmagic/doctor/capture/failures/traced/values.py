@@ -1,0 +1,110 @@
+"""Finds the traced values in the failing expression, the functions that made them, and the way they came."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from types import FrameType
+
+from .....runtime.around import attribute, of_type
+from .....runtime.tracing import is_tracer, origin_of, type_of
+from ....analysis.failures import messages
+from ....analysis.failures.expression import MOST_VALUES
+from ....record.failure import Failure, Handed, Traced, Value
+from ..calls import value_of
+from ..entries import Entry
+from ..statement import Place
+from .decided import code_of
+from .leaked import Around, leaked_in, tracers_in
+
+
+def with_closure(facts: Failure, last: Entry, caller: Entry) -> Failure:
+    """Tell a leak from a ``custom_vjp`` function that uses a traced value from outside, which JAX calls the same."""
+    node, code = caller.place.node, last.frame.f_code
+    function = value_of(node.func, caller.frame) if isinstance(node, ast.Call) else None
+    if of_type("__name__", type(function)) != "custom_vjp" or code_of(attribute(function, "fun")) is not code:
+        return facts
+    names = [name for name in code.co_freevars if is_tracer(last.frame.f_locals.get(name))]
+    said = ("function", code.co_name), ("names", ", ".join(names))
+    return replace(facts, kind="closure", said=said) if names else facts
+
+
+def with_leaked(facts: Failure, node: ast.AST | None, frame: FrameType, around: Around) -> Failure:
+    """Add what the traced values in the failing expression tell of the function that made them."""
+    values = tuple(values_in(node, frame, around))
+    types = {each.type for each in values}
+    said = (messages.detail("leak", origin_of(each) or "") for _, each in leaked_in(node, frame, around))
+    return replace(
+        facts,
+        traced=facts.traced or common_origin(values),
+        type=facts.type or (next(iter(types)) if len(types) == 1 else None),
+        detail=facts.detail or next(filter(None, said), None),
+    )
+
+
+def meant(facts: Failure, place: Place, frame: FrameType) -> tuple[Value, ...]:
+    """Return the traced values of which one is meant by the message: those in an index, a shape or a text."""
+    if facts.kind == "format":
+        found = tuple(values_in(place.statement, frame))
+    else:
+        found = tuple(values_in(place.node.slice if isinstance(place.node, ast.Subscript) else place.node, frame))
+    if facts.kind in ("mask", "shape"):
+        return found
+    found = tuple(each for each in found if facts.type in (None, each.type))
+    return found if len(found) == 1 else ()
+
+
+def beginning(traced: Traced | None, users: Sequence[Entry]) -> int | None:
+    """Return which of the user's calls is that of the traced function, the innermost one if there are several."""
+    if traced is None:
+        return None
+    known = (traced.function, traced.file, traced.line)
+    codes = [each.frame.f_code for each in users]
+    found = [
+        place for place, code in enumerate(codes) if (code.co_name, code.co_filename, code.co_firstlineno) == known
+    ]
+    return found[-1] if found else None
+
+
+def common_origin(values: Sequence[Value]) -> Traced | None:
+    """Return the function that made all of some traced values, with the arguments on which they depend."""
+    origins = [each.origin for each in values if each.origin is not None]
+    if not origins or len(origins) < len(values) or len({(each.file, each.line) for each in origins}) > 1:
+        return None
+    arguments = tuple(dict.fromkeys(name for each in origins for name in each.arguments))
+    return replace(origins[0], arguments=arguments)
+
+
+def values_in(node: ast.AST | None, frame: FrameType, leaked: Around | None = None) -> Iterator[Value]:
+    """Iterate over the names and attributes in an expression that hold traced values, or those that have leaked."""
+    found = dict(tracers_in(node, frame) if leaked is None else leaked_in(node, frame, leaked))
+    for text, value in itertools.islice(found.items(), MOST_VALUES):
+        said = origin_of(value)
+        yield Value(
+            name=text,
+            type=messages.short_type(type_of(value) or "unknown"),
+            origin=None if not said else messages.traced(said),
+        )
+
+
+def handed(users: Sequence[Entry], begun: int | None) -> Iterator[Handed]:
+    """Iterate over what callers that were being traced passed to the traced function."""
+    if not begun:
+        return
+    for outer, inner in zip(reversed(users[:begun]), reversed(users[1 : begun + 1]), strict=True):
+        node = outer.place.node
+        if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
+            return
+        code = inner.frame.f_code
+        if code_of(value_of(node.func, outer.frame)) is not code:
+            return
+        given = dict(zip(code.co_varnames[: code.co_argcount], node.args, strict=False))
+        given |= {each.arg: each.value for each in node.keywords if each.arg}
+        for parameter, passed in given.items():
+            for value in values_in(passed, outer.frame):
+                if value.origin is not None and value.origin.arguments:
+                    text = ast.unparse(passed)
+                    yield Handed(parameter=parameter, text=text, location=outer.where.location, origin=value.origin)
+                    break

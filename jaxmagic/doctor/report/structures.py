@@ -1,0 +1,107 @@
+"""Words carries, branches and pytrees whose types or structures differ, and what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .quoted import quoted
+
+
+def _carry(loop: str, leaf: str, expected: str, got: str, aspect: str) -> str:
+    if not expected:
+        return f"The carry of {quoted(loop)} ends with another type or structure than it began with."
+    return (
+        f"{quoted(leaf) or 'The carry'} of {quoted(loop)} begins as {_kind(expected)} and ends as "
+        f"{_kind(got)}{_differing(aspect)}."
+    )
+
+
+def _kind(text: str) -> str:
+    """Put an article before a word such as ``tuple``; types such as ``f32[3]`` have none."""
+    if text == "NoneType":
+        return "None"
+    leaf = text in ("leaf", "pytree leaf", "ArrayImpl") or text.endswith("Tracer")
+    text = "single value" if leaf else quoted(text)
+    return f"{'an' if text[:1] in 'aeiou' else 'a'} {text}" if text.replace(" ", "").isalpha() else text
+
+
+def _differing(aspect: str) -> str:
+    return "" if aspect in ("", "structure", "metadata") else f": the {quoted(aspect)} differ"
+
+
+def _branches(function: str, leaf: str, expected: str, got: str, aspect: str) -> str:
+    if not expected:
+        return f"The branches of {quoted(function)} return different types or structures."
+    at = f" at {quoted(leaf)}" if leaf else ""
+    return (
+        f"One branch of {quoted(function)} returns {_kind(expected)}{at} and another "
+        f"{_kind(got)}{_differing(aspect)}."
+    )
+
+
+def _pytree(path: str, expected: str, got: str) -> str:
+    if not expected:
+        return "Two pytrees that must have the same structure differ. JAX's message says where."
+    at = f" at {quoted(path)}" if path else ""
+    return (
+        f"Two pytrees that must have the same structure differ{at}: one has {quoted(expected)}, the other "
+        f"{quoted(got)}."
+    )
+
+
+def _dtype(jnp: str, name: str) -> str:
+    return f"{jnp}.{'bool_' if name == 'bool' else name}"
+
+
+def _write_carry_dtype(
+    leaf: str, expected: str, got: str, expected_dtype: str = "", got_dtype: str = "", jnp: str = "jnp"
+) -> str:
+    if not expected_dtype or not got_dtype:
+        return f"Return {quoted(leaf) or 'the carry'} with the type that it came in, {quoted(expected)}."
+    return (
+        f"Begin with {quoted(got)}, as in {jnp}.asarray(x, {_dtype(jnp, got_dtype)}), or end the body with "
+        f"{jnp}.asarray(x, {_dtype(jnp, expected_dtype)}), so that {quoted(leaf) or 'the carry'} keeps its type. "
+        "Both take arrays and Python numbers."
+    )
+
+
+def _write_branch_dtype(expected: str, got: str, dtype: str = "", jnp: str = "jnp") -> str:
+    if not dtype:
+        return f"Return the same type from each branch, {quoted(expected)} or {quoted(got)}."
+    return (
+        f"Convert the result that is not {_dtype(jnp, dtype)}: {jnp}.asarray(x, {_dtype(jnp, dtype)}) takes arrays "
+        "and Python numbers."
+    )
+
+
+STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
+    "error_carry": _carry,
+    "error_branches": _branches,
+    "error_pytree": _pytree,
+    "error_differs_too": lambda leaf, expected, got: (
+        f"{quoted(leaf) or 'Another leaf'} differs as well: {quoted(expected)} and {quoted(got)}."
+    ),
+    "write_carry_dtype": _write_carry_dtype,
+    "write_carry_shape": lambda leaf: (
+        f"Begin with the type that the body returns, or return {quoted(leaf) or 'the carry'} with the "
+        "type it came in. "
+        "A carry cannot grow: allocate it in full and set its elements with .at[i].set()."
+    ),
+    "write_carry_metadata": lambda leaf, type: (
+        f"Make {quoted(leaf) or 'it'} once, outside of the loop, and change its arrays alone in the body, for "
+        f"example with dataclasses.replace(). Other fields of {quoted(type)}, such as functions, must stay equal: a "
+        "function that is re-created is another one."
+    ),
+    "write_carry_structure": lambda expected: (
+        "Return the carry with the structure that it came in; a body of scan() returns it as the first of two things."
+    ),
+    "write_branch_dtype": _write_branch_dtype,
+    "write_branch_structure": lambda: "Return the same structure with the same shapes from each branch.",
+    "write_same_tree": lambda: (
+        "Pass pytrees with the same containers, keys and lengths; jax.tree.structure(x) shows the structure of each."
+    ),
+    "write_none_leaf": lambda: (
+        "None is a pytree without leaves, and no leaf. Leave it out of both, or pass is_leaf=lambda x: x is None, so "
+        "that the function gets it."
+    ),
+}

@@ -1,0 +1,83 @@
+"""Words axes, indices and slices that do not fit, and what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....units import count
+from ..quoted import quoted
+
+
+def _axes(number: int) -> str:
+    return "1 axis" if number == 1 else f"{number or 'no'} axes"
+
+
+def _axis(array: str, axis: int, rank: int, result: bool) -> str:
+    axes = _axes(rank)
+    if result:
+        added = f", one more than {quoted(array)}" if array else ""
+        return f"Axis {axis} is asked for, but the result has {axes}{added}."
+    return f"Axis {axis} is asked for, but {quoted(array) or 'an array of this call'} has {axes}."
+
+
+def _in_range(rank: int) -> str:
+    if not rank:
+        return "Leave out axis=: a scalar has no axes."
+    if rank == 1:
+        return "Write axis 0, the only one."
+    return f"Axes count from 0: write one from 0 to {rank - 1}, or from -{rank} to -1, which count from the last one."
+
+
+def _slice_size(target: str, shape: str, value: str, size: str, update: bool, axis: int) -> str:
+    into = f"{quoted(target)} {shape}" if target else f"the array of shape {shape}"
+    what = f"{quoted(value) or ('An update of shape' if update else 'A slice of size')} {size}"
+    why = f": it is larger along axis {axis}" if axis >= 0 else ": it needs an axis for each of the array's"
+    return f"{what} does not fit into {into}{why}."
+
+
+def _write_slice_size(value: str, index: str, update: bool) -> str:
+    if index:
+        return f"Add an axis of size 1: {quoted(value)}[{index}]."
+    if update:
+        return "Slice the update, or allocate the array with the size that is needed in the end."
+    return "Ask for a smaller size. Positions beyond the end are not padded."
+
+
+INDEXING_NOTES: dict[str, Callable[..., str]] = {
+    "error_axis": _axis,
+    "write_in_range": _in_range,
+    "error_index_count": lambda array, rank, given: (
+        f"{quoted(array) or 'The array'} has {_axes(rank)}, but gets {given} {'index' if given == 1 else 'indices'}."
+    ),
+    "write_index_count": lambda rank: (
+        "Give at most one index per axis. To add an axis, write None in its place."
+        if rank
+        else "Leave out the index, or correct the line that made the scalar: a reduction such as .sum() returns one."
+    ),
+    "error_mask_shape": lambda array, mask, part: (
+        f"The mask has shape {mask}, but what it selects from{f', in {quoted(array)},' if array else ''} has shape "
+        f"{part}."
+    ),
+    "write_mask_shape": lambda array, index: (
+        f"Along the axis of its size, write {quoted(array)}[{index}]."
+        if index
+        else "Compare the array itself, as in x[x > 0], or reduce the comparison over the other axes, as with "
+        ".any(axis=1)."
+    ),
+    "error_start_count": lambda given, shape: (
+        f"The array of shape {shape} needs one start per axis, but gets {count(given, 'start')}."
+    ),
+    "write_start_count": lambda lax, rank: (
+        f"Pass {count(rank, 'start')}. {lax}.dynamic_slice_in_dim(x, start, size, axis=0) slices one axis."
+    ),
+    "error_start_dtype": lambda dtypes, function: (
+        f"The starts of {quoted(function)} have the dtypes {quoted(dtypes)}, but they need one dtype of integers."
+    ),
+    "write_start_dtype": lambda floats, jnp: (
+        "Convert the float with .astype(int), which cuts off the fraction, or divide with //."
+        if floats
+        else f"Convert them to one, with {jnp}.int32(i) or i.astype({jnp}.int32)."
+    ),
+    "error_slice_size": _slice_size,
+    "write_slice_size": _write_slice_size,
+}

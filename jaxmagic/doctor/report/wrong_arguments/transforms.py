@@ -1,0 +1,172 @@
+"""Words what ``jax.grad``, ``jax.vmap`` and ``jax.jit`` do not take, and what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....terminal import printable
+from ..quoted import quoted
+
+
+def _grad_input(argument: str, dtype: str, transform: str) -> str:
+    who = f"{quoted(argument)} has" if argument else "An argument to differentiate by has"
+    return f"{who} dtype {quoted(dtype)}, but {quoted(transform)} differentiates by floats."
+
+
+def _write_float_input(jnp: str, one: str) -> str:
+    what = quoted(one) or "x"
+    return (
+        f"Pass floats: 1.0 in place of 1, or {jnp}.asarray({what}, {jnp}.float32). Integers that are not to be "
+        "differentiated, such as counts, go into another argument: argnums= says which ones are."
+    )
+
+
+def _same(names: str) -> str:
+    if not names:
+        return "Two arguments of the call hold the same array"
+    return f"{quoted(names)} are one array" if " and " in names else f"{quoted(names)} is passed twice"
+
+
+def _shape_or_dtype(text: str) -> str:
+    return f"shape {text}" if text.startswith("(") else f"type {quoted(text)}"
+
+
+TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
+    "error_tangents": lambda needed, given, forward: (
+        f"A tangent has {_shape_or_dtype(given)}, but its primal needs {_shape_or_dtype(needed)}."
+        if forward
+        else f"The cotangent has {_shape_or_dtype(given)}, but the output needs {_shape_or_dtype(needed)}."
+    ),
+    "write_tangents": lambda forward, value, jnp: (
+        f"Each value of the second tuple has a tangent of its shape in the third one, such as {jnp}.ones_like(x); "
+        "integers have tangents of dtype jax.dtypes.float0."
+        if forward
+        else f"The function that jax.vjp returns takes a cotangent like the output: {jnp}.ones_like(y) for y, pull = "
+        "jax.vjp(f, x). For an output with axes, jax.jacrev gives all derivatives."
+    ),
+    "error_no_tuple": lambda: "The primals and tangents of jax.jvp are no tuples with an entry per argument.",
+    "write_tuples": lambda jax: f"Put them into tuples, also if there is one argument: {jax}.jvp(f, (x,), (t,)).",
+    "error_no_rule": lambda function, rule: (
+        f"{quoted(function)} is a custom_{rule.lower()} function, but its rule for derivatives is not defined yet."
+    ),
+    "write_vjp": lambda function: (
+        f"Call {quoted(function)}.defvjp(forward, backward) after its definition: forward takes the same arguments "
+        "and returns (result, residuals), and backward(residuals, cotangent) returns a tuple with a gradient for "
+        "each argument."
+    ),
+    "write_jvp": lambda function: (
+        f"Define it after {quoted(function)}: @{quoted(function)}.defjvp above a function of (primals, tangents), "
+        "which returns (result, tangent of the result)."
+    ),
+    "error_loop_gradient": lambda: (
+        "Reverse-mode differentiation, as of jax.grad, does not work through a while_loop, or a fori_loop with "
+        "traced bounds: how many steps it takes is unknown when it is traced."
+    ),
+    "write_known_steps": lambda jnp, lax: (
+        f"Take a known number of steps, with {lax}.scan or with {lax}.fori_loop and bounds that are Python numbers, "
+        f"and keep each value once the loop is over: {jnp}.where(done, x, new_x). jax.jvp and jax.jacfwd work "
+        "through a while_loop."
+    ),
+    "error_grad_shape": lambda shape: (
+        f"The differentiated function returns an array of shape {shape}, but only a scalar has a gradient."
+    ),
+    "write_scalar": lambda jax: (
+        f"Reduce the result, with .sum() or .mean(). {jax}.vmap({jax}.grad(f)) gives the gradient of each element of "
+        f"a batch, {jax}.jacrev(f) all derivatives of all outputs."
+    ),
+    "error_grad_container": lambda container: (
+        f"The differentiated function returns a {container}, but only a scalar has a gradient."
+    ),
+    "write_has_aux": lambda jax, pair: (
+        f"If the first of two results is the number and the other one is extra, use {jax}.value_and_grad(f, "
+        "has_aux=True), or grad with has_aux=True."
+        if pair
+        else f"Return the number alone. With {jax}.value_and_grad(f, has_aux=True), the function returns a pair: the "
+        "number, and what is extra."
+    ),
+    "error_grad_value": lambda none: (
+        f"The differentiated function returns {'None' if none else 'something else than a number'}, but only "
+        "a scalar has a gradient."
+    ),
+    "write_returns_scalar": lambda: "Return a scalar from it. A function without a return statement returns None.",
+    "error_grad_dtype": lambda dtype, transform: (
+        f"The differentiated function returns {quoted(dtype)}, but {quoted(transform)} needs a real float."
+    ),
+    "write_real": lambda: (
+        "Return a real number, such as jnp.abs(z) ** 2 or z.real; holomorphic=True is for holomorphic functions of "
+        "complex inputs."
+    ),
+    "write_float_output": lambda: (
+        "Return a float. Rounding, comparing, argmax() and conversions to integers have no useful gradient."
+    ),
+    "error_grad_input": _grad_input,
+    "write_float_input": _write_float_input,
+    "write_holomorphic": lambda: (
+        "Differentiate by the real and the imaginary part, or pass holomorphic=True for a holomorphic function."
+    ),
+    "error_grad_argument": lambda argnums, given: (
+        f"argnums={quoted(argnums)} is beyond the positional arguments of the call: it has {given}, counted from 0."
+    ),
+    "write_positional": lambda keywords: (
+        f"Pass {quoted(keywords)} by position, since argnums= counts positional arguments alone."
+        if keywords
+        else "Pass the argument by position, or correct argnums=."
+    ),
+    "error_aux": lambda: "With has_aux=True, the function has to return a pair: the number, and what is extra.",
+    "write_aux": lambda: "Return (loss, extra), or leave out has_aux=True.",
+    "error_vmap_sizes": lambda axes: f"The mapped axes have different sizes: {printable(axes)}.",
+    "write_in_axes": lambda: (
+        "in_axes= says which axis of each argument is mapped; None for an argument that is the same for all."
+    ),
+    "error_vmap_rank": lambda argument, axis, shape: (
+        f"{quoted(argument) or 'An argument'} has shape {shape}, so it has no axis {axis} that jax.vmap could map."
+    ),
+    "write_not_mapped": lambda axes: (
+        f"If it is the same for all elements, write in_axes={axes}."
+        if axes
+        else "Correct in_axes=, where None stands for an argument that is the same for all elements."
+    ),
+    "error_vmap_nothing": lambda: "in_axes= maps no argument.",
+    "write_one_axis": lambda: "Map an axis of at least one argument, as in in_axes=(0, None), or pass axis_size=.",
+    "error_vmap_out": lambda: (
+        "out_axes= is None for a result that depends on a mapped argument, so it has a mapped axis."
+    ),
+    "write_out_axes": lambda axis: "Give the axis at which it is stacked, out_axes=0, or return what is not mapped.",
+    "error_vmap_entries": lambda entries, given: (
+        f"in_axes= has {entries} {'entry' if entries == 1 else 'entries'} for {given} positional "
+        f"{'argument' if given == 1 else 'arguments'}."
+    ),
+    "write_in_axes_entries": lambda: (
+        "Write one entry per positional argument; arguments with keywords are always mapped along axis 0."
+    ),
+    "error_jit_names": lambda option, names: f"{option}= names {quoted(names)}, which the function does not take.",
+    "write_jit_names": lambda option: "Write the name of a parameter as in the function's def line.",
+    "error_jit_numbers": lambda option, numbers, count: (
+        f"{option}={quoted(numbers)}, but the function takes {count} positional "
+        f"{'argument' if count == 1 else 'arguments'}."
+    ),
+    "write_jit_numbers": lambda option, last: (
+        f"Positions count from 0, so the last one is {last}. Names are safer: "
+        f"{option.replace('argnums', 'argnames')}=."
+    ),
+    "error_donated_twice": lambda names, used: (
+        f"{_same(names)}, and the call donates it "
+        f"{'once, so its memory is reused while the other argument needs it' if used else 'twice'}."
+    ),
+    "write_donated_copy": lambda copied, jax: (
+        f"Pass a copy for one of them{f', {quoted(copied)}' if copied else ''}, or do not donate it. States that "
+        f"begin alike, such as parameters and their moving average, are often one array: "
+        f"{jax}.tree.map(jax.numpy.copy, params) makes a second one."
+    ),
+    "error_nondiff": lambda rule: (
+        f"A traced value is passed for an argument that {quoted(rule)} has in nondiff_argnums. It has to be known "
+        "when the function is traced."
+    ),
+    "write_nondiff": lambda rule: (
+        "Take the argument out of nondiff_argnums, and return None or zeros as its cotangent from the backward rule; "
+        "or pass a Python value, static in the functions that are jitted."
+        if rule == "custom_vjp"
+        else "Take the argument out of nondiff_argnums, or pass a Python value, static in the functions that are "
+        "jitted."
+    ),
+}

@@ -1,0 +1,139 @@
+"""Words what cannot be changed, formatted or passed, and what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..quoted import quoted
+
+
+def _update(array: str, target: str) -> str:
+    if not target:
+        return "An element of a JAX array cannot be assigned: JAX arrays are immutable."
+    return f"{quoted(target)} cannot be assigned: {quoted(array)} is a JAX array, and JAX arrays are immutable."
+
+
+def _write_at(array: str, method: str, root: str, repeated: bool) -> str:
+    array = quoted(array)
+    caller = f" The caller's {quoted(root)} stays as it is: return the new one." if root else ""
+    more = " An index that occurs several times then counts each time, unlike in NumPy." if repeated else ""
+    return (
+        f"Make a new array: {array} = {array}.at[…].{method}(…). Under jit, XLA can update it in place.{more}{caller}"
+    )
+
+
+def _write_at_new(array: str, method: str, holder: str) -> str:
+    """Word the advice for an array that cannot be assigned where it is held, or may not be."""
+    array = quoted(array)
+    new = f"Make a new array, {array}.at[…].{method}(…)"
+    frozen = f"{array} cannot be assigned either: it is a field of"
+    ways = {
+        "dataclass": f"{frozen} a frozen dataclass. {new}, and a new object with it, with dataclasses.replace().",
+        "equinox": f"{frozen} a module of Equinox, immutable outside of its __init__. {new}, and a new module with "
+        "it, with equinox.tree_at().",
+        "namedtuple": f"{frozen} a named tuple. {new}, and a new tuple with it, with its method _replace().",
+        "property": f"{array} cannot be assigned either: it is a property without a setter. {new}, and assign it "
+        "where the property takes the array from.",
+        "attribute": f"{new}, and assign it to the attribute. If its object is immutable, make a new object with it, "
+        "for example with dataclasses.replace().",
+    }
+    return ways.get(holder, f"{new}, and use it in place of the old one.")
+
+
+def _write_at_divided(array: str, type: str) -> str:
+    array = quoted(array)
+    holds = f"{array} has type {quoted(type)}, and " if type else f"If {array} holds integers, "
+    return (
+        f"Make a new array with {array}.at[…].divide(…). {holds}dividing makes all of it floats, unlike in NumPy, "
+        f"which keeps integers or raises. To keep integers, use {array}.at[…].set(…) with //, which rounds down."
+    )
+
+
+def _write_at_cut_off(array: str, type: str, method: str) -> str:
+    array = quoted(array)
+    return (
+        f"Make a new array, and convert the result to its type, {quoted(type)}: the fraction is cut off, as in NumPy "
+        f"for one element. {array}.at[…].{method}(…) alone warns that it will be an error. To keep fractions, begin "
+        f"with floats: {array} = {array}.astype(float)."
+    )
+
+
+def _format(value: str, type: str) -> str:
+    what = f"{quoted(value)} ({type}) is traced" if value else "A value is traced"
+    return f"{what}, so it has no value yet that could be formatted."
+
+
+def _write_printed(debug: str, printed: bool) -> str:
+    if printed:
+        return f"Use {debug}(), which prints when the compiled function runs."
+    return (
+        f'To print it, use {debug}("{{}}", x), which prints when the compiled function runs. For a text that is used '
+        "otherwise, return the value, and format it outside of the traced function."
+    )
+
+
+def _not_array(argument: str, parameter: str, function: str, type: str) -> str:
+    needs = "but JAX traces arrays, numbers and pytrees of them"
+    called = quoted(function) or "a function of JAX"
+    if not argument and not parameter:
+        return f"A value of type {quoted(type)} is passed to {called}, or returned in it, {needs}."
+    what = f"{quoted(argument)} ({quoted(type)})" if argument else f"A value of type {quoted(type)}"
+    passed = f" for {quoted(parameter)}" if parameter and parameter != argument else ""
+    return f"{what} is passed to {called}{passed}, {needs}."
+
+
+def _result(function: str, location: str, path: str, type: str, transform: str) -> str:
+    who = f"{quoted(function)} ({quoted(location)})" if function else "The mapped function"
+    at = f" at {quoted(path)} of its result" if path else ""
+    value = f"a value of type {quoted(type)}{at}"
+    return f"{who} returns {value}, but under {quoted(transform)} a function returns arrays and numbers."
+
+
+VALUE_NOTES: dict[str, Callable[..., str]] = {
+    "error_update": _update,
+    "write_at": _write_at,
+    "write_at_new": _write_at_new,
+    "write_at_divided": _write_at_divided,
+    "write_at_cut_off": _write_at_cut_off,
+    "write_at_outside": lambda array, root: (
+        f"{quoted(root)} is not a local variable of this function. Return the new array, "
+        f"{quoted(array)}.at[…].set(…), and assign it where {quoted(root)} is made."
+    ),
+    "error_format": _format,
+    "write_printed": _write_printed,
+    "error_not_array": _not_array,
+    "write_array": lambda type: (
+        f"Leave the {quoted(type)} out of the arguments that are traced: close over it, as in "
+        "functools.partial(f, option=…), or convert numbers to an array."
+    ),
+    "write_taken_out": lambda path, argument: (
+        f"Pass {quoted(path)} as an argument of its own that is static, and only arrays and numbers in "
+        f"{quoted(argument)}."
+    ),
+    "write_object": lambda argument, type: (
+        f"{quoted(argument)} is a pytree with a value of type {quoted(type)} in it. If it holds no arrays, close "
+        "over it, or declare it static if it is hashable. If it does, pass its arrays alone: equinox.filter_jit "
+        "does that for modules of Equinox."
+    ),
+    "write_numbers": lambda jnp: (
+        f"Its elements are no numbers: {jnp} has arrays of bools, integers, floats and complex numbers. Encode text "
+        "as integers, and convert arrays of objects with .astype()."
+    ),
+    "write_self": lambda type: (
+        f"Make {quoted(type)} a pytree, for example with jax.tree_util.register_dataclass, or jit a function that "
+        "gets its arrays as arguments. A static self would be compiled once per object, and would not see later "
+        "changes."
+    ),
+    "write_static_or_pytree": lambda argument, type: (
+        f"If {quoted(type)} holds arrays, make it a pytree, for example with jax.tree_util.register_dataclass. If it "
+        f'holds settings and is hashable, declare it static: static_argnames="{quoted(argument)}".'
+    ),
+    "write_static_argument": lambda argument, anew: (
+        f'Declare it static where the function is jitted: static_argnames="{quoted(argument)}". It is then compiled '
+        f"once per value{', and again for each new lambda' if anew else ''}."
+    ),
+    "error_result": _result,
+    "write_result": lambda: (
+        "Return arrays and numbers alone, in tuples, lists or dictionaries, and add the rest outside of the function."
+    ),
+}

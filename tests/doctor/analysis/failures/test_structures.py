@@ -1,0 +1,36 @@
+"""Pytrees that differ in None, and results in containers."""
+
+from __future__ import annotations
+
+import pytest
+from failing_cells import Cell
+
+
+def test_none_is_a_pytree_without_leaves() -> None:
+    cell = Cell("jax.tree.map(lambda x, y: y, {'a': 1.0, 'b': None}, {'a': 1.0, 'b': 2.0})  # here")
+    assert cell.finding.line == cell.here
+    assert "one has None" in cell.said
+    assert "is_leaf=lambda x: x is None" in cell.said
+
+
+@pytest.mark.parametrize(
+    ("result", "container", "written"),
+    [
+        ("{'loss': w}", "dictionary", "Return the number alone."),
+        ("[w, 1]", "list", "Return the number alone."),
+        ("(w, 1)", "tuple", "If the first of two results is the number"),
+    ],
+)
+def test_a_container_in_place_of_a_loss(result: str, container: str, written: str) -> None:
+    cell = Cell(f"jax.grad(lambda w: {result})(1.0)  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(f"The differentiated function returns a {container}, but only a scalar has")
+    assert written in cell.said
+
+
+def test_cholesky_of_a_matrix_that_is_not_square_is_no_matter_of_broadcasting() -> None:
+    cell = Cell("jnp.linalg.cholesky(jnp.ones((3, 4)))  # here")
+    if cell.error is not None and "must have shape" in str(cell.error):  # JAX says it itself from 0.12 on
+        return
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("jnp.linalg.cholesky needs square matrices, but gets an array of shape (3, 4).")

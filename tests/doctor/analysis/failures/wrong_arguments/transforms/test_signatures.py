@@ -1,0 +1,91 @@
+"""Functions that JAX calls with other arguments than they take: which function, and what it is called with."""
+
+from __future__ import annotations
+
+import pytest
+from failing_cells import Cell
+
+from jaxmagic.doctor.capture.failures.recognize import recognize
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "written"),
+    [
+        ("lax.scan(body, 0.0, x)", "lax.scan calls body with 2 arguments, but it takes 1.", "body(carry, x)"),
+        (
+            "lax.scan(lambda: 0, 0.0, x)",
+            "lax.scan calls <lambda> with 2 arguments, but it takes 0.",
+            "body(carry, x)",
+        ),
+        ("lax.fori_loop(0, 3, body, 0.0)", "lax.fori_loop calls body with 2 arguments, but it", "body(i, carry)"),
+        ("lax.while_loop(two, body, 0)", "lax.while_loop calls two without 'b'.", "one argument, the state"),
+        ("lax.cond(True, body, two, 1.0)", "lax.cond calls two without 'b'.", "calls f(x) or g(x)"),
+        ("lax.switch(0, [body, two], 1.0)", "lax.switch calls two without 'b'.", "[f, g], x)"),
+        ("lax.map(two, (x, x))", "lax.map calls two without 'b'.", "with a tuple, if it goes over a tuple"),
+        ("jax.tree.map(two, {'a': 1})", "jax.tree.map calls two without 'b'.", "one leaf of each tree"),
+    ],
+)
+def test_a_function_with_other_parameters(code: str, said: str, written: str) -> None:
+    cell = Cell(f"""
+        x = jnp.ones(3)
+        def body(a): return a
+        def two(a, b): return a
+        {code}  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(said)
+    assert written in cell.said
+
+
+def test_an_inner_function_is_named_without_the_one_around_it() -> None:
+    cell = Cell("""
+        def outer():
+            def body(a): return a
+            return lax.scan(body, 0.0, jnp.ones(3))  # here
+        outer()
+    """)
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("lax.scan calls body with 2 arguments, but it takes 1.")
+    assert (
+        "lax.scan calls <lambda> with 2" in Cell("[lax.scan(lambda c: c, 0.0, jnp.ones(3)) for _ in range(1)]").said
+    )
+
+
+def test_a_method_is_not_counted_with_self() -> None:
+    cell = Cell("""
+        class Model:
+            def step(self, x): return x
+        @jax.jit
+        def run(xs):
+            return lax.scan(Model().step, 0.0, xs)  # here
+        run(jnp.ones(3))
+    """)
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("lax.scan calls Model.step with another number of arguments than it takes.")
+
+
+@pytest.mark.parametrize(
+    "code", ["f(1)", "jax.jit(f)(1)", "g(1)", "lax.scan(1)", "[f(x) for x in [1]]", "jax.numpy.stack()"]
+)
+def test_a_mistake_in_a_call_of_the_users_own_is_left_to_python(code: str) -> None:
+    cell = Cell(f"def f(a, b): return a\ng = jax.jit(f)\n{code}")
+    assert cell.error is not None
+    assert recognize(cell.error) is None
+
+
+@pytest.mark.parametrize("transform", ["jax.jit", "jax.grad", "jax.vmap"])
+def test_a_result_in_place_of_a_function(transform: str) -> None:
+    cell = Cell(f"x = jnp.ones(())\ny = {transform}(jnp.sin(x))  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(f"{transform} gets the result of jnp.sin(x) where it needs a function.")
+    assert cell.finding.code == f"y = {transform}(jnp.sin)(x)"
+
+
+def test_values_in_place_of_branches_and_a_generator() -> None:
+    cell = Cell("lax.cond(True, 1.0, 2.0)  # here")
+    assert cell.finding.line == cell.here
+    assert "lax.cond gets a value where it needs a function." in cell.said
+    assert "lambda: a, lambda: b" in cell.said
+    cell = Cell("def f(x): yield x\njax.jit(f)  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("f contains yield, so it returns a generator")
