@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from html import escape
 
 from .. import units
+from ..drawing.scripts import script
 from ..records.names import shortened, truncated
 from ..terminal import printable
 from .blocks import Rows
@@ -110,6 +111,11 @@ def beside_to_html(pieces: Sequence[str]) -> str:
     """Write pieces side by side, or below each other if the page is narrow."""
     cells = "".join(f'<div style="flex:1 1 330px;min-width:0">{each}</div>' for each in pieces)
     return f'<div style="display:flex;flex-wrap:wrap;gap:16px">{cells}</div>'
+
+
+def beside_view(html: str, view: str) -> str:
+    """Let HTML be hidden while the live view with this class is drawn."""
+    return f'<div data-beside="{view}">{html}</div><script>{script("beside.js", view)}</script>'
 
 
 def error_to_html(message: str) -> str:
