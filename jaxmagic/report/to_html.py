@@ -94,7 +94,7 @@ def _split(block: Split, style: Style) -> str:
         )
         swatch = f'<span style="color:{colour}">&#9632;</span>'
         legend.append(f'<span style="margin-right:1.2em;white-space:nowrap">{swatch} {safe(label)}</span>')
-    remark = f", {safe(block.remark)}" if block.remark else ""
+    remark = f", {prose(block.remark)}" if block.remark else ""
     return (
         f"<div><b>{safe(block.total)}</b> {safe(block.label.lower())}{remark}</div>"
         f'<div style="display:flex;width:100%;margin:3px 0">{"".join(segments)}</div><div>{" ".join(legend)}</div>'
@@ -131,7 +131,7 @@ def _numbers(entry: Entry, name: str, widths: Sequence[str]) -> str:
     """Write the name of a row and its cells: in columns, or behind each other if they are no numbers."""
     first, *others = widths
     if not others:
-        return f'<td style="{CELL}">{" &nbsp; ".join((_name(name, entry), *map(safe, entry.cells)))}</td>'
+        return f'<td style="{CELL}">{" &nbsp; ".join((_name(name, entry), *map(prose, entry.cells)))}</td>'
     cells = "".join(f'<td style="{it}">{safe(each)}</td>' for it, each in zip(others, entry.cells, strict=True))
     return f'<td style="{first}">{_name(name, entry)}</td>{cells}'
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pages import to_html
 
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.records.call_stack import Frame
@@ -18,7 +19,6 @@ from jaxmagic.report import to_text as text
 from jaxmagic.report.blocks import Block, Caution, Entries, Entry, Excerpt, Fold, Headline, Picture, Sentence
 from jaxmagic.report.glance import MOST_LINES
 from jaxmagic.report.style import AT_A_GLANCE, Style
-from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
 
 MAGIC = Style(whole=False, whole_by="--all")

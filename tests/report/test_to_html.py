@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from pages import breakable
 
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.records.note import Note, note
@@ -99,7 +101,7 @@ def test_saved_size_is_bounded_whatever_compiled(timing: Any, compilation: Any) 
 def test_rows_stand_in_the_order_of_compilation_and_are_the_costliest(timing: Any, compilation: Any) -> None:
     costs = [3, 60, 40, 1, 20, 50, 30]
     many = [compilation(function=f"f{cost}", compilation_ns=cost * 10**6) for cost in costs]
-    html = to_html(timing(*many))
+    html = breakable(to_html(timing(*many)))
     assert re.findall(r"<code[^>]*>(f\d+)</code>", html) == ["f60", "f40", "f20", "f50", "f30"]
     assert "These are the 5 costliest; 2 more functions compiled in 28.0 ms." in html
 
@@ -168,6 +170,14 @@ def test_an_option_is_not_broken_at_its_hyphens(timing: Any) -> None:
     unbroken = '<span style="white-space:nowrap">{}</span>'
     assert f"Use {unbroken.format('--most-events')} 9, or {unbroken.format('-n')} 3 " in page
     assert f"({unbroken.format('--all')}); a--b is no option." in page
+
+
+def test_no_line_ends_between_a_number_and_its_unit(timing: Any) -> None:
+    note = "For <1 % of 1min 3s, 1.2 ms at 2.34 M items/s or 5.10 GB/s, 3 sizes of 2 KiB, 7 bytes."
+    page = to_html(timing(notes=(Note.of_text(note),)))
+    unbroken = re.findall(r'<span style="white-space:nowrap">(.*?)</span>', page[page.index("For ") :])
+    assert unbroken == ["1 %", "1min 3s", "1.2 ms", "2.34 M items/s", "5.10 GB/s", "2 KiB"]
+    assert unescape(re.sub("<[^>]*>", "", page)).count(note) == 1
 
 
 def test_a_list_keeps_its_columns_on_a_narrow_page(timing: Any) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from fabricate.profiling import CALLER, HELPER, MS, OTHER, fabricated, operation, place, use
+from pages import to_html
 
 import jaxmagic
 from jaxmagic.charts.areas import Flame
@@ -22,7 +23,6 @@ from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.environment import Environment
 from jaxmagic.records.note import Note, note
 from jaxmagic.report.style import Style
-from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
 
 Make = Callable[..., Any]
