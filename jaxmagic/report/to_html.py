@@ -55,6 +55,9 @@ _SOURCE = f"{CODE};min-width:0;white-space:pre-wrap"
 #: A longer cell is no number, and needs no column of its own.
 _LONGEST_NUMBER = 16
 
+#: As large as the words in tables, so that two parts fit into a line of a narrow page.
+_LEGEND = "display:flex;flex-wrap:wrap;gap:0 1.2em;font-size:13px"
+
 #: The width in em that a name has at least.
 _SHORT_NAME = 5
 
@@ -93,11 +96,12 @@ def _split(block: Split, style: Style) -> str:
             f'<div title="{safe(label)}" style="width:{100 * part.share:.2f}%;background:{colour};height:12px"></div>'
         )
         swatch = f'<span style="color:{colour}">&#9632;</span>'
-        legend.append(f'<span style="margin-right:1.2em;white-space:nowrap">{swatch} {safe(label)}</span>')
+        legend.append(f'<span style="white-space:nowrap">{swatch} {safe(label)}</span>')
     remark = f", {prose(block.remark)}" if block.remark else ""
     return (
         f"<div><b>{safe(block.total)}</b> {safe(block.label.lower())}{remark}</div>"
-        f'<div style="display:flex;width:100%;margin:3px 0">{"".join(segments)}</div><div>{" ".join(legend)}</div>'
+        f'<div style="display:flex;width:100%;margin:3px 0">{"".join(segments)}</div>'
+        f'<div style="{_LEGEND}">{" ".join(legend)}</div>'
     )
 
 

@@ -13,7 +13,7 @@ from .notebook import Notebook
 MOST_PIXELS, WIDTH = 400, 800
 
 #: A page in which a report has 264 pixels: sentences take more lines there.
-NARROW, MOST_NARROW_PIXELS = 400, 600
+NARROW, MOST_NARROW_PIXELS = 400, 560
 
 SETUP = """\
 %load_ext jaxmagic
