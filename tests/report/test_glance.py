@@ -17,7 +17,7 @@ from jaxmagic.records.note import Note
 from jaxmagic.report import to_html as html
 from jaxmagic.report import to_text as text
 from jaxmagic.report.blocks import Block, Caution, Entries, Entry, Excerpt, Fold, Headline, Picture, Sentence
-from jaxmagic.report.glance import MOST_LINES
+from jaxmagic.report.glance import MOST_LINES, notes_folded
 from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_text import to_text
 
@@ -243,3 +243,10 @@ def test_the_text_of_every_magic_has_at_most_fourteen_lines(session: Any, cell: 
     session.run(cell.format(" --all"))
     whole = session.report.splitlines()
     assert not any("--all shows" in line for line in whole)
+
+
+def test_the_title_of_notes_is_the_first_sentence_of_the_first() -> None:
+    (fold,) = notes_folded(("Not listed: 4 arrays of jax.live_arrays() e.g. x. Their memory is counted.", "More."))
+    assert isinstance(fold, Fold)
+    assert fold.title == "2 notes: Not listed: 4 arrays of jax.live_arrays() e.g. x"
+    assert list(notes_folded(("One. Two.",))) == [Sentence(text="One. Two.", faint=True)]
