@@ -281,6 +281,12 @@ def count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
+#: A number with its unit in a sentence, between which a line is not to be broken.
+WITH_UNIT = re.compile(
+    rf"\d[\d.,]* (?:%|(?:{'|'.join((*TIME_UNITS, *SIZE_UNITS))})|[{''.join(PREFIXES)}]?(?:FLOP|B)(?:/s)?"
+    rf"|(?:[{''.join(PREFIXES)}] )?items/s)(?!\w)|(?:\d+h )?\d+min \d+s\b"
+)
+
 #: A number with at most one unit and a remark in brackets, as the functions above write it; or none.
 _QUANTITY = re.compile(r"[≈<>+-]? ?\d[\d.,]*(?: ?[%\w/]{1,9})?(?: \d+s)?(?: \(.*\)| in all)?|unchanged|unknown|–|")
 

@@ -99,6 +99,30 @@ def test_a_wrong_option_takes_one_line(session: Any, cell: str, message: str) ->
     assert "\n" not in str(error)
 
 
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("%jaxprof f", "f was not called: %jaxprof f(x)\n"),
+        ("%jaxprof sum([1, 2])", "No JAX program ran in "),
+        ("%jaxtime -h", "%jaxtime [-h] [-q] "),
+    ],
+)
+def test_a_report_of_nothing_begins_with_why(session: Any, capsys: Any, cell: str, message: str) -> None:
+    session.run(cell)
+    assert (session.report if session.published else capsys.readouterr().out).startswith(message)
+
+
+def test_a_candidate_that_is_no_python_is_shown_at_its_line(session: Any) -> None:
+    error = session.run("%%jaxcompare\na: f(x\nb: f(x)", fails=SyntaxError)
+    assert (error.msg, error.lineno, error.text.strip()) == ("'(' was never closed", 2, "a: f(x")
+    assert error.filename.startswith("<ipython-input-")
+
+
+def test_a_command_that_wants_a_cell_says_so(session: Any) -> None:
+    error = session.run("%jaxcompare", fails=UsageError)
+    assert str(error).startswith("jaxcompare runs a cell: write %%jaxcompare on its first line, and")
+
+
 def wrong(call: Any, kind: type[Exception]) -> str:
     """The message of a call that is refused; its traceback has this file's call, and ours at most in a wrapper."""
     with pytest.raises(kind) as caught:

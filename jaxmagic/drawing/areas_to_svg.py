@@ -75,13 +75,13 @@ def draw_flame(chart: Flame) -> Drawing:
     """Draw calls above each other, as wide as their times."""
     top = 16 * (lay_out(chart.kinds, 8)[-1][1] + 1) + 6 if chart.kinds else 4
     bottom = top + _CELL * chart.levels
-    plot = Plot(bottom + 38, chart.title, (chart.x, 8, WIDTH - 8))
+    plot = Plot(bottom + (52 if chart.note else 38), chart.title, (chart.x, 8, WIDTH - 8))
     plot.grid(top, bottom)
     legend(plot.drawing, [(name, hue(number), False) for number, name in enumerate(chart.kinds)], 8)
     for cell in chart.cells:
         _cell(plot, cell, top + _CELL * cell.level)
     if chart.note:
-        plot.drawing.words(8, bottom + 31, chart.note)
+        plot.drawing.words(8, bottom + 45, chart.note)  # below the label of the axis, which it meets on a narrow page
     return plot.drawing
 
 

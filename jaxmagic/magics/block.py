@@ -9,6 +9,7 @@ import linecache
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from types import FrameType, GeneratorType, TracebackType
 from typing import Any, cast
 
@@ -181,10 +182,7 @@ class Block:
             self.take()
             text = to_text(record, replace(self._style, whole=True))
             raise Unmet(written_to(f"{failure}.\n{text}", sys.stdout))
-        if not self._arguments.q:
-            attempt("The report", lambda: show(record, self._style, explain=self._arguments.explain))
-        if self._arguments.w:
-            attempt("-w", lambda: view(record))
+        report(record, self._style, self._arguments, explain=self._arguments.explain)
 
     def _failure(self, timing: Timed) -> str | None:
         """Return which expectation failed, if any; it is raised together with the report."""
@@ -265,17 +263,28 @@ def current_style(shell: InteractiveShell) -> Style:
     return DEFAULT if magics is None else magics.style
 
 
-def show(record: Displayable, style: Style, *, explain: bool = False) -> None:
+def report(record: Displayable, style: Style, arguments: argparse.Namespace, *, explain: bool = False) -> None:
+    """Display a record and its live view, as the options say; the record is kept if that fails."""
+    views: list[Any] = []
+    if arguments.w:
+        attempt("-w", lambda: views.append(_view(record)))
+    if not arguments.q:
+        repeated_by = "".join(each.hides for each in views)
+        attempt("The report", lambda: show(record, style, explain=explain, view=repeated_by))
+    for each in views:
+        attempt("-w", partial(display, each))
+
+
+def show(record: Displayable, style: Style, *, explain: bool = False, view: str = "") -> None:
     """Display a record in the user's style, as one output unless the report is static."""
-    for bundle in outputs(record, style=style, explain=explain):
+    for bundle in outputs(record, style=style, explain=explain, view=view):
         display(bundle, raw=True)
 
 
-def view(record: Displayable) -> None:
-    """Display the live view of a record."""
+def _view(record: Displayable) -> Any:
     from ..session.view_of import view_of  # imports ipywidgets
 
-    display(view_of(record))
+    return view_of(record)
 
 
 def _source(frame: FrameType, place: Place) -> str | None:

@@ -30,7 +30,7 @@ _R = TypeVar("_R")
 _HELP = argument("-h", "--help", action="store_true", help="Print this help, and run nothing.")
 _QUIET = argument("-q", action="store_true", help="Show no report.")
 _BIND = argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME.")
-_LIVE = argument("-w", action="store_true", help="Open a live view of the record below the report.")
+_LIVE = argument("-w", action="store_true", help="Open a live view of the record, with its report.")
 _ALL = argument(
     "--all", action="store_true", help="Show the whole report, also what is otherwise folded or left out."
 )

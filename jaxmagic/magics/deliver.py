@@ -18,7 +18,7 @@ from ..session.record import Record
 from ..session.verbs import keep, replace_last
 from ..terminal import print_line
 from .attempts import attempt
-from .block import asked_for, current_style, show, view
+from .block import asked_for, current_style, report
 
 _Kept = TypeVar("_Kept", bound=Record)
 
@@ -129,13 +129,9 @@ def _deliver(
 ) -> None:
     if arguments.v:
         namespace[arguments.v] = record
-    if not arguments.q:
-        style, digits = asked_for(current_style(shell), arguments), getattr(arguments, "p", None)
-        style = style if digits is None else replace(style, digits=digits)
-        style = replace(style, form="static") if arguments.static else style
-        attempt("The report", lambda: show(record, style))
-    if arguments.w:
-        attempt("-w", lambda: view(record))
+    style, digits = asked_for(current_style(shell), arguments), getattr(arguments, "p", None)
+    style = style if digits is None else replace(style, digits=digits)
+    report(record, replace(style, form="static") if arguments.static else style, arguments)
     if arguments.save:
         attempt("--save", lambda: _save(record, shell.var_expand(arguments.save), quiet=arguments.q))
 

@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from ..magics import options
-from ..magics.block import asked_for, current_style, show, view
+from ..magics.block import asked_for, current_style, report
 from ..magics.called_magic import run_called
 from ..magics.declare import JaxMagics, of_all_that_run_once, recorded_by
 from ..magics.deliver import refused_path
@@ -125,10 +125,7 @@ def _run(
     arrays = live(shell.user_ns if local is None else {**shell.user_ns, **local})
     if arguments.v:
         (shell.user_ns if local is None else local)[arguments.v] = arrays
-    if not arguments.q:
-        show(arrays, asked_for(current_style(shell), arguments))
-    if arguments.w:
-        view(arrays)
+    report(arrays, asked_for(current_style(shell), arguments), arguments)
     return arrays if arguments.o else None
 
 

@@ -26,6 +26,8 @@ class HistoryView(View):
         records: the records of the session, oldest first.
     """
 
+    repeats = False
+
     def __init__(self, records: Sequence[Record]) -> None:
         self._runs = runs(records)
         self.text = ipywidgets.Text(

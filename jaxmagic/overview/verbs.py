@@ -36,8 +36,8 @@ def explore(record: object = None, *beside: object) -> VBox:
         beside: memory profiles or programs to compare a memory profile with.
 
     Returns:
-        The widget; a notebook shows it if it is the last value of a cell, and below it the report, which is all that
-        a saved notebook can show without a kernel.
+        The widget; a notebook shows it if it is the last value of a cell. It also keeps the report, which is all that
+        it can show without a kernel, and which is hidden while the view shows the same.
 
     Raises:
         TypeError: `record` is not a record, or `beside` cannot be compared with it.

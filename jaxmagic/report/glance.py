@@ -28,10 +28,11 @@ class _Shown(NamedTuple):
 
 
 def notes_folded(sentences: Iterable[str]) -> Iterator[Block]:
-    """Yield a fold of notes whose title has the first one; a single note needs no fold."""
+    """Yield a fold of notes whose title has the first sentence of the first one; a single note needs no fold."""
     notes = tuple(Sentence(text=each, faint=True) for each in sentences)
     if len(notes) > 1:
-        yield Fold(title=f"{len(notes)} notes: {notes[0].text.rstrip('.')}", blocks=notes, repeats=True)
+        first, *_ = re.split(r"\.\s+(?![a-z])", notes[0].text)
+        yield Fold(title=f"{len(notes)} notes: {first.rstrip('.')}", blocks=notes, repeats=True)
     else:
         yield from notes
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from html import escape
 
 from .. import units
+from ..drawing.scripts import script
 from ..records.names import shortened, truncated
 from ..terminal import printable
 from .blocks import Rows
@@ -24,8 +25,8 @@ LONG_CODE = 11
 #: A longer cell may be wrapped even if it begins with a number, because words follow.
 _LONG_NUMBER = 16
 
-#: An option of a magic, which is not to be broken at its hyphens.
-_OPTION = re.compile(r"(?<![\w-])--?[a-zA-Z][\w-]*")
+#: An option of a magic, or a number with its unit.
+_UNBROKEN = re.compile(rf"(?<![\w-])--?[a-zA-Z][\w-]*|{units.WITH_UNIT.pattern}")
 
 
 def line(sentence: str, style: str = "") -> str:
@@ -84,7 +85,7 @@ def code_name(name: str) -> str:
 def _cell(text: str, style: str, font: str) -> str:
     is_short = len(text) <= (_LONG_NUMBER if style == NUMBER else LONG_CODE)
     whole = ";white-space:nowrap" if is_short else ""  # keeps a number with its unit
-    escaped = safe(text)
+    escaped = safe(text) if is_short else prose(text)
     if font:
         escaped = code_name(text)
         whole = whole or ";min-width:4em;overflow-wrap:anywhere"  # narrow pages wrap names rather than cut them off
@@ -112,6 +113,11 @@ def beside_to_html(pieces: Sequence[str]) -> str:
     return f'<div style="display:flex;flex-wrap:wrap;gap:16px">{cells}</div>'
 
 
+def beside_view(html: str, view: str) -> str:
+    """Let HTML be hidden while the live view with this class is drawn."""
+    return f'<div data-beside="{view}">{html}</div><script>{script("beside.js", view)}</script>'
+
+
 def error_to_html(message: str) -> str:
     """Write an error message, to be shown in place of a report."""
     lines = "\n".join(map(safe, message.splitlines()))
@@ -119,8 +125,11 @@ def error_to_html(message: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Escape a sentence; the options that it names are not broken at the end of a line."""
-    return _OPTION.sub(lambda found: f'<span style="white-space:nowrap">{found[0]}</span>', safe(text))
+    """Escape a sentence; no line ends inside an option, or between a number and its unit.
+
+    The spaces are ordinary ones, so that what is copied from a page is what the text says.
+    """
+    return _UNBROKEN.sub(lambda found: f'<span style="white-space:nowrap">{found[0]}</span>', safe(text))
 
 
 def safe(text: str) -> str:

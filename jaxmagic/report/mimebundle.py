@@ -6,6 +6,7 @@ import sys
 from collections.abc import Collection
 
 from ..terminal import written_to
+from .html_parts import beside_view
 from .style import AT_A_GLANCE, Style
 from .to_html import to_html
 from .to_text import to_text
@@ -36,13 +37,23 @@ def mimebundle(
     return bundle
 
 
-def outputs(record: object, *, style: Style = AT_A_GLANCE, explain: bool = False) -> list[dict[str, str]]:
+def outputs(
+    record: object, *, style: Style = AT_A_GLANCE, explain: bool = False, view: str = ""
+) -> list[dict[str, str]]:
     """Return the bundles to display one after the other: one, or for a static report its text and then its picture.
 
     A page shows only the richest medium of a bundle. A PNG has no numbers to copy, and would be hidden by HTML. So
     each becomes an output of its own, and both are shown everywhere.
+
+    Args:
+        record: the record.
+        style: the style of its report.
+        explain: whether the report explains how it was measured.
+        view: the class of a live view that repeats the report, which is hidden as long as the view is drawn.
     """
     bundle = mimebundle(record, style=style, explain=explain)
+    if view and "text/html" in bundle:
+        bundle["text/html"] = beside_view(bundle["text/html"], view)
     return [{mime: data} for mime, data in bundle.items()] if style.form == "static" else [bundle]
 
 

@@ -11,6 +11,7 @@ from IPython.display import display
 
 from ..charts.spec import Chart
 from .html_parts import error_to_html
+from .mimebundle import outputs
 from .pictures import chart_to_html
 from .style import AT_A_GLANCE, Style
 from .to_html import to_html
@@ -28,9 +29,21 @@ class View(ipywidgets.VBox):  # type: ignore[misc]
     Attributes:
         saved: the records whose reports are shown below the view, in outputs of their own. A saved notebook shows
             them without a kernel and untrusted, when the view itself is not shown.
+        repeats: whether the view contains these reports, which are then hidden while it is drawn.
     """
 
     saved: tuple[object, ...] = ()
+    repeats = True
+
+    def __init__(self, children: Sequence[ipywidgets.Widget]) -> None:
+        super().__init__(children)
+        if self.repeats:
+            self.add_class(self.hides)
+
+    @property
+    def hides(self) -> str:
+        """The class by which the view, while it is drawn, hides reports that it repeats; or empty."""
+        return f"jaxmagic-view-{self.model_id}" if self.repeats else ""
 
     def __repr__(self) -> str:
         """Describe the view where it cannot be shown: in a saved notebook that is not trusted."""
@@ -43,7 +56,8 @@ class View(ipywidgets.VBox):  # type: ignore[misc]
         else:
             display(self._repr_mimebundle_(), raw=True)
         for each in self.saved:
-            display(each)
+            for bundle in outputs(each, view=self.hides):
+                display(bundle, raw=True)
 
     def close(self) -> None:
         """Close the view and all its widgets."""

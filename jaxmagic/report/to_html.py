@@ -43,21 +43,23 @@ _WIDEST_NAME = 40
 _LONGEST_HEADLINE = 400
 _WIDEST_SOURCE = 160
 
-#: A line of a listing: its code stands below the numbers where a page is narrow. JupyterLab has a padding for rows.
+#: A row whose last cell stands below the others where a page is narrow. JupyterLab has a padding for rows.
 _ROW = "display:flex;flex-wrap:wrap;align-items:flex-start;padding:0"
-_CODE = "flex:1 1 22em;min-width:0;display:flex;padding:3px 0;text-align:left"
+_READABLE = 22  #: The width in em in which sentences and code are read.
+_CODE = f"flex:1 1 {_READABLE}em;min-width:0;display:flex;padding:3px 0;text-align:left"
+_LETTER = 0.55  #: The width of a letter in em.
 _EM = 0.63  #: The width of a digit in most fonts. Where nobody trusts a notebook, JupyterLab removes widths in ch.
 _LINE_NUMBER = f"flex:none;min-width:2.5em;padding-right:9px;text-align:right;{FAINT}"
 _SOURCE = f"{CODE};min-width:0;white-space:pre-wrap"
 
-#: The part of a page's width that a row may take.
-_ROW_OF_PAGE = "58vw"
-
-#: Written into each cell, because JupyterLab centres cells.
-_TOP = "vertical-align:top"
-
 #: A longer cell is no number, and needs no column of its own.
 _LONGEST_NUMBER = 16
+
+#: As large as the words in tables, so that two parts fit into a line of a narrow page.
+_LEGEND = "display:flex;flex-wrap:wrap;gap:0 1.2em;font-size:13px"
+
+#: The width in em that a name has at least.
+_SHORT_NAME = 5
 
 #: The font of JupyterLab, so that a report looks the same in a page without a font of its own.
 _PAGE = "font-family:system-ui,sans-serif"
@@ -94,11 +96,12 @@ def _split(block: Split, style: Style) -> str:
             f'<div title="{safe(label)}" style="width:{100 * part.share:.2f}%;background:{colour};height:12px"></div>'
         )
         swatch = f'<span style="color:{colour}">&#9632;</span>'
-        legend.append(f'<span style="margin-right:1.2em;white-space:nowrap">{swatch} {safe(label)}</span>')
-    remark = f", {safe(block.remark)}" if block.remark else ""
+        legend.append(f'<span style="white-space:nowrap">{swatch} {safe(label)}</span>')
+    remark = f", {prose(block.remark)}" if block.remark else ""
     return (
         f"<div><b>{safe(block.total)}</b> {safe(block.label.lower())}{remark}</div>"
-        f'<div style="display:flex;width:100%;margin:3px 0">{"".join(segments)}</div><div>{" ".join(legend)}</div>'
+        f'<div style="display:flex;width:100%;margin:3px 0">{"".join(segments)}</div>'
+        f'<div style="{_LEGEND}">{" ".join(legend)}</div>'
     )
 
 
@@ -113,39 +116,68 @@ def _caution(block: Caution, style: Style) -> str:
 def _entries(block: Entries, style: Style) -> str:
     names = shortened([printable(each.name) for each in block.rows], _WIDEST_NAME)
     in_columns = all(len(cell) <= _LONGEST_NUMBER for each in block.rows for cell in each.cells)
-    styles = [CELL, *(NUMBER for _ in block.heads[1:])]
-    heads = "".join(map(html_parts.head, block.heads, styles)) if block.heads else ""
-    rows = "".join(_entry(each, name, in_columns) for each, name in zip(block.rows, names, strict=True))
-    inside = f"<tr>{heads}</tr>{rows}" if heads else rows
-    return html_parts.in_its_width(
-        f'<table style="border-collapse:collapse;margin:4px 0">{inside}</table>', truncated(", ".join(names), 30)
+    columns = zip(*((block.heads[1:],) if block.heads else ()), *(each.cells for each in block.rows), strict=True)
+    ems = [_in_em(column) for column in columns] if in_columns else []
+    named = _in_em((*names, *block.heads[:1]))
+    first = f"{CELL};box-sizing:border-box;width:{named:.1f}em;min-width:{min(named, _SHORT_NAME):.1f}em"
+    first += f";max-width:calc(100% - {sum(ems) + 0.2:.1f}em)"  # leaves room for the numbers
+    widths = [first, *map(_column, ems)] if in_columns else [CELL]
+    of_heads = [f"{first};white-space:nowrap", *widths[1:]]
+    heads = _row("".join(map(html_parts.head, block.heads, of_heads))) if block.heads else ""
+    rows = (
+        _row(_numbers(each, name, widths) + _told(each, in_columns))
+        for each, name in zip(block.rows, names, strict=True)
     )
+    return _in_rows(heads + "".join(rows), truncated(", ".join(names), 30))
 
 
-def _entry(entry: Entry, name: str, in_columns: bool) -> str:
-    """Write a row, and below it, in the whole width, what a narrow page has no column for."""
-    if in_columns:
-        cells = "".join(f'<td style="{NUMBER};{_TOP};white-space:nowrap">{safe(each)}</td>' for each in entry.cells)
-        row = f'<td style="{CELL};{_TOP}">{_name(name, entry)}</td>{cells}<td style="width:100%;padding:0"></td>'
-    else:
-        row = f'<td style="{CELL}">{" &nbsp; ".join((_name(name, entry), *map(safe, entry.cells)))}</td>'
+def _numbers(entry: Entry, name: str, widths: Sequence[str]) -> str:
+    """Write the name of a row and its cells: in columns, or behind each other if they are no numbers."""
+    first, *others = widths
+    if not others:
+        return f'<td style="{CELL}">{" &nbsp; ".join((_name(name, entry), *map(prose, entry.cells)))}</td>'
+    cells = "".join(f'<td style="{it}">{safe(each)}</td>' for it, each in zip(others, entry.cells, strict=True))
+    return f'<td style="{first}">{_name(name, entry)}</td>{cells}'
+
+
+def _told(entry: Entry, beside: bool) -> str:
+    """Write what a row says in sentences: beside its numbers if there is room for them, or below."""
     faint = [*entry.details, *([f"→ {entry.advice}"] if entry.advice else [])]
     sentences = [prose(truncated(entry.remark, 200))] if entry.remark else []
     sentences += [f'<span style="{FAINT}">{prose(each)}</span>' for each in faint]
     lines = "\n".join(map(safe, entry.code))
     pasted = f'<pre style="{FAINT};margin:2px 0 0 18px;white-space:pre-wrap">{lines}</pre>' if lines else ""
-    below = "<br>".join(sentences) + pasted
-    across = f'colspan="{len(entry.cells) + 2 if in_columns else 1}" style="{CELL};padding-left:18px"'
-    return f"<tr>{row}</tr>" + (f"<tr><td {across}>{below}</td></tr>" if below else "")
+    inside = "<br>".join(sentences) + pasted
+    longest = max(map(len, (entry.remark, *entry.details)))
+    room = f"{min(_LETTER * longest, _READABLE):.1f}em" if beside else "100%"
+    return f'<td style="{CELL};padding-left:18px;min-width:0;flex:1 1 {room}">{inside}</td>' if inside else ""
 
 
 def _name(name: str, entry: Entry) -> str:
-    """Write the name of a row, which is wrapped only where the numbers beside it leave no room."""
     where = f' title="{safe(truncated(entry.place, 80))}"' if entry.place else ""
-    room = f"{_ROW_OF_PAGE} - {sum(len(each) + 1 for each in entry.cells)}ch"
-    is_long = len(name) > html_parts.LONG_CODE
-    width = f"display:inline-block;min-width:min({len(name) + 1}ch,{room})" if is_long else "white-space:nowrap"
-    return f'<code{where} style="padding:0;background:none;{width}">{html_parts.code_name(name)}</code>'
+    return f'<code{where} style="padding:0;background:none">{html_parts.code_name(name)}</code>'
+
+
+def _in_em(column: Iterable[str]) -> float:
+    """Return the width of a column in em, with its padding."""
+    return _EM * (max(map(len, column)) + 1)
+
+
+def _column(ems: float) -> str:
+    return f"{NUMBER};flex:none;box-sizing:border-box;white-space:nowrap;width:{ems:.1f}em"
+
+
+def _row(cells: str, title: str = "") -> str:
+    return f'<tr style="{_ROW}"{title}>{cells}</tr>'
+
+
+def _in_rows(rows: str, label: str) -> str:
+    """Write rows whose last cell stands below the others if a page is narrow."""
+    inside = (
+        '<table style="display:block;border-collapse:collapse;margin:4px 0">'
+        f'<tbody style="display:block">{rows}</tbody></table>'
+    )
+    return html_parts.in_its_width(inside, label)
 
 
 def _table(block: Table, style: Style) -> str:
@@ -156,16 +188,12 @@ def _table(block: Table, style: Style) -> str:
 def _listing(block: Listing, style: Style) -> str:
     block = block.without_empty_columns()
     columns = zip(block.heads, *(line.cells for line in block.lines), strict=True)
-    widths = [f"{NUMBER};flex:none;width:{_EM * (max(map(len, column)) + 1):.1f}em" for column in columns]
+    widths = [_column(_in_em(column)) for column in columns]
     heads = "".join(map(html_parts.head, block.heads, widths))
     where = f'<span style="min-width:0">{safe(truncated(block.place, 80))}</span>'
     place = f'<th style="{_CODE};font-weight:600">{_numbered("line", where)}</th>'
     rows = "".join(_source(each, widths, style) for each in block.lines)
-    inside = (
-        f'<table style="display:block;border-collapse:collapse;margin:4px 0"><tbody style="display:block">'
-        f'<tr style="{_ROW}">{heads}{place}</tr>{rows}</tbody></table>'
-    )
-    return html_parts.in_its_width(inside, truncated(block.place, 80))
+    return _in_rows(_row(heads + place) + rows, truncated(block.place, 80))
 
 
 def _source(line: SourceLine, widths: Sequence[str], style: Style) -> str:
@@ -174,14 +202,14 @@ def _source(line: SourceLine, widths: Sequence[str], style: Style) -> str:
     heat = f";background:rgba({hue},{0.08 + _WARMEST * line.share:.2f})" if line.share else ""
     what = f' title="{safe(line.operations)}"' if line.share and line.operations else ""
     numbers = "".join(
-        f'<td style="{width};white-space:nowrap{heat}">{safe(each) or "&#160;"}</td>'
+        f'<td style="{width}{heat}">{safe(each) or "&#160;"}</td>'
         for width, each in zip(widths, line.cells, strict=True)
     )
     inside = safe(truncated(line.inside, _WIDEST_SOURCE))
     library = f'<span style="{FAINT};padding-left:18px">{inside}</span>' if inside else ""
     source = safe(truncated(line.text, _WIDEST_SOURCE))
     code = _numbered(str(line.number or ""), f'<span style="{_SOURCE}">{source}{library}</span>')
-    return f'<tr style="{_ROW}"{what}>{numbers}<td style="{_CODE}">{code}</td></tr>'
+    return _row(f'{numbers}<td style="{_CODE}">{code}</td>', what)
 
 
 def _numbered(number: str, code: str) -> str:

@@ -201,7 +201,7 @@ def test_another_statement_is_told_beside_the_verdict_and_both_above_the_report(
     path, order = tmp_path / "old.json", []
     session.run(f"%jaxtimeit -q -r 6 {QUICK} --save '{path}' f(x)")
     monkeypatch.setattr("jaxmagic.magics.deliver.print_line", order.append)
-    monkeypatch.setattr("jaxmagic.magics.deliver.show", lambda *_: order.append("the report"))
+    monkeypatch.setattr("jaxmagic.magics.block.show", lambda *_, **__: order.append("the report"))
     session.run(f"%jaxtimeit -r 6 {QUICK} --against '{path}' f(f(x))")
     verdict, code, *_, last = order
     assert str(path) in verdict

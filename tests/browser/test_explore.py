@@ -104,9 +104,29 @@ def test_a_benchmark_shows_its_calls_in_order(notebook: Notebook) -> None:
     notebook.screenshot("explore-benchmark")
 
 
-def test_w_opens_a_view_below_the_report(notebook: Notebook) -> None:
+def test_w_opens_a_view_in_place_of_the_report(notebook: Notebook) -> None:
     assert notebook.outputs(OPENED).count() == 2
     view(notebook, OPENED).get_by_label("Show", exact=True).wait_for()
+    notebook.screenshot("explore-opened")
+
+
+@pytest.mark.parametrize("index", [COMPARISON, BENCHMARK, OPENED])
+def test_a_report_that_the_view_repeats_is_hidden_as_long_as_the_view_is_drawn(
+    notebook: Notebook, index: int
+) -> None:
+    static = notebook.cell(index).locator(".jp-Cell-outputArea > .jp-OutputArea-child [data-beside]")
+    static.first.wait_for(state="hidden")
+    view(notebook, index).locator("[data-jaxmagic]").first.wait_for()
+    drawn = view(notebook, index).element_handle()
+    place = drawn.evaluate_handle("it => it.parentElement")
+    drawn.evaluate("it => it.remove()")
+    static.wait_for()
+    place.evaluate("(it, drawn) => it.append(drawn)", drawn)
+    static.wait_for(state="hidden")
+
+
+def test_a_view_that_does_not_repeat_the_report_leaves_it(notebook: Notebook) -> None:
+    notebook.cell(MANY).locator("[data-mime-type='text/html'] [data-jaxmagic]").last.wait_for()
 
 
 def test_every_control_is_reached_by_the_keyboard_and_has_a_name(notebook: Notebook) -> None:

@@ -13,7 +13,7 @@ from .notebook import Notebook
 MOST_PIXELS, WIDTH = 400, 800
 
 #: A page in which a report has 264 pixels: sentences take more lines there.
-NARROW, MOST_NARROW_PIXELS = 400, 600
+NARROW, MOST_NARROW_PIXELS = 400, 560
 
 SETUP = """\
 %load_ext jaxmagic
@@ -101,6 +101,26 @@ def test_a_narrow_page_hides_nothing_and_a_report_is_not_much_longer(narrow: Not
     assert scrolled == []
     narrow.shoot(it, f"glance-{magic}-narrow")
     assert it.bounding_box()["height"] <= sum(visible_heights(it)) + MOST_NARROW_PIXELS
+
+
+def rows_of(it: Any) -> list[list[float]]:
+    """The upper edges of the cells in each row that is not folded."""
+    return [
+        [cell.bounding_box()["y"] for cell in row.locator("td").all()]
+        for row in it.locator("tr").all()
+        if row.is_visible()
+    ]
+
+
+def test_a_candidate_takes_one_row_where_there_is_room(notebook: Notebook) -> None:
+    rows = rows_of(report(notebook, "jaxcompare"))
+    assert len(rows) == 3
+    assert all(len(set(row)) == 1 for row in rows)
+
+
+def test_what_is_said_of_a_candidate_stands_below_its_time_where_there_is_no_room(narrow: Notebook) -> None:
+    _, _, (name, time, verdict) = rows_of(report(narrow, "jaxcompare"))
+    assert name == time < verdict
 
 
 def test_screenshots(notebook: Notebook) -> None:

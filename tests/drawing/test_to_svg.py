@@ -250,6 +250,15 @@ def test_without_kinds_there_is_no_legend() -> None:
     assert drawing.height < draw(flame_graph()).height
 
 
+def test_the_note_of_a_flame_graph_stands_below_the_label_of_its_axis_where_it_meets_it_on_no_page() -> None:
+    drawing = draw(flame_graph(note="2 smaller calls not drawn"))
+    heights = {
+        found[2]: float(found[1]) for found in re.finditer(r'<text[^>]* y="([\d.]+)"[^>]*>([^<]*)<', drawing.to_svg())
+    }
+    (label,) = [heights[each] for each in heights if each.startswith(flame_graph().x.label)]
+    assert label + 11 <= heights["2 smaller calls not drawn"] <= drawing.height - 3
+
+
 def test_a_deep_flame_graph_of_many_calls_stays_small() -> None:
     places = [(level, at) for level in range(20) for at in range(15)]
     lines = ("f  /home/me/experiments/train.py:117", "4.00 KiB, 10 % of all", "+2.00 KiB")

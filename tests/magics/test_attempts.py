@@ -17,7 +17,6 @@ from jaxmagic.benchmarking.capture.runner import Runner
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.magics import block
-from jaxmagic.magics import deliver as finish
 from jaxmagic.memory_use.capture import heap_snapshots as snapshots
 from jaxmagic.memory_use.capture import live_arrays as arrays
 from jaxmagic.memory_use.capture import run as memory
@@ -36,7 +35,7 @@ def fail(*_: Any, **__: Any) -> None:
 def test_a_renderer_that_raises_costs_no_record(
     session: Session, monkeypatch: pytest.MonkeyPatch, capsys: Any, form: str
 ) -> None:
-    monkeypatch.setattr(finish, "show", fail)
+    monkeypatch.setattr(block, "show", fail)
     record = session.run(form)
     assert isinstance(record, Benchmark | Comparison)
     assert session.shell.user_ns["kept"] is record

@@ -15,6 +15,7 @@ from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.overview.charts import last_runs
 from jaxmagic.overview.live_view import HistoryView
 from jaxmagic.report import panel
+from jaxmagic.report.mimebundle import outputs
 from jaxmagic.report.to_text import to_text
 from jaxmagic.session.history import History
 
@@ -132,7 +133,7 @@ def test_the_report_is_shown_below_the_view_in_an_output_of_its_own(
     assert displayed == []  # only a view that is shown brings its report along
     view._ipython_display_()
     *before, (report, _) = displayed
-    assert report is record
+    assert [report] == outputs(record)
     if not hasattr(ipywidgets.DOMWidget, "_ipython_display_"):  # before ipywidgets 8 it displays the view
         ((bundle, options),) = before
         assert "application/vnd.jupyter.widget-view+json" in bundle

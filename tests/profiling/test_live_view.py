@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fabricate.profiling import fabricated
+from pages import breakable
 
 import jaxmagic
 from jaxmagic.profiling.record.profile import Profile
@@ -12,7 +13,7 @@ from jaxmagic.profiling.record.profile import Profile
 
 def shown(view: Any) -> str:
     (output,) = view.screen.outputs
-    return str(output["data"]["text/html"])
+    return breakable(str(output["data"]["text/html"]))
 
 
 def test_the_time_is_shown_by_scope_and_by_call_stack() -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pages import to_html
 
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.records.call_stack import Frame
@@ -28,9 +29,8 @@ from jaxmagic.report.blocks import (
     Sentence,
     SourceLine,
 )
-from jaxmagic.report.glance import MOST_LINES
+from jaxmagic.report.glance import MOST_LINES, notes_folded
 from jaxmagic.report.style import AT_A_GLANCE, Style
-from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
 
 MAGIC = Style(whole=False, whole_by="--all")
@@ -272,3 +272,10 @@ def test_the_text_of_every_magic_has_at_most_fourteen_lines(session: Any, cell: 
     session.run(cell.format(" --all"))
     whole = session.report.splitlines()
     assert not any("--all shows" in line for line in whole)
+
+
+def test_the_title_of_notes_is_the_first_sentence_of_the_first() -> None:
+    (fold,) = notes_folded(("Not listed: 4 arrays of jax.live_arrays() e.g. x. Their memory is counted.", "More."))
+    assert isinstance(fold, Fold)
+    assert fold.title == "2 notes: Not listed: 4 arrays of jax.live_arrays() e.g. x"
+    assert list(notes_folded(("One. Two.",))) == [Sentence(text="One. Two.", faint=True)]

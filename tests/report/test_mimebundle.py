@@ -34,6 +34,14 @@ def test_any_other_report_is_one_output(timing: Any) -> None:
     assert bundle.outputs(timing()) == [bundle.mimebundle(timing())]
 
 
+def test_a_report_that_a_view_repeats_is_the_same_report_with_a_script(timing: Any) -> None:
+    (shown,), (plain,) = bundle.outputs(timing(), view="v1"), bundle.outputs(timing())
+    assert shown["text/plain"] == plain["text/plain"]
+    begin, end = '<div data-beside="v1">', "</div><script>"
+    assert shown["text/html"].startswith(begin + plain["text/html"] + end)
+    assert "'.v1'" in shown["text/html"]
+
+
 def test_a_picture_that_fails_leaves_the_text(benchmark: Any, monkeypatch: Any) -> None:
     def broken(*_: Any) -> str:
         raise RuntimeError

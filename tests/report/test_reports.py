@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pages import breakable
 
 import jaxmagic
 from jaxmagic.report import blocks
@@ -74,9 +75,7 @@ def words(written: str) -> str:
 
 def without_tags(page: str) -> str:
     """Keep the visible text of a page."""
-    return unescape(
-        re.sub(r"<[^>]*>", " ", re.sub(r"<wbr>|<span style=.white-space:nowrap.>(.*?)</span>", r"\1", page))
-    )
+    return unescape(re.sub(r"<[^>]*>", " ", breakable(page).replace("<wbr>", "")))
 
 
 def test_every_record_that_shows_itself_is_tried_here(records: dict[str, Any]) -> None:

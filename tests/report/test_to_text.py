@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pages import to_html
 
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.records.note import note
 from jaxmagic.report.style import Style
-from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
 from jaxmagic.session.history import History
 

@@ -25,6 +25,9 @@ _MOST_OF_IT = 0.8
 #: At most this many findings are seen at once.
 _FEW_FINDINGS = 4
 
+#: The kinds of evidence that say why something is compiled again, which is the answer.
+_CAUSES = ("doctor.recompile_difference", "doctor.recompile_reason", "doctor.recompile_captured")
+
 
 def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]:
     """Compose what was found, most costly first, then how it was found."""
@@ -44,7 +47,7 @@ def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]
 
 
 def _findings(diagnosis: Diagnosis, style: Style) -> Iterator[Block]:
-    """List what was found. The line and the remedy of the first, and the costs of some others, are seen at once."""
+    """List what was found. The first with its cause and remedy, and the costs of some others, are seen at once."""
     shown, found = diagnosis.findings[: style.rows], len(diagnosis.findings)
     if not shown:
         return
@@ -54,7 +57,8 @@ def _findings(diagnosis: Diagnosis, style: Style) -> Iterator[Block]:
         Entries(rows=rows),
         *([Sentence(text=more, faint=True)] if found > len(shown) else []),
     )
-    first = (*_place(shown[0]), *about_verified(shown[0].verified, style.digits, shown[0].rule))
+    causes = [str(each) for each in shown[0].evidence if each.kind in _CAUSES]
+    first = (*_place(shown[0]), *causes[:1], *about_verified(shown[0].verified, style.digits, shown[0].rule))
     others = [
         row._replace(remark=each.line or row.remark, details=(), advice="", code=())
         for row, each in zip(rows[1:_FEW_FINDINGS], shown[1:_FEW_FINDINGS], strict=True)

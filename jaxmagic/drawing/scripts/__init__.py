@@ -1,4 +1,4 @@
-"""The scripts that make pictures live; where scripts do not run, the still pictures remain.
+"""The scripts that make pictures live, or hide a report beside its live view; where none runs, all remains as it is.
 
 Each output with pictures contains the script once, 5 to 15 KB without comments and indentation. So an output needs no
 file and no network, and outputs of different versions of this package can share a notebook.

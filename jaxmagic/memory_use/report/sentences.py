@@ -32,9 +32,18 @@ def headline(profile: MemoryProfile) -> str:
         most = "A program needs" if len(profile.executables) == 1 else "The largest program needs"
         parts.append(f"{most} {units.size(profile.peak_bytes)}")
     arrays = "arrays" if parts else "Arrays"
-    parts.append(f"{arrays}: {units.size(after)} after, {units.size_change(delta)}")
+    parts.append(f"{arrays}: {units.size(after)} after, {_change(delta)}")
     parts.append(f"ran in {units.time(profile.timing.wall_ns)}")
     return "; ".join(parts)
+
+
+def _change(delta: int) -> str:
+    """Name the change of the memory of arrays; new arrays may have replaced others of the same size.
+
+    >>> _change(2048), _change(0)
+    ('+2.00 KiB', 'unchanged in total')
+    """
+    return units.size_change(delta) if delta else "unchanged in total"
 
 
 def arrays_title(made: Sequence[HeldArray]) -> str:
@@ -66,7 +75,7 @@ def about_devices(profile: MemoryProfile) -> list[str]:
     after, delta = profile.after_bytes, profile.delta_bytes
     if len(delta) < 2:
         return []
-    devices = [f"{name} {units.size(after.get(name, 0))} ({units.size_change(delta[name])})" for name in delta]
+    devices = [f"{name} {units.size(after.get(name, 0))} ({_change(delta[name])})" for name in delta]
     return [f"By device: {', '.join(devices)}."]
 
 

@@ -66,6 +66,7 @@ def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
         yield from _sentences(device_words.about_devices(profile), faint=True)
     yield from notes_folded(
         (
+            *words.about_unknown(profile),
             *words.about_profiler(profile),
             *([] if again else words.about_warm_up(profile)),
             *words.about_earlier(profile),

@@ -75,7 +75,7 @@ def about_bound(profile: Profile, wall_ns: int | None = None) -> list[str]:
     if bound.limit == "device":
         return [f"Device-bound: {device} is busy for {share} of the run{beside}."]
     if bound.limit not in _WITH_IDLE_TIME:
-        return _unknown(bound, profile, device, f"{share} of that{beside}")
+        return [_unknown(bound, profile, device)]
     part = min(
         (wall_ns or profile.wall_ns or bound.run_ns) / max(bound.run_ns, 1), 1.0
     )  # all times are of the same run
@@ -89,32 +89,39 @@ def about_bound(profile: Profile, wall_ns: int | None = None) -> list[str]:
     return [f"{_WITH_IDLE_TIME[bound.limit]}: {sentence}"]
 
 
-def _unknown(bound: Bound, profile: Profile, device: str, part: str) -> list[str]:
-    """Say that the verdict is not known, and why; then what to do."""
+def _unknown(bound: Bound, profile: Profile, device: str) -> str:
+    """Say that the verdict is not known, and why."""
     wall_ns = profile.wall_ns or 1
-    wall, recorded = units.time(wall_ns), units.time(bound.run_ns)
-    remedy = ""
     if bound.limit == "not timed":
-        why = "no run was timed without the profiler, whose overhead can exceed the work itself"
-        remedy = _WITHOUT_COLD if profile.warm_up is None and profile.error is None else ""
+        why = "none was timed without the profiler"
     elif bound.limit == "distorted":
-        why = f"it took {units.number(bound.slower or 1.0, 2)} times as long under the profiler"
-        remedy = "Short operations look longer than they are."
+        why = f"it takes {units.number(bound.slower or 1.0, 2)} times as long under the profiler"
     elif bound.limit == "unsteady":
-        why = (
-            f"it took {wall} without the profiler, but {recorded} when it was recorded, with {device} busy for {part}"
-        )
-        remedy = (
-            "The run without the profiler may have been slowed by other processes, or by coming first. "
-            "Profile it again."
-        )
+        why = f"it took {units.time(wall_ns)}, but {units.time(bound.run_ns)} when it was recorded"
     else:
         least, most = (units.share(each, wall_ns) for each in (bound.least_ns, min(bound.busy_ns, wall_ns)))
-        why = (
-            f"it took {wall} without the profiler, with {device} busy for {least} to {most} of that, and {recorded} "
-            "under it"
-        )
-    return [f"Whether a run is host-bound or device-bound is not known: {why}.", *([remedy] if remedy else [])]
+        why = f"{device} is busy for {least} to {most} of it"
+    return f"What bounds a run is unknown: {why}."
+
+
+def about_unknown(profile: Profile) -> list[str]:
+    """Explain why it is unknown what bounds a run, and say what to do; nothing if it is known."""
+    bound = bound_of(profile)
+    if bound is None or bound.limit == "device" or bound.limit in _WITH_IDLE_TIME:
+        return []
+    if bound.limit == "not timed":
+        why = "The profiler's overhead can exceed the work itself."
+        return [f"{why} {_WITHOUT_COLD}" if profile.warm_up is None and profile.error is None else why]
+    if bound.limit == "distorted":
+        return ["Under the profiler, short operations look longer than they are."]
+    if bound.limit == "unsteady":
+        device, busy = bound.use.device, units.share(bound.busy_ns, bound.run_ns)
+        return [
+            f"When it was recorded, {device} was busy for {busy} of a run. The run without the profiler may have "
+            "been slowed by other processes, or by coming first. Profile it again."
+        ]
+    wall, recorded = units.time(profile.wall_ns or 1), units.time(bound.run_ns)
+    return [f"The device's share is of the {wall} without the profiler; under it, a run took {recorded}."]
 
 
 def _idle_causes(bound: Bound, runs: int, part: float) -> str:

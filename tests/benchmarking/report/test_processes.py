@@ -6,6 +6,7 @@ from dataclasses import replace
 from textwrap import dedent
 
 import pytest
+from pages import to_html
 from processes import over_processes, scaled
 
 from jaxmagic.benchmarking.analysis import against
@@ -21,7 +22,6 @@ from jaxmagic.benchmarking.report.sentences import (
     headline,
 )
 from jaxmagic.benchmarking.report.versus import about_basis
-from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
 
 

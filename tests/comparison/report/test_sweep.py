@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from pages import to_html
 
 from jaxmagic.comparison.record.candidate import Check, Work
 from jaxmagic.comparison.record.comparison import Comparison
@@ -19,7 +20,6 @@ from jaxmagic.comparison.report.sentences import budget_for_verdict_ns
 from jaxmagic.magics.options import duration_ns
 from jaxmagic.report.style import Style
 from jaxmagic.report.to_frame import to_frame
-from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
 from jaxmagic.session.history import History
 from jaxmagic.statistics.estimate import Estimate

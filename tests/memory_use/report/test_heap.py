@@ -9,13 +9,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from pages import to_html
 
 from jaxmagic.memory_use.record.heap import HeapDifference, HeapProfile, HeapSample
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.note import Note
 from jaxmagic.report.style import Style
 from jaxmagic.report.to_frame import to_frame
-from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
 
 PLAIN = Style(picture=False)

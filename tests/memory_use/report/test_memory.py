@@ -10,6 +10,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+from pages import to_html
 
 from jaxmagic.memory_use.record.memory_profile import Allocation, Buffer, Suspect
 from jaxmagic.memory_use.record.usage import MemoryTimeline
@@ -17,7 +18,6 @@ from jaxmagic.memory_use.report import program_sentences as program_words
 from jaxmagic.memory_use.report import sentences as memory_words
 from jaxmagic.records.note import Note, note
 from jaxmagic.report.style import Style
-from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
 from jaxmagic.session.history import History
 
@@ -86,9 +86,15 @@ def test_a_profile_in_a_line(memory_profile: Any) -> None:
 def test_a_profile_of_nothing(memory_profile: Any, live_arrays: Any) -> None:
     nothing = memory_profile(before_bytes=(), arrays=live_arrays(), executables=(), timeline=None)
     assert to_text(nothing) == golden("""
-        Arrays: 0 B after, unchanged; ran in 11.0 ms
+        Arrays: 0 B after, unchanged in total; ran in 11.0 ms
         No new array was alive when all work was done.
     """)
+
+
+def test_new_arrays_in_place_of_others_leave_the_total_unchanged(memory_profile: Any) -> None:
+    text = to_text(memory_profile(before_bytes=(("cpu:0", 3072),)))
+    assert "arrays: 3.00 KiB after, unchanged in total; ran" in text
+    assert "1 new array was alive when all work was done: 2.00 KiB." in text
 
 
 @pytest.mark.parametrize("render", [to_text, to_html])
