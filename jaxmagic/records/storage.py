@@ -217,8 +217,8 @@ def _decode(value: object, wanted: Any, where: str) -> Any:
         if earlier is not None and isinstance(value, str):
             return earlier(value)
         return _decode_record(value, wanted, where)
-    if wanted is float and type(value) in (int, float) and abs(value) < 1e300:  # type: ignore[arg-type]
-        return float(value)  # type: ignore[arg-type]
+    if wanted is float and isinstance(value, int | float) and type(value) is not bool and abs(value) < 1e300:
+        return float(value)
     if type(value) is not wanted or wanted is float:  # a bool is not an integer here
         raise _wrong(where, _IN_WORDS[wanted], value)
     if isinstance(value, int) and not -(2**60) <= value < 2**60:  # their sums have to fit into 64 bits
