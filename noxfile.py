@@ -8,6 +8,7 @@ the path; with pyenv::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,12 +33,12 @@ def colab(session: nox.Session) -> None:
 
 @nox.session(python="3.13")
 def newest(session: nox.Session) -> None:
-    """Python 3.13 with the newest of everything: the tests that depend on JAX, the shell or stored records.
+    """Python 3.13 with the newest of everything: the tests that depend on JAX, Python or the shell.
 
-    The contracts ensure that the other rooms depend on none of them; ``make test`` and `colab` run those.
+    The contracts ensure that the other rooms depend on none of them; ``make test`` runs those.
     `ecosystem`, which has the same JAX and the libraries, runs the planted lines and the rules of diagnoses.
     """
-    run_tests(session, rooms=[*MEETING_JAX, *RECORDS], but=[PLANTED, *DIAGNOSING, *DOCUMENTS, *ONCE])
+    run_tests(session, rooms=MEETING_JAX, but=[PLANTED, *DIAGNOSING, *DOCUMENTS, *ONCE])
 
 
 @nox.session(python="3.13")
@@ -51,21 +52,21 @@ def ecosystem(session: nox.Session) -> None:
 #: Every subject has a report; so has none of the rooms.
 SUBJECTS = sorted(path.parent.name for path in Path("jaxmagic").glob("*/report*"))
 
-#: Tests that depend on JAX or the shell, tests of displays, and tests of stored records.
+#: Tests that depend on JAX, Python or the shell, and tests of displays, which depend on IPython and ipywidgets.
 MEETING_JAX = (
     "*/capture",
     "runtime",
     "xla",
     "magics",
     "records",
+    "session",
     "comparison/magic",
     "doctor/rules",
-    "doctor/analysis",
+    "doctor/analysis/failures",
     "doctor/verbs",
     *(f"{each}/test_*.py" for each in SUBJECTS),
 )
 MEETING_PEOPLE = ("*/report", "report", "drawing", "progress", "*/live_view")
-RECORDS = ("*/record", "session")
 
 COLAB = "jax==0.7.2", "jaxlib==0.7.2", "ipython==7.34.0", "ipywidgets==7.7.1", "ipykernel==6.17.1"
 
@@ -89,8 +90,8 @@ PROGRAMS = (
 #: Tests of the claims in the documents, which take minutes.
 DOCUMENTS = "tests/test_notebooks.py", "tests/test_promises.py", "tests/test_readme.py"
 
-#: Tests that take minutes and are enough on one version; suites try remedies and lines on each JAX.
-ONCE = "tests/doctor/capture/test_verify.py", "tests/test_gpu_checks.py"
+#: Tests that take long and are enough on one version; suites try programs, remedies and lines on each JAX.
+ONCE = "tests/doctor/capture/test_verify.py", "tests/doctor/test_clean.py", "tests/test_gpu_checks.py"
 
 #: These, and interrupts at seeded lines: not run on the oldest JAX.
 LONG = "tests/test_interrupted.py", *DOCUMENTS
@@ -130,6 +131,18 @@ def planted_newest(session: nox.Session) -> None:
     find_planted(session)
 
 
+@nox.session(python="3.12", tags=["suites"], default=False)
+def whole_oldest(session: nox.Session) -> None:
+    """All tests, with all cases, on the oldest JAX that is supported."""
+    run_tests(session, *COLAB)
+
+
+@nox.session(python="3.13", tags=["suites"], default=False)
+def whole_newest(session: nox.Session) -> None:
+    """All tests, with all cases, on the newest JAX."""
+    run_tests(session)
+
+
 @nox.session(python="3.14", tags=["suites"], default=False)
 def newest_python(session: nox.Session) -> None:
     """All tests on the newest Python that JAX supports, if it is installed."""
@@ -140,7 +153,8 @@ def newest_python(session: nox.Session) -> None:
 def simulations(session: nox.Session) -> None:
     """Check the coverage of intervals and verdicts by minutes of simulation, and write the tables of the manual."""
     install(session)
-    session.run("pytest", "-n", "auto", "tests/test_simulated.py", *session.posargs)
+    all_counts = {"JAXMAGIC_SIMULATED": "1"}
+    session.run("pytest", "-n", "auto", "tests/test_simulated.py", *session.posargs, env=all_counts)
     for table in TABLES:
         session.run("python", table)
 
@@ -170,18 +184,24 @@ def run_tests(session: nox.Session, *pins: str, rooms: Sequence[str] = (), but: 
     """Install the package with its tests and `pins`, print the versions, and run the tests.
 
     ``make test`` runs the tests in a browser and the long notebooks, whose outcome hardly depends on these versions:
-    all checks together have to stay below thirty minutes. For the same reason there are fewer examples here; and
-    where only JAX or IPython differs, only the tests of the whole run and the `rooms` that depend on it, which the
-    contracts guarantee. A room is a pattern below `tests`.
+    all checks together have to stay below thirty minutes. For the same reason there are fewer examples here. Where
+    only JAX or IPython differs, these are the tests of the whole, those that import JAX, and the `rooms` that depend
+    on it, which the contracts guarantee, with fewer cases and interrupted lines. A room is a pattern below `tests`.
     """
     tests = Path("tests")
-    chosen = sorted({str(found) for room in rooms for found in tests.glob(room)} - {*but})
-    whole = sorted({*tests.glob("test_*.py")} - {*map(Path, (*_THE_SAME_EVERYWHERE, *but))})
-    chosen += map(str, whole) if rooms else []
+    found = {each for room in rooms for each in tests.glob(room)}
+    if rooms:
+        found |= {*tests.glob("test_*.py")} - {*map(Path, _THE_SAME_EVERYWHERE)}
+        found |= {each for each in tests.rglob("test_*.py") if _IMPORTS_JAX.search(each.read_text("utf-8"))}
+    out = {Path(each) for each in (*but, *_OWN_SESSION)}
+    chosen = sorted(
+        str(each) for each in found if found.isdisjoint(each.parents) and out.isdisjoint([each, *each.parents])
+    )
     install(session, *pins)
     fewer = ["-m", "not browser and not long", "--hypothesis-profile", "few"]
     left_out = [f"--ignore={each}" for each in but]
-    session.run("pytest", "-n", "auto", *fewer, *left_out, *chosen, *session.posargs)
+    few = {"JAXMAGIC_FEW_INTERRUPTS": "1", "JAXMAGIC_FEW_CASES": "1"} if rooms else {}
+    session.run("pytest", "-n", "auto", *fewer, *left_out, *chosen, *session.posargs, env=few)
 
 
 @nox.session(python="3.11", tags=["suites"], default=False)
@@ -213,8 +233,14 @@ def install(session: nox.Session, *pins: str, show: Sequence[str] = ()) -> None:
     session.run("python", "-c", _VERSIONS, *show, log=False)
 
 
-#: Tests of the sources, and of statistics on a fake clock: their outcome depends on no version of JAX or IPython.
-_THE_SAME_EVERYWHERE = "tests/test_house.py", "tests/test_reruns.py", "tests/test_simulated.py"
+#: Tests of texts, of units and errors, and of statistics on a fake clock: their outcome depends on no version.
+_TEXTS = "cases", "errors", "house", "manual", "reruns", "simulated", "units", "words"
+_THE_SAME_EVERYWHERE = tuple(f"tests/test_{each}.py" for each in _TEXTS)
+
+#: Folders of tests that `make test` or a session of their own runs.
+_OWN_SESSION = "tests/browser", "tests/ecosystem"
+
+_IMPORTS_JAX = re.compile(r"^\s*(import|from) jax\b", re.MULTILINE)
 
 _VERSIONS = """
 import platform, sys

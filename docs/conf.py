@@ -25,6 +25,7 @@ extensions = [
     "from_code",
     "searched",
     "cleared",
+    "run_notebooks",
     "notebook_links",
     "still_views",
     "accessible",

@@ -32,7 +32,7 @@ _PUBLIC = {
     "environment": "session.verbs",
     "benchmark": "benchmarking.verbs.benchmark",
     "compare": "comparison.verbs.compare",
-    "sweep": "comparison.verbs.compare",
+    "sweep": "comparison.verbs.sweep",
     "memory": "memory_use.verbs",
     "live": "memory_use.verbs",
     "memory_requirement": "memory_use.verbs",
@@ -135,7 +135,8 @@ if TYPE_CHECKING:  # the same for tools that do not run this
     from .comparison.record.comparison import Comparison as Comparison
     from .comparison.record.curve import Crossing as Crossing, Curve as Curve, Growth as Growth, Variable as Variable
     from .comparison.record.sweep import Failure as Failure, Point as Point, Sweep as Sweep
-    from .comparison.verbs.compare import compare as compare, sweep as sweep
+    from .comparison.verbs.compare import compare as compare
+    from .comparison.verbs.sweep import sweep as sweep
     from .compilation.record.compilation import Cause as Cause, Compilation as Compilation
     from .doctor.record.diagnosis import Diagnosis as Diagnosis
     from .doctor.record.finding import RuleFinding as RuleFinding, Verified as Verified

@@ -20,6 +20,9 @@ _OURS = f"{Path(__file__).parent}{os.sep}"
 #: The files of the handler of Ctrl-C, and of functions that stand in for Python's own while code is observed.
 _HANDLERS = f"{_OURS}interrupts.py", os.path.join(_OURS, "doctor", "capture", "side_effects", "written_files.py")
 
+#: The rooms whose arguments never come from the user.
+_REMOTE = tuple(os.path.join(_OURS, room, "") for room in ("drawing", "xla"))
+
 #: This file, where a call fails that does not fit the signature.
 _WRAPPER = f"{_OURS}tracebacks.py"
 
@@ -98,38 +101,17 @@ def _is_ours(call: TracebackType) -> bool:
     return call.tb_frame.f_code.co_filename.startswith(_OURS)
 
 
-#: Where a function of ours says that it is given something wrong, besides the verbs: paths, names and places.
-_CHECKS = tuple(
-    each.replace("/", os.sep)
-    for each in (
-        "/verbs",
-        "/testing.py",
-        "/runtime/given.py",
-        "/runtime/given_arguments.py",
-        "/session/",
-        "/records/files.py",
-        "/records/storage.py",
-        "/charts/chart_of.py",
-        "/report/to_frame.py",
-        "/comparison/record/",
-        "/comparison/analysis/sweep_variables.py",
-        "/benchmarking/analysis.py",
-        "/benchmarking/capture/runner.py",
-        "/comparison/capture/derivatives.py",
-        "/profiling/capture/logdir.py",
-    )
-)
-
-
 def _is_refusal(error: BaseException, call: TracebackType) -> bool:
-    """Return whether an error says what was given wrongly: a ``raise`` in a check, the call itself, or a file."""
+    """Return whether an error says what was given wrongly: a ``raise`` of ours, the call itself, or a file.
+
+    It does not in a room that knows nothing of the user, or where a record checks its own fields.
+    """
     code = call.tb_frame.f_code
     if isinstance(error, OSError) or (isinstance(error, TypeError) and code.co_filename == _WRAPPER):
         return True
-    path = code.co_filename.removeprefix(_OURS.rstrip(os.sep))
     return (
         isinstance(error, TypeError | ValueError | LookupError)
         and code.co_name != "__post_init__"
-        and any(each in path for each in _CHECKS)
+        and not code.co_filename.startswith(_REMOTE)
         and dis.opname[code.co_code[call.tb_lasti]] == "RAISE_VARARGS"
     )

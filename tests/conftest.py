@@ -28,6 +28,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 # No output of a test depends on whether something took longer than a second.
 os.environ["TQDM_DISABLE"] = "1"
 
+import cases
 import jax
 import jax.numpy as jnp
 import pytest
@@ -55,6 +56,10 @@ settings.load_profile("full")
 @pytest.hookimpl(trylast=True)  # behind those that mark what is in their folder
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     reruns.rerun(items, can=config.pluginmanager.hasplugin("rerunfailures"))
+    if cases.FEW:
+        out = cases.left_out(item.nodeid for item in items)
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in out])
+        items[:] = [item for item in items if item.nodeid not in out]
     if jax.default_backend() == "gpu":
         return
     for item in items:

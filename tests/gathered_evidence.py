@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from jaxmagic.doctor.capture.examination import Examination
+from jaxmagic.doctor.capture.runs.examination import Examination
 from jaxmagic.doctor.record.evidence import Evidence
 
 

@@ -28,7 +28,8 @@ from jaxmagic.memory_use.capture.usage_sampler import MemorySampler
 from jaxmagic.profiling.capture.profiler_session import Profiler
 from jaxmagic.progress.bar import Display, shown_progress
 from jaxmagic.progress.compiling_line import CompilingLine
-from jaxmagic.records.files import append_entry, copy_folder, write
+from jaxmagic.records.files import write
+from jaxmagic.records.recordings import append_entry, copy_folder
 from jaxmagic.runtime.copies import unguarded
 from jaxmagic.runtime.gc_pause import Collections, held_back
 from jaxmagic.timing.capture.waits import WaitLog

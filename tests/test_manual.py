@@ -25,6 +25,20 @@ def extensions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(DOCS / "_ext"))
 
 
+def test_a_notebook_that_the_tests_have_run_is_not_run_again(
+    extensions: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from run_notebooks import kept
+
+    (tmp_path / "doctor.ipynb").write_text("{}", "utf-8")
+    monkeypatch.delenv("JAXMAGIC_NOTEBOOKS", raising=False)
+    assert kept(DOCS / "slow_training.ipynb") is None
+    monkeypatch.setenv("JAXMAGIC_NOTEBOOKS", str(tmp_path))
+    assert kept(DOCS / "slow_training.ipynb") == tmp_path / "doctor.ipynb"  # the file that the page is a link to
+    assert kept(DOCS / "compare.ipynb") is None
+    assert kept(DOCS / "doctor.ipynb") is None  # this page is `doctor.md`
+
+
 def test_every_room_of_public_names_has_a_place_in_the_reference() -> None:
     pages = "".join(path.read_text("utf-8") for path in (DOCS / "reference").glob("*.md"))
     placed = " ".join(re.findall(r"```\{public-names\} (.*)", pages)).split()

@@ -12,7 +12,12 @@ import pytest
 from IPython.core.error import UsageError
 
 import jaxmagic
+from jaxmagic.comparison.record.candidate import Work
+from jaxmagic.drawing.to_svg import draw
 from jaxmagic.testing import assert_faster
+from jaxmagic.tracebacks import of_the_user
+from jaxmagic.xla.hlo import HloModule
+from jaxmagic.xla.schedule import flattened_schedule
 
 PACKAGE = Path(jaxmagic.__file__).parent
 
@@ -278,6 +283,11 @@ def test_a_wrong_call_shows_no_frame_of_ours(call: Any, kind: type[Exception], m
     assert wrong(call, kind).startswith(message)
 
 
+def test_a_record_beside_another_one_is_told(executable: Any) -> None:
+    message = wrong(lambda: jaxmagic.explore(executable(), 3), TypeError)
+    assert message == "explore(): expected a memory profile or a program to compare with, got int"
+
+
 def test_a_label_that_a_comparison_lacks_is_told(comparison: Any, sweep: Any) -> None:
     for each in (lambda: comparison["z"], lambda: comparison.candidate("z"), lambda: sweep["z"]):
         assert wrong(each, KeyError) == "\"expected one of the candidates numpy, jit, got 'z'\""
@@ -302,6 +312,16 @@ def test_a_fault_of_ours_keeps_its_frames(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(TypeError, match="not callable") as caught:
         jaxmagic.load(path)
     assert traceback.extract_tb(caught.value.__traceback__)[-1].name == "load"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [lambda: flattened_schedule(HloModule("m", {}, {}, {})), lambda: draw(3), lambda: Work(kind="items", amount=-1)],
+)
+def test_what_no_user_has_given_keeps_its_frames(fault: Any) -> None:
+    with pytest.raises((TypeError, ValueError)) as caught:
+        of_the_user(fault)()
+    assert Path(traceback.extract_tb(caught.value.__traceback__)[-1].filename).is_relative_to(PACKAGE)
 
 
 #: What a message of usage has: what was expected, or what to write.

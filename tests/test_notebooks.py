@@ -38,12 +38,16 @@ assert failures(jaxmagic.history()) == [], failures(jaxmagic.history())
 
 
 def executed(stem: str, then: str = "") -> Any:
-    """The notebook with its outputs, run with a cell behind its last one."""
+    """The notebook with its outputs, run with a cell behind its last one; kept without it if `.ci/run` says where."""
     document = nbformat.read(DIRECTORY / f"{stem}.ipynb", as_version=4)
+    own = list(document.cells)
     document.cells += [nbformat.v4.new_code_cell(each) for each in (then, NO_FAILURE)]
     where = {"metadata": {"path": str(DIRECTORY)}}
     theirs = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}  # without our virtual devices
     NotebookClient(document, timeout=300, kernel_manager_class=OwnKernel, resources=where).execute(env=theirs)
+    if folder := os.environ.get("JAXMAGIC_NOTEBOOKS"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        nbformat.write(nbformat.from_dict({**document, "cells": own}), Path(folder, f"{stem}.ipynb"))
     return document
 
 

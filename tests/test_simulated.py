@@ -5,6 +5,7 @@ The rates of thousands of runs stand in ``docs/tables/verdicts.md``, which ``mak
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,9 @@ from simulated import Rates, power, rates
 
 #: Runs of each cell, and how seldom a true rate is to be taken for a worse one.
 RUNS, SELDOM = 300, 0.001
+
+#: How many samples; what takes long is left to ``make suites``.
+COUNTS = (6, 20, 100, 400) if "JAXMAGIC_SIMULATED" in os.environ else (6, 20, 100)
 
 #: Noise in which an interval of the median may cover less often: each sample tells too little that the others do not.
 MORE_CORRELATED = {"AR(1) 0.6", "AR(1) 0.9"}
@@ -27,7 +31,7 @@ def at_least(rate: float, wanted: float, runs: int = RUNS) -> bool:
     return rate * runs >= binom.ppf(SELDOM, runs, wanted)
 
 
-@pytest.mark.parametrize("count", [6, 20, 100, 400])
+@pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("noise", simulated.FIRST)
 def test_what_is_said_is_right_as_often_as_it_says(noise: str, count: int) -> None:
     found = rates(simulated.FIRST[noise], count, RUNS)

@@ -74,16 +74,12 @@ def deletion(name: str) -> ast.stmt:
 
 def move_to_string(body: Sequence[ast.stmt], constant: ast.Constant, given: int) -> None:
     """Move code that was a string in the cell to the position of that string, so that tracebacks point into it."""
+    shift = constant.col_offset + 1 + given
     for statement in body:
-        for node in ast.walk(statement):
-            if not hasattr(node, "lineno"):
-                continue
-            shift = constant.col_offset + 1 + given
-            node.col_offset += shift if node.lineno == 1 else 0  # type: ignore[attr-defined]
-            if node.end_lineno == 1:  # type: ignore[attr-defined]
-                node.end_col_offset += shift  # type: ignore[attr-defined]
-            node.lineno += constant.lineno - 1
-            node.end_lineno += constant.lineno - 1  # type: ignore[attr-defined]
+        for place in (vars(node) for node in ast.walk(statement) if hasattr(node, "lineno")):
+            place["col_offset"] += shift if place["lineno"] == 1 else 0
+            place["end_col_offset"] += shift if place["end_lineno"] == 1 else 0
+        ast.increment_lineno(statement, constant.lineno - 1)
 
 
 def opening(name: str, magic: str, text: str, place: tuple[Any, ...], shown: bool) -> ast.Call:

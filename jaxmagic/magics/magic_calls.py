@@ -10,6 +10,7 @@ import argparse
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 #: The magics that are rewritten, and their parsers.
 Parsers = Mapping[str, argparse.ArgumentParser]
@@ -20,15 +21,37 @@ def marker(magic: str, text: str) -> str:
     return f"get_ipython().run_cell_magic({magic!r}, {text!r}, ...)"
 
 
-def read_marker(node: ast.stmt, parsers: Parsers) -> tuple[str, str] | None:
-    """Return the magic and the options of a marker; ``None`` for any other statement."""
+class MagicCall(NamedTuple):
+    """IPython's call of one of jaxmagic's magics.
+
+    Attributes:
+        magic: the name of the magic.
+        text: the text after the name, which may be any expression if the user wrote the call.
+        node: the call.
+    """
+
+    magic: str
+    text: ast.expr
+    node: ast.Call
+
+
+class Marker(NamedTuple):
+    """A marker's magic, its options as text, and the call."""
+
+    magic: str
+    text: str
+    node: ast.Call
+
+
+def read_marker(node: ast.stmt, parsers: Parsers) -> Marker | None:
+    """Read a marker; ``None`` for any other statement."""
     call = magic_call(node.value, "run_cell_magic", parsers) if isinstance(node, ast.Expr) else None
-    if call is None or len(call.args) != 3:
+    if call is None or len(call.node.args) != 3:
         return None
-    magic, text, cell = call.args
-    if not (isinstance(cell, ast.Constant) and cell.value is ... and isinstance(text, ast.Constant)):
+    cell = call.node.args[2]
+    if not (isinstance(cell, ast.Constant) and cell.value is ... and isinstance(call.text, ast.Constant)):
         return None
-    return str(magic.value), str(text.value)  # type: ignore[attr-defined]
+    return Marker(call.magic, str(call.text.value), call.node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +70,14 @@ def line_call(node: ast.AST, parsers: Parsers) -> LineCall | None:
     if not isinstance(node, (ast.Expr, ast.Assign)):
         return None
     call = magic_call(node.value, "run_line_magic", parsers)
-    if call is None or not isinstance(call.args[1], ast.Constant) or type(call.args[1].value) is not str:
+    if call is None or not isinstance(call.text, ast.Constant) or type(call.text.value) is not str:
         return None
     targets = node.targets if isinstance(node, ast.Assign) else []
-    return LineCall(call.args[0].value, call.args[1].value, targets, call, call.args[1])  # type: ignore[attr-defined]
+    return LineCall(call.magic, call.text.value, targets, call.node, call.text)
 
 
-def magic_call(value: ast.expr, method: str, parsers: Parsers) -> ast.Call | None:
-    """Return `value` if it is ``get_ipython().method('jaxtime', …)`` with one of jaxmagic's magics."""
+def magic_call(value: ast.expr, method: str, parsers: Parsers) -> MagicCall | None:
+    """Read ``get_ipython().method('jaxtime', …)`` with one of jaxmagic's magics; ``None`` otherwise."""
     if (
         isinstance(value, ast.Call)
         and isinstance(value.func, ast.Attribute)
@@ -66,7 +89,7 @@ def magic_call(value: ast.expr, method: str, parsers: Parsers) -> ast.Call | Non
         and isinstance(value.args[0], ast.Constant)
         and value.args[0].value in parsers
     ):
-        return value
+        return MagicCall(str(value.args[0].value), value.args[1], value)
     return None
 
 

@@ -79,11 +79,10 @@ class OnceRewriter(ast.NodeTransformer):
         """Return whether `value` calls one of jaxmagic's magics with ``-o`` and without ``-q``."""
         methods = "run_line_magic", "run_cell_magic"
         call = next(filter(None, (magic_call(value, method, self._parsers) for method in methods)), None)
-        if call is None or not isinstance(call.args[1], ast.Constant):
+        if call is None or not isinstance(call.text, ast.Constant):
             return False
-        parser = self._parsers[call.args[0].value]  # type: ignore[attr-defined]
         try:
-            given = vars(options.read(str(call.args[1].value), parser)[0])
+            given = vars(options.read(str(call.text.value), self._parsers[call.magic])[0])
         except (UsageError, ValueError):
             return False  # the magic itself reports the error
         return bool(given.get("o") and not given.get("q"))  # a magic may have neither

@@ -12,7 +12,7 @@ from IPython.core.error import UsageError
 from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
 
-from ..records.files import RECORDING
+from ..records.recordings import RECORDING
 
 
 class Tree(ast.Module):

@@ -38,7 +38,7 @@ from .block_syntax import (
     refusal,
 )
 from .bound import bind_in_functions
-from .magic_calls import LineCall, Parsers, line_call, magic_call, read_marker
+from .magic_calls import LineCall, Marker, Parsers, line_call, magic_call, read_marker
 from .once import is_displayed
 from .parsed_source import ends_in_semicolon, is_path, leaving
 
@@ -99,9 +99,8 @@ class BlockRewriter(ast.NodeTransformer):
             if marker := read_marker(node, self._parsers):
                 measured = self._measured(body, index, node)
                 index += len(measured)
-                magic, text = marker
                 displayable = outermost and self._is_displayable(index == len(body))
-                out += self._from_marker(node, magic, text, self._statements(measured), displayable)
+                out += self._from_marker(node, marker, self._statements(measured), displayable)
             elif call := line_call(node, self._parsers):
                 out += self._from_call(node, call, outermost and self._is_displayable(index == len(body)))
             else:
@@ -133,18 +132,15 @@ class BlockRewriter(ast.NodeTransformer):
             end += 1
         return body[index:end] if end > index else body[index:]
 
-    def _from_marker(
-        self, node: ast.stmt, magic: str, text: str, body: list[ast.stmt], displayable: bool
-    ) -> list[ast.stmt]:
+    def _from_marker(self, node: ast.stmt, marker: Marker, body: list[ast.stmt], displayable: bool) -> list[ast.stmt]:
         future = [each for each in body if isinstance(each, ast.ImportFrom) and each.module == "__future__"]
         body = [each for each in body if each not in future]
-        if getattr(options.read(text, self._parsers[magic])[0], "before", False) and body:
+        if getattr(options.read(marker.text, self._parsers[marker.magic])[0], "before", False) and body:
             return [*future, node]  # the magic itself is called, and reports that it runs no code
         if not body:  # only comments: the magic itself is called, and reports that there is nothing to run
-            call = magic_call(node.value, "run_cell_magic", self._parsers)  # type: ignore[attr-defined]
-            call.args[2] = ast.copy_location(ast.Constant("\n"), call.args[2])  # type: ignore[union-attr]
+            marker.node.args[2] = ast.copy_location(ast.Constant("\n"), marker.node.args[2])
             return [*future, node]
-        return [*future, *self.block(node, magic, text, body, [], displayable)]
+        return [*future, *self.block(node, marker.magic, marker.text, body, [], displayable)]
 
     def _from_call(self, node: ast.stmt, call: LineCall, displayable: bool) -> list[ast.stmt]:
         try:

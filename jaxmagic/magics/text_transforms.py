@@ -86,17 +86,16 @@ def line_in_sight(lines: list[str], parsers: Parsers, blocks: Container[str]) ->
     if not any(_has_to_be_seen(call, parsers) for call in _CALL.finditer(text)):
         return lines
     rewritten = [line.encode() for line in re.split(r"(?<=\n)", text)]  # to the parser, a form feed ends no line
-    for node in ast.walk(ast.parse(text)):
+    for node in (each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.stmt)):
         call = line_call(node, parsers)
         if call is None or call.node.lineno != call.node.end_lineno:
             continue
         _, statement = options.split(call.text, parsers[call.magic])
         line = rewritten[call.node.lineno - 1]
-        start = node.col_offset  # type: ignore[attr-defined]
         if _is_broken(statement):
             line = line[: call.node.col_offset] + statement.encode() + line[call.node.end_col_offset :]
         elif call.magic in blocks and _awaits(statement):
-            line = line[:start] + b"assert True, await ...; " + line[start:]
+            line = line[: node.col_offset] + b"assert True, await ...; " + line[node.col_offset :]
         rewritten[call.node.lineno - 1] = line
     return [line.decode() for line in rewritten]
 

@@ -12,6 +12,7 @@ import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -130,7 +131,8 @@ def encode(value: Any) -> Any:
     if hasattr(type(value), "of_records"):
         return {"records": [{"kind": type(each).__name__, "record": encode(each)} for each in value]}
     if is_dataclass(value):
-        return {each.name: encode(getattr(value, each.name)) for each in _saved(value)}
+        kind: Any = type(value)
+        return {name: encode(getattr(value, name)) for name in _saved(kind)}
     if isinstance(value, tuple):
         return [encode(each) for each in value]
     if isinstance(value, dict):
@@ -138,8 +140,13 @@ def encode(value: Any) -> Any:
     return value
 
 
-def _saved(kind: Any) -> list[Field[Any]]:
-    return [each for each in fields(kind) if each.metadata.get("saved", True)]
+@cache
+def _saved(kind: type) -> Mapping[str, Field[Any]]:
+    """Return the fields of a record that are saved, by name."""
+    return {each.name: each for each in fields(kind) if each.metadata.get("saved", True)}
+
+
+_hints = cache(get_type_hints)  # which evaluates text each time
 
 
 def _decode_document(document: object) -> Any:
@@ -217,8 +224,8 @@ def _decode(value: object, wanted: Any, where: str) -> Any:
         if earlier is not None and isinstance(value, str):
             return earlier(value)
         return _decode_record(value, wanted, where)
-    if wanted is float and type(value) in (int, float) and abs(value) < 1e300:  # type: ignore[arg-type]
-        return float(value)  # type: ignore[arg-type]
+    if wanted is float and isinstance(value, int | float) and type(value) is not bool and abs(value) < 1e300:
+        return float(value)
     if type(value) is not wanted or wanted is float:  # a bool is not an integer here
         raise _wrong(where, _IN_WORDS[wanted], value)
     if isinstance(value, int) and not -(2**60) <= value < 2**60:  # their sums have to fit into 64 bits
@@ -240,8 +247,7 @@ _IN_WORDS = {int: "an integer", float: "a finite number", str: "a string", bool:
 def _decode_record(value: object, wanted: Any, where: str) -> Any:
     if not isinstance(value, Mapping):
         raise _wrong(where, "an object", value)
-    hints = get_type_hints(wanted)
-    known = {each.name: each for each in _saved(wanted)}
+    hints, known = _hints(wanted), _saved(wanted)
     for name in value:
         if name not in known:
             raise _unknown(f"{where}.{name}", f"a {wanted.__name__}")

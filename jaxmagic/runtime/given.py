@@ -1,7 +1,8 @@
-"""Check the numbers that a verb was given."""
+"""Check the numbers, and the setup, that a verb was given."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, nan
 from typing import Any
 
@@ -54,6 +55,14 @@ def whole(name: str, value: int, least: int = 1) -> int:
     if type(value) is not int or value < least:
         raise ValueError(f"{name}: expected an integer of at least {least}, got {_shown(value)}")
     return value
+
+
+def check_setup(setup: object, args: Sequence[object]) -> None:
+    """Check that `setup` is a function if it was given, and that it alone makes the positional arguments."""
+    if setup is not None and not callable(setup):
+        raise TypeError(f"setup: expected a function, got {type(setup).__name__}. Write for example lambda: (x,)")
+    if setup is not None and args:
+        raise TypeError("both setup and args were given. Return all positional arguments from setup.")
 
 
 def _number(value: Any) -> float:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
-import subprocess
-import sys
 from errno import ENOSPC
 from pathlib import Path
 from typing import Any
@@ -14,7 +11,7 @@ from typing import Any
 import pytest
 
 import jaxmagic
-from jaxmagic.records import files
+from jaxmagic.records import files, recordings
 
 
 @pytest.fixture(params=["save", "write"])
@@ -151,22 +148,11 @@ def test_what_is_no_regular_file_is_refused_and_stays(write: Any, tmp_path: Path
 def test_reading_does_not_wait_for_a_pipe_and_ends(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.xplane.pb"
     os.mkfifo(pipe)
-    for read in (jaxmagic.load, files.recordings, jaxmagic.read_profile):
+    for read in (jaxmagic.load, recordings.recordings, jaxmagic.read_profile):
         with pytest.raises(OSError, match="Expected a regular file, got a named pipe"):
             read(pipe)  # type: ignore[operator]
     with pytest.raises(OSError, match="got a character device"):
         jaxmagic.load("/dev/zero")
-
-
-def test_of_a_folder_only_regular_files_are_recordings(tmp_path: Path) -> None:
-    (tmp_path / "a.xplane.pb").mkdir()
-    (tmp_path / "b.xplane.pb").symlink_to(tmp_path / "nowhere")
-    os.mkfifo(tmp_path / "c.xplane.pb")
-    for folder in (tmp_path, tmp_path / "a.xplane.pb"):
-        with pytest.raises(FileNotFoundError, match="no file with the suffix"):
-            jaxmagic.read_profile(folder)
-    (tmp_path / "d.xplane.pb").write_bytes(b"1")
-    assert files.recordings(tmp_path) == [files.RecordingFile("", b"1", tmp_path / "d.xplane.pb")]
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
@@ -175,33 +161,3 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     assert files.read(path, 5) == b"12345"
     with pytest.raises(OSError, match="Expected at most 4 bytes, got 5"):
         files.read(path, 4)
-
-
-def test_two_writers_lose_no_entry_and_no_folder(tmp_path: Path) -> None:
-    code = """
-import sys
-from pathlib import Path
-from jaxmagic.records import files
-into, number = Path(sys.argv[1]), sys.argv[2]
-source = into / f"from_{number}" / "run"
-source.mkdir(parents=True)
-(source / "file").write_text(number)
-for index in range(40):
-    files.append_entry(into / "results.json", {"writer": number, "index": index})
-    files.copy_folder(source, into)
-"""
-    writers = [subprocess.Popen([sys.executable, "-c", code, tmp_path, str(number)]) for number in range(2)]
-    assert [each.wait(120) for each in writers] == [0, 0]
-    entries = json.loads((tmp_path / "results.json").read_text())
-    assert [[each["index"] for each in entries if each["writer"] == number] for number in "01"] == [[*range(40)]] * 2
-    copies = [each for each in tmp_path.iterdir() if each.name.startswith("run")]
-    assert sorted(Path(each, "file").read_text() for each in copies) == ["0"] * 40 + ["1"] * 40
-
-
-@pytest.mark.parametrize("content", ["[" * 100_000, "{}", "[1", "\0"])
-def test_a_list_that_is_something_else_is_left_alone(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "results.json"
-    path.write_text(content)
-    with pytest.raises(jaxmagic.RecordError, match="Move the file away"):
-        files.append_entry(path, {})
-    assert path.read_text() == content

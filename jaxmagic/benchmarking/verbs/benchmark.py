@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...runtime.functions import is_folded, name_of
-from ...runtime.given import nanoseconds, share, whole
+from ...runtime.given import check_setup, nanoseconds, share, whole
 from ...runtime.given_arguments import measured_by
 from ...runtime.jax_version import require_jax
 from ...session.verbs import keep, take_and_keep
@@ -74,10 +74,7 @@ def benchmark(
             "Write benchmark(f, x), not benchmark(f(x))."
         )
     plan = Plan(rtol=share("rtol", rtol), budget_ns=nanoseconds(budget_s))
-    if setup is not None and not callable(setup):
-        raise TypeError(f"setup: expected a function, got {type(setup).__name__}. Write for example lambda: (x,)")
-    if setup is not None and args:
-        raise TypeError("both setup and args were given. Return all positional arguments from setup.")
+    check_setup(setup, args)
     code, folded = name_of(fn), is_folded(fn, args, kwargs) and not setup
 
     def take() -> Benchmark:

@@ -17,7 +17,7 @@ from ...runtime.functions import is_folded, only_name
 from ..capture.contestants import Entry
 from ..capture.count_flops import count_operations
 from ..capture.derivatives import Differentiated
-from ..record.candidate import Work
+from ..record.candidate import Work, WorkKind
 from .candidate_calls import called, differentiated, is_one_call
 from .labels import Labelled
 
@@ -86,7 +86,9 @@ def _count(answer: Callable[[], Any]) -> Work:
     return count_operations(function, args, kwargs)
 
 
-def _works(per: str | None, answers: Sequence[Callable[[], Any]], count: int) -> Sequence[Callable[[], Work] | None]:
+def _works(
+    per: WorkKind | None, answers: Sequence[Callable[[], Any]], count: int
+) -> Sequence[Callable[[], Work] | None]:
     """Return a function for each candidate that computes the work of a call."""
     if per is None:
         return [None] * count
@@ -102,7 +104,7 @@ def _works(per: str | None, answers: Sequence[Callable[[], Any]], count: int) ->
         error.add_note(f"This was the number after --per {per}=.")
         raise
     try:
-        work = Work(kind=per, amount=float(amount))  # type: ignore[arg-type]
+        work = Work(kind=per, amount=float(amount))
     except (TypeError, ValueError, OverflowError):
         raise UsageError(
             f"--per {per}=: expected a positive number, got {amount!r:.60}; for example --per {per}=1000"

@@ -14,8 +14,9 @@ from .remedies.user_functions import all_codes, global_names
 #: The value of a name that is not bound.
 ABSENT = object()
 
-_STORES = "STORE_GLOBAL", "DELETE_GLOBAL"
-_STORE_OPCODES = frozenset(dis.opmap[name] for name in _STORES)
+#: Instructions that assign or delete a global, and a variable of an enclosing function.
+_GLOBAL = "STORE_GLOBAL", "DELETE_GLOBAL"
+_ENCLOSING = "STORE_DEREF", "DELETE_DEREF"
 
 #: Names with which code may assign globals by other means than a statement.
 _ANY_GLOBAL = frozenset({"globals", "exec", "eval", "__dict__", "modules"})
@@ -68,12 +69,22 @@ def stored_names(function: types.FunctionType) -> Iterator[StoredName]:
     held = function.__globals__
     if not _ANY_GLOBAL.isdisjoint(global_names(function.__code__)):
         yield from (StoredName(name, Namespace(held), name) for name in tuple(held) if type(name) is str)
-    for code in all_codes(function.__code__):
-        if not _STORE_OPCODES.isdisjoint(code.co_code[::2]):  # disassembling takes longer
-            for step in dis.get_instructions(code):
-                if step.opname in _STORES:
-                    yield StoredName(step.argval, Namespace(held), step.argval)
+    yield from (StoredName(name, Namespace(held), name) for name in _operands(function.__code__, _GLOBAL))
     yield from module_names(function)
+
+
+def assigned_outside(code: types.CodeType) -> Iterator[str]:
+    """Yield the globals, and then the variables of enclosing functions, that some code may assign or delete."""
+    yield from _operands(code, _GLOBAL)
+    yield from (name for name in _operands(code, _ENCLOSING) if name in code.co_freevars)
+
+
+def _operands(code: types.CodeType, instructions: tuple[str, ...]) -> Iterator[str]:
+    """Yield the names that instructions of some code, and of the functions defined in it, have as their operand."""
+    opcodes = {dis.opmap[name] for name in instructions}
+    for inner in all_codes(code):
+        if not opcodes.isdisjoint(inner.co_code[::2]):  # disassembling takes longer
+            yield from (step.argval for step in dis.get_instructions(inner) if step.opcode in opcodes)
 
 
 def module_names(function: types.FunctionType) -> Iterator[StoredName]:

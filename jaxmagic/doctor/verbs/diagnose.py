@@ -14,8 +14,8 @@ from ...runtime.given_arguments import measured_by
 from ...session.verbs import history
 from ...timing.capture.recorded_calls import record_calls
 from ...tracebacks import of_the_user
-from ..capture.examination import Examination
 from ..capture.remedies.tried_code import TriedCode
+from ..capture.runs.examination import Examination
 from ..record.diagnosis import Diagnosis
 from ..rules.all import RULES
 from ..rules.examine import examine

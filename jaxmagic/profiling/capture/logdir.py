@@ -6,8 +6,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from ...records.files import append_entry, copy_folder
 from ...records.note import note
+from ...records.recordings import append_entry, copy_folder
 from ...records.storage import encode
 from ..record.profile import Profile
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from google.protobuf.message import DecodeError
 
 from ...errors import NotMeasured
-from ...records.files import RecordingFile, recordings
+from ...records.recordings import RecordingFile, recordings
 from ..analysis.interpret import interpreted
 from ..analysis.summarize import summarize
 from ..record.profile import Profile

@@ -14,8 +14,8 @@ import numpy as np
 
 from ...errors import NotMeasured
 from ...interrupts import begins, ends, uninterrupted
-from ...records.files import recordings
 from ...records.note import Note, note
+from ...records.recordings import recordings
 from ...runtime.private_api import backends_started, profiler_running, release_profiler, yield_profiler
 from ..analysis.run_windows import Window, moved
 from ..record.recording import Trace

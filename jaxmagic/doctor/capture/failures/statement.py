@@ -7,7 +7,7 @@ import dis
 import itertools
 import linecache
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -80,23 +80,24 @@ def place_of(code: CodeType, offset: int) -> Place:
     """Return the place of an instruction; it has no nodes if the source cannot be read, or is other code."""
     name = operation(code, offset)
     lines = tuple(linecache.getlines(code.co_filename))
-    span = next(itertools.islice(code.co_positions(), offset // 2, None), (None,) * 4)
-    if None in span or not 0 < len(lines) <= _LONGEST:
+    positions = next(itertools.islice(code.co_positions(), offset // 2, None), ())
+    span = [each for each in positions if each is not None]
+    if len(span) != 4 or not 0 < len(lines) <= _LONGEST:
         return Place(name)
     try:
         tree = ast.parse("".join(lines))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Place(name)
-    node, statement = _innermost(tree, span)  # type: ignore[arg-type]
+    node, statement = _innermost(tree, span)
     if node is None:
         return _in_magic(lines, span, name) or Place(name, None, statement, tree, lines)
     return Place(name, node, statement, tree, lines)
 
 
-def _in_magic(lines: tuple[str, ...], span: tuple[int | None, ...], name: str) -> Place | None:
+def _in_magic(lines: tuple[str, ...], span: Sequence[int], name: str) -> Place | None:
     """Return the place of an expression that a magic measures: its columns are inside of a string."""
     line, end_line, start, end = span
-    if line is None or line != end_line or line > len(lines):
+    if line != end_line or line > len(lines):
         return None
     text = lines[line - 1].encode()[start:end].decode(errors="replace")
     try:
@@ -106,7 +107,7 @@ def _in_magic(lines: tuple[str, ...], span: tuple[int | None, ...], name: str) -
     return Place(name, statement.value, statement, None, (text,)) if isinstance(statement, ast.Expr) else None
 
 
-def _innermost(tree: ast.Module, span: tuple[int, int, int, int]) -> tuple[ast.AST | None, ast.stmt | None]:
+def _innermost(tree: ast.Module, span: Sequence[int]) -> tuple[ast.AST | None, ast.stmt | None]:
     """Return the expression or statement with a span, and the smallest statement around it.
 
     An ``elif`` belongs to the statement with the ``if``, because it is none without it.
@@ -135,10 +136,10 @@ def _is_elif(parent: ast.AST, node: ast.AST) -> bool:
 
 
 def _extent(node: ast.AST) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    line, end_line = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
-    if line is None or end_line is None:
+    at = vars(node)
+    if at.get("end_lineno") is None:
         return None
-    return (line, node.col_offset), (end_line, node.end_col_offset)  # type: ignore[attr-defined]
+    return (at["lineno"], at["col_offset"]), (at["end_lineno"], at["end_col_offset"])
 
 
 def _covers(node: ast.AST, start: tuple[int, int], end: tuple[int, int]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import re
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -14,14 +13,13 @@ from ....records.note import note
 from ....runtime.around import is_a, is_exactly
 from ..changes import Changed, Snapshot, is_mutable, reach
 from ..inputs import deleted
+from ..stored_names import assigned_outside
 from .remedy import NotTried
 from .tried_code import TriedCode
-from .user_functions import all_codes, is_users_function
+from .user_functions import is_users_function
 
 #: Kinds of plain values that an input may have inside.
 _PLAIN = bool, int, float, complex, str, bytes, types.NoneType
-
-_STORES = "STORE_GLOBAL", "DELETE_GLOBAL"
 
 
 class Effects:
@@ -87,12 +85,8 @@ def _assigned(variables: Mapping[str, Any]) -> Iterator[Changed]:
     """Yield the variables outside of functions that the functions assign."""
     for each in reach(variables):
         if is_users_function(each.value):
-            own = each.value.__code__
-            for code in all_codes(own):
-                for step in dis.get_instructions(code):
-                    of_closure = step.opname == "STORE_DEREF" and step.argval in own.co_freevars
-                    if step.opname in _STORES or of_closure:
-                        yield Changed(f"{step.argval} in {own.co_name}()", by_function=True)
+            code = each.value.__code__
+            yield from (Changed(f"{name} in {code.co_name}()", by_function=True) for name in assigned_outside(code))
 
 
 def _is_copyable(value: Any) -> bool:

@@ -42,11 +42,11 @@ class WrittenFiles:
         """Observe the code that runs within."""
         import jax.profiler
 
-        with (
-            _replaced(io.open, self._open),
-            _replaced(os.open, self._os_open),
-            _replaced(jax.profiler.start_trace, self._trace),
-            _replaced(jax.profiler.trace, self._trace),
+        with _replaced(
+            (io.open, self._open),
+            (os.open, self._os_open),
+            (jax.profiler.start_trace, self._trace),
+            (jax.profiler.trace, self._trace),
         ):
             yield
 
@@ -85,21 +85,31 @@ def _is_own(frame: FrameType | None) -> bool:
 
 
 @contextmanager
-def _replaced(original: Callable[..., Any], by: Callable[..., Any]) -> Iterator[None]:
-    """Replace a function wherever a module has it, by one that gets it as the first argument."""
+def _replaced(*pairs: tuple[Callable[..., Any], Callable[..., Any]]) -> Iterator[None]:
+    """Replace functions wherever a module has them, each by one that gets it as the first argument."""
+    substitutes = {id(original): _calling(by, original) for original, by in pairs}
+    modules = [dict_of(each) for each in list(sys.modules.values()) if is_module(each)]
+    places = [
+        (names, name, value, substitutes[id(value)])
+        for names in modules
+        if not substitutes.keys().isdisjoint(map(id, list(names.values())))
+        for name, value in list(names.items())
+        if id(value) in substitutes
+    ]
+    try:
+        for names, name, _, substitute in places:
+            names[name] = substitute
+        yield
+    finally:
+        for names, name, original, substitute in places:
+            if names.get(name) is substitute:
+                names[name] = original
 
+
+def _calling(by: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def substitute(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         return by(original, *args, **kwargs)
 
-    modules = [dict_of(each) for each in list(sys.modules.values()) if is_module(each)]
-    places = [(names, name) for names in modules for name, value in list(names.items()) if value is original]
-    try:
-        for names, name in places:
-            names[name] = substitute
-        yield
-    finally:
-        for names, name in places:
-            if names.get(name) is substitute:
-                names[name] = original
+    return substitute

@@ -192,7 +192,7 @@ def test_a_few_calls_are_no_finding(run_of: Callable[[int], Any]) -> None:
 @pytest.fixture
 def run_of() -> Callable[[int], Any]:
     """Return evidence in which ``jax.vmap(f)`` is called so many times."""
-    from jaxmagic.doctor.capture.gathered import Gathered
+    from jaxmagic.doctor.capture.runs.gathered import Gathered
     from jaxmagic.doctor.record.evidence import Evidence
 
     kept: list[Evidence] = []

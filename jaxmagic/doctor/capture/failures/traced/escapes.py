@@ -70,7 +70,7 @@ def _escapes(function: ast.FunctionDef, file: str) -> list[Escape]:
             if _root(target) not in own and (
                 not isinstance(node, _BINDING) or _root(target) in outer or _inside(target)
             ):
-                place = f"{known_as(file)}:{node.lineno}"  # type: ignore[attr-defined]
+                place = f"{known_as(file)}:{target.lineno}"
                 found.append(Escape(location=place, text=ast.unparse(node), name=_container(target)))
                 break
     return found

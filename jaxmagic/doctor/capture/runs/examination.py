@@ -1,35 +1,31 @@
-"""Runs some code a few times, and gathers what the rules need to know about it.
-
-The first run shows what compiles and runs. In the next one, waits and lines are recorded, which slows it down a
-little. Then come undisturbed runs, and one under the profiler. Code that changes what it reads runs once, observed.
-"""
+"""Examines some code: runs it a few times, applies the rules to the evidence, and tries the remedies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ...errors import NotMeasured
-from ...interrupts import begins, ends
-from ...profiling.capture.run import ProfileWatch
-from ...progress.record import SILENT, Progress
-from ...records.note import Note, note
-from ...runtime.clock import timestamp
-from ...runtime.environment import probe
-from ...runtime.functions import only_name
-from ...runtime.jax_version import require_jax
-from ...timing.capture.stopwatch import Stopwatch
-from ...timing.record import Timing
-from ...tracebacks import drop_handler
-from ..record.diagnosis import Diagnosis
-from ..record.evidence import Evidence
+from ....errors import NotMeasured
+from ....interrupts import begins, ends
+from ....profiling.capture.run import ProfileWatch
+from ....progress.record import SILENT, Progress
+from ....records.note import Note, note
+from ....runtime.clock import timestamp
+from ....runtime.environment import probe
+from ....runtime.functions import only_name
+from ....runtime.jax_version import require_jax
+from ....timing.capture.stopwatch import Stopwatch
+from ....timing.record import Timing
+from ....tracebacks import drop_handler
+from ...record.diagnosis import Diagnosis
+from ...record.evidence import Evidence
+from ..remedies.tried_code import TriedCode
+from ..scope import Scope
+from ..side_effects.between_runs import BetweenRuns
+from ..side_effects.foreseen import reason_to_run_once
 from .gathered import Gathered
-from .host_use import marked_waits
-from .remedies.tried_code import TriedCode
-from .scope import Scope
-from .side_effects.between_runs import BetweenRuns
-from .side_effects.foreseen import reason_to_run_once
+from .observed_runs import ObservedRuns
 
 #: Applies the rules to the evidence: returns their findings, the names of the rules that looked, and notes.
 Examine = Callable[[Evidence], "tuple[tuple[Any, ...], tuple[str, ...], tuple[Note, ...]]"]
@@ -71,14 +67,9 @@ class Examination:
         self._shown = progress or nullcontext(SILENT)
         self._progress = SILENT
         self._gathered = Gathered()
-        self._own: list[Timing] = []
-        self._watch: ProfileWatch | None = None
-        self._active: Stopwatch | ProfileWatch | None = None
-        self._observers = ExitStack()
-        self._running: Generator[None, None, None] | None = None
+        self._runs: ObservedRuns | None = None
         self._notes: list[Note] = []
         self._is_uncalled = False
-        self._completed = 0
         self._diagnosis: Diagnosis | None = None
 
     @property
@@ -95,14 +86,14 @@ class Examination:
     @property
     def timings(self) -> Sequence[Timing]:
         """The timings of all runs that have ended."""
-        return [*self._own, *(() if self._watch is None else self._watch.timings)]
+        return () if self._runs is None else self._runs.timings
 
     @property
     def timing(self) -> Timing:
         """The timing of an undisturbed run if there is one, or else of the last run."""
-        if not self.timings:
+        if self._runs is None or not self._runs.timings:
             raise NotMeasured("There is no timing: no run has ended.")
-        return (self._timed() or self.timings)[-1]
+        return (self._runs.undisturbed or self._runs.timings)[-1]
 
     def see(self, code: str | None, variables: Mapping[str, Any], tried: TriedCode | None = None) -> None:
         """Take the source of the code, and the variables that it sees; before the start.
@@ -114,6 +105,10 @@ class Examination:
         """
         self._scope = Scope(code, variables)
         self._tried = TriedCode(code, variables) if tried is None else tried
+
+    @property
+    def _active(self) -> Stopwatch | ProfileWatch | None:
+        return None if self._runs is None else self._runs.active
 
     @property
     def result(self) -> Any:
@@ -149,75 +144,25 @@ class Examination:
         self._started_at = timestamp()
         self._read = self._scope.read()
         reason = None if self._repeat else reason_to_run_once(self._scope, self._read)
-        self._once = reason is not None
+        once = reason is not None
         self._notes += [] if reason is None else [reason]
         self._between = BetweenRuns(
-            self._scope, self._notes, once=self._once, repeat=self._repeat, verify=self._verify_ns is not None
+            self._scope, self._notes, once=once, repeat=self._repeat, verify=self._verify_ns is not None
         )
         self._gathered.list_inputs(self._scope.code, self._read)
-        self._watch = ProfileWatch(
-            cold=self._once, recorded=self._gathered.read_trace, already=0 if self._once else 2
-        )
-        if self._once:
-            self._watch.start()
+        self._runs = ObservedRuns(self._gathered, once=once, progress=self._progress)
+        self._runs.start()
 
     def runs(self) -> Iterator[None]:
         """Yield before each run of the code, which ends with a call of :meth:`returned`."""
         __tracebackhide__ = True
-        self._running = self._all_runs()
-        return self._running
-
-    def _all_runs(self) -> Generator[None, None, None]:
-        __tracebackhide__ = True
-        watch, between, gathered = self._watch, self._between, self._gathered
-        assert watch is not None and between is not None  # noqa: PT018
-        if self._once:
-            self._active = watch
-            with self._observed(gathered.programs(), gathered.places(), between.observing_files()):
-                for _ in watch.runs():
-                    gathered.resume()
-                    yield
-            return
-        self._progress.stage("first run and compiling")
-        yield from self._own_run(gathered.programs(), between.observing_files())
-        if not between.may_follow_first(gathered.note_deleted(self._read)):
-            return
-        self._progress.stage("recording waits and lines")
-        yield from self._own_run(gathered.places())
-        if not between.may_follow_second():
-            return
-        self._progress.stage("timing and recording")
-        watch.start()
-        self._active = watch
-        with self._observed(marked_waits()):
-            for _ in watch.runs():
-                if watch.records:  # the last run, whose value the user gets
-                    between.draw_again()
-                yield
-
-    def _own_run(self, *observing: AbstractContextManager[object]) -> Iterator[None]:
-        """Run the code under a stopwatch, observed."""
-        __tracebackhide__ = True
-        watch = self._active = Stopwatch()
-        with self._observed(*observing):
-            watch.start()
-            self._gathered.resume()
-            yield
-            self._own.append(watch.stop())
-            self._completed += 1
-        self._active = None
-
-    def _observed(self, *observing: AbstractContextManager[object]) -> ExitStack:
-        """Return what ends the observers; if Ctrl-C comes in between, :meth:`cancel` ends them."""
-        self._observers = ExitStack()
-        for each in observing:
-            self._observers.enter_context(each)
-        return self._observers
+        assert self._runs is not None  # it has been started
+        assert self._between is not None
+        return self._runs.runs(self._between, self._read)
 
     def returned(self, value: Any = None) -> int:
         """End the dispatch of the run; see ``Stopwatch.returned``."""
-        self._gathered.pause()  # from here on it is not the code that waits
-        return 0 if self._active is None else self._active.returned(value)
+        return 0 if self._runs is None else self._runs.returned(value)
 
     @ends
     def stop(self, *, error: BaseException | None = None, code: str | None = None) -> Timing | None:
@@ -226,15 +171,10 @@ class Examination:
         if error is not None:
             drop_handler(error)
         try:
-            active, self._active = self._active, None
-            if isinstance(active, Stopwatch) and active.running:  # an exception is on its way
-                self._own.append(active.stop(error=error))
-            if self._running is not None:
-                self._running.close()
-            if isinstance(active, ProfileWatch):
-                active.stop(error=error, code=code)
+            assert self._runs is not None
+            self._runs.stop(error=error, code=code)
             self._progress.stage("applying the rules", ticking=False)
-            self._diagnosis = made = self._diagnose(error, code)
+            self._diagnosis = made = self._diagnose(self._runs, error, code)
             self._on_record(made)
         finally:
             self.cancel()
@@ -243,16 +183,10 @@ class Examination:
     @ends
     def cancel(self) -> None:
         """End without a record; does nothing after the end."""
-        active, self._active = self._active, None
         try:
-            if active is not None:
-                active.cancel()
-            if self._running is not None:
-                self._running.close()
+            if self._runs is not None:
+                self._runs.cancel()
         finally:
-            self._observers.close()
-            if self._watch is not None:
-                self._watch.cancel()
             self._gathered.forget()
             if self._between is not None:
                 self._between.end()
@@ -260,13 +194,9 @@ class Examination:
             shown, self._shown, self._progress = self._shown, nullcontext(SILENT), SILENT
             shown.__exit__(None, None, None)
 
-    def _timed(self) -> Sequence[Timing]:
-        return () if self._watch is None or self._once else self._watch.unrecorded
-
-    def _diagnose(self, error: BaseException | None, code: str | None) -> Diagnosis:
-        timings = self.timings
-        profile = self._watch.record if self._watch is not None and self._watch.done else None
-        differs = self._completed and error is not None and not isinstance(error, KeyboardInterrupt)
+    def _diagnose(self, runs: ObservedRuns, error: BaseException | None, code: str | None) -> Diagnosis:
+        timings, profile = runs.timings, runs.profile
+        differs = runs.completed and error is not None and not isinstance(error, KeyboardInterrupt)
         failed = not differs and error is not None and (not isinstance(error, KeyboardInterrupt) or not timings)
         findings, looked = tuple[Any, ...](), tuple[str, ...]()
         notes = list(self._notes)
@@ -275,18 +205,18 @@ class Examination:
         told = profile.notes if profile is not None else timings[-1].notes if timings else ()
         notes += [each for each in told if each.kind in _OF_RUNS]
         if isinstance(error, KeyboardInterrupt) and timings:
-            notes.append(note("doctor.interrupted", complete=self._completed))
+            notes.append(note("doctor.interrupted", complete=runs.completed))
         if differs:
             notes.append(note("doctor.failed_later", error=type(error).__name__))
-            timings = timings[: self._completed]
+            timings = timings[: runs.completed]
         if failed or not timings:
             notes.append(note("doctor.ended_early"))
         else:
             evidence = self._gathered.evidence(
                 code=code,
                 first=timings[0],
-                observed=timings[min(1, len(timings) - 1)] if not self._once else timings[0],
-                timed=() if differs else tuple(self._timed()),
+                observed=timings[1] if runs.own and len(timings) > 1 else timings[0],
+                timed=() if differs else tuple(runs.undisturbed),
                 profile=profile,
                 namespace=dict(self._scope.variables),
                 limit_bytes=self._limit_bytes,
@@ -301,8 +231,8 @@ class Examination:
             findings=findings,
             looked=looked,
             first=timings[0] if timings else None,
-            observed=self._own[1] if len(self._own) > 1 else None,
-            warm=tuple(self._timed()),
+            observed=runs.own[1] if len(runs.own) > 1 else None,
+            warm=tuple(runs.undisturbed),
             profile=profile,
             error=None if error is None else type(error).__name__,
             notes=tuple(notes),
@@ -313,7 +243,7 @@ class Examination:
         """Return the findings with their remedies tried, if that was asked for."""
         if self._verify_ns is None or self._between is None or not findings:
             return findings
-        from .verify import Trial, verify
+        from ..verify import Trial, verify
 
         changed, draws = self._between.changed(), self._between.drawn()
         trial = Trial(self._tried, changed, evidence.first.wall_ns, evidence.run_ns, self._verify_ns, draws)

@@ -7,24 +7,24 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from ...errors import briefly
-from ...profiling.record.profile import Profile
-from ...profiling.record.recording import Trace
-from ...records.note import Note, note
-from ...runtime.executed_programs import ObservedPrograms
-from ...runtime.private_api import local_devices
-from ...timing.record import Timing
-from ..record.evidence import Evidence, HostUse, Input, LibraryNames, StaticParameters
-from . import host_use
-from .compiled import programs
-from .compiled.device_puts import DevicePuts
-from .host_lines import LineSampler
-from .host_waits import WaitPlaces
-from .inputs import deleted, inputs_of
-from .jitted import jitted_names, static_parameters
-from .kept_arrays import ArrayMarks
-from .library_names import library_names
-from .lowering_imports import LoweringImports
+from ....errors import briefly
+from ....profiling.record.profile import Profile
+from ....profiling.record.recording import Trace
+from ....records.note import Note, note
+from ....runtime.executed_programs import ObservedPrograms
+from ....runtime.private_api import local_devices
+from ....timing.record import Timing
+from ...record.evidence import Evidence, HostUse, Input, LibraryNames, StaticParameters
+from .. import host_use
+from ..compiled import programs
+from ..compiled.device_puts import DevicePuts
+from ..host_lines import LineSampler
+from ..host_waits import WaitPlaces
+from ..inputs import deleted, inputs_of
+from ..jitted import jitted_names, static_parameters
+from ..kept_arrays import ArrayMarks
+from ..library_names import library_names
+from ..lowering_imports import LoweringImports
 
 _T = TypeVar("_T")
 
