@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from ... import units
@@ -41,6 +42,29 @@ def _faster_remedy(faster: str) -> str:
     )
 
 
+def _cast(function: str, name: str, shape: str, share: float, given: str, through: str, to: str) -> str:
+    first = f"to {printable(through)} and " if through else ""
+    back = "back " if given == to else ""
+    return (
+        f"{printable(function)} converts {printable(name)}, {printable(shape)}, {first}{back}to {printable(to)} in "
+        f"each call, for {units.percent(share)} of the run."
+    )
+
+
+def _cast_remedy(name: str, given: str, through: str, to: str) -> str:
+    if given == to:
+        return (
+            f"The program computes with {printable(to)} all the same. Leave the cast out; or if the rounding to "
+            f"{printable(through)} is meant, round {printable(name)} once before the calls."
+        )
+    bits = [int(re.sub(r"\D", "", each)) for each in (given, to)]
+    larger = f" In {printable(to)} it takes {bits[1] // bits[0]} times the memory." if bits[1] > bits[0] else ""
+    return (
+        f"Convert {printable(name)} once before the calls.{larger} If it changes between calls, as parameters do in "
+        f"training, keep it in {printable(to)}, or convert it in the program that changes it."
+    )
+
+
 NOTES: dict[str, Callable[..., str]] = {
     "double_line": lambda function: f"{printable(function)} computes in float64 from this line on.",
     "double_argument": lambda function, argument, shape: (
@@ -54,5 +78,7 @@ NOTES: dict[str, Callable[..., str]] = {
         "If float32 is accurate enough, turn NumPy's numbers into Python's with float(), convert NumPy's arrays with "
         ".astype(x.dtype), and give new arrays the dtype of the others, as in dtype=x.dtype."
     ),
+    "cast": _cast,
+    "cast_remedy": _cast_remedy,
     "double_argument_remedy": lambda: "If float32 is accurate enough, convert the argument before the call.",
 }

@@ -14,6 +14,8 @@ from ..analysis.faster_products import LEAST_OF_PEAK, FasterProducts, faster_pro
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.program import EquationCount, Program
+from .device.casts import LEAST_OF_CASTS, casts
+from .device.dominant import CERTAIN
 from .rule import LEAST_SHARE, Rule, device_time, is_worth_it, source_at
 
 #: The share of the time of an operation in double precision that single precision spares: it moves half the bytes.
@@ -36,7 +38,8 @@ _ASKED = re.compile(r"(astype|dtype|asarray|array)\W.*(float64|double|f8\b|\bflo
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
-    """Find the programs that take arrays of single precision and compute in double precision."""
+    """Find programs that compute in double precision, slow products, and casts that each call repeats."""
+    yield from casts(RULE.name, evidence)
     programs = evidence.programs or ()
     for program in programs:
         named_alike = sum(each.executable.name == program.executable.name for each in programs)
@@ -187,8 +190,8 @@ def _elements(arrays: list[Sharded]) -> int:
 
 RULE = Rule(
     name="precision",
-    looks_for="float64 that crept into a float32 program, and float32 products that the GPU computes faster in TF32 "
-    "or bfloat16",
+    looks_for="float64 that crept into a float32 program, float32 products that the GPU computes faster in TF32 or "
+    "bfloat16, and arrays that each call converts to another type",
     decides="Reports a program that takes arrays of single precision or less, and at most as many elements of "
     "double precision, if half of the device time of its operations in double precision is at least "
     f"{units.percent(LEAST_SHARE)} of the run, and no line in double precision asks for it by name. Also reports "
@@ -197,9 +200,11 @@ RULE = Rule(
     f"be at least {units.percent(_LEAST_BY_PRODUCTS)} shorter at the same share of the bfloat16 peak, conversions "
     "included. Their type is TF32 unless a precision is set. It is full float32 if jax_default_matmul_precision "
     "says so, and TF32 is then the faster one. Code that asks for a precision itself is left alone. So are CPUs, "
-    "most of which have no fast bfloat16, and TPUs, where bfloat16 is the default. Casts back and forth are not "
-    "examined: as a rule, XLA computes them within the operations beside them, and they have no "
-    "time of their own.",
+    "most of which have no fast bfloat16, and TPUs, where bfloat16 is the default. Also reports operations "
+    f"that only convert an argument if they take at least {units.percent(LEAST_OF_CASTS)} of the run for one line, "
+    "the program does not use the argument as it is, and it is known to be a variable that stays the same in a run. "
+    f"{CERTAIN} Other casts have no time of their own: as a rule, XLA computes them within the operations beside "
+    "them.",
     source="https://docs.jax.dev/en/latest/201/precision.html",
     look=look,
     needs=("programs", "profile"),

@@ -1,4 +1,4 @@
-"""Runs the code with another precision of matrix products, or without 64-bit types."""
+"""Runs the code with another precision of matrix products, without 64-bit types, or with a converted array."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from importlib import import_module
 from typing import Any
 
 from ....records.note import Note, note
+from ....runtime.copies import unguarded
+from ....runtime.tracing import is_array
 from ...record.finding import RuleFinding
-from .remedy import Change, NotTried, calls_in_advice
+from .remedy import Change, NotTried, calls_in_advice, names_given
+from .transfer import MOST_BYTES, seen_variables
 from .tried_code import TriedCode
 
 _OPTION = "jax_default_matmul_precision"
@@ -29,7 +32,21 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
             return Change({}, partial(jax.default_matmul_precision, value), notes=(_about("matmul", value),))
         if option == "jax_enable_x64" and value is False:
             return Change({}, _without_x64, notes=(_about("x64", "off"),))
+    if finding.found.kind == "doctor.cast":
+        return _converted(finding, code)
     raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+
+
+def _converted(finding: RuleFinding, code: TriedCode) -> Change:
+    """Propose the array as it is after the assignment that the finding recommends."""
+    names = names_given(finding)
+    array: Any = seen_variables(code.read()).get(names[0]) if names else None
+    if not is_array(array):
+        raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+    if array.nbytes > MOST_BYTES:
+        raise NotTried(note("doctor.not_tried_size", size_bytes=array.nbytes))
+    converted = unguarded(array.astype, finding.found.facts["to"])
+    return Change({id(array): converted}, notes=(note("doctor.converted", name=names[0]),))
 
 
 def _constants(call: ast.Call) -> list[Any]:

@@ -15,15 +15,13 @@ from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ..rule import Rule
 from .dominant import CERTAIN, dominant
+from .operands import argument_of, source_of, users_of
 
 #: One line is a finding from this share of the run on.
 _LEAST_DOMINANT = 0.2
 
 #: The same for arrays that the program makes, of which it is unknown whether they can be made in another order.
 _LEAST_UNKNOWN = 0.5
-
-#: Instructions between an argument and its transpose that move no data.
-_VIEWS = frozenset({"bitcast", "get-tuple-element", "opt-barrier"})
 
 #: The orders of arguments' axes, by the names of the arguments.
 _Orders = dict[str, tuple[int, ...] | None]
@@ -82,30 +80,14 @@ def _reorders(operation: OperationTime, module: HloModule | None) -> bool:
         return True
     instruction = module.instructions[number]
     inside = {each.opcode for each in instructions_of(module, instruction).values()}
-    source = _source(module, number)
-    return inside <= _REORDERING and all(_only_reorders(module, each) for each in _users(module, source))
-
-
-def _users(module: HloModule, source: int) -> Iterator[int]:
-    """Yield the instructions that use an array, also by way of views."""
-    for number, each in module.instructions.items():
-        if source in each.operand_ids:
-            yield from _users(module, number) if each.opcode in _VIEWS else (number,)
+    source = source_of(module, number)
+    return inside <= _REORDERING and all(_only_reorders(module, each) for each in users_of(module, source))
 
 
 def _only_reorders(module: HloModule, number: int) -> bool:
     instruction = module.instructions[number]
     opcodes = {each.opcode for each in instructions_of(module, instruction).values()} or {instruction.opcode}
     return opcodes <= _REORDERING
-
-
-def _source(module: HloModule, number: int) -> int:
-    """Return the instruction whose result another one takes, beyond views."""
-    operands = module.instructions[number].operand_ids
-    if len(operands) != 1:
-        return number
-    instruction = module.instructions[operands[0]]
-    return _source(module, operands[0]) if instruction.opcode in _VIEWS else operands[0]
 
 
 def _arguments(operations: Sequence[OperationTime], module: HloModule | None) -> _Orders:
@@ -118,21 +100,13 @@ def _arguments(operations: Sequence[OperationTime], module: HloModule | None) ->
         number = None if module is None else module.instruction_ids.get(each.name)
         if module is None or number is None:
             return {}
-        source = _source(module, number)
-        name = _argument(module, source)
-        if not name:
+        source = source_of(module, number)
+        argument = argument_of(module, source)
+        if argument is None or not argument.name:
             return {}
-        orders = {stored_order(module, user) for user in _users(module, source)}
-        found[name] = orders.pop() if len(orders) == 1 else None
+        orders = {stored_order(module, user) for user in users_of(module, source)}
+        found[argument.name] = orders.pop() if len(orders) == 1 else None
     return found
-
-
-def _argument(module: HloModule, number: int) -> str:
-    instruction = module.instructions[number]
-    if instruction.opcode != "parameter" or number not in module.computations[module.entry_computation_id]:
-        return ""
-    position = instruction.parameter_number
-    return module.inputs[position].name if position < len(module.inputs) else ""
 
 
 RULE = Rule(
