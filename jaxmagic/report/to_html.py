@@ -201,8 +201,11 @@ def _source(line: SourceLine, widths: Sequence[str], style: Style) -> str:
     hue = "214,90,60" if style.colour else "128,128,128"
     heat = f";background:rgba({hue},{0.08 + _WARMEST * line.share:.2f})" if line.share else ""
     what = f' title="{safe(line.operations)}"' if line.share and line.operations else ""
+    measured = any(line.cells)
+    height = "" if measured else ";padding-top:0;padding-bottom:0"  # none above the code where a page is narrow
+    empty = "&#160;" if measured else ""
     numbers = "".join(
-        f'<td style="{width}{heat}">{safe(each) or "&#160;"}</td>'
+        f'<td style="{width}{heat}{height}">{safe(each) or empty}</td>'
         for width, each in zip(widths, line.cells, strict=True)
     )
     inside = safe(truncated(line.inside, _WIDEST_SOURCE))

@@ -204,3 +204,14 @@ def test_a_cell_without_a_value_is_as_high_and_as_warm_as_its_row() -> None:
     html = _listing(Listing("f", ("time", "with calls"), lines), AT_A_GLANCE)
     cells = re.findall(r"<td style=\"[^\"]*background:rgba[^\"]*\">([^<]*)</td>", html)
     assert cells == ["1 ms", "&#160;", "&#160;", "2 ms"]
+
+
+def test_a_line_without_any_value_has_no_row_above_it_on_a_narrow_page() -> None:
+    lines = (SourceLine(1, "y = f(x)", ("1 ms",), 0.5, "", ""), SourceLine(2, "g(y)", ("",), 0.0, "", ""))
+    html = _listing(Listing("f", ("time",), lines), AT_A_GLANCE)
+    measured, empty = re.findall(r"<td style=\"([^\"]*width:[^\"]*em[^\"]*)\">([^<]*)</td>", html)
+    assert measured[1] == "1 ms"
+    assert empty == (
+        measured[0].replace(";background:rgba(214,90,60,0.32)", "") + ";padding-top:0;padding-bottom:0",
+        "",
+    )
