@@ -381,6 +381,15 @@ class TestThatDoNotHelp:
         assert found.failed == (failing == "after")
         assert found.survives is (False if found.failed else None)
 
+    @pytest.mark.parametrize("read", [float, np.float64, lambda loss: np.array([float(loss)])])
+    @pytest.mark.parametrize(("after", "agree"), [(1.0 + 1e-6, True), (1.1, False)])
+    def test_losses_that_the_host_reads_agree_as_float32_does(
+        self, read: Callable[[Any], Any], after: float, agree: bool
+    ) -> None:
+        runs = {"before": Run(lambda: read(jnp.float32(1.0))), "after": Run(lambda: read(jnp.float32(after)))}
+        found = measured(**runs, budget_ns=10 * MS, deadline_ns=10**9, clock=lambda: 0).verified
+        assert found.outputs_agree is agree
+
     @pytest.mark.parametrize(
         ("rule", "kind"),
         [("recompile", "not_mechanical"), ("host-waits", "not_mechanical"), ("compile-time", "not_tried_cache")],

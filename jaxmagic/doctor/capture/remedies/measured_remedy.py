@@ -189,12 +189,23 @@ def _leaves(value: Any) -> list[Any]:
 
 
 def _comparable(value: Any) -> Any:
-    """Return outputs without what is neither an array nor a plain value."""
+    """Return outputs without what is neither an array nor a plain value.
+
+    Without 64-bit types in JAX, NumPy's ``float64`` are compared as ``float32``: JAX computes no more precisely.
+    """
     import jax
 
     kinds = (jax.Array, np.ndarray, np.generic)
     plain = (bool, int, float, complex, str, bytes)
-    return jax.tree.map(lambda each: each if isinstance(each, kinds) or is_a(each, plain) else None, value)
+    narrow = not jax.config.jax_enable_x64
+
+    def comparable(each: Any) -> Any:
+        if narrow and is_a(each, (np.ndarray, np.float64)) and each.dtype == np.float64:
+            with np.errstate(over="ignore"):
+                return np.asarray(each).astype(np.float32)
+        return each if isinstance(each, kinds) or is_a(each, plain) else None
+
+    return jax.tree.map(comparable, value)
 
 
 class _Discard(io.TextIOBase):
