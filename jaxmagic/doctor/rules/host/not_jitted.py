@@ -20,7 +20,7 @@ from ..rewriting.jit_obstacles import functions_run, obstacles
 from ..rewriting.jittable import computes_only, takes_arrays
 from ..rewriting.loops.loop_end import end_of
 from ..rewriting.meanings import paths_in
-from ..rewriting.module_jit import jit_of
+from ..rewriting.module_jit import jit_of, jit_of_inputs
 from ..rewriting.syntax import last_name, lines_run, parameters
 from ..rule import LEAST_IDLE, Rule, source_at
 from .functions.inside_function import MOST_INSIDE, calls_operation
@@ -69,7 +69,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     spared = None if advised is None else spared_by(*advised, calls, evidence, time, whole=called is not None)
     told = () if spared is None else spared.evidence
     if spared is not None and not matters(spared.time_ns, evidence):  # too few of them are in this function
-        spared, remedy, code = None, _advice("group"), None
+        spared, remedy, code = None, group(evidence), None
     yield RuleFinding(
         rule=RULE.name,
         found=note(
@@ -149,9 +149,8 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     """Return what to do, and code if jit can compile the function around a line as it is."""
     function = None if line is None else function_around(line)
     if line is None or function is None:
-        return _advice(
-            "group", known=caveats(obstacles(_functions_seen(evidence), evidence.names), evidence.waits or ())
-        ), None
+        found = obstacles(_functions_seen(evidence), evidence.names)
+        return group(evidence, known=caveats(found, evidence.waits or ())), None
     functions = functions_run(function, line.file, evidence)
     own = {(each.name, file) for each, file in functions}
     waits = [
@@ -171,7 +170,7 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     plain = all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in functions)
     plain = plain and takes_arrays(function, untraced(evidence.inputs))
     if waits or found or not plain:
-        return _advice("group", function.name, known | _objects(function, evidence)), None
+        return group(evidence, function.name, known | _objects(function, evidence)), None
     runs_outer = not re.search(rf"\b{function.name}\b", evidence.code or "")  # else the code calls it directly
     if outer and runs_outer:
         return _advice("outside", function.name, outer=outer[-1].name), None
@@ -212,6 +211,12 @@ def _functions_seen(evidence: Evidence) -> list[tuple[Function, str]]:
     return list(dict.fromkeys(each for functions in found for each in functions))
 
 
+def group(evidence: Evidence, function: str = "", known: Caveats | None = None) -> Note:
+    """Return the advice to put operations into a jitted function, which may get modules of a library."""
+    jit = jit_of_inputs(evidence)
+    return _advice("group", function, known if jit == "jax.jit" else {"jit": jit, **(known or {})})
+
+
 def _advice(way: str, function: str = "", known: Caveats | None = None, *, outer: str = "") -> Note:
     return note("doctor.not_jitted_remedy", way=way, function=function, outer=outer, **known or {})
 
@@ -233,7 +238,7 @@ def _remedy_of_transformed(line: Frame | None, function: str, evidence: Evidence
     """Jit what ``jax.vmap`` returns: the function inside would be transformed anew in each call, though jitted."""
     made = [] if line is None or not function else made_of(function, line, evidence)
     found = jitted(*made[0], line, evidence) if line is not None and len(made) == 1 else None
-    code, jit = found or (None, "jax.jit")
+    code, jit = found or (None, "jax.jit" if made else jit_of_inputs(evidence))
     library = "equinox" if jit.endswith("filter_jit") else "" if jit == "jax.jit" else "nnx"
     return note("doctor.not_jitted_remedy", way="outermost", function=function, jit=jit, library=library), code
 
