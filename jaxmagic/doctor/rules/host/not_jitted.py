@@ -205,8 +205,10 @@ def compile_called(called: CalledFunction, evidence: Evidence) -> tuple[Note, st
 
 
 def _functions_seen(evidence: Evidence) -> list[tuple[Function, str]]:
-    """Return the functions that called programs, or were sampled, and what they call."""
-    seen = ((function_around(line), line.file) for line in lines_run(evidence))
+    """Return the functions that called programs, or were sampled, and what they call; not those that load data."""
+    loading = {each.line for each in evidence.host or () if each.loading}
+    loading -= {each.called_at for each in evidence.programs or ()}
+    seen = ((function_around(line), line.file) for line in lines_run(evidence) if line not in loading)
     found = (functions_run(each, file, evidence) for each, file in dict.fromkeys(seen) if each is not None)
     return list(dict.fromkeys(each for functions in found for each in functions))
 

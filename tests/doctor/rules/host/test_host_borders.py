@@ -10,7 +10,7 @@ import pytest
 from fabricate import hlo
 from fabricate.profiling import MS, operation, use
 
-from jaxmagic.doctor.record.evidence import Dispatch, Evidence, FunctionShare, HostShare, HostUse, HostWait, Input
+from jaxmagic.doctor.record.evidence import Dispatch, Evidence, FunctionShare, HostShare, HostUse, HostWait, LibraryNames, Input
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host import dispatch_bound, input_bound, not_jitted, transfer, wait
@@ -301,6 +301,28 @@ class TestCalls:
         (found,) = not_jitted.look(made)
         assert found.remedy is not None
         assert found.remedy.facts["way"] == way
+
+    @pytest.mark.parametrize(("loads", "drawing"), [(True, None), (False, "rng.normal")])
+    def test_what_loads_the_data_is_not_put_under_jit(
+        self, evidence: Any, executable: Any, tmp_path: Any, loads: bool, drawing: str | None
+    ) -> None:
+        file = tmp_path / "train.py"
+        file.write_text(
+            "import numpy as np\nrng = np.random.default_rng(0)\ndef batches():\n    yield rng.normal(size=3)\n"
+            "for x in batches():\n    y = jnp.sin(x)\n"
+        )
+        names = (LibraryNames(function=None, paths=(("np", "numpy"), ("rng", "numpy.random.Generator"))),)
+        own, loop = (Frame(function="<module>", file=str(file), line=each) for each in (6, 5))
+        inside = Frame(function="batches", file=str(file), line=4)
+        host = (
+            HostShare(line=own, called="jax.numpy.sin", samples=9),
+            HostShare(line=inside, called="", samples=9, loading=(inside, loop) if loads else ()),
+        )
+        known = (replace(program("sin", executable, eager=True), called_at=own),)
+        (found,) = not_jitted.look(evidence((calls("sin", 40, 20 * MS),), programs=known, host=host, names=names))
+        assert found.remedy is not None
+        assert found.remedy.facts["way"] == "group"
+        assert found.remedy.facts.get("random") == drawing
 
     def test_calls_of_several_functions_with_one_name_are_not_added_up(self, evidence: Any, executable: Any) -> None:
         one = replace(program("<lambda>", executable, eager=False), location="cell 2:1")
