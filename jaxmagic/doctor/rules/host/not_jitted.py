@@ -104,13 +104,13 @@ def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
     with most of them. A program keeps the line for which it was
     traced first, which need not be where it is called most often.
     """
-    sampled = [each for each in evidence.host or () if calls_operation(each.called)]
-    if sampled and sampled[0].samples >= _LEAST_SAMPLES:
+    sampled = _samples(evidence)
+    if max(sampled.values(), default=0) >= _LEAST_SAMPLES:
         functions = Counter[tuple[str, str] | None]()
-        for each in sampled:
-            functions[_place(each.line)] += each.samples
+        for line, samples in sampled.items():
+            functions[_place(line)] += samples
         most = functions.most_common(1)[0][0]
-        return next(each.line for each in sampled if _place(each.line) == most)
+        return next(line for line, _ in sampled.most_common() if _place(line) == most)
     traced = Counter(each.function for each in evidence.first.compilations if each.compiled and each.tracing_ns)
     for call in calls:
         programs = [each for each in evidence.programs or () if each.eager and call.name in names_of_program(each)]
@@ -120,6 +120,26 @@ def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
         if len(lines) == 1 and (line := lines.pop()) is not None and not _is_beside_loop(line):
             return line
     return None
+
+
+def _samples(evidence: Evidence) -> Counter[Frame | None]:
+    """Return the samples of lines that call operations, without those in which JAX traced or compiled them."""
+    found = Counter[Frame | None]()
+    jitted = {each.function for each in evidence.programs or () if not each.eager} - {None}
+    for each in evidence.host or ():
+        frames = each.stack or ([] if each.line is None else [each.line])
+        if calls_operation(each.called) and not any(frame.function.rpartition(".")[2] in jitted for frame in frames):
+            found[each.line] += each.samples
+    for compilation in () if evidence.repeated else evidence.first.compilations:
+        lines = [
+            program.called_at
+            for program in evidence.programs or ()
+            if program.eager and compilation.function in names_of_program(program)
+        ]
+        for line in lines:
+            if line in found:
+                found[line] -= round(compilation.total_ns / len(lines) / evidence.host_interval_ns)
+    return +found
 
 
 def _place(line: Frame | None) -> tuple[str, str] | None:
