@@ -50,6 +50,13 @@ def text_of(file: str) -> list[str]:
     return [line.rstrip("\n") for line in linecache.getlines(file)]
 
 
+def cells_with(file: str) -> list[str]:
+    """Return the files of all cells, in the order in which they were first run, or a file alone if it is no cell."""
+    if known_as(file) == file:
+        return [file]
+    return [each for each in list(linecache.cache) if known_as(each) != each]
+
+
 def place_known_as(place: str | None) -> str | None:
     """Return a location such as ``"/tmp/ipykernel_321/2735.py:3"`` with the name of the cell instead of the file."""
     file, colon, line = (place or "").rpartition(":")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...runtime.around import is_exactly
 from ...runtime.copies import unguarded
 from ..record.candidate import Check, CheckKind
 
@@ -16,8 +17,9 @@ def check_output(value: Any, reference: Any, check: CheckKind | tuple[float, flo
 
     With ``allclose`` a leaf passes if no error exceeds the tolerance: the square root of the coarser type's machine
     epsilon, times the largest magnitude in that leaf of the reference. (About this precision remains if an algorithm
-    sums in a different order.) With ``equal``, the structure, the types and every bit have to be the same. With given
-    tolerances, an element may differ by ``atol + rtol * |reference|``.
+    sums in a different order.) A float of Python has JAX's default precision, since it may come from ``float(x)``.
+    With ``equal``, the structure, the types and every bit have to be the same. With given tolerances, an element may
+    differ by ``atol + rtol * |reference|``.
 
     Args:
         value: the candidate's output.
@@ -72,9 +74,10 @@ def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind, given: t
     with np.errstate(invalid="ignore", over="ignore"):
         error_at = np.where(both_nan | (one_wide == other_wide), 0.0, np.abs(one_wide - other_wide))
     largest = float(np.max(error_at)) if error_at.size else 0.0
+    dtypes = _dtype(value, one), _dtype(reference, other)
     magnitude = np.where(np.isfinite(other_wide), np.abs(other_wide), 0.0)
     if given is None:
-        rtol = max(_tolerance(one.dtype), _tolerance(other.dtype)) if kind == "allclose" else _EXACT
+        rtol = max(map(_tolerance, dtypes)) if kind == "allclose" else _EXACT
         atol = rtol * float(np.max(magnitude, initial=0.0))
         allowed = np.full_like(magnitude, atol)
     else:
@@ -92,10 +95,17 @@ def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind, given: t
         largest_error=float(np.max(error_at[beyond])) if beyond.any() else largest,
         rtol=rtol,
         atol=atol,
-        dtype=one.dtype.name,
-        like_dtype=other.dtype.name,
+        dtype=dtypes[0].name,
+        like_dtype=dtypes[1].name,
         given=given is not None,
     )
+
+
+def _dtype(value: Any, array: Any) -> Any:
+    """Return the dtype that tells the precision of a leaf."""
+    import jax.numpy as jnp
+
+    return jnp.result_type(type(value)) if is_exactly(value, float, complex) else array.dtype
 
 
 def _tolerance(dtype: Any) -> float:

@@ -37,6 +37,9 @@ _DEEPEST = 10
 #: Ids of types whose values cannot change.
 _CONSTANT = PLAIN - {id(bytearray)}
 
+#: Attributes in which flax.nnx notes where a module may be changed: each of its transforms makes them anew.
+_OF_NNX = ("attribute", "_pytree__state"), ("attribute", "_object__state"), ("attribute", "_trace_state")
+
 #: Where a path goes on to what has no name of the user's: inside an iterator, the argument of a generator expression.
 _UNNAMED = re.compile(r" \((?:inside|local: \.)")
 
@@ -103,7 +106,7 @@ def _held(value: Any) -> Iterator[tuple[Step, Any]]:
         yield from ((("attribute", name), each) for name, each in value.__dict__.items())
     elif not is_exactly(value, *FILES) and not _is_log(value):
         reader = reader_of(type(value))
-        yield from () if reader is None else reader(value)
+        yield from (each for each in (() if reader is None else reader(value)) if each[0] not in _OF_NNX)
 
 
 def _is_log(value: Any) -> bool:

@@ -167,7 +167,7 @@ def _way_to_jit(way: str, function: str, outer: str, jit: str) -> str:
             f"outermost{where}, as in {printable(jit)}({grad}(f)), or jit all that calls it; and make the jitted "
             "function once."
         )
-    return "Put these operations into a function under jax.jit."
+    return f"Put these operations into a function under {printable(jit)}."
 
 
 def _dispatch_bound(function: str, count: int, busy_ns: int, idle_ns: int) -> str:

@@ -71,6 +71,21 @@ def test_the_leaf_with_the_largest_error_is_named_with_it() -> None:
     assert (low.passed, low.dtype, low.like_dtype) == (True, "bfloat16", "float32")
 
 
+@pytest.mark.parametrize(("x64", "passed", "dtype"), [(False, True, "float32"), (True, False, "float64")])
+def test_a_float_of_python_is_as_precise_as_the_array_that_it_may_come_from(
+    x64: bool, passed: bool, dtype: str
+) -> None:
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", x64)
+    try:
+        found = check_output([1.0 + 1e-6], [1.0], "allclose")
+        of_numpy = check_output(np.float64(1.0 + 1e-6), np.float64(1.0), "allclose")
+    finally:
+        jax.config.update("jax_enable_x64", before)
+    assert (found.passed, found.dtype, found.like_dtype) == (passed, dtype, dtype)
+    assert not of_numpy.passed
+
+
 def test_a_leaf_that_fails_is_named_before_one_with_a_larger_error_that_passes() -> None:
     large = np.array([1e6, 1.0], np.float32)
     found = check_output({"a": large + np.float32(1), "b": X + 0.1}, {"a": large, "b": X}, "allclose")

@@ -167,6 +167,15 @@ def test_an_attribute_that_the_run_has_made_may_count(function: Callable[[], Non
     assert before.changed() == paths
 
 
+@pytest.mark.parametrize(("name", "paths"), [("_pytree__state", []), ("_object__state", []), ("state", ["model"])])
+def test_what_nnx_notes_about_a_trace_is_no_change(name: str, paths: list[str]) -> None:
+    model = Model()
+    setattr(model, name, Model())
+    snapshot = Snapshot({"model": model})
+    setattr(model, name, Model())
+    assert snapshot.changed() == paths
+
+
 def test_what_a_function_reads_is_no_variable_of_the_code() -> None:
     before = Snapshot({"counting": counting, "numbers": (numbers := [1])})
     counting()

@@ -43,7 +43,7 @@ def finding(rule: str, **fields: Any) -> RuleFinding:
 def tried(
     rule: str,
     source: str,
-    budget_s: float = 4,
+    budget_s: float = 20,
     changed: tuple[str, ...] = (),
     clock: Any = None,
     draws: bool = False,
@@ -381,6 +381,15 @@ class TestThatDoNotHelp:
         assert found.failed == (failing == "after")
         assert found.survives is (False if found.failed else None)
 
+    @pytest.mark.parametrize("read", [float, np.float64, lambda loss: np.array([float(loss)])])
+    @pytest.mark.parametrize(("after", "agree"), [(1.0 + 1e-6, True), (1.1, False)])
+    def test_losses_that_the_host_reads_agree_as_float32_does(
+        self, read: Callable[[Any], Any], after: float, agree: bool
+    ) -> None:
+        runs = {"before": Run(lambda: read(jnp.float32(1.0))), "after": Run(lambda: read(jnp.float32(after)))}
+        found = measured(**runs, budget_ns=10 * MS, deadline_ns=10**9, clock=lambda: 0).verified
+        assert found.outputs_agree is agree
+
     @pytest.mark.parametrize(
         ("rule", "kind"),
         [("recompile", "not_mechanical"), ("host-waits", "not_mechanical"), ("compile-time", "not_tried_cache")],
@@ -544,6 +553,15 @@ class TestLimits:
         found = tried("recompile", "f(x)", budget_s=1, clock=lambda: next(ticks), f=compiles_each_time, x=x)
         runs = found.notes[-1].facts
         assert 0 < runs["before_runs"] + runs["after_runs"] <= 50  # type: ignore[operator]
+
+    @pytest.mark.parametrize(("after", "agree"), [(1.0, True), (2.0, False)])
+    def test_outputs_are_compared_if_the_limit_cuts_the_rounds_short(self, after: float, agree: bool) -> None:
+        looks = count()  # each look at this clock precedes a run, and the rounds would take many more than 1000
+        runs = {"before": Run(lambda: jnp.float32(1.0)), "after": Run(lambda: jnp.float32(after))}
+        found = measured(**runs, budget_ns=10**9, deadline_ns=1000, clock=lambda: next(looks)).verified
+        assert found.before_ns is not None
+        assert "no_outputs" not in kinds(found)
+        assert found.outputs_agree is agree
 
     @pytest.mark.parametrize("at", [1, 2, 40])
     def test_an_interrupt_keeps_what_was_tried(self, x: Any, at: int) -> None:

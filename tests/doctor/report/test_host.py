@@ -21,6 +21,7 @@ def advice(**facts: Any) -> str:
         ({"library": "nnx"}, "nnx.jit takes modules and optimizers, and keeps what the function changes in them."),
         ({"functions": "act"}, "act is static: pass the same function in each call"),
         ({"functions": "act, norm"}, "act, norm are static: pass the same functions in each call"),
+        ({"way": "group", "jit": "nnx.jit"}, "Put these operations into a function under nnx.jit."),
         ({"way": "group", "objects": "cfg"}, "jit does not trace cfg: let the jitted function read it from outside"),
         ({"way": "group", "objects": "cfg, f"}, "jit does not trace cfg, f: let the jitted function read them from"),
     ],

@@ -11,7 +11,7 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from ....records.call_stack import Frame, is_users
-from ....records.cell_names import known_as
+from ....records.cell_names import cells_with, known_as
 from ....runtime.around import enclosed, is_a, is_exactly, member
 from ....runtime.functions import donated_arguments
 from ....runtime.tracing import is_array
@@ -77,7 +77,7 @@ def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame, place: P
     earlier_names: dict[str, ast.stmt] = {}
     found: list[str] = []
     again: list[str] = []
-    for file in _files(where.file):
+    for file in cells_with(where.file):
         tree: ast.AST | None = _parsed(file)
         if tree is None:
             continue
@@ -232,13 +232,6 @@ def _same_scope(tree: ast.AST | None) -> Iterator[ast.AST]:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             yield node
             yield from _same_scope(node)
-
-
-def _files(file: str) -> list[str]:
-    """Return a file, or all cells if it is one."""
-    if known_as(file) == file:
-        return [file]
-    return [each for each in list(linecache.cache) if known_as(each) != each]
 
 
 def _donates(node: ast.Call, deleted: tuple[str, ...], frame: FrameType) -> tuple[str, ...]:

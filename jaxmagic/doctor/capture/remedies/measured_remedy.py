@@ -63,18 +63,20 @@ class _Spent(Exception):
 
 
 class _Counted:
-    """Counts runs, begins none after a deadline, and keeps the outputs of the first one.
+    """Counts runs, begins none after a deadline, and keeps the outputs of the first and the last one.
 
     Attributes:
         count: how many runs have begun.
         began: the place of the last of them in the order of all runs.
         first: the outputs of the first run.
+        last: the outputs of the last run. A comparison that the deadline cuts short keeps none.
     """
 
     def __init__(self, run: Run, order: Iterator[int], deadline_ns: int, clock: Clock) -> None:
         self.count = 0
         self.began = 0
         self.first: Any = None
+        self.last: Any = None
         self._run = run
         self._order = order
         self._deadline_ns = deadline_ns
@@ -85,7 +87,7 @@ class _Counted:
             raise _Spent
         self.count += 1
         self.began = next(self._order)
-        value = self._run.call()
+        self.last = value = self._run.call()
         if self.count == 1 and sum(getattr(each, "nbytes", 0) for each in _leaves(value)) <= _MOST_KEPT_BYTES:
             self.first = value
         return value
@@ -136,7 +138,7 @@ def measured(before: Run, after: Run, *, budget_ns: int, deadline_ns: int, clock
         return Measured(Verified(notes=(why, runs)), interrupted)
     versus = comparison[_AFTER]
     times = {label: median(comparison.candidate(label).latency.calls_ns) for label in counted}
-    agree, notes = _agree(counted, comparison.values)
+    agree, notes = _agree(counted)
     ratio = versus.ratio
     verified = Verified(
         before_ns=times[_BEFORE],
@@ -155,9 +157,10 @@ def failure(error: Exception) -> Note:
     return note("doctor.not_tried_failed", error=briefly(error))
 
 
-def _agree(counted: dict[str, _Counted], last: dict[str, Any]) -> tuple[bool | None, list[Note]]:
+def _agree(counted: dict[str, _Counted]) -> tuple[bool | None, list[Note]]:
     """Return whether the outputs agree; ``None`` if there are none, or if those of the original vary."""
-    original, first, after = (_comparable(each) for each in (last[_BEFORE], counted[_BEFORE].first, last[_AFTER]))
+    kept = counted[_BEFORE].last, counted[_BEFORE].first, counted[_AFTER].last
+    original, first, after = map(_comparable, kept)
     if not _leaves(original):
         return None, [note("doctor.no_outputs")]
     check = check_output(after, original, "allclose")
@@ -186,12 +189,23 @@ def _leaves(value: Any) -> list[Any]:
 
 
 def _comparable(value: Any) -> Any:
-    """Return outputs without what is neither an array nor a plain value."""
+    """Return outputs without what is neither an array nor a plain value.
+
+    Without 64-bit types in JAX, NumPy's ``float64`` are compared as ``float32``: JAX computes no more precisely.
+    """
     import jax
 
     kinds = (jax.Array, np.ndarray, np.generic)
     plain = (bool, int, float, complex, str, bytes)
-    return jax.tree.map(lambda each: each if isinstance(each, kinds) or is_a(each, plain) else None, value)
+    narrow = not jax.config.jax_enable_x64
+
+    def comparable(each: Any) -> Any:
+        if narrow and is_a(each, (np.ndarray, np.float64)) and each.dtype == np.float64:
+            with np.errstate(over="ignore"):
+                return np.asarray(each).astype(np.float32)
+        return each if isinstance(each, kinds) or is_a(each, plain) else None
+
+    return jax.tree.map(comparable, value)
 
 
 class _Discard(io.TextIOBase):

@@ -25,6 +25,21 @@ def _module(argument: str, library: str, type: str, dtype: str, transform: str) 
     )
 
 
+def _write_features(jax: str, axes: str) -> str:
+    if not axes:
+        return (
+            f"By default, axis 1 of the input and of the kernel holds the channels in {jax}.lax.conv and "
+            'conv_general_dilated. dimension_numbers says otherwise, such as ("NHWC", "HWIO", "NHWC") for channels '
+            "on the last axis."
+        )
+    given, _, kernel = axes.partition(",")
+    where = f"axis {given} of the input and axis {kernel} of the kernel hold" if kernel else "which axes hold"
+    return (
+        f"dimension_numbers says {'that ' if kernel else ''}{where} the channels. Pass arrays whose channels are "
+        "there, or change it."
+    )
+
+
 def _write_filtered(library: str, name: str, transform: str, filtered: str, differentiates: bool) -> str:
     name, filtered = quoted(name), quoted(filtered).replace(", ", " of ")
     if library == "nnx":
@@ -139,11 +154,7 @@ MODULE_NOTES: dict[str, Callable[..., str]] = {
     "error_features": lambda given, takes: (
         f"The input of the convolution has {units.count(given, 'channel')}, but its kernel takes {takes}."
     ),
-    "write_features": lambda jax: (
-        f"By default, axis 1 of the input and of the kernel holds the channels in {jax}.lax.conv and "
-        'conv_general_dilated. dimension_numbers says otherwise, such as ("NHWC", "HWIO", "NHWC") for channels '
-        "on the last axis."
-    ),
+    "write_features": _write_features,
     "error_module": _module,
     "write_filtered": _write_filtered,
     "error_module_function": _module_function,

@@ -11,7 +11,7 @@ from ....records.cell_names import known_as
 from ....records.note import note
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
-from ..host.not_jitted import MANY, MOST_NAMES, MOST_UNROLLED, compile_called
+from ..host.not_jitted import MANY, MOST_NAMES, MOST_UNROLLED, compile_called, group
 from ..rewriting.called_function import called_function
 from ..rule import LEAST_SHARE, source_at
 from .compile_claims import numbers_of
@@ -31,7 +31,7 @@ def eager_programs(
     for each in eager:
         names[each.function.strip("_")] += each.total_ns
     called = called_function(evidence, len(eager), MOST_UNROLLED, rounds=1)
-    remedy, code = note("doctor.not_jitted_remedy", way="group", function="", outer=""), None
+    remedy, code = group(evidence), None
     line = None
     if called is not None:
         remedy, code = compile_called(called, evidence)

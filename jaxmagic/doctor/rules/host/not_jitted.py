@@ -20,7 +20,7 @@ from ..rewriting.jit_obstacles import functions_run, obstacles
 from ..rewriting.jittable import computes_only, takes_arrays
 from ..rewriting.loops.loop_end import end_of
 from ..rewriting.meanings import paths_in
-from ..rewriting.module_jit import jit_of
+from ..rewriting.module_jit import jit_of, jit_of_inputs
 from ..rewriting.syntax import last_name, lines_run, parameters
 from ..rule import LEAST_IDLE, Rule, source_at
 from .functions.inside_function import MOST_INSIDE, calls_operation
@@ -69,7 +69,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     spared = None if advised is None else spared_by(*advised, calls, evidence, time, whole=called is not None)
     told = () if spared is None else spared.evidence
     if spared is not None and not matters(spared.time_ns, evidence):  # too few of them are in this function
-        spared, remedy, code = None, _advice("group"), None
+        spared, remedy, code = None, group(evidence), None
     yield RuleFinding(
         rule=RULE.name,
         found=note(
@@ -104,13 +104,13 @@ def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
     with most of them. A program keeps the line for which it was
     traced first, which need not be where it is called most often.
     """
-    sampled = [each for each in evidence.host or () if calls_operation(each.called)]
-    if sampled and sampled[0].samples >= _LEAST_SAMPLES:
+    sampled = _samples(evidence)
+    if max(sampled.values(), default=0) >= _LEAST_SAMPLES:
         functions = Counter[tuple[str, str] | None]()
-        for each in sampled:
-            functions[_place(each.line)] += each.samples
+        for line, samples in sampled.items():
+            functions[_place(line)] += samples
         most = functions.most_common(1)[0][0]
-        return next(each.line for each in sampled if _place(each.line) == most)
+        return next(line for line, _ in sampled.most_common() if _place(line) == most)
     traced = Counter(each.function for each in evidence.first.compilations if each.compiled and each.tracing_ns)
     for call in calls:
         programs = [each for each in evidence.programs or () if each.eager and call.name in names_of_program(each)]
@@ -120,6 +120,26 @@ def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
         if len(lines) == 1 and (line := lines.pop()) is not None and not _is_beside_loop(line):
             return line
     return None
+
+
+def _samples(evidence: Evidence) -> Counter[Frame | None]:
+    """Return the samples of lines that call operations, without those in which JAX traced or compiled them."""
+    found = Counter[Frame | None]()
+    jitted = {each.function for each in evidence.programs or () if not each.eager} - {None}
+    for each in evidence.host or ():
+        frames = each.stack or ([] if each.line is None else [each.line])
+        if calls_operation(each.called) and not any(frame.function.rpartition(".")[2] in jitted for frame in frames):
+            found[each.line] += each.samples
+    for compilation in () if evidence.repeated else evidence.first.compilations:
+        lines = [
+            program.called_at
+            for program in evidence.programs or ()
+            if program.eager and compilation.function in names_of_program(program)
+        ]
+        for line in lines:
+            if line in found:
+                found[line] -= round(compilation.total_ns / len(lines) / evidence.host_interval_ns)
+    return +found
 
 
 def _place(line: Frame | None) -> tuple[str, str] | None:
@@ -149,9 +169,8 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     """Return what to do, and code if jit can compile the function around a line as it is."""
     function = None if line is None else function_around(line)
     if line is None or function is None:
-        return _advice(
-            "group", known=caveats(obstacles(_functions_seen(evidence), evidence.names), evidence.waits or ())
-        ), None
+        found = obstacles(_functions_seen(evidence), evidence.names)
+        return group(evidence, known=caveats(found, evidence.waits or ())), None
     functions = functions_run(function, line.file, evidence)
     own = {(each.name, file) for each, file in functions}
     waits = [
@@ -171,7 +190,7 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     plain = all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in functions)
     plain = plain and takes_arrays(function, untraced(evidence.inputs))
     if waits or found or not plain:
-        return _advice("group", function.name, known | _objects(function, evidence)), None
+        return group(evidence, function.name, known | _objects(function, evidence)), None
     runs_outer = not re.search(rf"\b{function.name}\b", evidence.code or "")  # else the code calls it directly
     if outer and runs_outer:
         return _advice("outside", function.name, outer=outer[-1].name), None
@@ -206,10 +225,18 @@ def compile_called(called: CalledFunction, evidence: Evidence) -> tuple[Note, st
 
 
 def _functions_seen(evidence: Evidence) -> list[tuple[Function, str]]:
-    """Return the functions that called programs, or were sampled, and what they call."""
-    seen = ((function_around(line), line.file) for line in lines_run(evidence))
+    """Return the functions that called programs, or were sampled, and what they call; not those that load data."""
+    loading = {each.line for each in evidence.host or () if each.loading}
+    loading -= {each.called_at for each in evidence.programs or ()}
+    seen = ((function_around(line), line.file) for line in lines_run(evidence) if line not in loading)
     found = (functions_run(each, file, evidence) for each, file in dict.fromkeys(seen) if each is not None)
     return list(dict.fromkeys(each for functions in found for each in functions))
+
+
+def group(evidence: Evidence, function: str = "", known: Caveats | None = None) -> Note:
+    """Return the advice to put operations into a jitted function, which may get modules of a library."""
+    jit = jit_of_inputs(evidence)
+    return _advice("group", function, known if jit == "jax.jit" else {"jit": jit, **(known or {})})
 
 
 def _advice(way: str, function: str = "", known: Caveats | None = None, *, outer: str = "") -> Note:
@@ -233,7 +260,7 @@ def _remedy_of_transformed(line: Frame | None, function: str, evidence: Evidence
     """Jit what ``jax.vmap`` returns: the function inside would be transformed anew in each call, though jitted."""
     made = [] if line is None or not function else made_of(function, line, evidence)
     found = jitted(*made[0], line, evidence) if line is not None and len(made) == 1 else None
-    code, jit = found or (None, "jax.jit")
+    code, jit = found or (None, "jax.jit" if made else jit_of_inputs(evidence))
     library = "equinox" if jit.endswith("filter_jit") else "" if jit == "jax.jit" else "nnx"
     return note("doctor.not_jitted_remedy", way="outermost", function=function, jit=jit, library=library), code
 

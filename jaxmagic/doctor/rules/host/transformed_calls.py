@@ -6,13 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from ....records.call_stack import Frame
+from ....records.cell_names import cells_with
 from ....records.note import note
 from ...record.evidence import Dispatch, Evidence, ModuleLibrary
 from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rewriting.jit_arguments import arguments_of, counted_in, given_by, static_option
 from ..rewriting.jittable import decides_by
-from ..rewriting.syntax import last_name, tree_run
+from ..rewriting.syntax import last_name, tree_of, tree_run
 from ..rule import source_at
 from .host_time import HostTime, jitted_calls, matters
 from .syntax import Function, around, assigned, function_around, loop_around
@@ -97,8 +98,14 @@ def made_of(function: str, line: Frame, evidence: Evidence) -> list[tuple[str | 
     """Return expressions such as ``jax.vmap(f)`` in the user's code, and the name that each is assigned to.
 
     Of ``jax.vmap(jax.grad(f))``, this is the whole: jitted further inside, ``f`` would be transformed in each call.
+    Other cells count if those that ran transform the function nowhere.
     """
-    nodes = list(ast.walk(tree_run(line.file, evidence)))
+    tree = tree_run(line.file, evidence)
+    return _made_in(tree, function) or _made_in(with_transforms_beside(tree, line.file), function)
+
+
+def _made_in(tree: ast.Module, function: str) -> list[tuple[str | None, ast.Call]]:
+    nodes = list(ast.walk(tree))
     targets = {
         id(each.value): each.targets[0].id
         for each in nodes
@@ -184,6 +191,17 @@ def _transforms(call: ast.expr, function: str) -> bool:
 def is_transform(function: ast.expr) -> bool:
     """Return whether a function is ``jax.vmap`` or the like, of JAX or of a library, by its name."""
     return (last_name(function) or "").removeprefix(FILTER) in TRANSFORMS
+
+
+def with_transforms_beside(tree: ast.Module, file: str) -> ast.Module:
+    """Return a tree with what other cells assign that ``jax.grad(f)`` and the like return.
+
+    Such a cell need not have run again with the examined code.
+    """
+    trees = (tree_of(each) for each in cells_with(file))
+    statements = [each for other in trees if other is not None for each in other.body if isinstance(each, ast.Assign)]
+    made = [each for each in statements if isinstance(each.value, ast.Call) and is_transform(each.value.func)]
+    return ast.Module([*made, *tree.body], [])
 
 
 def _can_be_before(line: Frame, made: ast.Call) -> bool:

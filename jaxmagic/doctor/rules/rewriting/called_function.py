@@ -11,7 +11,7 @@ from ....records.call_stack import Frame, is_users
 from ...record.evidence import Evidence, ModuleLibrary
 from ..host.functions.inside_function import MOST_INSIDE, frames_of, inside_function, least_called
 from ..host.syntax import Function, assigned
-from ..host.transformed_calls import is_transform
+from ..host.transformed_calls import is_transform, with_transforms_beside
 from . import syntax
 from .jit_arguments import Arguments, arguments_of, counted_in, given_by, untraced
 from .jit_obstacles import functions_run, is_jitted, obstacles
@@ -146,7 +146,14 @@ def transformed_around(function: Function, file: str, evidence: Evidence) -> lis
 
     Jitted inside, a function would still be transformed in each call.
     """
-    nodes = list(ast.walk(syntax.tree_run(file, evidence)))
+    tree = syntax.tree_run(file, evidence)
+    return _transformed_in(tree, function, file, evidence) or _transformed_in(
+        with_transforms_beside(tree, file), function, file, evidence
+    )
+
+
+def _transformed_in(tree: ast.Module, function: Function, file: str, evidence: Evidence) -> list[str]:
+    nodes = list(ast.walk(tree))
     calls = [each for each in nodes if isinstance(each, ast.Call) and is_transform(each.func)]
     given = {each.args[0].id for each in calls if each.args and isinstance(each.args[0], ast.Name)}
     defined = [each for each in nodes if isinstance(each, Function) and each.name in given]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from ....records.call_stack import Frame, is_users
-from ...record.evidence import LibraryNames, ModuleLibrary
+from ...record.evidence import Evidence, LibraryNames, ModuleLibrary
 from ..host.syntax import Function, around
 from .meanings import path_at, paths_in
 from .syntax import last_name
@@ -60,13 +60,26 @@ def _methods(frame: Frame) -> Iterator[Function]:
 
 def jit_of(library: ModuleLibrary, function: Function, file: str, names: Sequence[LibraryNames]) -> tuple[str, str]:
     """Return the library's jit as code in the file of a function writes it, and the import that it needs, if any."""
+    return _written(library, [*paths_in(function, file, names).items(), *_of_code(names)])
+
+
+def jit_of_inputs(evidence: Evidence) -> str:
+    """Return the jit that takes all that the code reads: that of the library of its modules, or else JAX's."""
+    libraries = {each.library for each in evidence.inputs if each.library is not None}
+    return _written(libraries.pop(), _of_code(evidence.names))[0] if len(libraries) == 1 else "jax.jit"
+
+
+def _of_code(names: Sequence[LibraryNames]) -> list[tuple[str, str]]:
+    return [(name, path) for each in names if each.function is None for name, path in each.paths]
+
+
+def _written(library: ModuleLibrary, names: Sequence[tuple[str, str]]) -> tuple[str, str]:
     module, usual, needed = _MODULES[library]
     jit = "filter_jit" if library == "equinox" else "jit"
-    written = [(name, path) for each in names if each.function is None for name, path in each.paths]
-    for name, path in (*paths_in(function, file, names).items(), *written):
+    for name, path in names:
         if path == module:
             return f"{name}.{jit}", ""
-    for name, path in (*paths_in(function, file, names).items(), *written):
+    for name, path in names:
         if path and module.startswith(f"{path}."):
             return f"{name}{module.removeprefix(path)}.{jit}", ""
     return f"{usual}.{jit}", needed

@@ -30,7 +30,7 @@ def tree_of(file: str) -> ast.Module | None:
     return _parsed(tuple(text)) if text else None
 
 
-@lru_cache(maxsize=16)  # nobody changes the tree
+@lru_cache(maxsize=128)  # nobody changes the tree
 def _parsed(text: tuple[str, ...]) -> ast.Module | None:
     try:
         return ast.parse("\n".join(_NOT_PYTHON.sub(r"\1pass  #", line) for line in text))

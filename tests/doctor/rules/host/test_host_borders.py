@@ -10,7 +10,16 @@ import pytest
 from fabricate import hlo
 from fabricate.profiling import MS, operation, use
 
-from jaxmagic.doctor.record.evidence import Dispatch, Evidence, FunctionShare, HostShare, HostUse, HostWait, Input
+from jaxmagic.doctor.record.evidence import (
+    Dispatch,
+    Evidence,
+    FunctionShare,
+    HostShare,
+    HostUse,
+    HostWait,
+    Input,
+    LibraryNames,
+)
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host import dispatch_bound, input_bound, not_jitted, transfer, wait
@@ -302,6 +311,28 @@ class TestCalls:
         assert found.remedy is not None
         assert found.remedy.facts["way"] == way
 
+    @pytest.mark.parametrize(("loads", "drawing"), [(True, None), (False, "rng.normal")])
+    def test_what_loads_the_data_is_not_put_under_jit(
+        self, evidence: Any, executable: Any, tmp_path: Any, loads: bool, drawing: str | None
+    ) -> None:
+        file = tmp_path / "train.py"
+        file.write_text(
+            "import numpy as np\nrng = np.random.default_rng(0)\ndef batches():\n    yield rng.normal(size=3)\n"
+            "for x in batches():\n    y = jnp.sin(x)\n"
+        )
+        names = (LibraryNames(function=None, paths=(("np", "numpy"), ("rng", "numpy.random.Generator"))),)
+        own, loop = (Frame(function="<module>", file=str(file), line=each) for each in (6, 5))
+        inside = Frame(function="batches", file=str(file), line=4)
+        host = (
+            HostShare(line=own, called="jax.numpy.sin", samples=9),
+            HostShare(line=inside, called="", samples=9, loading=(inside, loop) if loads else ()),
+        )
+        known = (replace(program("sin", executable, eager=True), called_at=own),)
+        (found,) = not_jitted.look(evidence((calls("sin", 40, 20 * MS),), programs=known, host=host, names=names))
+        assert found.remedy is not None
+        assert found.remedy.facts["way"] == "group"
+        assert found.remedy.facts.get("random") == drawing
+
     def test_calls_of_several_functions_with_one_name_are_not_added_up(self, evidence: Any, executable: Any) -> None:
         one = replace(program("<lambda>", executable, eager=False), location="cell 2:1")
         other = replace(one, location="cell 2:5")
@@ -469,6 +500,37 @@ class TestLineOfOperations:
     def test_is_the_sampled_one_where_there_are_samples(self, found_line: Callable[..., str | None]) -> None:
         assert found_line(2, samples=3) == "4"
         assert found_line(5, samples=2) == "5"
+
+    @pytest.mark.parametrize(("only", "line"), [(True, "4"), (False, "2")])
+    def test_is_not_one_at_which_an_only_run_compiled(
+        self, evidence: Any, executable: Any, timing: Any, compilation: Any, source: str, only: bool, line: str
+    ) -> None:
+        at = [Frame(function="train", file=source, line=each) for each in (2, 4)]
+        host = tuple(
+            HostShare(line=each, called="jax.numpy.sin", samples=samples)
+            for each, samples in zip(at, (60, 5), strict=True)
+        )
+        known = (replace(program("sin", executable, eager=True), called_at=at[0]),)
+        made = compilation(function="sin", eager=True, tracing_ns=1, lowering_ns=0, compilation_ns=58 * MS)
+        first = timing(made, dispatch_ns=RUN_NS + made.total_ns)
+        changes = {"observed": first, "timed": ()} if only else {}
+        calling = (calls("sin", 100, 20 * MS),)
+        (found,) = not_jitted.look(evidence(calling, programs=known, host=host, first=first, **changes))
+        assert found.line == f"{source}:{line}"
+
+    def test_is_not_one_at_which_a_jitted_function_was_traced(
+        self, evidence: Any, executable: Any, source: str
+    ) -> None:
+        own, traced, step = (
+            Frame(function=name, file=source, line=line) for name, line in (("train", 4), ("loss", 2), ("step", 6))
+        )
+        host = (
+            HostShare(line=traced, called="jax.numpy.sin", samples=60, stack=(traced, step, own)),
+            HostShare(line=own, called="jax.numpy.sin", samples=5, stack=(own,)),
+        )
+        known = (program("sin", executable, eager=True), program("step", executable, eager=False))
+        (found,) = not_jitted.look(evidence((calls("sin", 100, 20 * MS),), programs=known, host=host))
+        assert found.line == f"{source}:4"
 
     def test_is_in_the_function_with_most_samples(self, evidence: Any, executable: Any, source: str) -> None:
         at = [Frame(function=name, file=source, line=each) for each, name in ((1, "far"), (4, "train"), (5, "train"))]

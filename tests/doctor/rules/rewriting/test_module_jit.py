@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +23,9 @@ from jaxmagic.doctor.record.evidence import (
 from jaxmagic.doctor.rules.host.not_jitted import compile_called
 from jaxmagic.doctor.rules.host.transformed_calls import jitted, made_of
 from jaxmagic.doctor.rules.rewriting.called_function import called_function, transformed_around
-from jaxmagic.doctor.rules.rewriting.module_jit import jit_of, libraries_used
+from jaxmagic.doctor.rules.rewriting.module_jit import jit_of, jit_of_inputs, libraries_used
 from jaxmagic.doctor.rules.rewriting.syntax import tree_of
+from jaxmagic.records import cell_names
 from jaxmagic.records.call_stack import Frame
 
 SOURCE = """
@@ -286,3 +288,39 @@ def test_what_transforms_a_module_is_compiled_by_the_same_library(
     made = [each for each in made_of("loss", line, seen) if ast.unparse(each[1]) in code]
     assert len(made) == 1
     assert jitted(*made[0], line, seen) == advised
+
+
+def test_a_cell_that_did_not_run_again_may_transform_the_function(
+    evidence: Evidence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = {
+        "<cell 1>": "def loss(model, x, y):\n    return jnp.mean((jax.vmap(model)(x) - y) ** 2)\n",
+        "<cell 2>": "n = int(3)\nslope = eqx.filter_grad(loss)\n",
+        "<cell 3>": "def train(model, x, y):\n    return slope(model, x, y)\n",
+    }
+
+    def naming(file: str) -> str | None:
+        return file.strip("<>") if file in cells else None
+
+    monkeypatch.setattr(cell_names, "_namings", [])
+    cell_names.add_naming(naming)
+    for name, text in cells.items():
+        monkeypatch.setitem(linecache.cache, name, (len(text), None, text.splitlines(keepends=True), name))
+    line = Frame(function="loss", file="<cell 1>", line=2)
+    share = HostShare(line=replace(line, function="train", file="<cell 3>"), called="", samples=1)
+    model = Input(path="model", kind="function", type="MLP", library="equinox")
+    seen = replace(evidence, code="train(model, x, y)", inputs=(model,), host=(share,))
+    tree = tree_of("<cell 1>")
+    assert tree is not None
+    function = tree.body[0]
+    assert isinstance(function, ast.FunctionDef)
+    assert transformed_around(function, "<cell 1>", seen) == ["loss"]
+    (made,) = made_of("loss", line, seen)
+    assert jitted(*made, line, seen) == ("slope = eqx.filter_jit(eqx.filter_grad(loss))", "eqx.filter_jit")
+
+
+def test_the_jit_of_all_that_the_code_reads(evidence: Evidence) -> None:
+    assert jit_of_inputs(evidence) == "jax.jit"
+    assert jit_of_inputs(replace(evidence, inputs=(MODEL, STATE))) == "eqx.filter_jit"
+    assert jit_of_inputs(replace(evidence, inputs=NET)) == "nnx.jit"
+    assert jit_of_inputs(replace(evidence, inputs=(MODEL, *NET))) == "jax.jit"

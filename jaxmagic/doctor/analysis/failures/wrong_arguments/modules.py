@@ -115,10 +115,30 @@ def explain_features(failure: Failure) -> Explained:
     given, groups, takes = (int(fact(failure, each)) for each in ("given", "groups", "takes"))
     found = note("doctor.error_features", given=given, takes=takes * groups)
     if failure.library is None:
-        return Explained(found, note("doctor.write_features", jax=spelled(failure, "jax")))
+        axes = _axes_of_channels(failure)
+        return Explained(found, note("doctor.write_features", jax=spelled(failure, "jax"), axes=axes))
     kernels = [each.shape for each in failure.operands if each.shape is not None and not each.text]
     spatial = len(kernels[-1]) - 2 if kernels else 2
     return Explained(found, _channels(failure, spatial=spatial, channels=takes * groups))
+
+
+def _axes_of_channels(failure: Failure) -> str:
+    """Return the axes on which the call has the channels of input and kernel, ``"3,2"`` for ``("NHWC", "HWIO", …)``.
+
+    It is empty if the call leaves them where they are by default, and ``"?"`` if it does not show where they are.
+    """
+    failing = expression_of(failure)
+    calls = [] if failing is None else [each for each in ast.walk(failing.node) if isinstance(each, ast.Call)]
+    for call in calls:
+        for keyword in call.keywords:
+            if keyword.arg == "dimension_numbers":
+                match keyword.value:
+                    case ast.Tuple(elts=[ast.Constant(value=str(given)), ast.Constant(value=str(kernel)), *_]):
+                        return f"{given.find('C')},{kernel.find('I')}"
+                    case ast.Constant(value=None):
+                        return ""
+                return "?"
+    return ""
 
 
 def _channels(failure: Failure, *, spatial: int, channels: int) -> Note:

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from .....records.note import note
-from .....runtime.around import is_exactly
+from .....runtime.around import attributes, is_exactly, of_type
 from ....record.finding import RuleFinding
 from ....rules.host.transformed_calls import FILTER, TRANSFORMS
 from ..function_copies import module_with
@@ -21,6 +21,9 @@ from ..tried_code import TriedCode
 
 #: The module that transforms and jits functions, by library.
 _MODULES = {"": "jax", "equinox": "equinox", "nnx": "flax.nnx"}
+
+#: The name of what ``nnx.grad(f)`` and ``nnx.value_and_grad(f)`` return, whatever ``f`` is called.
+_NAMELESS = "grad_wrapper"
 
 
 def is_outermost(finding: RuleFinding) -> bool:
@@ -56,9 +59,15 @@ def _made_before(finding: RuleFinding, code: TriedCode) -> list[Any]:
     """Return the transformed function that the code of the remedy assigns, if it exists already."""
     name = (finding.code or "").partition(" = ")[0]
     value = seen_variables(code.read()).get(name)
-    if value is None or not is_exactly(value, types.FunctionType) or value.__name__ != finding.applies_to:
-        return []
-    return [value]
+    return [value] if _name_of(value) in (finding.applies_to, _NAMELESS) else []
+
+
+def _name_of(value: Any) -> str | None:
+    """Return the name that a transformed function has from the one that it transforms."""
+    if is_exactly(value, types.FunctionType):
+        return str(value.__name__)
+    is_equinox = str(of_type("__module__", type(value))).startswith("equinox.")
+    return (attributes(value) or {}).get("__name__") if is_equinox else None
 
 
 class _Memo:

@@ -80,6 +80,26 @@ def test_a_convolution_of_jax_says_which_axis_holds_the_channels() -> None:
     assert "axis 1 of the input and of the kernel holds the channels in jax.lax.conv" in cell.said
 
 
+@pytest.mark.parametrize(
+    ("numbers", "told"),
+    [
+        ("('NHWC', 'HWIO', 'NHWC')", "dimension_numbers says that axis 3 of the input and axis 2 of the kernel hold"),
+        ("tuple(['NHWC', 'HWIO', 'NHWC'])", "dimension_numbers says which axes hold the channels. Pass arrays"),
+        ("None", "By default, axis 1 of the input"),
+    ],
+)
+def test_a_convolution_with_dimension_numbers_says_what_these_say(numbers: str, told: str) -> None:
+    given = "(1, 3, 8, 8)" if "NHWC" in numbers else "(1, 8, 8, 3)"
+    kernel = "(3, 3, 3, 4)" if "NHWC" in numbers else "(4, 3, 3, 3)"
+    cell = Cell(
+        f"lax.conv_general_dilated(jnp.ones({given}), jnp.ones({kernel}), (1, 1), 'SAME', "
+        f"dimension_numbers={numbers})  # here"
+    )
+    assert "The input of the convolution has 8 channels, but its kernel takes 3." in cell.said
+    assert told in cell.said
+    assert ("By default" in cell.said) is (numbers == "None")
+
+
 def test_the_same_words_from_elsewhere_are_not_those_of_flax() -> None:
     assert read(["ValueError"], "Number of groups (4) does not divide the number of channels (6).") is not None
     for line in (
