@@ -38,6 +38,7 @@ _SECOND = {
 #: Functions that open the file for what their mode says.
 _OPENING = {
     "builtins": ("open",),
+    "IPython.core.interactiveshell": ("_modified_open",),  # what `open` is in a notebook
     "gzip": ("open",),
     "bz2": ("open",),
     "lzma": ("open",),
