@@ -70,7 +70,7 @@ def spared_by(
             told = (note("doctor.not_jitted_inside", function=function.name, share=share),)
         elif share < 1:
             told = (note("doctor.not_jitted_first_called", function=function.name, share=share),)
-    return Spared(cost_ns - _own_calls_ns(function, file, calls, evidence, time), told)
+    return Spared(max(cost_ns - _own_calls_ns(function, file, calls, evidence, time), 0.0), told)
 
 
 def _own_calls_ns(

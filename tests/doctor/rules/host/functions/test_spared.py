@@ -79,6 +79,14 @@ def test_a_jitted_function_has_calls_of_its_own(evidence: Any, tmp_path: Path) -
     assert str(found.evidence[0]).startswith("Others are called elsewhere: field has 50 % of the time of all of them")
 
 
+def test_calls_that_take_longer_than_the_device_is_idle_leave_nothing(evidence: Any, tmp_path: Path) -> None:
+    """As on a machine that is busy with something else."""
+    made = evidence()
+    slow = tuple(replace(each, host_ns=1000 * each.host_ns) for each in CALLS)
+    time = HostTime(made.host_use, 1.0, (), 0, 0, 0, 1.0, 0)
+    assert spared_by(FIELD, str(tmp_path / "ode.py"), slow, made, time, whole=False).time_ns == 0
+
+
 def test_both_are_as_much_shorter_without_the_profiler(evidence: Any, tmp_path: Path) -> None:
     whole = spared(FIELD, evidence(), tmp_path).time_ns
     assert spared(FIELD, evidence(), tmp_path, scale=0.25).time_ns == pytest.approx(whole / 4)
