@@ -26,7 +26,7 @@ def loss(model, x, y):
     return jnp.mean((jax.vmap(model)(x)[:, 0] - y) ** 2)
 """
 EQUINOX_LOOP = """
-for _ in range(2):
+for _ in range(5):
     value, grads = eqx.filter_value_and_grad(loss)(model, x, y)
     updates, state = opt.update(grads, state)
     model = eqx.apply_updates(model, updates)
@@ -38,17 +38,14 @@ class MLP(nnx.Module):
     def __init__(self, rngs):
         self.up, self.down = nnx.Linear(8, 16, rngs=rngs), nnx.Linear(16, 1, rngs=rngs)
 
-    def __call__(self, x):
-        return self.down(jax.nn.relu(self.up(x)))
-
 model = MLP(nnx.Rngs(0))
 opt = nnx.Optimizer(model, optax.sgd(1e-2), wrt=nnx.Param)
 
 def loss(model, x, y):
-    return jnp.mean((model(x)[:, 0] - y) ** 2)
+    return jnp.mean((model.down(jax.nn.relu(model.up(x)))[:, 0] - y) ** 2)
 """
 NNX_LOOP = """
-for _ in range(2):
+for _ in range(5):
     value, grads = nnx.value_and_grad(loss)(model, x, y)
     opt.update(model, grads)
 """
