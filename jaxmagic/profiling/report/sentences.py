@@ -117,7 +117,7 @@ def about_unknown(profile: Profile) -> list[str]:
     if bound.limit == "unsteady":
         device, busy = bound.use.device, units.share(bound.busy_ns, bound.run_ns)
         return [
-            f"When it was recorded, {device} was busy for {busy} of a run. The run without the profiler may have "
+            f"When it was recorded, {device} was busy for {busy} of the run. The run without the profiler may have "
             "been slowed by other processes, or by coming first. Profile it again."
         ]
     wall, recorded = units.time(profile.wall_ns or 1), units.time(bound.run_ns)

@@ -223,7 +223,7 @@ _UNKNOWN = "What bounds a run is unknown: "
         (38, None, "none was timed without the profiler.", "The profiler's overhead can exceed the work itself. "
          "%jaxprof without --cold, and jaxmagic.profile(), time one."),
         (38, 60, "it took 60.0 ms, but 20.0 ms when it was recorded.", "When it was recorded, CPU:0 was busy for 95 "
-         "% of a run. The run without the profiler may have been slowed by other processes, or by coming first. "
+         "% of the run. The run without the profiler may have been slowed by other processes, or by coming first. "
          "Profile it again."),
         (38, 8, "it takes 2.5 times as long under the profiler.", "Under the profiler, short operations look longer "
          "than they are."),

@@ -20,7 +20,7 @@ from .operands import argument_of, source_of, users_of
 #: One line is a finding from this share of the run on.
 LEAST_OF_CASTS = 0.1
 
-#: What an operation consists of that does nothing but convert.
+#: The opcodes of an operation that only converts.
 _CONVERTING = frozenset({"bitcast", "convert", "parameter", "reshape"})
 
 #: JAX's names of XLA's element types. Other types are seldom converted as a whole.
@@ -29,7 +29,7 @@ _TYPES = {"f64": "float64", "f32": "float32", "bf16": "bfloat16", "f16": "float1
 
 
 class _Cast(NamedTuple):
-    """What converts an argument.
+    """A conversion of an argument.
 
     Attributes:
         argument: the argument.

@@ -100,9 +100,8 @@ def _advised(called: CalledFunction | None, line: Frame | None) -> tuple[Functio
 def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
     """Return the user's line that calls the operations; ``None`` if it is unknown.
 
-    The samples of the host's line tell, if there are enough of them: it is the line with most of them in the function
-    with most of them. A program keeps the line for which it was
-    traced first, which need not be where it is called most often.
+    With enough samples of the host, it is the line with most samples in the function with most samples. Otherwise it
+    is the line for which the programs were traced first, which need not be where they are called most often.
     """
     sampled = _samples(evidence)
     if max(sampled.values(), default=0) >= _LEAST_SAMPLES:

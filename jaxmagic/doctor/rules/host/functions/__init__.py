@@ -1,1 +1,1 @@
-"""How much of a run one function has, and how much of that jit spares."""
+"""Estimate the share of time that one function takes, and the time that jitting it saves."""

@@ -1,4 +1,4 @@
-"""Bounds what one function can have of a run, by the time in which it was running, and how often it was called."""
+"""Bounds the share of the time per run that one function takes, and counts its calls."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DEVIATIONS = 2
 
 
 class InsideFunction(NamedTuple):
-    """The part of a run in which a function was running, or what it called.
+    """The share of the time in which a function, or code that it called, was running.
 
     Attributes:
         share: its share of the samples in which operations may have been called.
@@ -44,7 +44,7 @@ class InsideFunction(NamedTuple):
 
 
 def inside_function(function: Function, file: str, evidence: Evidence) -> InsideFunction | None:
-    """Return how much of a run a function has; ``None`` if there are too few samples to tell.
+    """Return the share of the time that a function takes; ``None`` if there are too few samples to tell.
 
     Compiled operations are called without a frame of Python, so that a sample may be of one even if the user's line
     called nothing: those count as well, but not those of a loader that calls no operation. The time of a sample is

@@ -31,12 +31,12 @@ _OPERATORS: dict[type[ast.AST], str] = {
 
 
 class Spared(NamedTuple):
-    """What a run gains if a function is jitted.
+    """The time per run that jitting a function saves.
 
     Attributes:
-        time_ns: the idle time of the operations of the function in an undisturbed run, without what the calls of the
-            jitted function take.
-        evidence: what is known of operations that are called elsewhere.
+        time_ns: the idle time of the function's operations in an undisturbed run, less the time that the calls of
+            the jitted function take.
+        evidence: notes about operations that are called elsewhere.
     """
 
     time_ns: float
