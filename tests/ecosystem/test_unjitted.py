@@ -1,4 +1,4 @@
-"""Training loops of Equinox and flax.nnx without jit: ``%%jaxdoctor`` jits what they transform, and proves it."""
+"""Training loops of Equinox and Flax without jit: ``%%jaxdoctor`` jits what they transform, and proves it."""
 
 from __future__ import annotations
 
@@ -38,16 +38,44 @@ class MLP(nnx.Module):
     def __init__(self, rngs):
         self.up, self.down = nnx.Linear(8, 16, rngs=rngs), nnx.Linear(16, 1, rngs=rngs)
 
+    def __call__(self, x):
+        for _ in range(4):
+            x = x + jnp.tanh(x) * jax.nn.sigmoid(x)
+        return self.down(jax.nn.relu(self.up(x)))[:, 0]
+
 model = MLP(nnx.Rngs(0))
 opt = nnx.Optimizer(model, optax.sgd(1e-2), wrt=nnx.Param)
 
 def loss(model, x, y):
-    return jnp.mean((model.down(jax.nn.relu(model.up(x)))[:, 0] - y) ** 2)
+    return jnp.mean((model(x) - y) ** 2)
 """
 NNX_LOOP = """
 for _ in range(5):
     value, grads = nnx.value_and_grad(loss)(model, x, y)
     opt.update(model, grads)
+"""
+LINEN = """
+import flax.linen as nn
+from flax.training.train_state import TrainState
+
+class MLP(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(1)(nn.relu(nn.Dense(16)(x)))[:, 0]
+
+model = MLP()
+params = model.init(jax.random.key(0), x)
+state = TrainState.create(apply_fn=model.apply, params=params, tx=optax.sgd(1e-2))
+
+def train_step(state, x, y):
+    def loss(params):
+        return jnp.mean((state.apply_fn(params, x) - y) ** 2)
+    value, grads = jax.value_and_grad(loss)(state.params)
+    return state.apply_gradients(grads=grads), value
+"""
+LINEN_LOOP = """
+for _ in range(5):
+    state, value = train_step(state, x, y)
 """
 
 
@@ -56,9 +84,10 @@ for _ in range(5):
     [
         ("equinox", EQUINOX, EQUINOX_LOOP, "loss_value_and_grad = eqx.filter_jit(eqx.filter_value_and_grad(loss))"),
         ("flax", NNX, NNX_LOOP, "loss_value_and_grad = nnx.jit(nnx.value_and_grad(loss))"),
+        ("flax", LINEN, LINEN_LOOP, "train_step = jax.jit(train_step)"),
     ],
 )
-def test_the_transformed_loss_is_jitted_by_its_library(
+def test_the_loss_or_the_step_is_jitted_by_its_library(
     library: str, cell: str, loop: str, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip(library)

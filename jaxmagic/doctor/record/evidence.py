@@ -287,6 +287,11 @@ class Evidence:
         return self.typical.wall_ns
 
     @property
+    def expected_ns(self) -> int:
+        """Expected wall time of another run: code that ran once compiled its programs then, and need not again."""
+        return self.run_ns if self.repeated else max(self.first.wall_ns - self.first.compile_ns, 0)
+
+    @property
     def repeated(self) -> bool:
         """Whether the code ran more than once, so that what recurs can be told from what happens once."""
         return self.observed is not self.first

@@ -55,6 +55,17 @@ NOTES: dict[str, Callable[..., str]] = {
     "not_tried_effect": lambda name: _not(
         f"a run changes {printable(name)}, which is not an input that could be copied"
     ),
+    "not_tried_log": lambda name: _not(
+        f"a method or a jitted function leads to {printable(name)}, which a run changes; only plain functions can be "
+        "given a copy of it"
+    ),
+    "remedy_reads_log": lambda name: _not(
+        f"with the remedy, the code would change {printable(name)} itself and not a copy of it"
+    ),
+    "jit_reads_log": lambda name, function: _not(
+        f"{printable(function)} reads or changes {printable(name)}, which under jit happens only while JAX traces "
+        "it, except in callbacks"
+    ),
     "not_tried_uncopied": lambda name: _not(
         f"a run changes {printable(name)}, which cannot be copied: it is deleted, or holds more than arrays"
     ),

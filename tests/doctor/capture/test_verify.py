@@ -677,7 +677,7 @@ class TestWithPlantedFindings:
         session.run("log = [object()]\ndef train(x):\n    log.append(x.sum())\n    return x * 2")
         session.run("%jaxdoctor --verify -v d train(x)")
         (found,) = session.shell.user_ns["d"].findings
-        assert kinds(found.verified) == ["not_tried_effect"]
+        assert kinds(found.verified) == ["jit_reads_log"]
         assert len(session.shell.user_ns["log"]) == 2
 
     def test_ctrl_c_keeps_the_diagnosis(self, session: Any, plant: Any) -> None:

@@ -10,6 +10,7 @@ from ....records.note import note
 from ....runtime.around import is_exactly
 from ..changes import Changed, reach
 from .function_copies import FunctionCopies
+from .not_jitted import Jitted
 from .remedy import NotTried
 from .tried_code import TriedCode
 
@@ -69,8 +70,25 @@ def keep_apart(code: TriedCode, logs: Logs, replacements: Mapping[int, Any]) -> 
     """
     made = FunctionCopies({**logs.copies, **replacements})
     seen = {name: made.of(value) for name, value in code.read().items()}
-    if logs.copies and any(id(each.value) in logs.copies for each in reach(seen)):
-        raise NotTried(note("doctor.not_tried_effect", name=logs.names[0]))
+    reached = _original(seen, logs)
+    if reached is None:
+        return
+    for value in replacements.values():
+        name = _original({"": value}, logs)
+        jitted = getattr(value, "__self__", None)
+        if name is not None and isinstance(jitted, Jitted):
+            raise NotTried(note("doctor.jit_reads_log", name=name, function=jitted.function.__name__))
+        if name is not None:
+            raise NotTried(note("doctor.remedy_reads_log", name=name))
+    raise NotTried(note("doctor.not_tried_log", name=reached))
+
+
+def _original(variables: Mapping[str, Any], logs: Logs) -> str | None:
+    """Return the name of an original that variables lead to; ``None`` if they lead to none."""
+    names = dict(zip(logs.copies, logs.names, strict=True))
+    return (
+        next((names[id(each.value)] for each in reach(variables) if id(each.value) in names), None) if names else None
+    )
 
 
 def _refill(copy: Any, original: Any) -> None:

@@ -246,5 +246,5 @@ class Examination:
         from ..verify import Trial, verify
 
         changed, draws = self._between.changed(), self._between.drawn()
-        trial = Trial(self._tried, changed, evidence.first.wall_ns, evidence.run_ns, self._verify_ns, draws)
+        trial = Trial(self._tried, changed, evidence.first.wall_ns, evidence.expected_ns, self._verify_ns, draws)
         return verify(findings, trial, self._progress)

@@ -13,7 +13,7 @@ from ....records.note import Note, note
 from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
-from ..rewriting.called_function import CalledFunction, called_function, transformed_around
+from ..rewriting.called_function import CalledFunction, called_function
 from ..rewriting.jit_arguments import objects, static_option, untraced
 from ..rewriting.jit_caveats import Caveats, caveats
 from ..rewriting.jit_obstacles import functions_run, obstacles
@@ -24,11 +24,12 @@ from ..rewriting.module_jit import jit_of, jit_of_inputs
 from ..rewriting.syntax import last_name, lines_run, parameters
 from ..rule import LEAST_IDLE, Rule, source_at
 from .functions.inside_function import MOST_INSIDE, calls_operation
-from .functions.spared import spared_by
+from .functions.spared import Part, spared_by
+from .functions.transformed_function import jit_outermost, transformed_function, transforms
 from .host_time import LEAST_NS, eager_calls, host_time, matters, names_of_program
 from .syntax import Function, Loop, around, function_around, loop_around, own_nodes
 from .transformed_calls import MANY as MANY_TRANSFORMED
-from .transformed_calls import jitted, made_of, transformed_calls
+from .transformed_calls import transformed_calls
 
 #: From how many operations per run on.
 MANY = 30
@@ -56,20 +57,22 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         return
     often = sorted(calls, key=lambda each: -each.count)
     line = _line(often, evidence)
-    transforms = any(each.eager and each.transformed for each in evidence.programs or ())
     called = called_function(evidence, count, MOST_UNROLLED)
-    transformed = _transformed(line, evidence) if transforms and called is None else ""
+    transformed = transformed_function(line, evidence) if called is None and transforms(evidence) else None
     if called is not None:
+        part: Part | None = Part(called.function, called.file)
         remedy, code = compile_called(called, evidence)
-    elif transforms:
-        remedy, code = _remedy_of_transformed(line, transformed, evidence)
+    elif transforms(evidence):
+        part = None if transformed is None else transformed.part
+        remedy, code = jit_outermost(transformed, evidence)
     else:
+        function = None if line is None else function_around(line)
+        part = None if line is None or function is None else Part(function, line.file)
         remedy, code = _remedy(line, count, evidence)
-    advised = _advised(called, line)
-    spared = None if advised is None else spared_by(*advised, calls, evidence, time, whole=called is not None)
+    spared = None if part is None else spared_by(part, calls, evidence, time, whole=called is not None)
     told = () if spared is None else spared.evidence
     if spared is not None and not matters(spared.time_ns, evidence):  # too few of them are in this function
-        spared, remedy, code = None, group(evidence), None
+        spared, transformed, remedy, code = None, None, group(evidence), None
     yield RuleFinding(
         rule=RULE.name,
         found=note(
@@ -85,16 +88,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         basis="estimated",
         remedy=remedy,
         code=code,
-        applies_to=transformed or None,
+        applies_to=None if transformed is None else transformed.part.function.name,
     )
-
-
-def _advised(called: CalledFunction | None, line: Frame | None) -> tuple[Function, str] | None:
-    """Return the function to jit, or else the one around the line, with its file; ``None`` if there is none."""
-    if called is not None:
-        return called.function, called.file
-    function = None if line is None else function_around(line)
-    return None if line is None or function is None else (function, line.file)
 
 
 def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
@@ -248,22 +243,6 @@ def _is_of_model(line: Frame) -> bool:
     return any(last_name(base) == "Module" for each in classes for base in each.bases)
 
 
-def _transformed(line: Frame | None, evidence: Evidence) -> str:
-    """Return the only function that leads to a line and that ``jax.vmap`` or the like gets; empty if unknown."""
-    function = None if line is None else function_around(line)
-    leading = [] if line is None or function is None else transformed_around(function, line.file, evidence)
-    return leading[0] if len(leading) == 1 else ""
-
-
-def _remedy_of_transformed(line: Frame | None, function: str, evidence: Evidence) -> tuple[Note, str | None]:
-    """Jit what ``jax.vmap`` returns: the function inside would be transformed anew in each call, though jitted."""
-    made = [] if line is None or not function else made_of(function, line, evidence)
-    found = jitted(*made[0], line, evidence) if line is not None and len(made) == 1 else None
-    code, jit = found or (None, "jax.jit" if made else jit_of_inputs(evidence))
-    library = "equinox" if jit.endswith("filter_jit") else "" if jit == "jax.jit" else "nnx"
-    return note("doctor.not_jitted_remedy", way="outermost", function=function, jit=jit, library=library), code
-
-
 RULE = Rule(
     name="not-jitted",
     looks_for="operations outside jit that keep the device waiting",
@@ -280,7 +259,8 @@ RULE = Rule(
     "function and those that it calls by name are read for what jit would run only once, as "
     "NumPy's random numbers, and for what it cannot compile, as x[x > 0]. Calls of "
     "jax.vmap(f), jax.grad(f) and the like outside jit, where f is jitted, count from "
-    f"{MANY_TRANSFORMED} per run on: each of them transforms f again.",
+    f"{MANY_TRANSFORMED} per run on: each of them transforms f again. Where f is not jitted, its transformed calls "
+    "cost the time in which they were running, as the samples of the host show, without that of the device.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html",
     look=look,
     needs=("programs", "profile"),

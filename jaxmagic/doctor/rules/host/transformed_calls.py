@@ -83,25 +83,25 @@ def _advice(line: Frame, function: str, evidence: Evidence) -> tuple[str, str | 
             return transform, None
         return transform, _code(None, made, line, evidence)
     named = {each.func.id for each in calls if isinstance(each.func, ast.Name)}
-    for target, made in made_of(function, line, evidence):
+    for target, made in made_of(function, line.file, evidence):
         if target in named:
             return ast.unparse(made.func), _code(target, made, line, evidence)
     return "", None
 
 
 def _code(target: str | None, made: ast.Call, line: Frame, evidence: Evidence) -> str | None:
-    found = jitted(target, made, line, evidence)
+    found = jitted(target, made, line.file, evidence)
     return None if found is None else found[0]
 
 
-def made_of(function: str, line: Frame, evidence: Evidence) -> list[tuple[str | None, ast.Call]]:
+def made_of(function: str, file: str, evidence: Evidence) -> list[tuple[str | None, ast.Call]]:
     """Return expressions such as ``jax.vmap(f)`` in the user's code, and the name that each is assigned to.
 
     Of ``jax.vmap(jax.grad(f))``, this is the whole: jitted further inside, ``f`` would be transformed in each call.
     Other cells count if those that ran transform the function nowhere.
     """
-    tree = tree_run(line.file, evidence)
-    return _made_in(tree, function) or _made_in(with_transforms_beside(tree, line.file), function)
+    tree = tree_run(file, evidence)
+    return _made_in(tree, function) or _made_in(with_transforms_beside(tree, file), function)
 
 
 def _made_in(tree: ast.Module, function: str) -> list[tuple[str | None, ast.Call]]:
@@ -127,7 +127,7 @@ def _made_in(tree: ast.Module, function: str) -> list[tuple[str | None, ast.Call
     return list({(target, ast.unparse(each)): (target, each) for target, each in used}.values())
 
 
-def jitted(target: str | None, made: ast.Call, line: Frame, evidence: Evidence) -> tuple[str, str] | None:
+def jitted(target: str | None, made: ast.Call, file: str, evidence: Evidence) -> tuple[str, str] | None:
     """Return code that jits a transformed function with the static arguments that the function needs.
 
     If the function gets modules, these are transformed and jitted by the same library.
@@ -135,14 +135,13 @@ def jitted(target: str | None, made: ast.Call, line: Frame, evidence: Evidence) 
     Returns:
         The code and its jit, such as ``"jax.jit"``; ``None`` if jit does not take what the function gets.
     """
-    tree = tree_run(line.file, evidence)
+    tree = tree_run(file, evidence)
     calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
     own = [each for each in calls if ast.unparse(each.func) in (target, ast.unparse(made))]
     name = _transformed(made)
     defined = [each for each in ast.walk(tree) if isinstance(each, Function) and each.name == name]
     declared = {each for found in evidence.static if found.function == name for each in found.names}
-    function = function_around(line)
-    scope = tree if function is None or function.name == name else function
+    scope = _calling(own, name, tree)
     given = [each for call in own for each in given_by(call, defined[-1] if defined else None)]
     arguments = arguments_of(given, evidence, assigned(scope), counted_in(scope))
     if arguments is None:
@@ -154,6 +153,15 @@ def jitted(target: str | None, made: ast.Call, line: Frame, evidence: Evidence) 
         return None
     options = "" if arguments.library == "equinox" else static_option(sorted(static))
     return f"{target or call_name(made)} = {jit}({ast.unparse(made)}{options})", jit
+
+
+def _calling(calls: list[ast.Call], function: str, tree: ast.Module) -> ast.AST:
+    """Return the only other function that makes some calls; the tree if there is none, or the calls are outside."""
+    made = {id(each) for each in calls}
+    others = [each for each in ast.walk(tree) if isinstance(each, Function) and each.name != function]
+    calling = [each for each in others if made & {id(node) for node in ast.walk(each)}]
+    inside = {id(node) for each in calling for node in ast.walk(each)}
+    return calling[0] if len(calling) == 1 and made <= inside else tree
 
 
 def _jit_beside(transform: ast.expr, library: ModuleLibrary) -> str | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ....records.call_stack import Frame, is_users
 from ...record.evidence import Evidence, ModuleLibrary
-from ..host.functions.inside_function import MOST_INSIDE, frames_of, inside_function, least_called
+from ..host.functions.inside_function import MOST_INSIDE, frames_below, frames_of, inside_function, least_called
 from ..host.syntax import Function, assigned
 from ..host.transformed_calls import is_transform, with_transforms_beside
 from . import syntax
@@ -18,7 +18,7 @@ from .jit_obstacles import functions_run, is_jitted, obstacles
 from .jittable import computes_only, has_sizes, takes_arrays
 from .loops.long_loops import has_long_loop, lists_in
 from .meanings import paths_in
-from .module_jit import libraries_used, methods_of_modules
+from .module_jit import libraries_used, methods_run
 
 #: Functions of Python that call no operation of JAX.
 _HARMLESS = frozenset({"enumerate", "len", "print", "range", "zip"})
@@ -87,7 +87,13 @@ def _compiled(found: CalledFunction, evidence: Evidence, *, many: bool) -> Calle
         return None
     library = next(iter(libraries), None)
     many = many or (library is not None and not arguments.modules)  # a loop may go over a loader
-    methods = [] if library is None else methods_of_modules(_running(evidence))
+    running = list(_running(evidence))
+    methods = [] if library is None else methods_run(running, of_modules=True)
+    below = frames_below(function, file, evidence.programs or ()) if arguments.pytrees else ()
+    traced = methods_run(below, of_modules=False)
+    if not all(computes_only(each, paths_in(each, place, evidence.names)) for each, place in traced):
+        return None
+    methods += traced
     own = {(each.name, place) for each, place in (*functions, *methods)}
     lines = [each.line for each in evidence.waits or () if each.line is not None]
     lists = lists_in(evidence.inputs)
@@ -111,7 +117,8 @@ def _is_plain(
     if function is found.function:
         static = frozenset(found.arguments.static)
         modules = found.arguments.modules or (parameters if library else set())
-        if not takes_arrays(function, untraced(evidence.inputs), static | modules):
+        pytrees = found.arguments.pytrees
+        if not takes_arrays(function, untraced(evidence.inputs), static | modules | pytrees):
             return False
     elif library or found.arguments.functions:  # which it may get and call
         if "self" in parameters or has_sizes(function, parameters):
@@ -138,7 +145,8 @@ def _reads_changing(functions: Sequence[tuple[Function, str]], evidence: Evidenc
     changing = assigned(syntax.tree_of_code(evidence.code))
     in_place = (each.path for each in evidence.inputs if each.kind == "numpy array" or each.library == "nnx")
     changing |= {re.split(r"\W", each)[0] for each in in_place}
-    return any(changing & syntax.free_names(each) for each, _ in functions)
+    nested = {id(inner) for each, _ in functions for inner in ast.walk(each) if inner is not each}
+    return any(changing & syntax.free_names(each) for each, _ in functions if id(each) not in nested)
 
 
 def transformed_around(function: Function, file: str, evidence: Evidence) -> list[str]:
@@ -152,11 +160,30 @@ def transformed_around(function: Function, file: str, evidence: Evidence) -> lis
     )
 
 
+def transformed_run(evidence: Evidence) -> list[str]:
+    """Return the functions that ``jax.grad`` or the like gets, and that were running when operations were called.
+
+    Unlike by names, they are found by the stacks of operations, also around a model's method. They are on the top
+    level of their files, as one that is made in each call cannot be jitted once.
+    """
+    frames = {frame for each in evidence.programs or () if each.eager for frame in frames_of(each) if is_users(frame)}
+    found = {id(node): (node, file) for frame in frames for node, file in _at(frame)}.values()
+    return sorted({node.name for node, file in found if node.name in _transforms_in(file, evidence)})
+
+
+def _transforms_in(file: str, evidence: Evidence) -> set[str]:
+    tree = syntax.tree_run(file, evidence)
+    return _given_to_transforms(tree) or _given_to_transforms(with_transforms_beside(tree, file))
+
+
+def _given_to_transforms(tree: ast.Module) -> set[str]:
+    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call) and is_transform(each.func)]
+    return {each.args[0].id for each in calls if each.args and isinstance(each.args[0], ast.Name)}
+
+
 def _transformed_in(tree: ast.Module, function: Function, file: str, evidence: Evidence) -> list[str]:
-    nodes = list(ast.walk(tree))
-    calls = [each for each in nodes if isinstance(each, ast.Call) and is_transform(each.func)]
-    given = {each.args[0].id for each in calls if each.args and isinstance(each.args[0], ast.Name)}
-    defined = [each for each in nodes if isinstance(each, Function) and each.name in given]
+    given = _given_to_transforms(tree)
+    defined = [each for each in ast.walk(tree) if isinstance(each, Function) and each.name in given]
     leading = [each.name for each in defined if (function, file) in functions_run(each, file, evidence)]
     return list(dict.fromkeys(leading))
 

@@ -15,6 +15,9 @@ from .meanings import path_at
 #: Kinds of inputs that jit does not trace.
 _OBJECTS = "function", "iterator", "object"
 
+#: Types of containers of Python, whose methods are Python's, and of what has none.
+_CONTAINERS = "dict", "list", "tuple", "NoneType"
+
 #: Types of inputs that select a program rather than being data.
 _FLAGS = "bool", "str"
 
@@ -31,6 +34,8 @@ class Arguments(NamedTuple):
         called: the functions of the user's that these get, by their first lines.
         modules: those that get a module of a library, or one inside a container.
         library: this library.
+        pytrees: those that get an object of a class that is a pytree, such as a ``TrainState``, whose methods jit
+            traces like functions.
     """
 
     static: tuple[str, ...] = ()
@@ -38,6 +43,7 @@ class Arguments(NamedTuple):
     called: tuple[Frame, ...] = ()
     modules: frozenset[str] = frozenset()
     library: ModuleLibrary | None = None
+    pytrees: frozenset[str] = frozenset()
 
 
 def untraced(inputs: Iterable[Input]) -> set[str]:
@@ -116,6 +122,7 @@ def arguments_of(
         called=tuple(each.function for _, each in others if each.function is not None),
         modules=frozenset(modules),
         library=next(iter(libraries), None),
+        pytrees=frozenset(name for name, each in others if each.kind == "other" and each.type not in _CONTAINERS),
     )
 
 

@@ -81,7 +81,7 @@ def functions_run(function: Function, file: str, evidence: Evidence) -> list[tup
             (callee, place)
             for caller, origin in level
             for name in _functions_in(caller)
-            for callee, place in _defined(name, origin, evidence)
+            for callee, place in defined(name, origin, evidence)
         ]
         level = [each for each in dict.fromkeys(called) if each not in found and not is_jitted(each[0])]
         found += level
@@ -95,7 +95,7 @@ def _functions_in(function: Function) -> Iterator[str]:
             yield from (each.id for each in (node.func, *node.args) if isinstance(each, ast.Name))
 
 
-def _defined(name: str, file: str, evidence: Evidence) -> Iterator[tuple[Function, str]]:
+def defined(name: str, file: str, evidence: Evidence) -> Iterator[tuple[Function, str]]:
     """Yield the functions of a name in the same file, or else among those that were seen to run."""
     elsewhere = (each.function.file for each in evidence.functions if each.function.function == name)
     for place in dict.fromkeys((file, *elsewhere)):

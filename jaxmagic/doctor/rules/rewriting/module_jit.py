@@ -45,16 +45,20 @@ def libraries_used(functions: Iterable[tuple[Function, str]], names: Sequence[Li
     return found
 
 
-def methods_of_modules(frames: Iterable[Frame]) -> list[tuple[Function, str]]:
-    """Return the methods of the user's modules that were seen to run, but not those that made the modules."""
-    found = {id(method): (method, frame.file) for frame in set(frames) for method in _methods(frame)}
+def methods_run(frames: Iterable[Frame], *, of_modules: bool) -> list[tuple[Function, str]]:
+    """Return the methods of the user's modules, or of other classes, that were seen to run.
+
+    Those that made the objects are left out.
+    """
+    found = {id(each): (each, frame.file) for frame in set(frames) for each in _methods(frame, of_modules=of_modules)}
     return list(found.values())
 
 
-def _methods(frame: Frame) -> Iterator[Function]:
+def _methods(frame: Frame, *, of_modules: bool) -> Iterator[Function]:
     for outer, node in pairwise(around(frame) if is_users(frame) else []):
-        bases = [last_name(base) for base in outer.bases] if isinstance(outer, ast.ClassDef) else []
-        if "Module" in bases and isinstance(node, Function) and node.name != "__init__":
+        if not (isinstance(outer, ast.ClassDef) and isinstance(node, Function)) or node.name == "__init__":
+            continue
+        if ("Module" in map(last_name, outer.bases)) == of_modules:
             yield node
 
 

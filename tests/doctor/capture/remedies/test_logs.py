@@ -10,8 +10,10 @@ import pytest
 
 from jaxmagic.doctor.capture.changes import Changed
 from jaxmagic.doctor.capture.remedies.logs import Logs, keep_apart, logs_of
+from jaxmagic.doctor.capture.remedies.not_jitted import Jitted
 from jaxmagic.doctor.capture.remedies.remedy import NotTried
 from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
+from jaxmagic.records.note import Note, note
 
 losses = [1.0]
 history: dict[str, float] = {"loss": 1.0}
@@ -58,10 +60,18 @@ def test_what_is_not_copied_keeps_the_original(given: Any) -> None:
     code = TriedCode("train(2.0), f(2.0)", {"train": train, "f": given})
     with pytest.raises(NotTried) as raised:
         keep_apart(code, logs(code), {})
-    assert [each.facts for each in raised.value.notes] == [{"name": "losses"}]
+    assert raised.value.notes == (note("doctor.not_tried_log", name="losses"),)
 
 
-def test_a_remedy_may_lead_to_the_original() -> None:
+@pytest.mark.parametrize(
+    ("remedy", "told"),
+    [
+        (jax.jit(log), note("doctor.remedy_reads_log", name="losses")),
+        (Jitted(log).call, note("doctor.jit_reads_log", name="losses", function="log")),
+    ],
+)
+def test_a_remedy_may_lead_to_the_original(remedy: Any, told: Note) -> None:
     code = TriedCode("train(2.0)", {"train": train})
-    with pytest.raises(NotTried):
-        keep_apart(code, logs(code), {id(log): jax.jit(log)})
+    with pytest.raises(NotTried) as raised:
+        keep_apart(code, logs(code), {id(log): remedy})
+    assert raised.value.notes == (told,)

@@ -330,3 +330,13 @@ def test_the_time_of_an_interrupted_first_run_is_not_that_of_a_run(magics: Sessi
     report = " ".join(str(magics.shell.user_ns["found"]).split())
     assert "The code was interrupted: what is known ends there." in report
     assert "a run takes" not in report
+
+
+def test_another_run_is_expected_to_compile_nothing(magics: Session, seen: list[Evidence]) -> None:
+    diagnosed(magics, "%%jaxdoctor\nx = jax.jit(lambda x: jnp.cos(x) * 2)(x)")
+    (once,) = seen
+    assert not once.repeated
+    assert once.expected_ns == once.first.wall_ns - once.first.compile_ns < once.run_ns
+    diagnosed(magics, "%jaxdoctor --repeat f(x)")
+    assert seen[1].repeated
+    assert seen[1].expected_ns == seen[1].run_ns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,8 @@ from jaxmagic.doctor.record.evidence import (
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host import dispatch_bound, input_bound, not_jitted, transfer, wait
+from jaxmagic.doctor.rules.host.functions.spared import Part
+from jaxmagic.doctor.rules.host.functions.transformed_function import TransformedFunction
 from jaxmagic.doctor.rules.host.host_time import host_time, matters
 from jaxmagic.memory_use.record.memory_profile import Executable
 from jaxmagic.profiling.record.profile import Profile
@@ -434,6 +437,20 @@ class TestOneOfSeveralFunctions:
         assert finding.remedy.facts["way"] == "group"
         assert str(finding.remedy) == "Put these operations into a function under jax.jit."
         assert finding.code is None
+
+    def test_what_is_tried_is_what_is_advised(
+        self, found: Callable[..., RuleFinding], monkeypatch: pytest.MonkeyPatch, source: str
+    ) -> None:
+        """The remedy is not applied to a function that hardly has any of the operations."""
+        (train,) = ast.parse("def train(x): return x").body
+        assert isinstance(train, ast.FunctionDef)
+        transformed = TransformedFunction(Part(train, source), [])
+        monkeypatch.setattr(not_jitted, "transformed_function", lambda line, evidence: transformed)
+        monkeypatch.setattr(not_jitted, "transforms", lambda evidence: True)
+        findings = found(90, 0), found(10, 990)
+        assert [each.applies_to for each in findings] == ["train", None]
+        ways = [each.remedy.facts["way"] for each in findings if each.remedy is not None]
+        assert ways == ["outermost", "group"]
 
     def test_with_few_samples_the_cost_is_that_of_all_operations(self, found: Callable[..., RuleFinding]) -> None:
         finding = found(9, 0)

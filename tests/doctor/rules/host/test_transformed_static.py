@@ -43,8 +43,8 @@ def code(
     file.write_text(source)
     at = source[: source.index("value = ")].count("\n") + 1
     line = Frame(function="run", file=str(file), line=at)
-    ((target, made),) = made_of("loss", line, evidence)
-    found = jitted(target, made, line, evidence)
+    ((target, made),) = made_of("loss", line.file, evidence)
+    found = jitted(target, made, line.file, evidence)
     return None if found is None else found[0]
 
 

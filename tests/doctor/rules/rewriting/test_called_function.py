@@ -11,11 +11,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from fabricate import hlo
 from gathered_evidence import evidence_of
 
 from jaxmagic.doctor.record.evidence import Dispatch, Evidence, FunctionShare, HostShare, HostUse, HostWait, Input
 from jaxmagic.doctor.record.program import Program
-from jaxmagic.doctor.rules.rewriting.called_function import called_function
+from jaxmagic.doctor.rules.rewriting.called_function import called_function, transformed_run
 from jaxmagic.doctor.rules.rewriting.jit_arguments import static_option
 from jaxmagic.records.call_stack import Frame
 
@@ -103,6 +104,21 @@ def mapped(w, x):
 
 def powers(x):
     return [x**n for n in range(100)]
+
+def of_state(state, x):
+    def inner(params):
+        return state.apply_fn(params, x)
+    return state.apply_gradients(grads=jax.grad(inner)(state.params))
+
+class State(TrainState):
+    def __init__(self, step):
+        self.step = step if step else 0
+
+    def rate(self):
+        return 1.0 if self.step else 0.1
+
+    def twice(self):
+        return self.step * 2
 """
 """The functions of a file of the user's, all of which have run."""
 
@@ -302,3 +318,41 @@ def test_a_loop_over_a_list_that_is_an_input_has_as_many_rounds_as_that(evidence
     assert found(evidence, "rows(w, params)", count=201, inputs=(block,)) == "rows"
     assert found(evidence, "powers(x)", count=200) == "powers"
     assert found(evidence, "powers(x)", count=201) is None
+
+
+def test_a_pytree_of_a_class_has_methods_that_jit_traces(evidence: Evidence) -> None:
+    state = Input(path="state", kind="other", type="TrainState")
+    assert found(evidence, "of_state(state, x)", inputs=(state,)) == "of_state"
+    assert found(evidence, "of_state(state, x)", inputs=(replace(state, kind="object"),)) is None
+    assert found(evidence, "of_state(state, x)", inputs=(replace(state, type="dict"),)) is None
+    assert found(evidence, "of_state(state, x)") is None
+
+
+def ran(executable: Any, *stack: Frame, eager: bool = True) -> Program:
+    module = hlo.module(hlo.instruction("sine", stack=stack), name="jit_sin")
+    return Program(executable=executable(name="jit_sin"), module=module, function="sin", eager=eager)
+
+
+def test_methods_of_a_pytree_that_need_values_are_not_traced(evidence: Evidence, executable: Any) -> None:
+    state = Input(path="state", kind="other", type="State")
+    at = {each.function.function: each.function for each in evidence.functions}
+    inside = replace(at["of_state"], line=at["of_state"].line + 1)
+    (methods,) = (each for each in ast.parse(SOURCE).body if isinstance(each, ast.ClassDef))
+    lines = {each.name: each.lineno + 1 for each in methods.body if isinstance(each, ast.FunctionDef)}
+    for name, called in (("rate", None), ("twice", "of_state"), ("__init__", "of_state")):
+        method = Frame(function=name, file=inside.file, line=lines[name])
+        programs = (ran(executable, inside, method),)
+        assert found(evidence, "of_state(state, x)", inputs=(state,), programs=programs) == called
+        programs = (ran(executable, method, inside),)  # such as one that trains
+        assert found(evidence, "of_state(state, x)", inputs=(state,), programs=programs) == "of_state"
+
+
+def test_stacks_tell_what_is_transformed_around_a_model(evidence: Evidence, executable: Any) -> None:
+    at = {each.function.function: each.function for each in evidence.functions}
+    model = Frame(function="__call__", file="model.py", line=1)
+
+    inside = replace(at["loss"], line=at["loss"].line + 1)
+    forward = replace(evidence, code="step(w, x)", programs=(ran(executable, at["step"], inside, model),))
+    assert transformed_run(forward) == ["loss"]
+    assert transformed_run(replace(forward, programs=(ran(executable, at["step"], model),))) == []
+    assert transformed_run(replace(forward, programs=(ran(executable, at["step"], inside, eager=False),))) == []

@@ -285,9 +285,9 @@ def test_what_transforms_a_module_is_compiled_by_the_same_library(
         each for each in ast.walk(tree_of(file)) if isinstance(each, ast.FunctionDef) and each.name == "loss"
     )
     assert "loss" in transformed_around(function, file, seen)
-    made = [each for each in made_of("loss", line, seen) if ast.unparse(each[1]) in code]
+    made = [each for each in made_of("loss", line.file, seen) if ast.unparse(each[1]) in code]
     assert len(made) == 1
-    assert jitted(*made[0], line, seen) == advised
+    assert jitted(*made[0], line.file, seen) == advised
 
 
 def test_a_cell_that_did_not_run_again_may_transform_the_function(
@@ -315,8 +315,8 @@ def test_a_cell_that_did_not_run_again_may_transform_the_function(
     function = tree.body[0]
     assert isinstance(function, ast.FunctionDef)
     assert transformed_around(function, "<cell 1>", seen) == ["loss"]
-    (made,) = made_of("loss", line, seen)
-    assert jitted(*made, line, seen) == ("slope = eqx.filter_jit(eqx.filter_grad(loss))", "eqx.filter_jit")
+    (made,) = made_of("loss", line.file, seen)
+    assert jitted(*made, line.file, seen) == ("slope = eqx.filter_jit(eqx.filter_grad(loss))", "eqx.filter_jit")
 
 
 def test_the_jit_of_all_that_the_code_reads(evidence: Evidence) -> None:

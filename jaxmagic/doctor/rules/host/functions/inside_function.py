@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from math import sqrt
 from typing import NamedTuple
 
@@ -27,8 +27,16 @@ _OPERATIONS = ".numpy.", ".lax.", ".nn.", ".random."
 #: Functions of JAX inside which those are called that ``jax.vmap`` and the like return, and that have a name scope.
 _TRANSFORMING = ".traceback_util.", ".source_info_util."
 
-#: How many standard deviations of a share of samples are added for an upper bound.
+#: How many standard deviations of a share of samples are added for an upper bound, and taken off for a lower one.
 _DEVIATIONS = 2
+
+
+class SourceRange(NamedTuple):
+    """Some lines of a file or cell, with the last one."""
+
+    file: str
+    first: int
+    last: int
 
 
 class InsideFunction(NamedTuple):
@@ -36,15 +44,19 @@ class InsideFunction(NamedTuple):
 
     Attributes:
         share: its share of the samples in which operations may have been called.
+        least_ns: the time in it, at least.
         most_ns: the time in it, at most.
     """
 
     share: float
+    least_ns: float
     most_ns: float
 
 
 def inside_function(function: Function, file: str, evidence: Evidence) -> InsideFunction | None:
     """Return the share of the time that a function takes; ``None`` if there are too few samples to tell.
+
+    If it runs under ``jax.grad`` or the like, :func:`inside_transformed` counts the backward pass as well.
 
     Compiled operations are called without a frame of Python, so that a sample may be of one even if the user's line
     called nothing: those count as well, but not those of a loader that calls no operation. The time of a sample is
@@ -56,16 +68,57 @@ def inside_function(function: Function, file: str, evidence: Evidence) -> Inside
         for each in evidence.functions
         if (each.function.function, each.function.file, each.function.line) == (function.name, file, first)
     ]
-    samples = sum(each.samples for each in evidence.host or ())
     calling = _Calling.of(evidence)
+    observed_ns = evidence.observed.dispatch_ns + (evidence.observed.code_wait_ns or 0)
+    running = sum(each.time_ns for each in inside) / max(observed_ns, 1)
+    return _share(sum(each.samples for each in inside if calling.may_call(each.called)), running, calling, evidence)
+
+
+def inside_transformed(
+    function: Function, file: str, called_at: Collection[SourceRange], evidence: Evidence
+) -> InsideFunction | None:
+    """Return the share of the time that the calls of a transformed function take, such as ``jax.grad(loss)``.
+
+    Args:
+        function: the function inside, such as ``loss``, which is running in the forward pass only.
+        file: the file or cell that defines it.
+        called_at: the lines that call the transformed function.
+        evidence: the observations of the runs.
+    """
+    calling = _Calling.of(evidence)
+    inside = [
+        each
+        for each in evidence.host or ()
+        if any(is_in(frame, function, file) for frame in each.stack)
+        or (each.line is not None and is_within(each.line, called_at) and _may_transform(each.called))
+    ]
+    running = sum(each.samples for each in inside) / max(sum(each.samples for each in evidence.host or ()), 1)
+    return _share(sum(each.samples for each in inside if calling.may_be(each)), running, calling, evidence)
+
+
+def _share(inside: int, running: float, calling: _Calling, evidence: Evidence) -> InsideFunction | None:
+    """Return what samples tell of a part of the run; ``None`` if there are too few of them.
+
+    Args:
+        inside: those in it in which operations may have been called.
+        running: its share of the time.
+        calling: what calls operations.
+        evidence: the observations of the runs.
+    """
     everywhere = sum(each.samples for each in evidence.host or () if calling.may_be(each))
     if everywhere < _LEAST_SAMPLES:
         return None
-    observed_ns = evidence.observed.dispatch_ns + (evidence.observed.code_wait_ns or 0)
-    running = min(sum(each.time_ns for each in inside) / max(observed_ns, 1), 1.0)
-    most = running + _DEVIATIONS * sqrt(running * (1 - running) / samples) + 1 / samples
-    share = sum(each.samples for each in inside if calling.may_call(each.called)) / everywhere
-    return InsideFunction(min(share, 1.0), min(most, 1.0) * best_run(evidence).wall_ns)
+    samples, running = sum(each.samples for each in evidence.host or ()), min(running, 1.0)
+    margin = _DEVIATIONS * sqrt(running * (1 - running) / samples) + 1 / samples
+    wall_ns = best_run(evidence).wall_ns
+    return InsideFunction(
+        min(inside / everywhere, 1.0), max(running - margin, 0.0) * wall_ns, min(running + margin, 1.0) * wall_ns
+    )
+
+
+def _may_transform(called: str) -> bool:
+    """Return whether a function of a library may be what ``jax.grad`` or a library's own transform returns."""
+    return any(each in called for each in _TRANSFORMING) if called.startswith("jax.") else bool(called)
 
 
 class _Calling(NamedTuple):
@@ -138,7 +191,20 @@ def is_in(line: Frame, function: Function, file: str) -> bool:
     return line.file == file and first_line(function) <= line.line <= (function.end_lineno or 0)
 
 
+def is_within(line: Frame, ranges: Collection[SourceRange]) -> bool:
+    """Return whether a line is in one of some ranges."""
+    return any(line.file == each.file and each.first <= line.line <= each.last for each in ranges)
+
+
 def frames_of(program: Program) -> Iterator[Frame]:
     """Yield the calls that led to the operations of a program when it was traced."""
     instructions = () if program.module is None else program.module.instructions.values()
     yield from (frame for each in instructions for frame in each.stack)
+
+
+def frames_below(function: Function, file: str, programs: Iterable[Program]) -> Iterator[Frame]:
+    """Yield the lines that were running inside a function when programs were traced, such as those of methods."""
+    for program in programs:
+        for each in () if program.module is None else program.module.instructions.values():
+            at = next((number for number, frame in enumerate(each.stack) if is_in(frame, function, file)), None)
+            yield from () if at is None else each.stack[at + 1 :]

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from .....records.call_stack import Frame, is_users
 from .....records.note import Note, note
 from ....record.evidence import Dispatch, Evidence
-from ....record.program import Program
 from ...rewriting.jit_obstacles import functions_run
 from ...rewriting.syntax import last_name
-from ..host_time import HostTime, names_of_program
+from ..host_time import HostTime, best_run, names_of_program
 from ..syntax import Function, function_around
-from .inside_function import frames_of, inside_function, is_in, times_called
+from .inside_function import (
+    SourceRange,
+    frames_below,
+    frames_of,
+    inside_function,
+    inside_transformed,
+    is_in,
+    is_within,
+    times_called,
+)
 
 #: The names of the operations that Python's operators call.
 _OPERATORS: dict[type[ast.AST], str] = {
@@ -43,64 +51,94 @@ class Spared(NamedTuple):
     evidence: tuple[Note, ...] = ()
 
 
-def spared_by(
-    function: Function, file: str, calls: Sequence[Dispatch], evidence: Evidence, time: HostTime, *, whole: bool
-) -> Spared:
+class Part(NamedTuple):
+    """What is to be jitted: a function, or what ``jax.grad`` or the like makes of it.
+
+    Attributes:
+        function: the definition of the function.
+        file: the file or cell that defines it.
+        called_at: the lines that call it transformed; empty if the function itself is jitted.
+    """
+
+    function: Function
+    file: str
+    called_at: tuple[SourceRange, ...] = ()
+
+
+def spared_by(part: Part, calls: Sequence[Dispatch], evidence: Evidence, time: HostTime, *, whole: bool) -> Spared:
     """Estimate what jitting a function spares of the idle time of operations.
 
     Args:
-        function: its definition.
-        file: the file or cell that defines it.
+        part: what is to be jitted.
         calls: the calls of eager operations, also of those that other code calls.
         evidence: the observations of the runs.
         time: the time of the host.
         whole: whether the function is known to call nearly all of them.
+
+    A transformed call also traces the function each time, which takes longer than what comes before an operation. All
+    of it is spared but what the device needs, which is no more than for the whole run.
     """
     cost_ns = sum(each.exposed_ns for each in calls) * time.exposed_scale
-    told: tuple[Note, ...] = ()
+    least_ns, told = 0.0, tuple[Note, ...]()
     if not whole:
-        inside = inside_function(function, file, evidence)
-        first = _first_called(function, file, calls, evidence)
+        function, file, called_at = part
+        inside = (
+            inside_transformed(function, file, called_at, evidence)
+            if called_at
+            else inside_function(function, file, evidence)
+        )
+        first = _first_called(part, calls, evidence)
         sampled = 1.0 if inside is None else inside.share
         share = min(sampled, 1.0 if first is None else first)
         cost_ns = min(cost_ns * share, cost_ns if inside is None else inside.most_ns)
+        if called_at and inside is not None:
+            least_ns = (
+                inside.least_ns - best_run(evidence).compile_ns - sum(each.busy_ns for each in time.use.dispatches)
+            )
         if inside is None and first is None:
             told = (note("doctor.not_jitted_unknown", function=function.name),)
         elif share == sampled < 1:
             told = (note("doctor.not_jitted_inside", function=function.name, share=share),)
         elif share < 1:
             told = (note("doctor.not_jitted_first_called", function=function.name, share=share),)
-    return Spared(max(cost_ns - _own_calls_ns(function, file, calls, evidence, time), 0.0), told)
+    return Spared(max(max(cost_ns, least_ns) - _own_calls_ns(part, calls, evidence, time), 0.0), told)
 
 
-def _own_calls_ns(
-    function: Function, file: str, calls: Sequence[Dispatch], evidence: Evidence, time: HostTime
-) -> float:
+def _own_calls_ns(part: Part, calls: Sequence[Dispatch], evidence: Evidence, time: HostTime) -> float:
     """Return how long the calls of the function take once it is jitted: each as long as one of an operation.
 
-    JAX calls both through the same path, as an eager operation is a jitted function of its own.
+    JAX calls both through the same path, as an eager operation is a jitted function of its own. In a first run, that
+    is no more than the idle time before it, as operations are compiled in their first calls.
     """
     count = sum(each.count for each in calls)
-    call_ns = sum(each.host_ns for each in calls) / max(count, 1) * time.exposed_scale
-    return call_ns * (times_called(function, file, evidence) or 1)
+    calls_ns = sum(each.host_ns for each in calls)
+    if not evidence.repeated:
+        calls_ns = min(calls_ns, sum(each.exposed_ns for each in calls))
+    call_ns = calls_ns / max(count, 1) * time.exposed_scale
+    return call_ns * (times_called(part.function, part.file, evidence) or 1)
 
 
-def _first_called(function: Function, file: str, calls: Sequence[Dispatch], evidence: Evidence) -> float | None:
+def _first_called(part: Part, calls: Sequence[Dispatch], evidence: Evidence) -> float | None:
     """Return the share of the idle time whose operations a function, or one that it calls, was the first to call.
 
     An operation with several programs, as for several shapes, counts with the share of them that it called first. One
     of its own programs may also be that of an operation in the code around, as often as this calls the function.
     ``None`` if it is unknown which lines called them.
     """
+    function, file, called_at = part
     inside = functions_run(function, file, evidence)
     around, called = _operations_around(inside, evidence), times_called(function, file, evidence) or 1
     eager = [each for each in evidence.programs or () if each.eager and each.called_at is not None]
-    below = {(each.file, each.line) for each in _below(function, file, eager)}
+    below = {(each.file, each.line) for each in frames_below(function, file, eager)}
     found_ns, known_ns = 0.0, 0.0
     for call in calls:
         lines = [each.called_at for each in eager if call.name in names_of_program(each)]
         if lines:
-            own = [_is_in(each, inside) or (each is not None and (each.file, each.line) in below) for each in lines]
+            own = [
+                each is not None
+                and (_is_in(each, inside) or (each.file, each.line) in below or is_within(each, called_at))
+                for each in lines
+            ]
             first = sum(own) / len(own)
             others = called if first == 1 and call.name.strip("_") in around else 0
             known_ns += call.exposed_ns
@@ -115,14 +153,6 @@ def _operations_around(inside: Sequence[tuple[Function, str]], evidence: Evidenc
     nodes = [node for each in functions if each is not None for node in ast.walk(each)]
     called = {last_name(each.func) or "" for each in nodes if isinstance(each, ast.Call)}
     return called | {_OPERATORS.get(type(each.op), "") for each in nodes if isinstance(each, ast.BinOp | ast.UnaryOp)}
-
-
-def _below(function: Function, file: str, programs: Sequence[Program]) -> Iterator[Frame]:
-    """Yield the lines that were running inside a function when programs were traced, such as those of methods."""
-    for program in programs:
-        for each in () if program.module is None else program.module.instructions.values():
-            at = next((number for number, frame in enumerate(each.stack) if is_in(frame, function, file)), None)
-            yield from () if at is None else each.stack[at + 1 :]
 
 
 def _is_in(line: Frame | None, functions: Sequence[tuple[Function, str]]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from fabricate import hlo
 
 from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, HostShare
 from jaxmagic.doctor.record.program import Program
-from jaxmagic.doctor.rules.host.functions.inside_function import inside_function
+from jaxmagic.doctor.rules.host.functions.inside_function import SourceRange, inside_function, inside_transformed
 from jaxmagic.doctor.rules.host.syntax import Function
 from jaxmagic.records.call_stack import Frame
 
@@ -81,3 +82,48 @@ def test_a_loader_that_calls_no_operation_has_none_of_them(evidence: Any) -> Non
 def test_rows_of_an_array_are_operations(evidence: Any) -> None:
     rows = HostShare(line=LOOP, called="", samples=40, loading=(LOOP,))
     assert share_of(evidence("jax.numpy.sin", rows)) == pytest.approx(0.6)
+
+
+class TestInsideTransformed:
+    """``jax.grad(step)(x)`` at the line of the loop: forwards inside the function, backwards outside of it."""
+
+    CALLED_AT = (SourceRange(FILE, LOOP.line, LOOP.line),)
+    BACKWARD = "jax._src.traceback_util.api_boundary.<locals>.reraise_with_filtered_traceback"
+
+    def share(self, made: Evidence) -> float | None:
+        found = inside_transformed(STEP, FILE, self.CALLED_AT, made)
+        return None if found is None else found.share
+
+    @pytest.mark.parametrize(
+        ("called", "share"),
+        [
+            (BACKWARD, 1.0),
+            ("flax.nnx.transforms.autodiff.grad.<locals>.grad_wrapper", 1.0),
+            ("jax._src.tree.map", 0.6),  # such as an update on the same line
+            ("jax._src.numpy.array_methods.deferring_binary_op", 0.6),
+        ],
+    )
+    def test_what_the_call_itself_does_is_inside(self, evidence: Any, called: str, share: float) -> None:
+        stack = (LOOP, AT_STEP, Frame(function="grad_wrapper", file="/lib/site-packages/flax/nnx/grad.py", line=1))
+        calls = HostShare(line=LOOP, called=called, samples=40, stack=(LOOP,))
+        made = evidence("jax.numpy.sin", calls, stack=stack)
+        everywhere = 1.0 if "tree" in called else share  # it is not known to lead to operations
+        assert self.share(made) == pytest.approx(everywhere)
+
+    def test_what_the_function_calls_is_inside(self, evidence: Any) -> None:
+        model = Frame(function="__call__", file=FILE, line=20)
+        inner = HostShare(line=model, called="jax.numpy.cos", samples=30, stack=(model, AT_STEP, LOOP))
+        other = HostShare(line=model, called="jax.numpy.cos", samples=10, stack=(model, LOOP))
+        assert self.share(evidence("jax.numpy.sin", inner, other)) == pytest.approx(0.9)
+
+    def test_the_time_is_bounded_from_both_sides(self, evidence: Any) -> None:
+        other = HostShare(line=LOOP, called="jax.numpy.cos", samples=40, stack=(LOOP,))
+        made = evidence("jax.numpy.sin", other)
+        found = inside_transformed(STEP, FILE, self.CALLED_AT, made)
+        assert found is not None
+        assert found.least_ns < 0.6 * made.first.wall_ns < found.most_ns
+
+    def test_few_samples_tell_nothing(self, evidence: Any) -> None:
+        made = evidence("jax.numpy.sin")
+        few = replace(made, host=tuple(replace(each, samples=3) for each in made.host))
+        assert self.share(few) is None

@@ -13,8 +13,8 @@ from fabricate import hlo
 
 from jaxmagic.doctor.record.evidence import Dispatch, Evidence, FunctionShare, HostShare, HostUse
 from jaxmagic.doctor.record.program import Program
-from jaxmagic.doctor.rules.host.functions.inside_function import times_called
-from jaxmagic.doctor.rules.host.functions.spared import Spared, spared_by
+from jaxmagic.doctor.rules.host.functions.inside_function import SourceRange, times_called
+from jaxmagic.doctor.rules.host.functions.spared import Part, Spared, spared_by
 from jaxmagic.doctor.rules.host.host_time import HostTime
 from jaxmagic.records.call_stack import Frame
 
@@ -68,7 +68,7 @@ def evidence(timing: Any, executable: Any, tmp_path: Path) -> Callable[..., Evid
 def spared(function: Any, made: Evidence, tmp_path: Path, *, whole: bool = False, scale: float = 1.0) -> Spared:
     assert made.host_use is not None
     time = HostTime(made.host_use, scale, (), 0, 0, 0, scale, 0)
-    return spared_by(function, str(tmp_path / "ode.py"), CALLS, made, time, whole=whole)
+    return spared_by(Part(function, str(tmp_path / "ode.py")), CALLS, made, time, whole=whole)
 
 
 def test_a_jitted_function_has_calls_of_its_own(evidence: Any, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_calls_that_take_longer_than_the_device_is_idle_leave_nothing(evidence: 
     made = evidence()
     slow = tuple(replace(each, host_ns=1000 * each.host_ns) for each in CALLS)
     time = HostTime(made.host_use, 1.0, (), 0, 0, 0, 1.0, 0)
-    assert spared_by(FIELD, str(tmp_path / "ode.py"), slow, made, time, whole=False).time_ns == 0
+    assert spared_by(Part(FIELD, str(tmp_path / "ode.py")), slow, made, time, whole=False).time_ns == 0
 
 
 def test_both_are_as_much_shorter_without_the_profiler(evidence: Any, tmp_path: Path) -> None:
@@ -138,3 +138,38 @@ def test_it_is_said_if_no_line_is_known(evidence: Any, tmp_path: Path) -> None:
     found = spared(FIELD, evidence(sin=None, neg=None, multiply=None, add=None), tmp_path)
     assert found.time_ns == pytest.approx(4 * 600_000 - 10_000)
     assert "is unknown" in str(found.evidence[0])
+
+
+def test_operations_that_the_first_run_compiles_are_called_sooner_afterwards(evidence: Any, tmp_path: Path) -> None:
+    made = evidence()
+    slow = [replace(each, host_ns=1_000 * each.host_ns) for each in CALLS]
+    assert made.host_use is not None
+    time = HostTime(made.host_use, 1.0, (), 0, 0, 0, 1.0, 0)
+    part = Part(FIELD, str(tmp_path / "ode.py"))
+    once = replace(made, observed=made.first)
+    assert spared_by(part, slow, once, time, whole=False).time_ns == pytest.approx(2 * 600_000 - 30 * 20_000)
+    assert spared_by(part, slow, made, time, whole=False).time_ns == 0
+
+
+def test_a_transformed_call_costs_all_its_time_but_that_of_the_device(
+    evidence: Any, tmp_path: Path, timing: Any
+) -> None:
+    made = evidence(code="for y in ys: g(y)")
+    file = str(tmp_path / "ode.py")
+    inside = Frame(function="field", file=file, line=2)
+    samples = (
+        HostShare(line=inside, called="jax.numpy.sin", samples=9_900, stack=(inside,)),
+        HostShare(line=None, called="", samples=100),
+    )
+    wall_ns = 10 * sum(each.exposed_ns for each in CALLS)
+    warm = timing(dispatch_ns=wall_ns, wait_ns=0)
+    busy = tuple(replace(each, busy_ns=100_000) for each in CALLS)
+    use = HostUse(dispatches=busy, idle_ns=2_400_000, waited_ns=0, waits=0)
+    seen = replace(made, host=samples, host_use=use, observed=warm, timed=(warm,))
+    time = HostTime(use, 1.0, (), 0, 0, 0, 1.0, 0)
+    called_at = (SourceRange("<ipython-input-1>", 1, 1),)
+    own_ns = 30 * 10_000
+    found = spared_by(Part(FIELD, file, called_at), CALLS, seen, time, whole=False)
+    assert 0.98 * wall_ns < found.time_ns + own_ns + 400_000 < 0.99 * wall_ns
+    jitted_itself = spared_by(Part(FIELD, file), CALLS, seen, time, whole=False)
+    assert jitted_itself.time_ns < sum(each.exposed_ns for each in CALLS)

@@ -1,0 +1,83 @@
+"""Finds the function whose transformed calls run operations one by one, as those of ``jax.grad(loss)``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .....records.call_stack import Frame
+from .....records.note import Note, note
+from ....record.evidence import Evidence
+from ...rewriting.called_function import transformed_around, transformed_run
+from ...rewriting.jit_obstacles import defined
+from ...rewriting.module_jit import jit_of_inputs
+from ...rewriting.syntax import around, lines_run, loops_around, tree_of
+from ..syntax import Function, function_around
+from ..transformed_calls import jitted, made_of
+from .inside_function import SourceRange
+from .spared import Part
+
+
+class TransformedFunction(NamedTuple):
+    """A function that ``jax.vmap`` or the like gets.
+
+    Attributes:
+        part: the function, and the lines that call what is made of it.
+        made: the expressions that transform it, and the name that each is assigned to.
+    """
+
+    part: Part
+    made: Sequence[tuple[str | None, ast.Call]]
+
+
+def transforms(evidence: Evidence) -> bool:
+    """Return whether operations were called by ``jax.vmap(f)`` or the like, outside of jit."""
+    return any(each.eager and each.transformed for each in evidence.programs or ())
+
+
+def transformed_function(line: Frame | None, evidence: Evidence) -> TransformedFunction | None:
+    """Return the only function that leads to the operations, or to their line, under ``jax.vmap`` or the like.
+
+    ``None`` if there is no such function, or if each call defines it again, so that it cannot be jitted once.
+    """
+    function = None if line is None else function_around(line)
+    leading = [] if line is None or function is None else transformed_around(function, line.file, evidence)
+    leading = leading or transformed_run(evidence)
+    files = dict.fromkeys(each.file for each in (*([] if line is None else [line]), *lines_run(evidence)))
+    found = {id(node): (node, file) for name in leading for at in files for node, file in defined(name, at, evidence)}
+    if len(found) != 1:
+        return None
+    ((function, file),) = found.values()
+    made = made_of(function.name, file, evidence)
+    part = Part(function, file, tuple(_calls(made, [file, *files])))
+    return TransformedFunction(part, made) if _is_made_once(part) else None
+
+
+def _calls(made: Sequence[tuple[str | None, ast.Call]], files: Sequence[str]) -> list[SourceRange]:
+    """Return the lines that call what is made."""
+    texts = {text for target, expression in made for text in (target, ast.unparse(expression)) if text}
+    return [
+        SourceRange(file, node.lineno, node.end_lineno or node.lineno)
+        for file in dict.fromkeys(files)
+        for node in ast.walk(tree_of(file) or ast.Module([], []))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in texts
+    ]
+
+
+def _is_made_once(part: Part) -> bool:
+    """Return whether a function exists before a loop that calls it: on the top level, or in the loop's function."""
+    tree, first = tree_of(part.file) or ast.Module([], []), part.function.lineno
+    outer = [each for each in around(tree, first) if isinstance(each, Function) and each is not part.function]
+    calls = [each.first for each in part.called_at if each.file == part.file]
+    return not outer or any(loop.lineno > first for each in calls for loop in loops_around(tree, each))
+
+
+def jit_outermost(transformed: TransformedFunction | None, evidence: Evidence) -> tuple[Note, str | None]:
+    """Jit what ``jax.vmap`` returns: the function inside would be transformed anew in each call, though jitted."""
+    made = [] if transformed is None else transformed.made
+    found = jitted(*made[0], transformed.part.file, evidence) if transformed is not None and len(made) == 1 else None
+    code, jit = found or (None, "jax.jit" if made else jit_of_inputs(evidence))
+    library = "equinox" if jit.endswith("filter_jit") else "" if jit == "jax.jit" else "nnx"
+    name = "" if transformed is None else transformed.part.function.name
+    return note("doctor.not_jitted_remedy", way="outermost", function=name, jit=jit, library=library), code
