@@ -18,7 +18,7 @@ from ..magics.once import shown_already
 from ..magics.recorder import Recorder
 from .record.diagnosis import Diagnosis
 from .verbs.diagnose import BUDGET_S, examination
-from .verbs.explain_error import explain_error
+from .verbs.explain_error import explained
 
 
 def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Recorder:
@@ -37,8 +37,12 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
 def _explain(magics: JaxMagics, arguments: argparse.Namespace) -> Diagnosis | None:
     """Explain the last error."""
     try:
-        record = explain_error(
-            memory_bytes=arguments.memory, verify=arguments.verify, budget_s=arguments.budget / 1e9
+        record = explained(
+            None,
+            memory_bytes=arguments.memory,
+            verify=arguments.verify,
+            budget_s=arguments.budget / 1e9,
+            earlier=bool(magics.shell.last_execution_succeeded),  # the cell before this one
         )
     except NotMeasured as error:
         raise UsageError(f"%jaxdoctor has nothing to run. {error}") from None

@@ -69,6 +69,16 @@ def test_without_code_it_explains_the_last_error(raising: Session) -> None:
     assert raising.shell.user_ns["record"].findings == (finding,)
 
 
+def test_an_error_of_an_earlier_cell_is_called_that(raising: Session) -> None:
+    raising.run(FAILS, fails=Exception)
+    raising.run("%jaxdoctor -q -v direct")
+    raising.run("%jaxdoctor -q -v later")
+    notes = [[each.kind for each in raising.shell.user_ns[name].notes] for name in ("direct", "later")]
+    assert notes == [[], ["doctor.error_earlier"]]
+    raising.run("%jaxdoctor")
+    assert "The last cell raised no error." in raising.report
+
+
 def test_an_error_of_python_s_own_is_not_explained(raising: Session) -> None:
     raising.run("1 / 0", fails=ZeroDivisionError)
     raising.run("%jaxdoctor")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...errors import NotMeasured
 from ...progress.bar import shown_progress
-from ...records.note import Note, note
+from ...records.note import note
 from ...runtime.around import is_a, of_type
 from ...runtime.clock import timestamp
 from ...runtime.environment import probe
@@ -77,6 +77,21 @@ def explain_error(
     >>> print(diagnosis.findings[0].evidence[-1])
     To go on now, call relu without jit: relu.__wrapped__(1.0)
     """
+    return explained(error, memory_bytes=memory_bytes, verify=verify, budget_s=budget_s)
+
+
+def explained(
+    error: BaseException | None, *, memory_bytes: int | None, verify: bool, budget_s: float, earlier: bool = False
+) -> Diagnosis:
+    """Do what :func:`explain_error` does.
+
+    Args:
+        error: as there, like the arguments after it.
+        memory_bytes: see there.
+        verify: see there.
+        budget_s: see there.
+        earlier: whether other cells have run since the error was shown.
+    """
     if error is None:
         error = _last()
     if not is_a(error, BaseException):
@@ -90,11 +105,11 @@ def explain_error(
         finding = None if failure is None else explanation(failure)
         if finding is not None and failure is not None and verify and failure.kind in FIRST_TRIES:
             finding = revised(finding, compared_with_fallback(error, failure, finding, budget_ns))
-    notes: tuple[Note, ...] = ()
+    notes = [note("doctor.error_earlier")] if earlier else []
     if failure is None:
         name = of_type("__name__", type(error))
         unknown = note("doctor.error_unknown", error=name)
-        notes = (note("doctor.error_unexplained", error=name) if is_from_jax(error) else unknown,)
+        notes.append(note("doctor.error_unexplained", error=name) if is_from_jax(error) else unknown)
     return keep(
         Diagnosis(
             code=None if failure is None else failure.source,
@@ -102,7 +117,7 @@ def explain_error(
             findings=() if finding is None else (finding,),
             looked=("error",),
             error=of_type("__name__", type(error)),
-            notes=notes,
+            notes=tuple(notes),
             environment=probe(),
         )
     )
