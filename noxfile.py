@@ -27,7 +27,7 @@ def newest_on_oldest_python(session: nox.Session) -> None:
 @nox.session(python="3.12")
 def colab(session: nox.Session) -> None:
     """Python 3.12 with Colab's JAX, IPython and ipywidgets, the oldest supported versions."""
-    run_tests(session, *COLAB, rooms=[*MEETING_JAX, *MEETING_PEOPLE], but=[*LONG, *ONCE, PLANTED])
+    run_tests(session, *COLAB, rooms=[*MEETING_JAX, *MEETING_PEOPLE], but=[*DOCUMENTS, *ONCE, PLANTED, SYNTAX])
     session.run("pytest", "tests/test_notebooks.py", "-k", "quickstart")
 
 
@@ -46,7 +46,8 @@ def ecosystem(session: nox.Session) -> None:
     """Ten programs on the newest JAX and its most used libraries, under every magic; rules find what libraries do."""
     install(session, *LIBRARIES, show=LIBRARIES)
     tests = "tests/ecosystem", PLANTED, *DIAGNOSING
-    session.run("pytest", "-n", "auto", *tests, *session.posargs, env={"JAXMAGIC_ECOSYSTEM": "1"})
+    few = {"JAXMAGIC_ECOSYSTEM": "1", "JAXMAGIC_FEW_CASES": "1"}
+    session.run("pytest", "-n", "auto", *tests, *session.posargs, env=few)
 
 
 #: Every subject has a report; so has none of the rooms.
@@ -80,6 +81,10 @@ PLANTED = "tests/profiling/test_planted_lines.py"
 #: Programs that rules find something in, and errors that are explained, some of which use libraries.
 DIAGNOSING = "tests/doctor/rules", "tests/doctor/capture/failures"
 
+#: What rules read from the syntax of a program, which depends on Python: `make test` has the oldest, `ecosystem` the
+#: newest.
+SYNTAX = "tests/doctor/rules/rewriting"
+
 #: Forty clean programs, and slow ones whose remedies are tried.
 PROGRAMS = (
     "tests/doctor/test_clean.py",
@@ -91,10 +96,14 @@ PROGRAMS = (
 DOCUMENTS = "tests/test_notebooks.py", "tests/test_promises.py", "tests/test_readme.py"
 
 #: Tests that take long and are enough on one version; suites try programs, remedies and lines on each JAX.
-ONCE = "tests/doctor/capture/test_verify.py", "tests/doctor/test_clean.py", "tests/test_gpu_checks.py"
-
-#: These, and interrupts at seeded lines: not run on the oldest JAX.
-LONG = "tests/test_interrupted.py", *DOCUMENTS
+ONCE = (
+    "tests/benchmarking/capture/test_launches.py",
+    "tests/doctor/capture/test_verify.py",
+    "tests/doctor/test_clean.py",
+    "tests/test_docstrings.py",
+    "tests/test_gpu_checks.py",
+    "tests/test_interrupted.py",
+)
 
 
 # --- Slow suites: `make suites` -------------------------------------------------------------------------------------

@@ -17,3 +17,8 @@ def test_the_first_and_the_last_case_stay(count: int, kept: str) -> None:
 def test_each_case_of_other_tests_stays() -> None:
     names = [f"tests/runtime/test_private_api.py::test_it[{case}]" for case in "abcd"]
     assert cases.left_out(names) == set()
+
+
+def test_each_planted_program_stays() -> None:
+    names = [f"tests/profiling/test_planted_lines.py::test_it[{case}]" for case in "abcd"]
+    assert cases.left_out(names) == set()
