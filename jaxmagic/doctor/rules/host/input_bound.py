@@ -55,7 +55,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     first, line = found[0]
     hidden_ns = min(loading_ns, max(run_ns - loading_ns, 0), time.hideable_ns, cost_ns)
     loop = _loop_at(first.loading[-1]) if first.loading else _loop_over(line)
-    pair = None if loop is None else (ast.unparse(loop.target), ast.unparse(loop.iter))
+    pair = None if loop is None else (_written(loop.target), ast.unparse(loop.iter))
     if loop is None and computes_item(line):
         pair = prefetched_loop(line)
     helps = matters(hidden_ns, evidence)
@@ -72,6 +72,15 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         else note("doctor.input_bound_faster"),
         code=_PREFETCHED.format(target=pair[0], items=pair[1]) if helps and pair is not None else None,
         applies_to=", ".join(_loaders(loop, first, evidence)) or None,
+    )
+
+
+def _written(target: ast.expr) -> str:
+    """Return the target of a loop as code, without parentheses around several names."""
+    return (
+        ", ".join(map(ast.unparse, target.elts))
+        if isinstance(target, ast.Tuple) and target.elts[1:]
+        else ast.unparse(target)
     )
 
 

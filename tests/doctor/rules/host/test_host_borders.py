@@ -580,12 +580,17 @@ class TestInput:
         assert list(input_bound.look(evidence(host=host)))
         assert not list(input_bound.look(evidence(host=host, waits=(waits_at(source, 5, count=1),))))
 
-    def test_the_loop_over_a_loader_is_the_one_to_change(self, evidence: Any, source: str) -> None:
+    @pytest.mark.parametrize("target", ["batch", "x, y", "step, (x, y)"])
+    def test_the_loop_over_a_loader_is_the_one_to_change(self, evidence: Any, source: str, target: str) -> None:
+        with open(source) as file:
+            text = file.read()
+        with open(source, "w") as file:
+            file.write(text.replace("for batch in loader", f"for {target} in loader"))
         frames = tuple(Frame(function=name, file=source, line=line) for name, line in (("read", 9), ("train", 3)))
         host = HostShare(line=frames[0], called="", samples=50, loading=frames)
         (found,) = input_bound.look(evidence(host=(host,)))
         assert found.code is not None
-        assert found.code.endswith("for batch in prefetched(loader):")
+        assert found.code.endswith(f"for {target} in prefetched(loader):")
 
     def test_samples_stand_for_the_time_between_them(self, evidence: Any, source: str) -> None:
         made = evidence(host=(*self.shares(source, 3, 20), *self.shares(source, 4, 60)))
