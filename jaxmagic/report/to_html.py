@@ -70,7 +70,17 @@ def to_html(record: object, style: Style = DEFAULT, *, explain: bool = False) ->
 
     Unless ``style.whole``, most of it is folded.
     """
-    inside = _written(compose(record, style, explain=explain), style)
+    return _page(compose(record, style, explain=explain), style)
+
+
+def answer_and_rest(record: object, style: Style = DEFAULT) -> tuple[str, str]:
+    """Write the sentence with which a report begins, and the rest, so that a live view stands between them."""
+    answer, *rest = compose(record, style)
+    return _page([answer], style), _page(rest, style)
+
+
+def _page(blocks: Iterable[Block], style: Style) -> str:
+    inside = _written(blocks, style)
     return with_scripts(f'<div style="{_PAGE};line-height:1.5;overflow-wrap:break-word">{inside}</div>')
 
 
