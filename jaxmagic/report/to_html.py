@@ -130,9 +130,9 @@ def _entries(block: Entries, style: Style) -> str:
     columns = zip(*((block.heads[1:],) if block.heads else ()), *(each.cells for each in block.rows), strict=True)
     ems = [_in_em(column) for column in columns] if in_columns else []
     named = _in_em((*names, *block.heads[:1]))
-    first = (
-        f"{CELL};box-sizing:border-box;width:{named:.1f}em;min-width:{min(named, max(_SHORT_NAME, named / 2)):.1f}em"
-    )
+    needs = sum(ems) + min(named, max(_SHORT_NAME, named / 2))
+    # All of the row where it has no room for a name and the numbers; otherwise less than nothing.
+    first = f"{CELL};box-sizing:border-box;width:{named:.1f}em;min-width:min(100%,({needs:.0f}em - 100%)*99)"
     first += f";max-width:calc(100% - {sum(ems) + 0.2:.1f}em)"  # leaves room for the numbers
     widths = [first, *map(_column, ems)] if in_columns else [CELL]
     of_heads = [f"{first};white-space:nowrap", *widths[1:]]

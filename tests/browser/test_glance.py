@@ -123,6 +123,12 @@ def test_what_is_said_of_a_candidate_stands_below_its_time_where_there_is_no_roo
     assert name == time < verdict
 
 
+def test_a_long_name_stands_above_its_numbers_where_there_is_no_room(narrow: Notebook) -> None:
+    ((name, *numbers, told),) = [row for row in rows_of(report(narrow, "jaxtime-long")) if row]
+    assert len(set(numbers)) == 1
+    assert name < numbers[0] < told
+
+
 def test_screenshots(notebook: Notebook) -> None:
     for magic in MAGICS:
         notebook.shoot(report(notebook, magic), f"glance-{magic}-light")

@@ -10,7 +10,7 @@ document.querySelectorAll('[data-glance="%KEY%"]').forEach(root => {
   const [title, place] = more.children;
   const height = () => all('[data-jaxmagic]').reduce((sum, n) => sum - !n.closest('details') * n.offsetHeight, root.offsetHeight);
   // A fold goes by its name, and a sentence by its beginning.
-  const name = n => (n.querySelector('summary') || n).textContent.trim().split(/[,:;(]|\.( |$)/)[0].trim();
+  const name = n => (n.querySelector('summary') || n).textContent.trim().split(/ *[,:;(]|\.( |$)/)[0];
   const pieces = all(':scope > details, :scope > div > details, :scope > div > [data-fold]');
   const lines = all('tr[data-share]').filter(n => !n.closest('details')), body = lines[0]?.parentNode.cloneNode();
   const table = lines[0]?.closest('table').cloneNode();
@@ -18,9 +18,9 @@ document.querySelectorAll('[data-glance="%KEY%"]').forEach(root => {
   // A sentence above a table is its title.
   const tier = n => {
     const next = n.nextElementSibling || n.parentNode.nextElementSibling;
-    return n.dataset.fold ? 2 : +[next, next?.firstElementChild].some(each => each?.role === 'group');
+    return n.dataset.fold ? 2 : +[next, next?.firstElementChild].some(k => k?.role === 'group');
   };
-  const tiers = [0, 1, 2].map(each => pieces.filter(n => tier(n) === each).reverse());
+  const tiers = [0, 1, 2].map(k => pieces.filter(n => tier(n) === k).reverse());
   tiers.splice(2, 0, [...lines].sort((n, other) => n.dataset.share - other.dataset.share).slice(0, -1));
   let wide, put = new Map();
   new ResizeObserver(() => {
@@ -35,7 +35,7 @@ document.querySelectorAll('[data-glance="%KEY%"]').forEach(root => {
       if (height() <= 400) return;
       put.set(n, document.createComment(''));
       n.replaceWith(put.get(n));
-      const [rows, moved] = [lines, pieces].map(each => each.filter(n => put.has(n)));
+      const [rows, moved] = [lines, pieces].map(k => k.filter(n => put.has(n)));
       body?.append(...rows);
       place.replaceChildren(...rows[0] ? [table] : [], ...moved);
       title.textContent = 'More: ' + [...rows[0] ? [`${rows.length} lines`] : [], ...moved.map(name)].join(', ');
