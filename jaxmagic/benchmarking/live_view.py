@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..charts.chart_of import chart_of
 from ..charts.curves import Curves
-from ..report.panel import Guard, View, choice, row, screen, show
+from ..report.panel import Guard, View, choice, row, screen, show_below
 from .charts import over_time
 from .record.benchmark import Benchmark
 
@@ -14,7 +14,7 @@ _DISTRIBUTION, _ORDER = "distribution", "calls in order"
 
 
 class BenchmarkView(View):
-    """Controls for a benchmark, with its chart and report below.
+    """Controls for a benchmark, between its answer and the rest of its report.
 
     Args:
         record: the benchmark to show.
@@ -24,10 +24,10 @@ class BenchmarkView(View):
         self.record = record
         self.drawn = choice("Show", (_DISTRIBUTION, _ORDER))
         self.scale = choice("Scale", ("linear", "log"))
-        self.screen = screen()
+        self.answer, self.screen = screen(), screen()
         guard = Guard(self.screen)
         guard.watch([self.drawn, self.scale], self.refresh)
-        super().__init__([row(self.drawn, self.scale), self.screen])
+        super().__init__([self.answer, row(self.drawn, self.scale), self.screen])
         guard(self.refresh)(None)
 
     def refresh(self) -> None:
@@ -40,7 +40,7 @@ class BenchmarkView(View):
             drawn = chart_of(self.record)
             assert isinstance(drawn, Curves)
             chart = replace(drawn, x=replace(drawn.x, log=log and drawn.x.low > 0))
-        show(self.screen, self.record, chart)
+        show_below(self.answer, self.screen, self.record, chart)
 
 
 VIEWS = {Benchmark: BenchmarkView}

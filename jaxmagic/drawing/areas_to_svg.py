@@ -9,7 +9,7 @@ from ..records.names import truncated
 from .axis import title
 from .colours import EDGE, INK, hue
 from .curves_to_svg import draw_curve, draw_mark
-from .plot import FONT_TOP, MOST_IN_TITLE, WIDTH, Plot, lay_out, legend, names_of
+from .plot import FONT_TOP, MOST_IN_TITLE, WIDTH, Plot, below, lay_out, legend, names_of
 from .svg import Drawing, fitting, width_of
 
 #: The height of a map or treemap, in pixels.
@@ -24,7 +24,7 @@ def draw_boxes(chart: Boxes) -> Drawing:
     legend_left = 24 + width_of(truncated(title(chart.y, log=False), MOST_IN_TITLE))
     top = 16 * (lay_out(chart.kinds, legend_left)[-1][1] + 1) + 17
     bottom = top + _HEIGHT
-    plot = Plot(bottom + 36, chart.title, (chart.x, 56, WIDTH - 16), (chart.y, bottom, top))
+    plot = Plot(bottom + below(chart.note), chart.title, (chart.x, 56, WIDTH - 16), (chart.y, bottom, top))
     plot.grid(top, bottom)
     for number in range(len(chart.kinds)):
         places = [_place(plot, box) for box in chart.boxes if box.kind == number]
@@ -32,8 +32,7 @@ def draw_boxes(chart: Boxes) -> Drawing:
     draw_curve(plot, len(chart.kinds), chart.curve)
     legend(plot.drawing, [(name, hue(number), False) for number, name in enumerate(chart.kinds)], legend_left)
     draw_mark(plot, chart.mark, top - 4)
-    if chart.note:
-        plot.drawing.words(WIDTH - 20, bottom - 6, chart.note, anchor="end", data={"note": 1})
+    plot.note(bottom, chart.note)
     return plot.drawing
 
 
@@ -75,13 +74,12 @@ def draw_flame(chart: Flame) -> Drawing:
     """Draw calls above each other, as wide as their times."""
     top = 16 * (lay_out(chart.kinds, 8)[-1][1] + 1) + 6 if chart.kinds else 4
     bottom = top + _CELL * chart.levels
-    plot = Plot(bottom + (52 if chart.note else 38), chart.title, (chart.x, 8, WIDTH - 8))
+    plot = Plot(bottom + below(chart.note), chart.title, (chart.x, 8, WIDTH - 8))
     plot.grid(top, bottom)
     legend(plot.drawing, [(name, hue(number), False) for number, name in enumerate(chart.kinds)], 8)
     for cell in chart.cells:
         _cell(plot, cell, top + _CELL * cell.level)
-    if chart.note:
-        plot.drawing.words(8, bottom + 45, chart.note)  # below the label of the axis, which it meets on a narrow page
+    plot.note(bottom, chart.note)
     return plot.drawing
 
 

@@ -8,7 +8,7 @@ from ..charts.curves import Band, Curves, Mark, Series
 from ..records.names import truncated
 from .axis import title
 from .colours import GREY, hue
-from .plot import MOST_IN_TITLE, WIDTH, Plot, formatted, lay_out, legend
+from .plot import MOST_IN_TITLE, WIDTH, Plot, below, formatted, lay_out, legend
 from .svg import FAINT, FONT_SIZE, Drawing, width_of
 
 #: The height of the plot, in pixels.
@@ -26,7 +26,7 @@ def draw_curves(chart: Curves) -> Drawing:
     top = 16 * rows + 4 + 13 * len(chart.marks)
     bottom = top + _RISE
     left = 44 if chart.y.quantity == "share" else 56
-    plot = Plot(bottom + 36, chart.title, (chart.x, left, WIDTH - 16), (chart.y, bottom, top))
+    plot = Plot(bottom + below(chart.note), chart.title, (chart.x, left, WIDTH - 16), (chart.y, bottom, top))
     for band in chart.bands:
         _band(plot, band)
     plot.grid(top, bottom)
@@ -37,8 +37,7 @@ def draw_curves(chart: Curves) -> Drawing:
     _labels(plot, chart.series)
     if len(names) > 1:
         legend(plot.drawing, entries, legend_left)
-    if chart.note:
-        plot.drawing.words(WIDTH - 20, bottom - 6, chart.note, anchor="end", data={"note": 1})
+    plot.note(bottom, chart.note)
     return plot.drawing
 
 

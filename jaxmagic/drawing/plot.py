@@ -23,6 +23,10 @@ FONT_TOP = 11
 _ROW = 16
 _SAMPLE = 25
 
+#: The height of the horizontal axis with its label, and of a note below it.
+_AXIS = 36
+_NOTE = 14
+
 #: The maximum length of a vertical axis's title, which shares a row with the legend.
 MOST_IN_TITLE = 30
 
@@ -94,6 +98,11 @@ class Plot:
         }  # fmt: skip
         self.drawing.words(at, self.y.at(y) - lift, text, anchor="middle", data=data)
 
+    def note(self, bottom: float, text: str) -> None:
+        """Write a note below the label of the horizontal axis, where it covers nothing; ``live.js`` wraps it."""
+        if text:
+            self.drawing.words(WIDTH - 4, bottom + _AXIS + 9, text, anchor="end", data={"note": 1})
+
     def grid(self, top: float, bottom: float) -> None:
         """Draw the ticks of both axes, with grid lines; the ticks of a switchable axis's other scale are hidden."""
         for name, scale in self.scales.items():
@@ -128,6 +137,11 @@ class Plot:
         size = unit_of(scale)[1]
         digits = 4 + max(0, ceil(log10(max(abs(scale.low), abs(scale.high)) / (scale.high - scale.low))))
         return " ".join("-" if value is None else f"{value / size:.{digits}g}" for value in values)
+
+
+def below(note: str) -> int:
+    """Return the height of what is below a plot: the horizontal axis, and a note if there is one."""
+    return _AXIS + (_NOTE if note else 0)
 
 
 def legend(drawing: Drawing, entries: Iterable[tuple[str, str, bool]], left: float) -> None:

@@ -165,7 +165,7 @@ def _curves(chart: Curves, axes: Axes) -> list[Line2D | Patch]:
     if chart.bands:
         handles.append(Patch(color=GREY, alpha=0.3, label=label(chart.bands_name)))
     if chart.note:
-        axes.text(0.99, 0.03, label(chart.note, 70), transform=axes.transAxes, ha="right")
+        axes.set_xlabel(f"{axes.get_xlabel()}\n{label(chart.note, 70)}")
     return handles
 
 

@@ -9,10 +9,9 @@ from .. import units
 from ..charts.areas import Boxes
 from ..charts.spec import Chart
 from ..report.html_parts import beside_to_html
-from ..report.panel import Guard, View, choice, row, screen, show_html
+from ..report.panel import WITHOUT_PICTURE, Guard, View, choice, row, screen, show_html
 from ..report.pictures import chart_to_html
-from ..report.style import Style
-from ..report.to_html import to_html
+from ..report.to_html import answer_and_rest
 from ..session.verbs import cells
 from .charts.buffer_map import MOST_IN_VIEW, has_map, map_chart
 from .charts.cells import cells_chart
@@ -27,7 +26,7 @@ _AUTOMATIC = "automatic"
 
 
 class MemoryView(View):
-    """Shows controls, and below them memory maps of programs, or charts of usage, live arrays or cells.
+    """Shows memory maps of programs, or charts of usage, live arrays or cells, between the parts of the reports.
 
     Args:
         record: the record to show.
@@ -50,11 +49,11 @@ class MemoryView(View):
         self.beside = choice("Beside", [("nothing", None), *named], _first_of_another(self.records, named))
         self.colour = choice("Colour", ("kind", "source line"))
         self.unit = choice("Unit", (_AUTOMATIC, *reversed(units.SIZE_UNITS)))
-        self.screen = screen()
+        self.answer, self.screen = screen(), screen()
         guard = Guard(self.screen)
         of_maps = [self.program, *([self.beside] if len(named) > 1 else []), self.colour, self.unit]
         guard.watch([self.look_at, *of_maps], self.refresh)
-        super().__init__([row(self.look_at, *(of_maps if named else ())), self.screen])
+        super().__init__([self.answer, row(self.look_at, *(of_maps if named else ())), self.screen])
         guard(self.refresh)(None)
 
     def refresh(self) -> None:
@@ -63,9 +62,10 @@ class MemoryView(View):
         for each in (self.program, self.beside, self.colour, self.unit):
             each.disabled = not of_maps
         charts: Sequence[Chart] = self._maps() if of_maps else self._others().get(self.look_at.value, ())
-        reports = [to_html(each, Style(picture=False)) for each in self.records]
+        answers, others = zip(*(answer_and_rest(each, WITHOUT_PICTURE) for each in self.records), strict=True)
         pictures = beside_to_html([chart_to_html(each) for each in charts]) if charts else ""
-        show_html(self.screen, pictures + beside_to_html(reports))
+        show_html(self.answer, beside_to_html(answers))
+        show_html(self.screen, pictures + beside_to_html(others))
 
     def _maps(self) -> list[Chart]:
         """Draw the maps of the selected programs at the same scale, so that areas can be compared."""

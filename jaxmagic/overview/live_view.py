@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import ipywidgets
 
 from .. import units
-from ..report.panel import Guard, View, choice, row, screen, show, show_chart, words
+from ..report.panel import WITHOUT_PICTURE, Guard, View, choice, row, screen, show, show_chart, show_html, words
+from ..report.to_html import answer_and_rest
 from ..session.history import History
-from ..session.record import Record
 from .analysis import ORDERS, STAGES, UNITS, Run, choose, functions, runs
 from .charts import runs_chart
 
@@ -20,16 +18,14 @@ _ALL = "all functions"
 
 
 class HistoryView(View):
-    """Controls for the runs of a session, their bars, and the report of the chosen run.
+    """Controls for the runs of a session, their bars, the report of the chosen run, and the list of records.
 
     Args:
-        records: the records of the session, oldest first.
+        history: the records of the session.
     """
 
-    repeats = False
-
-    def __init__(self, records: Sequence[Record]) -> None:
-        self._runs = runs(records)
+    def __init__(self, history: History) -> None:
+        self._runs = runs(list(history))
         self.text = ipywidgets.Text(
             placeholder="part of the code",
             description="Cell",
@@ -49,6 +45,9 @@ class HistoryView(View):
             layout=ipywidgets.Layout(width="auto", max_width="52em"),
         )
         self.bars, self.report = screen(), screen()
+        self.answer, self.records = screen(), screen()
+        for where, html in zip((self.answer, self.records), answer_and_rest(history, WITHOUT_PICTURE), strict=True):
+            show_html(where, html)
         self.left_out = words("")
         guard = Guard(self.bars)
         controls = [self.text, self.function, self.stage, self.unit, self.order]
@@ -56,8 +55,13 @@ class HistoryView(View):
         Guard(self.report).watch([self.run], self.open_run)
         if not functions(self._runs):  # nothing to choose from
             controls.remove(self.function)
-        super().__init__([row(*controls), self.bars, self.left_out, self.run, self.report])
+        super().__init__([self.answer, row(*controls), self.bars, self.left_out, self.run, self.report, self.records])
         guard(self.refresh)(None)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the view is of the session, rather than of a record that has no view of its own."""
+        return bool(self.saved) and all(isinstance(each, History) for each in self.saved)
 
     def refresh(self) -> None:
         """Draw the runs that the controls select."""
@@ -84,4 +88,4 @@ def _name(run: Run) -> str:
     return f"[{run.number}] {units.time(run.timing.wall_ns)}  {run.name}"[:100]
 
 
-VIEWS = {History: lambda history: HistoryView(list(history))}
+VIEWS = {History: HistoryView}

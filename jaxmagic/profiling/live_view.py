@@ -1,8 +1,8 @@
-"""The live view of a profile: one of its pictures, chosen from a list, above its report."""
+"""The live view of a profile: one of its pictures, chosen from a list, within its report."""
 
 from __future__ import annotations
 
-from ..report.panel import Guard, View, choice, row, screen, show
+from ..report.panel import Guard, View, choice, row, screen, show_below
 from .charts import CHARTS
 from .record.profile import Profile
 
@@ -20,7 +20,7 @@ _NOTHING = "report"
 
 
 class ProfileView(View):
-    """A list of pictures, and below it the chosen one and the report.
+    """The answer of a report, a list of pictures, the chosen one, and the rest of the report.
 
     Args:
         record: the profile to show.
@@ -31,15 +31,15 @@ class ProfileView(View):
         drawn = {name: CHARTS[Profile][of].draw(record) for name, of in _PICTURES.items()}
         self._pictures = {name: chart for name, chart in drawn.items() if chart is not None}
         self.look_at = choice("Show", tuple(self._pictures) or (_NOTHING,))
-        self.screen = screen()
+        self.answer, self.screen = screen(), screen()
         guard = Guard(self.screen)
         guard.watch([self.look_at], self.refresh)
-        super().__init__([row(self.look_at), self.screen])
+        super().__init__([self.answer, row(self.look_at), self.screen])
         guard(self.refresh)(None)
 
     def refresh(self) -> None:
         """Show the chosen picture."""
-        show(self.screen, self.record, self._pictures.get(self.look_at.value))
+        show_below(self.answer, self.screen, self.record, self._pictures.get(self.look_at.value))
 
 
 VIEWS = {Profile: ProfileView}

@@ -13,10 +13,13 @@ from ..terminal import printable
 from .blocks import Rows
 
 FAINT = "opacity:.75"
-_NARROW = "padding:3px 6px 3px 2px"
+_NARROW = "padding:2px 6px 2px 2px"
 CELL = f"{_NARROW};text-align:left"
 NUMBER = f"{_NARROW};text-align:right"
 CODE = "font-family:monospace"
+
+#: A title of a fold takes one line; what it says is inside too.
+_IN_A_LINE = ' style="white-space:nowrap;overflow:hidden;text-overflow:ellipsis"'
 
 #: A longer name may be wrapped, after a dot or an underscore if it is in a column of code, so that a table is narrow.
 _LONG_NAME = 30
@@ -29,10 +32,10 @@ _LONG_NUMBER = 16
 _UNBROKEN = re.compile(rf"(?<![\w-])--?[a-zA-Z][\w-]*|{units.WITH_UNIT.pattern}")
 
 
-def line(sentence: str, style: str = "") -> str:
+def line(sentence: str, style: str = "", attributes: str = "") -> str:
     """Write a sentence on a line of its own; a very long one is cut."""
-    attribute = f' style="{style}"' if style else ""
-    return f"<div{attribute}>{prose(truncated(sentence, 400))}</div>"
+    attributes = (f' style="{style}"' if style else "") + attributes
+    return f"<div{attributes}>{prose(truncated(sentence, 400))}</div>"
 
 
 def table(
@@ -102,7 +105,7 @@ def head(label: str, cell: str) -> str:
 def folded(title: str, inside: str, *, opened: bool) -> str:
     """Write a title, and below it what is shown when a reader opens it."""
     return (
-        f"<details{' open' * opened}><summary>{prose(truncated(title, 100))}</summary>"
+        f"<details{' open' * opened}><summary{'' if opened else _IN_A_LINE}>{prose(truncated(title, 100))}</summary>"
         f'<div style="margin:2px 0 6px 14px">{inside}</div></details>'
     )
 

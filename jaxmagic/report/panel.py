@@ -14,7 +14,10 @@ from .html_parts import error_to_html
 from .mimebundle import outputs
 from .pictures import chart_to_html
 from .style import AT_A_GLANCE, Style
-from .to_html import to_html
+from .to_html import answer_and_rest, to_html
+
+#: The style of a report whose picture is chosen in a view.
+WITHOUT_PICTURE = Style(picture=False, whole=False)
 
 #: Keeps labels from being cut.
 _WHOLE = {"description_width": "initial"}
@@ -29,21 +32,27 @@ class View(ipywidgets.VBox):  # type: ignore[misc]
     Attributes:
         saved: the records whose reports are shown below the view, in outputs of their own. A saved notebook shows
             them without a kernel and untrusted, when the view itself is not shown.
-        repeats: whether the view contains these reports, which are then hidden while it is drawn.
     """
 
     saved: tuple[object, ...] = ()
-    repeats = True
 
     def __init__(self, children: Sequence[ipywidgets.Widget]) -> None:
         super().__init__(children)
-        if self.repeats:
-            self.add_class(self.hides)
+        self.add_class(self._own_class)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the view contains these reports, which are then hidden while it is drawn."""
+        return True
 
     @property
     def hides(self) -> str:
         """The class by which the view, while it is drawn, hides reports that it repeats; or empty."""
-        return f"jaxmagic-view-{self.model_id}" if self.repeats else ""
+        return self._own_class if self.repeats else ""
+
+    @property
+    def _own_class(self) -> str:
+        return f"jaxmagic-view-{self.model_id}"
 
     def __repr__(self) -> str:
         """Describe the view where it cannot be shown: in a saved notebook that is not trusted."""
@@ -107,12 +116,25 @@ def screen() -> ipywidgets.Output:
     return ipywidgets.Output()
 
 
-def show(where: ipywidgets.Output, record: object, chart: Chart | None = None) -> None:
-    """Replace the content of an output by a record's report, or by `chart` and the report without a chart."""
-    if chart is None:
-        where.outputs = (_output(to_html(record, AT_A_GLANCE)),)
-    else:
-        where.outputs = (_output(chart_to_html(chart) + to_html(record, Style(picture=False, whole=False))),)
+def show(where: ipywidgets.Output, record: object) -> None:
+    """Replace the content of an output by a record's report."""
+    show_html(where, to_html(record, AT_A_GLANCE))
+
+
+def show_below(
+    answer: ipywidgets.Output, where: ipywidgets.Output, record: object, chart: Chart | None = None
+) -> None:
+    """Show the sentence with which a record's report begins in one output, and its picture and the rest in another.
+
+    Args:
+        answer: the output that is above the controls, since every report begins with its answer.
+        where: the output that is below them.
+        record: the record.
+        chart: a chart that replaces those of the report.
+    """
+    first, rest = answer_and_rest(record, AT_A_GLANCE if chart is None else WITHOUT_PICTURE)
+    show_html(answer, first)
+    show_html(where, rest if chart is None else chart_to_html(chart) + rest)
 
 
 def show_html(where: ipywidgets.Output, html: str) -> None:

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from ..drawing.colours import GREY_PARTS, PARTS
-from ..drawing.scripts import with_scripts
+from ..drawing.scripts import mark, with_scripts
 from ..records.names import shortened, truncated
 from ..terminal import printable
 from . import html_parts
@@ -46,7 +46,7 @@ _WIDEST_SOURCE = 160
 #: A row whose last cell stands below the others where a page is narrow. JupyterLab has a padding for rows.
 _ROW = "display:flex;flex-wrap:wrap;align-items:flex-start;padding:0"
 _READABLE = 22  #: The width in em in which sentences and code are read.
-_CODE = f"flex:1 1 {_READABLE}em;min-width:0;display:flex;padding:3px 0;text-align:left"
+_CODE = f"flex:1 1 {_READABLE}em;min-width:0;display:flex;padding:2px 0;text-align:left"
 _LETTER = 0.55  #: The width of a letter in em.
 _EM = 0.63  #: The width of a digit in most fonts. Where nobody trusts a notebook, JupyterLab removes widths in ch.
 _LINE_NUMBER = f"flex:none;min-width:2.5em;padding-right:9px;text-align:right;{FAINT}"
@@ -58,7 +58,7 @@ _LONGEST_NUMBER = 16
 #: As large as the words in tables, so that two parts fit into a line of a narrow page.
 _LEGEND = "display:flex;flex-wrap:wrap;gap:0 1.2em;font-size:13px"
 
-#: The width in em that a name has at least.
+#: The width in em that a name has at least. A long one has half of its width, above its numbers if a page is narrow.
 _SHORT_NAME = 5
 
 #: The font of JupyterLab, so that a report looks the same in a page without a font of its own.
@@ -68,10 +68,21 @@ _PAGE = "font-family:system-ui,sans-serif"
 def to_html(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
     """Write a record as HTML that needs no kernel and no network, and is complete without scripts.
 
-    Unless ``style.whole``, most of it is folded.
+    Unless ``style.whole``, most of it is folded, and on a narrow page ``fold.js`` folds more.
     """
-    inside = _written(compose(record, style, explain=explain), style)
-    return with_scripts(f'<div style="{_PAGE};line-height:1.5;overflow-wrap:break-word">{inside}</div>')
+    folds = "" if style.whole else f' data-glance="{mark("fold.js")}"'
+    return _page(compose(record, style, explain=explain), style, folds)
+
+
+def answer_and_rest(record: object, style: Style = DEFAULT) -> tuple[str, str]:
+    """Write the sentence with which a report begins, and the rest, so that a live view stands between them."""
+    answer, *rest = compose(record, style)
+    return _page([answer], style), _page(rest, style)
+
+
+def _page(blocks: Iterable[Block], style: Style, attributes: str = "") -> str:
+    inside = _written(blocks, style)
+    return with_scripts(f'<div style="{_PAGE};line-height:1.5;overflow-wrap:break-word"{attributes}>{inside}</div>')
 
 
 def _writer(style: Style) -> Callable[[Block], str]:
@@ -106,11 +117,11 @@ def _split(block: Split, style: Style) -> str:
 
 
 def _sentence(block: Sentence, style: Style) -> str:
-    return html_parts.line(block.text, FAINT if block.faint else "")
+    return html_parts.line(block.text, FAINT if block.faint else "", "" if style.whole else " data-fold")
 
 
 def _caution(block: Caution, style: Style) -> str:
-    return html_parts.line(f"⚠ {block.text}")
+    return html_parts.line(f"⚠ {block.text}", attributes="" if style.whole else ' data-fold="last"')
 
 
 def _entries(block: Entries, style: Style) -> str:
@@ -119,7 +130,9 @@ def _entries(block: Entries, style: Style) -> str:
     columns = zip(*((block.heads[1:],) if block.heads else ()), *(each.cells for each in block.rows), strict=True)
     ems = [_in_em(column) for column in columns] if in_columns else []
     named = _in_em((*names, *block.heads[:1]))
-    first = f"{CELL};box-sizing:border-box;width:{named:.1f}em;min-width:{min(named, _SHORT_NAME):.1f}em"
+    needs = sum(ems) + min(named, max(_SHORT_NAME, named / 2))
+    # All of the row where it has no room for a name and the numbers; otherwise less than nothing.
+    first = f"{CELL};box-sizing:border-box;width:{named:.1f}em;min-width:min(100%,({needs:.0f}em - 100%)*99)"
     first += f";max-width:calc(100% - {sum(ems) + 0.2:.1f}em)"  # leaves room for the numbers
     widths = [first, *map(_column, ems)] if in_columns else [CELL]
     of_heads = [f"{first};white-space:nowrap", *widths[1:]]
@@ -167,8 +180,8 @@ def _column(ems: float) -> str:
     return f"{NUMBER};flex:none;box-sizing:border-box;white-space:nowrap;width:{ems:.1f}em"
 
 
-def _row(cells: str, title: str = "") -> str:
-    return f'<tr style="{_ROW}"{title}>{cells}</tr>'
+def _row(cells: str, attributes: str = "") -> str:
+    return f'<tr style="{_ROW}"{attributes}>{cells}</tr>'
 
 
 def _in_rows(rows: str, label: str) -> str:
@@ -212,7 +225,8 @@ def _source(line: SourceLine, widths: Sequence[str], style: Style) -> str:
     library = f'<span style="{FAINT};padding-left:18px">{inside}</span>' if inside else ""
     source = safe(truncated(line.text, _WIDEST_SOURCE))
     code = _numbered(str(line.number or ""), f'<span style="{_SOURCE}">{source}{library}</span>')
-    return _row(f'{numbers}<td style="{_CODE}">{code}</td>', what)
+    share = f' data-share="{line.share:.3g}"' if line.share and not style.whole else ""  # fold.js keeps the largest
+    return _row(f'{numbers}<td style="{_CODE}">{code}</td>', what + share)
 
 
 def _numbered(number: str, code: str) -> str:

@@ -26,6 +26,9 @@ NAMES = (
 #: A page in which a report is as narrow as in JupyterLab on a telephone.
 NARROWEST = 300
 
+#: What a report may take beside its pictures.
+MOST_PIXELS = 400
+
 
 @pytest.fixture
 def record(request: pytest.FixtureRequest) -> Any:
@@ -80,7 +83,7 @@ def test_pictures_fit_their_page(
 
 
 @pytest.mark.parametrize("record", [each for each in NAMES if each != "executable"], indirect=True)
-def test_a_report_in_a_narrow_page_hides_nothing_that_is_not_folded(
+def test_a_report_in_a_narrow_page_hides_nothing_that_is_not_folded_and_is_not_longer(
     record: Any, context: Any, tmp_path: Path
 ) -> None:
     """The table of one program has six columns, and is scrolled."""
@@ -93,6 +96,41 @@ def test_a_report_in_a_narrow_page_hides_nothing_that_is_not_folded(
         "all => all.filter(n => n.checkVisibility() && n.scrollWidth > n.clientWidth).map(n => n.ariaLabel)"
     )
     assert scrolled == []
+    page.set_viewport_size({"width": WIDTHS[0], "height": 600})
+    page.wait_for_function("!document.querySelector('[data-jaxmagic] > img')")
+    pictures = [each.bounding_box()["height"] for each in page.locator("[data-jaxmagic]").all() if each.is_visible()]
+    assert page.locator("section").bounding_box()["height"] <= sum(pictures) + MOST_PIXELS
+    page.close()
+
+
+#: The sentences and titles of a report, in their order.
+TEXTS = "() => [...document.querySelectorAll('[data-glance] [data-fold], summary')].map(n => n.textContent)"
+
+
+@pytest.mark.parametrize("record", ["profile-cpu", "profile-gpu", "memory", "sweep-grid"], indirect=True)
+def test_what_a_narrow_page_folds_is_below_a_title_and_back_in_its_place_on_a_wide_page(
+    record: Any, context: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "folded.html"
+    path.write_text(gallery.page_of({"report": to_html(record, AT_A_GLANCE)}, THEMES[0]), encoding="utf-8")
+    page = context.new_page()
+    page.set_viewport_size({"width": WIDTHS[1], "height": 600})
+    page.goto(path.as_uri())
+    texts, seen = page.evaluate(TEXTS), page.locator("section").inner_text()
+    more = page.locator("summary", has_text="More: ")
+    assert more.count() == 0
+    page.set_viewport_size({"width": NARROWEST, "height": 600})
+    more.wait_for()
+    assert sorted(each for each in page.evaluate(TEXTS) if not each.startswith("More: ")) == sorted(texts)
+    assert page.locator("section").inner_text() != seen
+    more.press("Enter")
+    assert more.locator("xpath=following-sibling::div[1]").inner_text().strip()
+    words = set(seen.split())
+    assert words <= set(page.locator("section").inner_text().split())
+    page.set_viewport_size({"width": WIDTHS[1], "height": 600})
+    more.wait_for(state="detached")
+    assert page.evaluate(TEXTS) == texts
+    assert page.locator("section").inner_text() == seen
     page.close()
 
 

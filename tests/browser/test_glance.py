@@ -9,11 +9,11 @@ import pytest
 
 from .notebook import Notebook
 
-#: What a report may take beside its picture, and the width of the page in which that holds.
-MOST_PIXELS, WIDTH = 400, 800
+#: What a report may take beside its picture.
+MOST_PIXELS = 400
 
-#: A page in which a report has 264 pixels: sentences take more lines there.
-NARROW, MOST_NARROW_PIXELS = 400, 560
+#: Half a screen, and a telephone, on which a report has 224 pixels.
+WIDTH, NARROW = 800, 360
 
 SETUP = """\
 %load_ext jaxmagic
@@ -93,14 +93,14 @@ def test_a_report_is_one_picture_and_four_hundred_pixels(notebook: Notebook, mag
 
 
 @pytest.mark.parametrize("magic", MAGICS)
-def test_a_narrow_page_hides_nothing_and_a_report_is_not_much_longer(narrow: Notebook, magic: str) -> None:
+def test_a_narrow_page_hides_nothing_and_a_report_is_not_longer(narrow: Notebook, magic: str) -> None:
     it = report(narrow, magic)
     scrolled = it.locator("[role=group]").evaluate_all(
         "all => all.filter(n => n.checkVisibility() && n.scrollWidth > n.clientWidth).map(n => n.ariaLabel)"
     )
     assert scrolled == []
     narrow.shoot(it, f"glance-{magic}-narrow")
-    assert it.bounding_box()["height"] <= sum(visible_heights(it)) + MOST_NARROW_PIXELS
+    assert it.bounding_box()["height"] <= sum(visible_heights(it)) + MOST_PIXELS
 
 
 def rows_of(it: Any) -> list[list[float]]:
@@ -121,6 +121,12 @@ def test_a_candidate_takes_one_row_where_there_is_room(notebook: Notebook) -> No
 def test_what_is_said_of_a_candidate_stands_below_its_time_where_there_is_no_room(narrow: Notebook) -> None:
     _, _, (name, time, verdict) = rows_of(report(narrow, "jaxcompare"))
     assert name == time < verdict
+
+
+def test_a_long_name_stands_above_its_numbers_where_there_is_no_room(narrow: Notebook) -> None:
+    ((name, *numbers, told),) = [row for row in rows_of(report(narrow, "jaxtime-long")) if row]
+    assert len(set(numbers)) == 1
+    assert name < numbers[0] < told
 
 
 def test_screenshots(notebook: Notebook) -> None:

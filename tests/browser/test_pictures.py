@@ -323,19 +323,28 @@ def test_the_label_of_a_point_at_the_left_stays_beside_the_ticks(show: Any, scri
         assert float(label.attrib["x"]) - float(label.attrib["data-half"]) >= axes["x"]["start"] - 1
 
 
-@pytest.mark.parametrize("width", [360, 620, 1600])
-def test_a_note_is_read_whole_at_any_width_and_keeps_off_the_ticks(show: Any, width: int) -> None:
+@pytest.mark.parametrize("width", [280, 360, 620, 1600])
+def test_a_note_is_read_whole_at_any_width_and_covers_nothing(show: Any, width: int) -> None:
     axis = Scale(label="FLOPs per byte", quantity="number", low=1.0, high=100.0, log=True)
     rate = Scale(label="FLOP/s", quantity="flops", low=1e9, high=1e13, log=True)
     note = "above the roof: data were in a cache, or the peak rate is too low"
-    chart = Curves(title="roofline", x=axis, y=rate, series=(Series(name="f", x=(2.0,), y=(1e10,)),), note=note)
-    page = show(chart_to_html(chart), width=width).page
+    points = Series(name="f", x=(1.1, 90.0), y=(1.1e9, 1.1e9), points=True, label="50× wrapped_tanh")
+    page = show(
+        chart_to_html(Curves(title="roofline", x=axis, y=rate, series=(points,), note=note)), width=width
+    ).page
     (written,) = page.locator("text[data-note]").all()
     lines = written.locator("tspan").all_text_contents()
     assert " ".join(lines) == note
-    assert (len(lines) > 1) == (width == 360)
-    start = json.loads(page.locator("svg").get_attribute("data-axes"))["x"]["start"]
-    assert written.evaluate("n => n.getBBox().x") >= start - 1
+    assert (len(lines) > 1) == (width <= 360)
+    box, picture = written.bounding_box(), page.locator("[data-jaxmagic]").bounding_box()
+    assert picture["x"] <= box["x"]
+    assert box["y"] + box["height"] <= picture["y"] + picture["height"]
+    others = page.locator("svg text:visible:not([data-note]), svg path:visible, button:visible")
+    assert others.count() > 10
+    for other in (each.bounding_box() for each in others.all()):
+        above = other["y"] + other["height"] <= box["y"] + 2  # a box of text is higher than its letters
+        below = box["y"] + box["height"] <= other["y"] + 2
+        assert above or below, "the note covers something"
 
 
 @pytest.mark.parametrize("width", [360, 620, 800, 1600])

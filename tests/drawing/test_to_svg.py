@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jaxmagic import units
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.samples import Trial
-from jaxmagic.charts.areas import Cell, Flame, Tile, Treemap
+from jaxmagic.charts.areas import Boxes, Cell, Flame, Tile, Treemap
 from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.charts.curves import Band, Curves, Mark, Series
 from jaxmagic.charts.scale import Scale
@@ -250,13 +250,23 @@ def test_without_kinds_there_is_no_legend() -> None:
     assert drawing.height < draw(flame_graph()).height
 
 
-def test_the_note_of_a_flame_graph_stands_below_the_label_of_its_axis_where_it_meets_it_on_no_page() -> None:
-    drawing = draw(flame_graph(note="2 smaller calls not drawn"))
+def noted_charts() -> list[Any]:
+    size = Scale(label="memory", quantity="size", low=0.0, high=2e3)
+    used = Series(name="live", x=(10.0, 1000.0), y=(1e3, 2e3))
+    mark = Mark(label="peak", at=100.0)
+    memory = Boxes(title="map", x=N, y=size, kinds=("temporary",), boxes=(), curve=used, mark=mark, note="a note")
+    return [flame_graph(note="a note"), sweep(note="a note"), memory]
+
+
+@pytest.mark.parametrize("chart", noted_charts(), ids=lambda each: type(each).__name__)
+def test_a_note_stands_below_the_label_of_its_axis_where_it_covers_nothing(chart: Any) -> None:
+    drawing = draw(chart)
     heights = {
         found[2]: float(found[1]) for found in re.finditer(r'<text[^>]* y="([\d.]+)"[^>]*>([^<]*)<', drawing.to_svg())
     }
-    (label,) = [heights[each] for each in heights if each.startswith(flame_graph().x.label)]
-    assert label + 11 <= heights["2 smaller calls not drawn"] <= drawing.height - 3
+    (label,) = [heights[each] for each in heights if each.startswith(chart.x.label)]
+    assert label + 11 <= heights["a note"] <= drawing.height - 3
+    assert max(heights.values()) == heights["a note"]
 
 
 def test_a_deep_flame_graph_of_many_calls_stays_small() -> None:

@@ -21,8 +21,7 @@ def view(memory_profile: Any, executable: Any) -> MemoryView:
 
 
 def shown(view: MemoryView) -> str:
-    (output,) = view.screen.outputs
-    return str(output["data"]["text/html"])
+    return "".join(str(each["data"]["text/html"]) for each in (*view.answer.outputs, *view.screen.outputs))
 
 
 def maps(view: MemoryView) -> list[Any]:

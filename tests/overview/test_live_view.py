@@ -8,6 +8,7 @@ from typing import Any
 
 import ipywidgets
 import pytest
+from fabricate.profiling import fabricated as profile
 
 import jaxmagic
 from jaxmagic.benchmarking.record.benchmark import Benchmark
@@ -15,9 +16,17 @@ from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.overview.charts import last_runs
 from jaxmagic.overview.live_view import HistoryView
 from jaxmagic.report import panel
+from jaxmagic.report.blocks import Headline
+from jaxmagic.report.compose import compose
+from jaxmagic.report.html_parts import prose
 from jaxmagic.report.mimebundle import outputs
+from jaxmagic.report.style import AT_A_GLANCE
 from jaxmagic.report.to_text import to_text
 from jaxmagic.session.history import History
+
+
+def view_of(*records: Any) -> HistoryView:
+    return HistoryView(History.of_records(records))
 
 
 def shown(screen: Any) -> str:
@@ -37,7 +46,7 @@ def names(view: HistoryView) -> list[str]:
 def test_all_timings_are_listed_newest_first(
     timing: Any, compilation: Any, benchmark: Benchmark, comparison: Comparison
 ) -> None:
-    view = HistoryView([timing(code="first"), benchmark, comparison, timing(compilation(), code="last\n  one")])
+    view = view_of(timing(code="first"), benchmark, comparison, timing(compilation(), code="last\n  one"))
     assert [each.split("  ")[1] for each in names(view)][:1] == ["last one"]
     assert len(names(view)) == 5
     assert any(each.endswith("jit (first call)") for each in names(view))
@@ -50,9 +59,9 @@ def test_the_view_and_the_static_report_show_runs_in_one_order(timing: Any) -> N
         history.append(timing(code=code))
     still = [bar.name for bar in last_runs(history).bars]
     assert still == ["[2] three", "[1] two", "[0] one"]
-    drawn = picture(HistoryView(list(history)).bars)
+    drawn = picture(HistoryView(history).bars)
     assert sorted(still, key=drawn.index) == still
-    text = to_text(history)
+    _, text = to_text(history).split("Newest first:")
     assert [each[1:2] for each in text.split() if each.startswith("[")] == ["2", "1", "0"]
 
 
@@ -62,7 +71,7 @@ def test_runs_are_chosen_by_code_function_and_order(timing: Any, compilation: An
         timing(compilation(function="step"), code="step(x)"),
         timing(compilation(function="init"), code="init()"),
     ]
-    view = HistoryView(runs)
+    view = view_of(*runs)
     assert view.function.options == ("all functions", "init", "step")
     view.text.value = "STEP"
     assert [each.split("  ")[1] for each in names(view)] == ["step(x)"]
@@ -79,7 +88,7 @@ def test_runs_are_chosen_by_code_function_and_order(timing: Any, compilation: An
 
 
 def test_one_stage_in_one_unit(timing: Any, compilation: Any) -> None:
-    view = HistoryView([timing(compilation(), code="f(x)")])
+    view = view_of(timing(compilation(), code="f(x)"))
     assert "compilation" in picture(view.bars)
     view.stage.value = "wait"
     assert 'data-button="compilation"' not in picture(view.bars)
@@ -90,7 +99,7 @@ def test_one_stage_in_one_unit(timing: Any, compilation: Any) -> None:
 
 
 def test_a_run_that_is_chosen_shows_what_it_compiled_and_why(timing: Any, compilation: Any) -> None:
-    view = HistoryView([timing(code="f(x)"), timing(compilation(function="step"), code="step(x)")])
+    view = view_of(timing(code="f(x)"), timing(compilation(function="step"), code="step(x)"))
     view.run.index = 0
     assert "step" in shown(view.report)
     view.run.index = 1
@@ -98,7 +107,7 @@ def test_a_run_that_is_chosen_shows_what_it_compiled_and_why(timing: Any, compil
 
 
 def test_an_empty_session_says_what_to_run() -> None:
-    assert "time something with %jaxtime" in shown(HistoryView([]).bars)
+    assert "time something with %jaxtime" in shown(view_of().bars)
 
 
 def test_explore_is_of_the_session_or_of_a_record(timing: Any, sweep: Any, benchmark: Any) -> None:
@@ -109,7 +118,7 @@ def test_explore_is_of_the_session_or_of_a_record(timing: Any, sweep: Any, bench
 
 
 def test_runs_that_are_not_drawn_are_counted(timing: Any) -> None:
-    view = HistoryView([timing(code=f"f({number})") for number in range(18)])
+    view = view_of(*(timing(code=f"f({number})") for number in range(18)))
     assert view.left_out.value == "15 of 18 runs, newest first. Filter or sort to see others."
     view.text.value = "f(3)"
     assert view.left_out.value == ""
@@ -117,10 +126,57 @@ def test_runs_that_are_not_drawn_are_counted(timing: Any) -> None:
 
 def test_a_menu_without_a_choice_is_left_out(timing: Any, compilation: Any) -> None:
     def menus(view: HistoryView) -> list[str]:
-        return [each.description for each in view.children[0].children]
+        _, controls, *_ = view.children
+        return [each.description for each in controls.children]
 
-    assert "Function" not in menus(HistoryView([timing(code="f(x)")]))
-    assert "Function" in menus(HistoryView([timing(compilation(), code="f(x)")]))
+    assert "Function" not in menus(view_of(timing(code="f(x)")))
+    assert "Function" in menus(view_of(timing(compilation(), code="f(x)")))
+
+
+def test_the_view_begins_with_the_longest_run_and_ends_with_the_list_of_all_records(
+    timing: Any, memory_profile: Any
+) -> None:
+    slow = timing(code="slow(x)", dispatch_ns=2 * 10**9, wait_ns=0, unreached_ns=None)
+    view = view_of(timing(code="f(x)"), slow, memory_profile())
+    first, *_, last = view.children
+    assert prose("3 records; the longest run took 2.00 s: [1] slow(x)") in shown(first)
+    assert "Newest first:\n  [2]" in shown(last)
+    pictures = [re.findall("<img", shown(each)) for each in view.children if isinstance(each, ipywidgets.Output)]
+    assert [len(each) for each in pictures] == [0, 1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda get: get("benchmark"),
+        lambda get: get("comparison"),
+        lambda get: get("sweep"),
+        lambda get: get("memory_profile")(),
+        lambda get: get("executable")(),
+        lambda get: get("live_arrays")((4096, ("weights",))),
+        lambda get: profile(),
+    ],
+)
+def test_every_view_begins_with_the_first_sentence_of_the_report_and_repeats_all_of_it(
+    make: Any, request: pytest.FixtureRequest
+) -> None:
+    record = make(request.getfixturevalue)
+    view = jaxmagic.explore(record)
+    first, *_ = view.children
+    headline, *_ = compose(record, AT_A_GLANCE)
+    assert isinstance(headline, Headline)
+    assert prose(headline.text) in shown(first)
+    assert "<img" not in shown(first)
+    rest = [each for each in view.children[1:] if isinstance(each, ipywidgets.Output)]
+    places = [view.place.children[0]] if hasattr(view, "place") else rest
+    assert prose(headline.text) not in shown(places[-1])
+    assert "<img" in shown(places[-1])
+
+
+def test_a_record_without_a_view_of_its_own_is_not_hidden(timing: Any) -> None:
+    """The view of the session has no report of it until it is chosen."""
+    assert jaxmagic.explore().repeats
+    assert not jaxmagic.explore(timing(code="f(x)")).repeats
 
 
 def test_the_report_is_shown_below_the_view_in_an_output_of_its_own(

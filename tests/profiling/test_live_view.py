@@ -12,8 +12,8 @@ from jaxmagic.profiling.record.profile import Profile
 
 
 def shown(view: Any) -> str:
-    (output,) = view.screen.outputs
-    return breakable(str(output["data"]["text/html"]))
+    outputs = (*view.answer.outputs, *view.screen.outputs)
+    return breakable("".join(str(each["data"]["text/html"]) for each in outputs))
 
 
 def test_the_time_is_shown_by_scope_and_by_call_stack() -> None:

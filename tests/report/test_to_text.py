@@ -143,7 +143,7 @@ def test_a_history_shows_its_last_ten(timing: Any) -> None:
     for n in range(12):
         history.append(timing(code=f"f({n})"))
     text = to_text(history)
-    assert text.startswith("12 records, the last 10, newest first:\n  [11] ")
+    assert text.startswith("12 records; the longest run took 11.0 ms: [0] f(0)\nThe last 10, newest first:\n  [11] ")
     assert "  [11]   11.0 ms                 f(11)" in text
     assert "[1] " not in text
 

@@ -9,7 +9,7 @@ import ipywidgets
 
 from ...charts.curves import Curves
 from ...charts.spec import Chart
-from ...report.panel import Guard, View, choice, row, screen, show, tick
+from ...report.panel import Guard, View, choice, row, screen, show_below, tick
 from ..charts.choices import METRICS, STATISTICS, latencies, ratios_chart, times_chart, without_series
 from ..charts.memory_time import tradeoff
 from ..record.comparison import Comparison
@@ -20,7 +20,7 @@ _MEMORY = "memory against time"
 
 
 class ComparisonView(View):
-    """Controls for a comparison, with its chart and report below.
+    """Controls for a comparison, between its answer and the rest of its report.
 
     Args:
         record: the comparison to show first.
@@ -55,13 +55,14 @@ class ComparisonView(View):
             else "Take new samples of the same candidates"
         )
         self.progress = ipywidgets.FloatProgress(max=1.0, layout=ipywidgets.Layout(width="10em", visibility="hidden"))
-        self.screen = screen()
+        self.answer, self.screen = screen(), screen()
         guard = Guard(self.screen)
         controls = [self.baseline, self.drawn, self.metric, self.statistic, self.scale]
         guard.watch([*controls, *self.shown.values()], self.refresh)
         self.again.on_click(guard(self._measure_again))
         super().__init__(
             [
+                self.answer,
                 row(*controls),
                 row(
                     ipywidgets.Label("Candidates", layout=ipywidgets.Layout(margin="2px 10px 2px 0")),
@@ -80,7 +81,7 @@ class ComparisonView(View):
         self.statistic.disabled = self.metric.disabled or metric in ("first call", "compile")
         self.scale.disabled = drawn == _TIMES
         rebased = replace(self.record, baseline=self.baseline.value)
-        show(self.screen, rebased, self._chart(rebased))
+        show_below(self.answer, self.screen, rebased, self._chart(rebased))
 
     def _chart(self, rebased: Comparison) -> Chart:
         hidden = [label for label, each in self.shown.items() if not each.value]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipywidgets
 
-from ...report.panel import Guard, View, choice, row, screen, show
+from ...report.panel import Guard, View, choice, row, screen, show_below
 from ..charts.memory_time import tradeoff
 from ..record.sweep import Point, Sweep
 from .comparison import ComparisonView
@@ -25,11 +25,11 @@ class SweepView(View):
         measured = [(_name(record, each), each) for each in record.points if each.comparison is not None]
         self.point = choice("Point", [("all", None), *measured])
         self.drawn = choice("Show", (_TIMES, _MEMORY) if tradeoff(record) is not None else (_TIMES,))
-        self.screen = screen()
+        self.answer, self.screen = screen(), screen()
         self.place = ipywidgets.VBox([self.screen])
         guard = Guard(self.screen)
         guard.watch([self.point, self.drawn], self.refresh)
-        super().__init__([row(self.point, self.drawn), self.place])
+        super().__init__([self.answer, row(self.point, self.drawn), self.place])
         guard(self.refresh)(None)
 
     def refresh(self) -> None:
@@ -39,7 +39,8 @@ class SweepView(View):
         self.drawn.disabled = point is not None
         if point is None or point.comparison is None:
             self.place.children = [self.screen]
-            show(self.screen, self.record, tradeoff(self.record) if self.drawn.value == _MEMORY else None)
+            chart = tradeoff(self.record) if self.drawn.value == _MEMORY else None
+            show_below(self.answer, self.screen, self.record, chart)
         else:
             self.place.children = [ComparisonView(point.comparison)]
         for each in before:

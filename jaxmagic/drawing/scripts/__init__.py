@@ -1,4 +1,6 @@
-"""The scripts that make pictures live, or hide a report beside its live view; where none runs, all remains as it is.
+"""The scripts that make pictures live, fold reports on narrow pages, or hide one beside its live view.
+
+Where none runs, all remains as it is.
 
 Each output with pictures contains the script once, 5 to 15 KB without comments and indentation. So an output needs no
 file and no network, and outputs of different versions of this package can share a notebook.
@@ -27,7 +29,7 @@ def mark(name: str) -> str:
 
 def with_scripts(html: str) -> str:
     """Give pictures their key, and append each script that they need, once."""
-    for name in ("live.js", "zoom.js", "lanes.js", "boxes.js"):
+    for name in ("live.js", "zoom.js", "lanes.js", "boxes.js", "fold.js"):
         if mark(name) in html:
             key = key_of(html)
             html = f"{html.replace(mark(name), key)}<script>{script(name, key)}</script>"

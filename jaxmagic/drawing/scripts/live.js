@@ -95,6 +95,7 @@ const upgrade = root => {
   const fixed = all('path:not([data-x])').filter(n => !n.closest('[data-legend]')).map(n => [n, n.getAttribute('d')]);
   const words = all('text:not([data-x],[data-ink],[data-legend] *)').map(n => [n, +n.getAttribute('x'), n.textContent]);
   const names = all('text[data-whole]');
+  const note = words.find(([n]) => n.dataset.note);
   const entries = all('[data-legend]').map(n => {
     const [x, y] = n.querySelector('path').getAttribute('d').match(/-?[\d.]+/g).map(Number);
     return {n, x: x + 4, row: y, room: 37 + width(n.querySelector('text').textContent)};
@@ -122,32 +123,30 @@ const upgrade = root => {
     for (const [n, d] of fixed) {
       set(n, {d: d.replace(/([MLH])(-?[\d.]+)/g, (_, c, x) => c + move(+x).toFixed(1))});
     }
-    set(svg, {viewBox: `0 ${-up} ${wide} ${tall + up}`, width: wide, height: tall + up});
-    corner.style.cssText = wide < 480 ? '' : 'position:absolute;left:0;bottom:0';
+    // A note below the label of the axis is wrapped, and the picture grows downwards.
+    const lines = [];
+    for (const word of note ? note[2].split(' ') : []) {
+      const longer = `${lines.at(-1)} ${word}`;
+      if (!lines[0] || width(longer) > wide - 8) lines.push(word); else lines.splice(-1, 1, longer);
+    }
+    const more = up + (note ? 13 * lines.length - 13 : 0);
+    set(svg, {viewBox: `0 ${-up} ${wide} ${tall + more}`, width: wide, height: tall + more});
+    corner.style.cssText = wide < 480 ? '' : `position:absolute;left:0;bottom:${13 * lines.length}px`;
     let last = -9;
     for (const [n, x, text] of words) {
       const place = move(x), anchor = n.getAttribute('text-anchor'), tick = n.closest('[data-ticks=x]') && anchor === 'middle';
-      const beside = wide < 480 || +n.getAttribute('y') < tall - 9 ? 0 : corner.offsetWidth;
+      const beside = wide < 480 || +n.getAttribute('y') < tall - (note ? 23 : 9) ? 0 : corner.offsetWidth;
       set(n, {x: place});
       if (n.getAttribute('y') === '11.0') set(n, {transform: `translate(0 ${-up})`});
       if (tick) {
-        const half = width(text) / 2, first = !n.previousElementSibling || n.parentNode.querySelector('text') === n;
+        const half = width(text) / 2, first = n.parentNode.querySelector('text') === n;
         if (first) last = -99;
         const hidden = place - half < last + 6;
         n.style.display = hidden ? 'none' : '';
         if (!hidden) last = place + half;
       } else if (n.dataset.note) {
-        // A note grows upwards.
-        const lines = [''];
-        for (const word of text.split(' ')) {
-          const longer = `${lines.at(-1)} ${word}`.trim();
-          if (width(longer) > place - start - 8) lines.push(word); else lines.splice(-1, 1, longer);
-        }
         n.textContent = '';
-        lines.forEach((line, i) => {
-          const made = draw(n, 'tspan', {x: place, dy: 13 * (i ? 1 : 1 - lines.length)});
-          made.textContent = line;
-        });
+        lines.forEach((line, i) => draw(n, 'tspan', {x: place, dy: i ? 13 : 0}).textContent = line);
       } else {
         const room = anchor === 'end' ? place - beside : wide - place, {whole} = n.dataset;
         n.textContent = whole && width(whole) <= room ? whole : cut(text, room);

@@ -115,7 +115,8 @@ def _of_allocated(program: Executable, live_bytes: int) -> str:
     """Name the allocated memory if it is more, because buffers that are never live together do not share memory."""
     if program.peak_bytes is None or live_bytes >= program.peak_bytes:
         return ""
-    return f" of {units.size(program.peak_bytes)} allocated"
+    allocated = units.size(program.peak_bytes)
+    return "" if allocated == units.size(live_bytes) else f" of {allocated} allocated"
 
 
 def about_limit(program: Executable) -> list[str]:

@@ -18,8 +18,7 @@ from jaxmagic.comparison.record.comparison import Comparison
 
 
 def shown(view: Any) -> str:
-    (output,) = view.screen.outputs
-    return str(output["data"]["text/html"])
+    return "".join(str(each["data"]["text/html"]) for each in (*view.answer.outputs, *view.screen.outputs))
 
 
 def picture(view: Any) -> str:

@@ -18,7 +18,7 @@ def test_a_point_is_opened_as_a_comparison_and_closed_again(sweep: Sweep) -> Non
         "all",
         *(f"n = {n}" for n in (8, 16, 32, 64, 128, 256, 512, 1024)),
     ]
-    assert "jit overtakes numpy" in view.screen.outputs[0]["data"]["text/html"]
+    assert "jit overtakes numpy" in view.answer.outputs[0]["data"]["text/html"]
     mine = ipywidgets.IntSlider()
     view.point.value = sweep.points[2]
     view.point.value = sweep.points[3]

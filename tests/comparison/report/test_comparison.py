@@ -271,7 +271,7 @@ def test_the_history_shows_and_lists_records_of_all_kinds(
     for record in (timing(), benchmark, comparison):
         history.append(record)
     text = to_text(history)
-    assert "3 records, newest first:" in text
+    assert "\nNewest first:" in text
     assert "per call" in text
     assert "2 compared" in text
     assert len(to_frame(history)) == 1

@@ -448,6 +448,10 @@ def test_what_a_program_uses_is_told_beside_what_it_gets(executable: Any) -> Non
         executable(argument_bytes=4096, output_bytes=0, temporary_bytes=0, alias_bytes=0)
     )
     assert "allocated" not in told
+    (told,) = program_words.about_peak(
+        executable(argument_bytes=4097, output_bytes=0, temporary_bytes=0, alias_bytes=0)
+    )
+    assert "allocated" not in told, "4.00 KiB of 4.00 KiB says nothing"
 
 
 def test_a_long_name_is_cut_in_a_sentence(executable: Any) -> None:

@@ -1,0 +1,45 @@
+// Folds the end of a report where a page is so narrow that it would take more than 400 pixels beside its picture: first
+// titles and sentences, then sentences above a table, the lines of a listing with the smallest shares, and warnings.
+// Where no script runs, and on a wide page, all of them are seen.
+document.querySelectorAll('[data-glance="%KEY%"]').forEach(root => {
+  if (root.folds) return;
+  root.folds = 1;
+  const all = q => [...root.querySelectorAll(q)], more = document.createElement('details');
+  more.innerHTML = '<summary style="white-space:nowrap;overflow:hidden;text-overflow:ellipsis"><\/summary>' +
+    '<div style="margin:2px 0 6px 14px">';
+  const [title, place] = more.children;
+  const height = () => all('[data-jaxmagic]').reduce((sum, n) => sum - !n.closest('details') * n.offsetHeight, root.offsetHeight);
+  // A fold goes by its name, and a sentence by its beginning.
+  const name = n => (n.querySelector('summary') || n).textContent.trim().split(/ *[,:;(]|\.( |$)/)[0];
+  const pieces = all(':scope > details, :scope > div > details, :scope > div > [data-fold]');
+  const lines = all('tr[data-share]').filter(n => !n.closest('details')), body = lines[0]?.parentNode.cloneNode();
+  const table = lines[0]?.closest('table').cloneNode();
+  table?.append(body);
+  // A sentence above a table is its title.
+  const tier = n => {
+    const next = n.nextElementSibling || n.parentNode.nextElementSibling;
+    return n.dataset.fold ? 2 : +[next, next?.firstElementChild].some(k => k?.role === 'group');
+  };
+  const tiers = [0, 1, 2].map(k => pieces.filter(n => tier(n) === k).reverse());
+  tiers.splice(2, 0, [...lines].sort((n, other) => n.dataset.share - other.dataset.share).slice(0, -1));
+  let wide, put = new Map();
+  new ResizeObserver(() => {
+    const now = root.clientWidth;
+    // Nothing is known inside of a closed fold.
+    if (!now || now === wide) return;
+    wide = now;
+    more.remove();
+    for (const [n, before] of put) before.replaceWith(n);
+    put = new Map();
+    for (const n of wide < 480 ? tiers.flat() : []) {
+      if (height() <= 400) return;
+      put.set(n, document.createComment(''));
+      n.replaceWith(put.get(n));
+      const [rows, moved] = [lines, pieces].map(k => k.filter(n => put.has(n)));
+      body?.append(...rows);
+      place.replaceChildren(...rows[0] ? [table] : [], ...moved);
+      title.textContent = 'More: ' + [...rows[0] ? [`${rows.length} lines`] : [], ...moved.map(name)].join(', ');
+      root.append(more);
+    }
+  }).observe(root);
+});
