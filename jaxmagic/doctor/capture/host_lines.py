@@ -166,11 +166,14 @@ def _stack(frame: FrameType | None) -> Iterator[tuple[FrameType, Frame]]:
 
 
 def functions_of(frame: FrameType | None) -> set[Frame]:
-    """Return the user's functions on a stack, each by its first line, without those that called jaxmagic."""
+    """Return the user's functions on a stack, each by its first line, without those that called jaxmagic.
+
+    JAX calls listeners of jaxmagic, too, which call no function of the user's.
+    """
     found: list[Frame] = []
     inside: list[Frame] | None = None
     for current, line in _stack(frame):
-        if is_ours(line):
+        if is_ours(line) and found:
             inside = list(found)
         elif is_users(line):
             found.append(replace(line, line=current.f_code.co_firstlineno))

@@ -154,6 +154,17 @@ def test_the_functions_that_called_jaxmagic_are_not_among_those_of_the_code() ->
 
 
 @pytest.mark.clock
+def test_a_listener_of_jaxmagic_that_jax_calls_hides_no_function() -> None:
+    names: dict[str, Any] = {"functions_of": functions_of, "sys": sys}
+    source = "def listener():\n    return functions_of(sys._getframe(0))\n"
+    exec(compile(source, str(Path(jaxmagic.__file__).with_name("listener.py")), "exec"), names)
+
+    def user() -> Any:
+        return names["listener"]()
+
+    assert "user" in {each.function.rpartition(".")[2] for each in user()}
+
+
 def test_the_time_of_a_function_is_that_between_its_samples() -> None:
     ticks = iter(range(0, 10**9, 1000))
     sampler, seen = LineSampler(interval_ns=1, clock=lambda: next(ticks)), 0
