@@ -164,7 +164,7 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_donor_unknown": lambda: (
         "Which call donated or deleted it is unknown: none was found that the code of this line can see."
     ),
-    "error_earlier": lambda: "The last cell raised no error. This is the last one that was shown before.",
+    "error_earlier": lambda: "The last cell raised no error; this one is of an earlier cell.",
     "error_unknown": lambda error: (
         f"{quoted(error)} is not an error that JAX raised, or there is no explanation for it yet."
     ),
