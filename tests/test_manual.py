@@ -204,5 +204,6 @@ def test_a_live_view_becomes_what_it_shows_below_the_names_of_its_controls(exten
         "out": model(outputs=shown),
         "closed": model(description="A progress bar"),
     }
-    assert still_view(models, "view") == "<p>In a notebook, this view has controls: Show, Unit.</p><b>picture</b>"
+    shows = "<p>In a notebook, this view has controls: Show, Unit.</p><b>picture</b>"
+    assert still_view(models, "view") == f'<div class="still-view">{shows}</div>'
     assert still_view(models, "closed") == still_view(models, "lost") == ""

@@ -38,7 +38,8 @@ def still_view(models: dict[str, Any], root: str) -> str:
     outputs = [output["data"]["text/html"] for each in widgets for output in each.get("outputs", ())]
     if not outputs:
         return ""
-    return f"<p>In a notebook, this view has controls: {', '.join(controls)}.</p>{''.join(outputs)}"
+    sentence = f"<p>In a notebook, this view has controls: {', '.join(controls)}.</p>"
+    return f'<div class="still-view">{sentence}{"".join(outputs)}</div>'
 
 
 def _inside(models: dict[str, Any], root: str) -> Iterator[dict[str, Any]]:

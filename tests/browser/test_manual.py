@@ -66,10 +66,9 @@ def test_no_page_fetches_anything_from_elsewhere() -> None:
 def test_live_views_are_shown_as_pictures(context: Any, watched: Watch) -> None:
     page = context.new_page()
     page.goto((Path(MANUAL or "") / "memory.html").resolve().as_uri())
-    views = page.get_by_text("In a notebook, this view has controls: Show,")
+    views = page.locator(".still-view", has_text="In a notebook, this view has controls: Show,")
     assert views.count() == 2
     for view in views.all():
-        picture = view.locator("xpath=following-sibling::*[1]").locator("canvas, svg").first
-        picture.wait_for()
+        view.locator("canvas, svg").first.wait_for()
     page.close()
     assert watched.take() == ([], [])
