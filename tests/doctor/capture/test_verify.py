@@ -224,6 +224,31 @@ class TestMemory:
         assert donating.alias_size_in_bytes == state.nbytes
         assert kinds(found) == ["donated", "tried_compiled"]
 
+    @pytest.mark.parametrize("given", ["p, m", "p=p, m=m", "m=m, p=p", "p, m=m"])
+    @pytest.mark.parametrize("donated", [("p",), ("m",), ("p", "m")])
+    def test_donated_arrays_meet_the_results_that_they_meet_in_the_call(
+        self, given: str, donated: tuple[str, ...]
+    ) -> None:
+        """XLA gives a donated array to the first result of its size, so that the order of the arguments matters."""
+
+        def both(p: Any, m: Any) -> Any:
+            return p * 2, m * 3
+
+        p, m = jnp.ones((500, 500)), jnp.ones((500, 500))
+        code = f"both = jax.jit(both, donate_argnames={donated})"
+        found = tried("donation", f"both({given})", both=jax.jit(both), p=p, m=m, _code=code)
+
+        def need_bytes(**options: Any) -> int:
+            lowered = eval(f"lower({given})", {"lower": jax.jit(both, **options).lower, "p": p, "m": m})
+            of = lowered.compile().memory_analysis()
+            return (
+                of.argument_size_in_bytes + of.output_size_in_bytes + of.temp_size_in_bytes - of.alias_size_in_bytes
+            )
+
+        assert (found.before_bytes, found.after_bytes) == pytest.approx(
+            (need_bytes(), need_bytes(donate_argnames=donated)), abs=64
+        )
+
     def test_donating_what_cannot_be_used_does_not_survive(self) -> None:
         state, batch = jnp.ones((500, 500)), jnp.ones(8)
         found = tried("donation", "step(state, batch)", step=self.step, state=state, batch=batch, _applies_to="batch")

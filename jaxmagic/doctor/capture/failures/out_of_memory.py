@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import symtable
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -125,12 +124,12 @@ def _call(place: Place, frame: FrameType) -> tuple[Call, tuple[Any, ...], dict[s
         kwargs = {str(each.arg): _value(each.value, frame) for each in node.keywords if each.arg}
         if len(kwargs) < len(node.keywords):
             raise LookupError
-        arguments = dict(inspect.signature(jitted).bind(*args, **kwargs).arguments)
+        call = Call.of(jitted, args, kwargs)
     except (LookupError, TypeError, ValueError):
         raise _Unknown("call") from None
     if any(map(is_tracer, _leaves((args, kwargs)))):
         raise _Unknown("call")
-    return Call(jitted, arguments), args, kwargs
+    return call, args, kwargs
 
 
 def _is_method(node: ast.Attribute, frame: FrameType) -> bool:

@@ -6,7 +6,7 @@ import ast
 import inspect
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .....memory_use.capture.executables import need_of
@@ -19,11 +19,23 @@ class Call(NamedTuple):
 
     Attributes:
         function: the function.
-        arguments: its arguments, by the names of the parameters.
+        arguments: its arguments, by the names of the parameters, in their order.
+        keywords: the parameters whose arguments are given by keyword.
     """
 
     function: Any
     arguments: dict[str, Any]
+    keywords: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, function: Any, args: Iterable[Any], kwargs: Mapping[str, Any]) -> Call:
+        """Return the call of a function with some arguments.
+
+        Raises:
+            TypeError: the function cannot be called so.
+        """
+        arguments = dict(inspect.signature(function).bind(*args, **kwargs).arguments)
+        return cls(function, arguments, frozenset(kwargs).intersection(arguments))
 
     @property
     def own(self) -> Any:
@@ -36,6 +48,11 @@ class Call(NamedTuple):
 
         every = {name: abstract(value) for name, value in self.arguments.items()}
         return {name: value for name, value in every.items() if all(map(_is_abstract, jax.tree.leaves(value)))}
+
+    def in_order(self, names: Collection[str]) -> list[str]:
+        """Return some parameters in the order of their arrays in the program: JAX sorts keywords."""
+        by_keyword = sorted(self.keywords.intersection(names))
+        return [*(each for each in self.arguments if each in names and each not in self.keywords), *by_keyword]
 
     def taking(self, names: Collection[str], function: Any) -> Callable[..., Any]:
         """Return a function that takes some arguments in dictionaries, and calls `function` with these and the rest.
@@ -66,7 +83,7 @@ def jitted_calls(code: TriedCode) -> Iterator[Call]:
             args = [_value(each, code.variables) for each in node.args]
             kwargs = {str(each.arg): _value(each.value, code.variables) for each in node.keywords if each.arg}
             if len(kwargs) == len(node.keywords):
-                yield Call(function, dict(inspect.signature(function).bind(*args, **kwargs).arguments))
+                yield Call.of(function, args, kwargs)
         except (LookupError, TypeError, ValueError):
             continue
 
@@ -95,16 +112,23 @@ def _value(node: ast.expr, variables: Mapping[str, Any]) -> Any:
 def need_with(call: Call, donated: tuple[str, ...]) -> int | None:
     """Return the bytes that a call needs on a device if some arguments are donated; it is compiled, and does not run.
 
+    XLA pairs each donated array with the first result of its size, so the arguments have to stay in their order.
     Arguments that are no arrays stay as they are, and may be static.
     """
     import jax
 
     traced = call.traced()
-    given = {name: value for name, value in traced.items() if name in donated}
-    others = {name: value for name, value in traced.items() if name not in donated}
+    names = call.in_order(traced)
+    positions = [number for number, name in enumerate(names) if name in donated]
+    taking = call.taking(names, call.function)
+
+    def called(*values: Any) -> Any:
+        return taking(dict(zip(names, values, strict=True)))
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a donated buffer is not usable shows in the bytes
-        program, _ = compiled_for(jax.jit(call.taking(traced, call.function), donate_argnums=0), (given, others), {})
+        jitted = jax.jit(called, donate_argnums=positions)
+        program, _ = compiled_for(jitted, tuple(traced[each] for each in names), {})
     return need_of(program).peak_bytes
 
 
