@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from types import MappingProxyType
 
@@ -11,6 +11,7 @@ from ...records.inside import inside, line_of
 from ...xla.buffer_assignment import AssignedBuffer, BufferAllocation, BufferAssignment, Location
 from ...xla.buffer_packing import minimal_live_ranges
 from ...xla.hlo import HloInstruction, HloModule, ShapeIndex
+from ...xla.literals import LEAST_BYTES
 from ...xla.live_ranges import LiveRange, live_ranges
 from ...xla.schedule import Schedule
 from ..record.memory_profile import Allocation, Buffer
@@ -42,7 +43,8 @@ def memory_map(
     described = _Described(module, table, captured)
     end = len(table.order) - 1
     allocations = (_allocation(described, assignment, each, lives, end) for each in assignment.buffer_allocations)
-    return tuple(sorted(allocations, key=lambda each: -each.size_bytes))
+    every = *allocations, *_constants_in_fusions(described, module, end)
+    return tuple(sorted(every, key=lambda each: -each.size_bytes))
 
 
 class _Described:
@@ -85,13 +87,35 @@ class _Described:
 def _users_of_constants(module: HloModule, table: Schedule) -> dict[int, HloInstruction]:
     """Find the first instruction with a source line that uses each constant, which has none of its own."""
     users: dict[int, HloInstruction] = {}
-    for number in table.order:
+    for number in (*table.order, *_in_fusions(module)):
         user = module.instructions[number]
         for operand_id in user.operand_ids if user.stack else ():
             operand = module.instructions.get(operand_id)
             if operand is not None and operand.opcode == "constant" and not operand.stack:
                 users.setdefault(operand_id, user)
     return users
+
+
+def _in_fusions(module: HloModule) -> Iterator[int]:
+    """Yield the instructions of computations without a schedule, which are compiled into the instruction around."""
+    for computation, numbers in module.computations.items():
+        if computation not in module.schedule:
+            yield from numbers
+
+
+def _constants_in_fusions(described: _Described, module: HloModule, end: int) -> Iterator[Allocation]:
+    """Yield the large constants in fusions, such as the weights of a product that XLA leaves to a library.
+
+    The program holds them, but no buffer assignment lists them.
+    """
+    for number in _in_fusions(module):
+        constant = module.instructions[number]
+        size_bytes = constant.size_bytes
+        if constant.opcode == "constant" and size_bytes >= LEAST_BYTES:
+            assigned, life = AssignedBuffer(number, 0, size_bytes), LiveRange(0, end)
+            buffer = described.buffer(Location(number, ()), assigned, life)
+            held = () if buffer is None else (buffer,)
+            yield Allocation(kind="constant", size_bytes=size_bytes, aliased=False, space=0, buffers=held)
 
 
 def _allocation(

@@ -57,6 +57,21 @@ def test_an_array_on_a_device_is_there_twice() -> None:
     assert finding.remedy.facts == {"names": "W", "on_host": ""}
 
 
+@jax.jit
+def total(x):  # type: ignore[no-untyped-def]
+    return jnp.tanh(x @ W).sum()
+
+
+def test_an_array_inside_of_a_fusion_is_there_twice() -> None:
+    """XLA's compiler for the CPU fuses the product with what follows, and no buffer assignment has the constant."""
+    finding = the_one(total, X)
+    assert finding.cost_bytes == SIZE_BYTES
+    assert finding.source == "return jnp.tanh(x @ W).sum()"
+    assert finding.remedy is not None
+    assert finding.remedy.facts == {"names": "W", "on_host": ""}
+    assert jaxmagic.memory_requirement(total, X).constant_bytes == SIZE_BYTES
+
+
 def test_the_pasted_function_has_no_constant_and_computes_the_same() -> None:
     finding = the_one(project, X)
     assert finding.code is not None
