@@ -13,6 +13,7 @@ from ...records.note import Note
 Basis = Literal[
     "measured",  # by a clock, or planned by the compiler
     "estimated",  # computed from something that was measured
+    "at least",  # likewise, of a part of the cost: the rest cannot be told apart
 ]
 
 #: The occasion on which a cost arises.

@@ -25,6 +25,9 @@ _MOST_OF_IT = 0.8
 #: At most this many findings are seen at once.
 _FEW_FINDINGS = 4
 
+#: The sign before a cost that was not measured.
+_ABOUT = {"estimated": "≈ ", "at least": "≥ "}
+
 #: The kinds of evidence that say why something is compiled again, which is the answer.
 _CAUSES = ("doctor.recompile_difference", "doctor.recompile_reason", "doctor.recompile_captured")
 
@@ -128,7 +131,7 @@ def _entry(finding: RuleFinding, diagnosis: Diagnosis, digits: int) -> Entry:
 
 def cost(finding: RuleFinding, diagnosis: Diagnosis, digits: int = 3) -> str:
     """Word what a finding costs, and how that is known."""
-    about = "≈ " if finding.basis == "estimated" else ""
+    about = _ABOUT.get(finding.basis or "", "")
     if finding.cost_bytes is not None:
         return f"{about}{units.size(finding.cost_bytes)}"
     if finding.cost_ns is None:

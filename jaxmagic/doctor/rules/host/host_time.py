@@ -114,8 +114,8 @@ def names_of(evidence: Evidence, *, eager: bool) -> set[str]:
 
 
 def names_of_program(program: Program) -> set[str]:
-    """Return the names under which a program is called: those of its function and of its module."""
-    return {program.executable.name.removeprefix("jit_"), *([program.function] if program.function else [])}
+    """Return the names under which a program is called: those of its module and of its function."""
+    return {program.executable.name.removeprefix("jit_"), *filter(None, (program.function, program.transformed))}
 
 
 def programs_named(name: str, evidence: Evidence) -> list[Program]:

@@ -85,7 +85,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         source=source_at(line),
         evidence=told,
         cost_ns=cost_ns if spared is None else spared.time_ns,
-        basis="estimated",
+        basis="estimated" if transformed is None else "at least",  # tracing in Python counts only in part
         remedy=remedy,
         code=code,
         applies_to=None if transformed is None else transformed.part.function.name,

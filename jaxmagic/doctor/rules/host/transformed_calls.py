@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ....records.call_stack import Frame
 from ....records.cell_names import cells_with
 from ....records.note import note
-from ...record.evidence import Dispatch, Evidence, ModuleLibrary
+from ...record.evidence import Evidence, ModuleLibrary
 from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rewriting.jit_arguments import arguments_of, counted_in, given_by, static_option
 from ..rewriting.jittable import decides_by
-from ..rewriting.syntax import last_name, tree_of, tree_run
+from ..rewriting.syntax import is_jit, last_name, tree_of, tree_run
 from ..rule import source_at
-from .host_time import HostTime, jitted_calls, matters
+from .host_time import HostTime, jitted_calls, matters, names_of_program
 from .syntax import Function, around, assigned, function_around, loop_around
 
 #: Fewer calls per run are no finding.
@@ -24,6 +24,9 @@ MANY = 10
 #: Functions of JAX that return a transformed function. Those of flax.nnx have the same names.
 TRANSFORMS = "vmap", "grad", "value_and_grad", "jacfwd", "jacrev", "hessian"
 
+#: The name of all functions without one.
+_LAMBDA = "<lambda>"
+
 #: What the names of equinox's begin with.
 FILTER = "filter_"
 
@@ -31,8 +34,8 @@ FILTER = "filter_"
 def transformed_calls(rule: str, evidence: Evidence, time: HostTime) -> Iterator[RuleFinding]:
     """Find transformed calls of jitted functions that keep the device waiting."""
     for call in jitted_calls(evidence, time.use):
+        programs = [each for each in evidence.programs or () if call.name in names_of_program(each)]
         cost_ns = call.exposed_ns * time.exposed_scale
-        programs = [each for each in evidence.programs or () if _is_of(call, each)]
         if call.count < MANY or not matters(cost_ns, evidence):
             continue
         if not any(each.transformed for each in programs) or any(each.function for each in programs):
@@ -51,16 +54,15 @@ def transformed_calls(rule: str, evidence: Evidence, time: HostTime) -> Iterator
             line=None if line is None else line.location,
             source=source_at(line),
             cost_ns=cost_ns,
-            basis="estimated",
-            remedy=note("doctor.transformed_calls_remedy", function=call.name, transform=transform),
+            basis="at least",  # transforming in Python counts only in part
+            remedy=note(
+                "doctor.transformed_calls_remedy",
+                function="f" if call.name == _LAMBDA else call.name,
+                transform=transform,
+            ),
             code=code,
             applies_to=call.name,
         )
-
-
-def _is_of(call: Dispatch, program: Program) -> bool:
-    names = program.executable.name.removeprefix("jit_"), program.function, program.transformed
-    return call.name in names
 
 
 def _line(programs: list[Program]) -> Frame | None:
@@ -74,7 +76,9 @@ def _advice(line: Frame, function: str, evidence: Evidence) -> tuple[str, str | 
     nodes = around(line)
     statement = nodes[-1] if nodes else ast.Module([], [])
     calls = [each for each in ast.walk(statement) if isinstance(each, ast.Call)]
-    inline = [each for each in calls if isinstance(each.func, ast.Call) and _transforms(each.func, function)]
+    names = _names_of(function, line.file, evidence)
+    made_here = [each for each in calls if isinstance(each.func, ast.Call)]
+    inline = [each for each in made_here if any(_transforms(each.func, name) for name in names)]
     if len(inline) == 1:
         made = inline[0].func
         assert isinstance(made, ast.Call)
@@ -100,11 +104,11 @@ def made_of(function: str, file: str, evidence: Evidence) -> list[tuple[str | No
     Of ``jax.vmap(jax.grad(f))``, this is the whole: jitted further inside, ``f`` would be transformed in each call.
     Other cells count if those that ran transform the function nowhere.
     """
-    tree = tree_run(file, evidence)
-    return _made_in(tree, function) or _made_in(with_transforms_beside(tree, file), function)
+    tree, names = tree_run(file, evidence), _names_of(function, file, evidence)
+    return _made_in(tree, names) or _made_in(with_transforms_beside(tree, file), names)
 
 
-def _made_in(tree: ast.Module, function: str) -> list[tuple[str | None, ast.Call]]:
+def _made_in(tree: ast.Module, functions: Collection[str]) -> list[tuple[str | None, ast.Call]]:
     nodes = list(ast.walk(tree))
     targets = {
         id(each.value): each.targets[0].id
@@ -112,15 +116,16 @@ def _made_in(tree: ast.Module, function: str) -> list[tuple[str | None, ast.Call
         if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name)
     }
     calls = [each for each in nodes if isinstance(each, ast.Call)]
-    names, found = {function}, list[ast.Call]()
+    names, found = set(functions), list[ast.Call]()
     while True:
         transforming = [each for each in calls if any(_transforms(each, name) for name in names)]
         if len(transforming) == len(found):
             break
         found = transforming
         names |= {targets[id(each)] for each in found if id(each) in targets}
-    inner = {id(each.args[0]) for each in found}
-    passed_on = {each.args[0].id for each in found if isinstance(each.args[0], ast.Name)}
+    given = [_given_to(each) for each in found]
+    inner = set(map(id, given))
+    passed_on = {each.id for each in given if isinstance(each, ast.Name)}
     called = {each.func.id for each in calls if isinstance(each.func, ast.Name)}
     whole = [(targets.get(id(each)), each) for each in found if id(each) not in inner]
     used = [(target, each) for target, each in whole if target not in passed_on or target in called]
@@ -175,13 +180,13 @@ def _jit_beside(transform: ast.expr, library: ModuleLibrary) -> str | None:
 
 def _transformed(made: ast.Call) -> str:
     """Return the name of the function that ``jax.vmap(jax.grad(f))`` or the like transforms."""
-    given = made.args[0]
+    given = _given_to(made)
     return _transformed(given) if isinstance(given, ast.Call) else ast.unparse(given)
 
 
 def call_name(made: ast.Call) -> str:
     """Return a name for a transformed function, such as ``"loss_grad"`` for ``jax.grad(loss)``."""
-    given, transform = made.args[0], (last_name(made.func) or "").removeprefix(FILTER)
+    given, transform = _given_to(made), (last_name(made.func) or "").removeprefix(FILTER)
     function = call_name(given) if isinstance(given, ast.Call) else ast.unparse(given).strip("_")
     return f"{function}_{transform}"
 
@@ -192,8 +197,34 @@ def _transforms(call: ast.expr, function: str) -> bool:
         return False
     if not is_transform(call.func):
         return False
+    given = _given_to(call)
+    return _transforms(given, function) or _is(given, function)
+
+
+def _given_to(call: ast.Call) -> ast.expr:
+    """Return what a transformation gets, without a jit around it: the function in ``jax.vmap(jax.jit(f))``."""
     given = call.args[0]
-    return _transforms(given, function) or (isinstance(given, ast.Name) and given.id == function)
+    while isinstance(given, ast.Call) and given.args and is_jit(given.func):
+        given = given.args[0]
+    return given
+
+
+def _is(given: ast.expr, function: str) -> bool:
+    return (isinstance(given, ast.Name) and given.id == function) or (
+        isinstance(given, ast.Lambda) and function == _LAMBDA
+    )
+
+
+def _names_of(function: str, file: str, evidence: Evidence) -> set[str]:
+    """Return a function's name, and the variables of any cell that hold it jitted, as in ``fast = jax.jit(f)``."""
+    trees = (tree_run(file, evidence), *map(tree_of, cells_with(file)))
+    names = {function}
+    for node in (node for tree in trees if tree is not None for node in ast.walk(tree)):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=jit, args=[given, *_])):
+                if is_jit(jit) and _is(given, function):
+                    names.add(name)
+    return names
 
 
 def is_transform(function: ast.expr) -> bool:

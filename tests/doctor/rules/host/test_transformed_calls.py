@@ -33,10 +33,17 @@ def plain_of_rows(x: Any) -> Any:
     return jnp.tanh(x @ x).sum() * 3
 
 
+def plain_of_held(x: Any) -> Any:
+    return jnp.tanh(x @ x).sum() * 7
+
+
 def plain_in_names(x: Any) -> Any:
     return jnp.tanh(x @ x).sum() * 4
 
 
+lambda_mapped = jax.vmap(jax.jit(lambda x: jnp.tanh(x @ x).sum() * 5))
+held = jax.jit(lambda x: jnp.tanh(x @ x).sum() * 6)
+fast = jax.jit(plain_of_held)
 mapped = jax.vmap(score)
 slope_of_rows = jax.grad(plain_in_names)
 rows_mapped = jax.vmap(slope_of_rows)
@@ -78,6 +85,38 @@ def test_a_function_mapped_before_the_loop_is_found_at_its_call() -> None:
     assert found.verified.outputs_agree
     assert found.source == "return [mapped(x) for _ in range(50)]"
     assert found.code == "mapped = jax.jit(jax.vmap(score))"
+
+
+def run_mapped(x: Any) -> Any:
+    return [lambda_mapped(x) for _ in range(50)]
+
+
+def run_held(x: Any) -> Any:
+    for _ in range(50):
+        y = jax.vmap(held)(x)
+    return y
+
+
+def run_fast(x: Any) -> Any:
+    for _ in range(50):
+        y = jax.vmap(fast)(x)
+    return y
+
+
+@pytest.mark.parametrize(
+    ("run", "code"),
+    [
+        (run_mapped, "lambda_mapped = jax.jit(jax.vmap(jax.jit(lambda x: jnp.tanh(x @ x).sum() * 5)))"),
+        (run_held, "held_vmap = jax.jit(jax.vmap(held))"),
+        (run_fast, "fast_vmap = jax.jit(jax.vmap(fast))"),
+    ],
+)
+@planted
+def test_jitted_functions_without_a_name_of_their_own_are_found(run: Callable[[Any], Any], code: str) -> None:
+    (found,) = found_in(run, X)
+    assert found.found.facts["transform"] == "vmap"
+    assert found.code == code
+    assert found.basis == "at least"
 
 
 @planted
