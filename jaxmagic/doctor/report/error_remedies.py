@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...terminal import printable
 from .quoted import quoted
 
 
@@ -85,6 +86,21 @@ def _write_static(argument: str, type: str, function: str, option: str = "") -> 
         f"{'The argument ' if 'argnums' in option else ''}{quoted(argument)} is a Python {type} where "
         f"{quoted(function)} is called: declare it static{how}. "
         "The function is then compiled once per value."
+    )
+
+
+def _write_in_domain(domain: str, jnp: str, example: str = "") -> str:
+    """Word how to keep an operation in its domain: with the user's own operand, or without code."""
+    if not domain:
+        return (
+            f"Find out for which inputs it does, and replace these before the operation, with {jnp}.where(): one "
+            "behind it leaves NaN in the gradient."
+        )
+    is_operand = domain.startswith(("a divisor", "a base"))
+    how = f": {printable(example)}. A where()" if example else f", with {jnp}.where(): one"
+    return (
+        f"The operation needs {'' if is_operand else 'a value that is '}{domain}. Replace other inputs before it"
+        f"{how} behind the operation leaves NaN in the gradient."
     )
 
 
@@ -255,14 +271,5 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_later_deleted": lambda name, copied="": (
         f"Delete {quoted(name) or 'the array'} after its last use, or keep a copy{copied and f', {quoted(copied)}'}."
     ),
-    "write_in_domain": lambda domain, jnp: (
-        (
-            f"The operation needs {'a value that is ' if not domain.startswith('a ') else ''}{domain}. "
-            if domain
-            else ""
-        )
-        + f"Replace other inputs before it, as in {jnp}.log({jnp}.where(x > 0, x, 1)): a where() behind "
-        "the operation "
-        "leaves NaN in the gradient."
-    ),
+    "write_in_domain": _write_in_domain,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import FrameType, FunctionType, MethodType, ModuleType
 from typing import Any, Protocol
 
@@ -78,10 +78,15 @@ def value_of(node: ast.AST, frame: Names) -> Any:
     return MISSING
 
 
-def called_name(place: Place, frame: FrameType) -> str | None:
+def called_name(place: Place, frame: FrameType, packages: Sequence[str] = ("numpy", "scipy")) -> str | None:
     """Return the full name of a function of NumPy or SciPy that an expression calls, such as ``"numpy.linalg.det"``.
 
     A method is named after the module of its object's class.
+
+    Args:
+        place: the expression.
+        frame: the frame in which it was evaluated.
+        packages: the packages whose functions are named.
     """
     node = place.node.func if isinstance(place.node, ast.Call) else None
     name = module = None
@@ -95,7 +100,7 @@ def called_name(place: Place, frame: FrameType) -> str | None:
             name, module = getattr(function, "__name__", None), _home_of(function)
     if not is_exactly(module, str) or not is_exactly(name, str):
         return None
-    return f"{module}.{name}" if str(module).partition(".")[0] in ("numpy", "scipy") else None
+    return f"{module}.{name}" if str(module).partition(".")[0] in packages else None
 
 
 def _home_of(ufunc: object) -> str | None:

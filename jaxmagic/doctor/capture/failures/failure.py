@@ -132,6 +132,8 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         facts = with_closure(facts, last, users[-2])
     if facts.kind == "leak":
         facts = with_leaked(facts, used(place), last.frame, around)
+    if facts.kind == "nan":
+        facts = replace(facts, said=(*facts.said, ("called", called_name(place, last.frame, ("jax",)) or "")))
     values = tuple(values_in(place.whole, last.frame, around if facts.kind == "leak" else None))
     begun = beginning(facts.traced, users)
     call = None
