@@ -89,6 +89,19 @@ def _write_static(argument: str, type: str, function: str, option: str = "") -> 
     )
 
 
+def _write_functions(functions: str, replacements: str, left: str = "") -> str:
+    """Word which functions of JAX to use in place of which of NumPy."""
+    pairs = zip(functions.split(", "), replacements.split(", "), strict=True)
+    *first, last = (f"{quoted(new)} in place of {quoted(old)}" for old, new in pairs)
+    uses = f"{', '.join(first)}{',' if len(first) > 1 else ''} and {last}" if first else last
+    need = "need" if ", " in left else "needs"
+    rest = (
+        f" {quoted(left)} {need} a NumPy array as well: use a function of JAX in its place, or call it outside of the "
+        "traced function."
+    )
+    return f"Use {uses}.{rest if left else ''}"
+
+
 def _write_in_domain(domain: str, jnp: str, example: str = "") -> str:
     """Word how to keep an operation in its domain: with the user's own operand, or without code."""
     if not domain:
@@ -129,6 +142,7 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_default": _write_default,
     "write_extreme": _write_extreme,
     "write_function": lambda function, replacement: f"Use {replacement} in place of {quoted(function)}.",
+    "write_functions": _write_functions,
     "write_reduced": lambda function, replacement: (
         f"Make the conditions one array, and use {replacement} of this array in place of {function}. It takes no "
         "generator and no list."

@@ -88,7 +88,41 @@ def called_name(place: Place, frame: FrameType, packages: Sequence[str] = ("nump
         frame: the frame in which it was evaluated.
         packages: the packages whose functions are named.
     """
-    node = place.node.func if isinstance(place.node, ast.Call) else None
+    return None if not isinstance(place.node, ast.Call) else _full_name(place.node.func, frame, packages)
+
+
+def functions_called(
+    statement: ast.AST | None, frame: FrameType, packages: Sequence[str] = ("numpy", "scipy")
+) -> dict[str, str]:
+    """Return the functions that a statement calls, as they are written, with their full names.
+
+    That of ``np.vectorize(f)(x)`` is ``"numpy.vectorize()"``, that of ``np.add.reduce(x)`` is ``"numpy.add.reduce"``,
+    and that of a method of an array ``"numpy.ndarray.dot"``.
+    """
+    named: dict[str, str] = {}
+    for each in ast.walk(statement) if statement is not None else ():
+        if not isinstance(each, ast.Call):
+            continue
+        function: ast.expr = each.func
+        behind = ""
+        if isinstance(function, ast.Call):
+            function, behind = function.func, "()"
+        elif isinstance(function, ast.Attribute) and _is_ufunc(value_of(function.value, frame)):
+            behind = f".{function.attr}"
+            function = function.value
+        name = _full_name(function, frame, packages)
+        if name is not None:
+            if isinstance(function, ast.Attribute) and not is_a(value_of(function.value, frame), ModuleType):
+                name = f"{name.partition('.')[0]}.ndarray.{function.attr}"
+            named[ast.unparse(each.func)] = name + behind
+    return named
+
+
+def _is_ufunc(value: object) -> bool:
+    return bool(of_type("__name__", type(value)) == "ufunc")
+
+
+def _full_name(node: ast.expr, frame: FrameType, packages: Sequence[str]) -> str | None:
     name = module = None
     if isinstance(node, ast.Attribute):
         owner, name = value_of(node.value, frame), node.attr
@@ -96,7 +130,7 @@ def called_name(place: Place, frame: FrameType, packages: Sequence[str] = ("nump
     elif isinstance(node, ast.Name):
         function = value_of(node, frame)
         name, module = attribute(function, "__name__"), attribute(function, "__module__")
-        if of_type("__name__", type(function)) == "ufunc":
+        if _is_ufunc(function):
             name, module = getattr(function, "__name__", None), _home_of(function)
     if not is_exactly(module, str) or not is_exactly(name, str):
         return None
