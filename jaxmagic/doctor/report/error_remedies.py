@@ -96,8 +96,8 @@ def _write_functions(functions: str, replacements: str, left: str = "") -> str:
     uses = f"{', '.join(first)}{',' if len(first) > 1 else ''} and {last}" if first else last
     need = "need" if ", " in left else "needs"
     rest = (
-        f" {quoted(left)} {need} a NumPy array as well: use a function of JAX in its place, or call it outside of the "
-        "traced function."
+        f" {quoted(left)} {need} a NumPy array as well: use a function of JAX in its place, or call it outside of "
+        "the traced function."
     )
     return f"Use {uses}.{rest if left else ''}"
 

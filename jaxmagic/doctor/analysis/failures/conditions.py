@@ -9,9 +9,9 @@ from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import MOST_VALUES, Expression, call, expression_of, spelled, value_named, with_imports
+from .known_values.static_argument import library_remedy, static_argument, write_static
 from .origin import evidence_of
 from .selection import may_be_traced, may_diverge, rewritten
-from .static_argument import library_remedy, static_argument, write_static
 
 #: Statements and expressions with a condition.
 _TESTING = ast.If, ast.While, ast.Assert, ast.IfExp

@@ -8,8 +8,9 @@ from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import Expression, call, expression_of, spelled, value_named, with_imports
+from .known_values.size_use import SizeUse, size_use
+from .known_values.static_argument import StaticArgument, library_remedy, static_argument, write_static
 from .origin import evidence_of
-from .static_argument import library_remedy, static_argument, write_static
 
 #: Functions of Python's ``math`` that ``jax.numpy`` has, too, with its name for each.
 MATH = {
@@ -122,6 +123,9 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     need = _need(failure, failing)
     name = need.rpartition(".")[2]
     static = static_argument(failure, failing)
+    size = "" if failing is None or failure.library is not None else size_use(failure, failing)
+    if size and (need in ("int", "round") or name in ("item", "tolist") or need.startswith("math.")):
+        return _known_number(failure, static, size)
     if failure.library is not None:
         if failure.selector is not None and static is not None and failure.detail not in ("float", "complex"):
             return write_static(failure, static)
@@ -156,6 +160,18 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if need == "slice":
         update = failing is not None and isinstance(failing.node, ast.Call)  # x.at[i:j].set(y)
         return note("doctor.write_slice", lax=lax, update=update), None
+    return _known_number(failure, static, "size")
+
+
+def _known_number(failure: Failure, static: StaticArgument | None, size: SizeUse) -> tuple[Note, str | None]:
+    """Return the advice for a number that has to be known during tracing, converted or not."""
+    lax = spelled(failure, "jax.lax")
+    if static is not None and static.certain == "yes":
+        return write_static(failure, static)
+    if size == "range":
+        return note("doctor.write_fori", lax=lax), None
+    if size == "slice":
+        return note("doctor.write_slice", lax=lax), None
     if static is not None:
         function = failure.traced.function if failure.traced is not None else ""
         return note("doctor.write_static_perhaps", argument=static.name, function=function), None
