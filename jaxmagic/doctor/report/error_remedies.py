@@ -282,6 +282,9 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         f"Use what {quoted(called) or 'the donating call'} returned in place of {quoted(name) or 'the array'}, "
         f"or pass it a copy{copied and f', {quoted(copied)}'}, or do not donate this argument."
     ),
+    "write_kept_copy": lambda location, name, copied: (
+        f"Keep a copy at {location}: {printable(copied)} in place of {quoted(name)}. Or do not donate this argument."
+    ),
     "write_later_deleted": lambda name, copied="": (
         f"Delete {quoted(name) or 'the array'} after its last use, or keep a copy{copied and f', {quoted(copied)}'}."
     ),

@@ -161,6 +161,10 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         f"Probably donated by {printable(call)}"
         f"{' itself, when this line ran before with the same array' if same_line else ', in an earlier round'}."
     ),
+    "error_kept": lambda statement, location, name: (
+        f"It is kept at {location} ({quoted(statement)}), which copies no array: donating {quoted(name)} deletes it, "
+        "too."
+    ),
     "error_donor_unknown": lambda: (
         "Which call donated or deleted it is unknown: none was found that the code of this line can see."
     ),

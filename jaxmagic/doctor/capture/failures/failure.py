@@ -168,6 +168,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         detail=", ".join([*deleted, *shared]) or _named(facts, place, last.frame),
         donated_by=donors.calls,
         donated_before=donors.before,
+        kept=donors.kept,
         decides=decision_of(place, last.frame, running) if facts.kind == "bool" else None,
         selector=_selector(facts, users, entries, around),
         names=module_names(last.frame),
