@@ -18,9 +18,15 @@ def _gradient(jnp: str, gradient: bool) -> str:
     )
 
 
-def _write_selection(jnp: str, lax: str, gradient: bool = False) -> str:
+def _unchained(chain: str, whole: str) -> str:
+    """Word how a chained comparison, which Python cuts into two conditions, becomes one condition."""
+    return f"Write {printable(chain)} as {printable(whole)}. " if chain else ""
+
+
+def _write_selection(jnp: str, lax: str, gradient: bool = False, chain: str = "", whole: str = "") -> str:
     return (
-        f"Choose between two results with {jnp}.where(condition, a, b), which computes both, or with "
+        f"{_unchained(chain, whole)}Choose between two results with {jnp}.where(condition, a, b), which computes "
+        "both, or with "
         f"{lax}.cond(condition, f, g, x), which runs one of two functions."
         f"{_gradient(jnp, gradient)}"
     )
@@ -56,9 +62,10 @@ def _write_decided(decides: str, jax: str, jnp: str, lax: str) -> str:
     return ways[decides]
 
 
-def _write_logical(function: str, operator: str) -> str:
+def _write_logical(function: str, operator: str, chain: str = "", whole: str = "") -> str:
     what = f"{function}(…) in place of {operator}" if operator else f"{function}(a < b, b < c) in place of a < b < c"
-    return f"Write {what}. Where the result decides what is computed, use where(), cond() or while_loop() as well."
+    how = _unchained(chain, whole) or f"Write {what}. "
+    return f"{how}Where the result decides what is computed, use where(), cond() or while_loop() as well."
 
 
 def _write_extreme(function: str, replacement: str, whole: str) -> str:
@@ -120,9 +127,9 @@ def _write_in_domain(domain: str, jnp: str, example: str = "") -> str:
 REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_selection": _write_selection,
     "write_decided": _write_decided,
-    "write_while": lambda lax: (
-        f"Use {lax}.while_loop(condition, body, state): both functions take the state, and body returns the next "
-        "one. jax.grad does not work through it."
+    "write_while": lambda lax, chain="", whole="": (
+        f"{_unchained(chain, whole)}Use {lax}.while_loop(condition, body, state): both functions take the state, and "
+        "body returns the next one. jax.grad does not work through it."
     ),
     "write_assert": lambda: (
         "Check values with jax.experimental.checkify.check() and checkify.checkify(f), or outside of the traced "
@@ -201,9 +208,14 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         f"Use {lax}.fori_loop(0, n, body, init), where body(i, carry) returns the next carry. jax.grad needs an n "
         "that is static."
     ),
-    "write_index": lambda jnp: (
-        f"Make the sequence an array: {jnp}.array(items)[i]. An index that is out of range is then clamped, not an "
-        "error. Functions are chosen with jax.lax.switch(i, functions, x)."
+    "write_index": lambda jnp, items="items", index="i": (
+        f"Make the sequence an array: {jnp}.array({printable(items)})[{printable(index)}]. An index that is out of "
+        f"range is then clamped, not an error. Functions are chosen with "
+        f"jax.lax.switch({printable(index)}, functions, x)."
+    ),
+    "write_switch": lambda items, index, lax, given="": (
+        f"Functions are chosen with {lax}.switch({printable(index)}, {printable(items)}"
+        f"{', ' if given else ''}{printable(given)}). An index that is out of range is then clamped, not an error."
     ),
     "write_slice": lambda lax, update=False: (
         (

@@ -97,6 +97,10 @@ def _depends(function: str, location: str, transform: str, arguments: str) -> st
 ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_condition": _condition,
     "error_number": _number,
+    "error_sized": lambda function: (
+        f"How many elements {quoted(function)} returns depends on traced values, so the shape of its result is "
+        "unknown."
+    ),
     "error_numpy": _numpy,
     "error_mask": _mask,
     "error_static": _static,

@@ -51,15 +51,13 @@ _LENGTHS = {"bincount": "length", "repeat": "total_repeat_length"}
 def explain_number(failure: Failure) -> RuleFinding:
     """Explain ``ConcretizationTypeError``, ``TracerIntegerConversionError``, and sizes that are traced."""
     failing = expression_of(failure)
+    value, need = "" if failing is None else _value(failure, failing), _need(failure, failing)
     remedy, code = _remedy(failure, failing)
+    sized = remedy.kind == "doctor.write_sized"
+    found = note("doctor.error_number", value=value, type=failure.type or "", need=need)
     return RuleFinding(
         rule="error",
-        found=note(
-            "doctor.error_number",
-            value="" if failing is None else _value(failure, failing),
-            type=failure.type or "",
-            need=_need(failure, failing),
-        ),
+        found=note("doctor.error_sized", function=need) if sized else found,
         line=failure.line,
         source=failure.source,
         evidence=evidence_of(failure),
@@ -156,7 +154,7 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if need == "range":
         return note("doctor.write_fori", lax=lax), None
     if need == "index":
-        return note("doctor.write_index", jnp=jnp), _indexed(failure, failing)
+        return _choice(failure, failing, jnp), _indexed(failure, failing)
     if need == "slice":
         update = failing is not None and isinstance(failing.node, ast.Call)  # x.at[i:j].set(y)
         return note("doctor.write_slice", lax=lax, update=update), None
@@ -222,6 +220,18 @@ def replaced(failure: Failure, failing: Expression | None, replacement: str) -> 
         return None
     code = failing.with_node(call(replacement, *failing.node.args))
     return None if code is None else with_imports(failure, code, "jax.numpy")
+
+
+def _choice(failure: Failure, failing: Expression | None, jnp: str) -> Note:
+    """Return the advice for an index of a Python sequence: with an array, or with a function of JAX for functions."""
+    node = None if failing is None else failing.node
+    if failing is None or not isinstance(node, ast.Subscript):
+        return note("doctor.write_index", jnp=jnp)
+    items, index = ast.unparse(node.value), ast.unparse(node.slice)
+    if isinstance(failing.parent, ast.Call) and failing.parent.func is node:
+        given = ", ".join(ast.unparse(each) for each in failing.parent.args)
+        return note("doctor.write_switch", items=items, index=index, given=given, lax=spelled(failure, "jax.lax"))
+    return note("doctor.write_index", jnp=jnp, items=items, index=index)
 
 
 def _indexed(failure: Failure, failing: Expression | None) -> str | None:
