@@ -139,6 +139,23 @@ class Escape:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A statement that kept an array under another name, which a call donated later.
+
+    Attributes:
+        statement: the statement, or its first line.
+        location: its line, such as ``"cell 3:9"``.
+        name: what it keeps, as it is written: ``"state"`` in ``best = state``.
+        is_array: whether that is the array itself, rather than a container or a pytree with it.
+    """
+
+    statement: str
+    location: str
+    name: str
+    is_array: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """A leaf or a node at which two pytrees differ.
 
@@ -216,6 +233,7 @@ class Failure:
         differences: where two pytrees or types differ.
         donated_by: calls that may have donated the array, as they are written.
         donated_before: whether they donated it when they ran before: in this run, they come only later.
+        kept: the statement that kept the array under another name before they donated it, if there is one.
         names: the names under which the user's code knows modules, such as ``{"jax.numpy": "jnp"}``.
         alive: the largest arrays that were alive, with the names that hold them, when the error was explained.
         alive_bytes: the size of each of these arrays.
@@ -252,6 +270,7 @@ class Failure:
     differences: tuple[Difference, ...] = ()
     donated_by: tuple[str, ...] = ()
     donated_before: bool = False
+    kept: Kept | None = None
     names: tuple[tuple[str, str], ...] = ()
     alive: tuple[str, ...] = ()
     alive_bytes: tuple[int, ...] = ()

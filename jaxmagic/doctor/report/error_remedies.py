@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...terminal import printable
 from .quoted import quoted
 
 
@@ -17,9 +18,15 @@ def _gradient(jnp: str, gradient: bool) -> str:
     )
 
 
-def _write_selection(jnp: str, lax: str, gradient: bool = False) -> str:
+def _unchained(chain: str, whole: str) -> str:
+    """Word how a chained comparison, which Python cuts into two conditions, becomes one condition."""
+    return f"Write {printable(chain)} as {printable(whole)}. " if chain else ""
+
+
+def _write_selection(jnp: str, lax: str, gradient: bool = False, chain: str = "", whole: str = "") -> str:
     return (
-        f"Choose between two results with {jnp}.where(condition, a, b), which computes both, or with "
+        f"{_unchained(chain, whole)}Choose between two results with {jnp}.where(condition, a, b), which computes "
+        "both, or with "
         f"{lax}.cond(condition, f, g, x), which runs one of two functions."
         f"{_gradient(jnp, gradient)}"
     )
@@ -55,9 +62,10 @@ def _write_decided(decides: str, jax: str, jnp: str, lax: str) -> str:
     return ways[decides]
 
 
-def _write_logical(function: str, operator: str) -> str:
+def _write_logical(function: str, operator: str, chain: str = "", whole: str = "") -> str:
     what = f"{function}(…) in place of {operator}" if operator else f"{function}(a < b, b < c) in place of a < b < c"
-    return f"Write {what}. Where the result decides what is computed, use where(), cond() or while_loop() as well."
+    how = _unchained(chain, whole) or f"Write {what}. "
+    return f"{how}Where the result decides what is computed, use where(), cond() or while_loop() as well."
 
 
 def _write_extreme(function: str, replacement: str, whole: str) -> str:
@@ -88,12 +96,40 @@ def _write_static(argument: str, type: str, function: str, option: str = "") -> 
     )
 
 
+def _write_functions(functions: str, replacements: str, left: str = "") -> str:
+    """Word which functions of JAX to use in place of which of NumPy."""
+    pairs = zip(functions.split(", "), replacements.split(", "), strict=True)
+    *first, last = (f"{quoted(new)} in place of {quoted(old)}" for old, new in pairs)
+    uses = f"{', '.join(first)}{',' if len(first) > 1 else ''} and {last}" if first else last
+    need = "need" if ", " in left else "needs"
+    rest = (
+        f" {quoted(left)} {need} a NumPy array as well: use a function of JAX in its place, or call it outside of "
+        "the traced function."
+    )
+    return f"Use {uses}.{rest if left else ''}"
+
+
+def _write_in_domain(domain: str, jnp: str, example: str = "") -> str:
+    """Word how to keep an operation in its domain: with the user's own operand, or without code."""
+    if not domain:
+        return (
+            f"Find out for which inputs it does, and replace these before the operation, with {jnp}.where(): one "
+            "behind it leaves NaN in the gradient."
+        )
+    is_operand = domain.startswith(("a divisor", "a base"))
+    how = f": {printable(example)}. A where()" if example else f", with {jnp}.where(): one"
+    return (
+        f"The operation needs {'' if is_operand else 'a value that is '}{domain}. Replace other inputs before it"
+        f"{how} behind the operation leaves NaN in the gradient."
+    )
+
+
 REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_selection": _write_selection,
     "write_decided": _write_decided,
-    "write_while": lambda lax: (
-        f"Use {lax}.while_loop(condition, body, state): both functions take the state, and body returns the next "
-        "one. jax.grad does not work through it."
+    "write_while": lambda lax, chain="", whole="": (
+        f"{_unchained(chain, whole)}Use {lax}.while_loop(condition, body, state): both functions take the state, and "
+        "body returns the next one. jax.grad does not work through it."
     ),
     "write_assert": lambda: (
         "Check values with jax.experimental.checkify.check() and checkify.checkify(f), or outside of the traced "
@@ -113,6 +149,7 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_default": _write_default,
     "write_extreme": _write_extreme,
     "write_function": lambda function, replacement: f"Use {replacement} in place of {quoted(function)}.",
+    "write_functions": _write_functions,
     "write_reduced": lambda function, replacement: (
         f"Make the conditions one array, and use {replacement} of this array in place of {function}. It takes no "
         "generator and no list."
@@ -171,9 +208,14 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         f"Use {lax}.fori_loop(0, n, body, init), where body(i, carry) returns the next carry. jax.grad needs an n "
         "that is static."
     ),
-    "write_index": lambda jnp: (
-        f"Make the sequence an array: {jnp}.array(items)[i]. An index that is out of range is then clamped, not an "
-        "error. Functions are chosen with jax.lax.switch(i, functions, x)."
+    "write_index": lambda jnp, items="items", index="i": (
+        f"Make the sequence an array: {jnp}.array({printable(items)})[{printable(index)}]. An index that is out of "
+        f"range is then clamped, not an error. Functions are chosen with "
+        f"jax.lax.switch({printable(index)}, functions, x)."
+    ),
+    "write_switch": lambda items, index, lax, given="": (
+        f"Functions are chosen with {lax}.switch({printable(index)}, {printable(items)}"
+        f"{', ' if given else ''}{printable(given)}). An index that is out of range is then clamped, not an error."
     ),
     "write_slice": lambda lax, update=False: (
         (
@@ -252,17 +294,11 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         f"Use what {quoted(called) or 'the donating call'} returned in place of {quoted(name) or 'the array'}, "
         f"or pass it a copy{copied and f', {quoted(copied)}'}, or do not donate this argument."
     ),
+    "write_kept_copy": lambda location, name, copied: (
+        f"Keep a copy at {location}: {printable(copied)} in place of {quoted(name)}. Or do not donate this argument."
+    ),
     "write_later_deleted": lambda name, copied="": (
         f"Delete {quoted(name) or 'the array'} after its last use, or keep a copy{copied and f', {quoted(copied)}'}."
     ),
-    "write_in_domain": lambda domain, jnp: (
-        (
-            f"The operation needs {'a value that is ' if not domain.startswith('a ') else ''}{domain}. "
-            if domain
-            else ""
-        )
-        + f"Replace other inputs before it, as in {jnp}.log({jnp}.where(x > 0, x, 1)): a where() behind "
-        "the operation "
-        "leaves NaN in the gradient."
-    ),
+    "write_in_domain": _write_in_domain,
 }

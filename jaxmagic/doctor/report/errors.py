@@ -97,6 +97,10 @@ def _depends(function: str, location: str, transform: str, arguments: str) -> st
 ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_condition": _condition,
     "error_number": _number,
+    "error_sized": lambda function: (
+        f"How many elements {quoted(function)} returns depends on traced values, so the shape of its result is "
+        "unknown."
+    ),
     "error_numpy": _numpy,
     "error_mask": _mask,
     "error_static": _static,
@@ -160,6 +164,10 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_donor_before": lambda call, same_line=True: (
         f"Probably donated by {printable(call)}"
         f"{' itself, when this line ran before with the same array' if same_line else ', in an earlier round'}."
+    ),
+    "error_kept": lambda statement, location, name: (
+        f"It is kept at {location} ({quoted(statement)}), which copies no array: donating {quoted(name)} deletes it, "
+        "too."
     ),
     "error_donor_unknown": lambda: (
         "Which call donated or deleted it is unknown: none was found that the code of this line can see."

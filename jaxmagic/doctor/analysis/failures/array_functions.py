@@ -24,7 +24,13 @@ _SHARED = frozenset((
     "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum", "swapaxes", "tan", "tanh", "tensordot",
     "tile", "trace", "transpose", "tril", "triu", "var", "vstack", "where", "zeros_like", "ceil", "expand_dims",
     "average", "convolve", "corrcoef", "cov", "interp", "nanmax", "nanmean", "nanmin", "nansum", "percentile",
-    "quantile", "take", "trapezoid", "vdot",
+    "quantile", "take", "trapezoid", "vdot", "absolute", "arccosh", "arcsinh", "arctanh", "array_split", "atleast_1d",
+    "cbrt", "column_stack", "conj", "copysign", "count_nonzero", "degrees", "digitize", "dstack", "exp2", "fabs",
+    "fliplr", "flipud", "floor_divide", "fmod", "full", "gradient", "greater_equal", "heaviside", "imag", "isclose",
+    "isinf", "less_equal", "logaddexp", "logical_xor", "meshgrid", "nan_to_num", "nanstd", "nanvar", "not_equal",
+    "ptp", "rad2deg", "radians", "real", "remainder", "rint", "rot90", "searchsorted", "select", "sinc", "split",
+    "take_along_axis", "true_divide", "trunc", "unwrap", "bool_", "float16", "float32", "int8", "int16", "int32",
+    "uint8", "uint32",
     *(f"linalg.{name}" for name in (
         "cholesky", "cond", "det", "eigh", "eigvalsh", "inv", "lstsq", "matrix_power", "matrix_rank", "norm", "pinv",
         "qr", "slogdet", "solve", "svd",
@@ -36,40 +42,41 @@ _SHARED = frozenset((
 # fmt: on
 
 #: Those of them that take a list of arrays, or a list of sizes or axes; the others take arrays alone.
-_WITH_LISTS = frozenset(
-    (
-        "array",
-        "asarray",
-        "broadcast_to",
-        "concatenate",
-        "einsum",
-        "expand_dims",
-        "flip",
-        "hstack",
-        "moveaxis",
-        "pad",
-        "reshape",
-        "roll",
-        "squeeze",
-        "stack",
-        "tensordot",
-        "tile",
-        "transpose",
-        "vstack",
-    )
-)
+# fmt: off
+_WITH_LISTS = frozenset((
+    "array", "array_split", "asarray", "broadcast_to", "column_stack", "concatenate", "dstack", "einsum",
+    "expand_dims", "flip", "full", "hstack", "moveaxis", "pad", "reshape", "roll", "select", "split", "squeeze",
+    "stack", "tensordot", "tile", "transpose", "vstack",
+))
+# fmt: on
 
 #: Keywords that mean the same in both.
-_KEYWORDS = {"axis", "keepdims"}
+_KEYWORDS = {"axis", "keepdims", "ddof"}
+
+#: Functions that take the type of the result in both.
+_WITH_DTYPE = "array", "asarray", "full", "full_like", "ones_like", "zeros_like", "sum", "mean", "prod", "cumsum"
+
+#: Types that JAX has, too; 64 bits are an option of it.
+_DTYPES = "float32", "float16", "int32", "int16", "int8", "uint8", "uint32", "bool", "bool_"
+
+#: Methods of arrays with other arguments than the function of the same name.
+_OWN_METHODS = "reshape", "transpose"
+
+#: Expressions of which Python 3.12 and later do not say which part failed.
+_COMPREHENSIONS = ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
+
+#: Functions of NumPy that use no elements, and attributes that are known during tracing.
+_ABOUT = "shape", "ndim", "size", "dtype", "result_type", "issubdtype", "isscalar", "iscomplexobj"
 
 
 def explain_numpy(failure: Failure) -> RuleFinding:
     """Explain ``TracerArrayConversionError``."""
     failing = expression_of(failure)
+    function = _need(failing)  # before the expression is rewritten
     remedy, code = _numpy_remedy(failure, failing)
     return RuleFinding(
         rule="error",
-        found=note("doctor.error_numpy", function=_need(failing), type=failure.type or ""),
+        found=note("doctor.error_numpy", function=function, type=failure.type or ""),
         line=failure.line,
         source=failure.source,
         evidence=evidence_of(failure),
@@ -95,14 +102,7 @@ def _numpy_remedy(failure: Failure, failing: Expression | None) -> tuple[Note, s
     full, jnp = failure.detail or "", spelled(failure, "jax.numpy")
     name = full.removeprefix("numpy.")
     if failing is not None and full.startswith("numpy.") and name in _SHARED:
-        code = None
-        given = _given(failure, failing.node, name, jnp)
-        if isinstance(failing.node, ast.Call) and given is not None:
-            new = call(f"{jnp}.{name}", *given)
-            new.keywords = failing.node.keywords
-            code = failing.with_node(new)
-        code = None if code is None else with_imports(failure, code, "jax.numpy")
-        return note("doctor.write_function", function=called, replacement=f"{jnp}.{name}"), code
+        return _all_replaced(failure, failing, jnp)
     if full.startswith("numpy.random.") or called.startswith(f"{spelled(failure, 'numpy')}.random."):
         return note("doctor.write_random", function=called, jax=spelled(failure, "jax")), None
     if full.startswith("scipy."):
@@ -111,12 +111,82 @@ def _numpy_remedy(failure: Failure, failing: Expression | None) -> tuple[Note, s
         return note("doctor.write_library", function=called or failure.library.function), None
     if failing is not None and isinstance(failing.node, ast.Subscript):
         return note("doctor.write_indexed_array", array=ast.unparse(failing.node.value), jnp=jnp), None
+    if failing is not None and isinstance(failing.node, _COMPREHENSIONS):
+        remedy, code = _all_replaced(failure, failing, jnp)
+        if remedy.facts["functions"]:
+            return remedy, code
     return note("doctor.write_no_numpy", jnp=jnp), None
+
+
+def _all_replaced(failure: Failure, failing: Expression, jnp: str) -> tuple[Note, str | None]:
+    """Replace the functions of NumPy, and the methods of its arrays, that get traced values in the failing statement.
+
+    There is no code if one of them cannot be replaced: it would fail next.
+    """
+    named = {text: full for text, full in failure.said if full.startswith(("numpy.", "scipy."))}
+    functions: dict[str, str] = {}
+    left: dict[str, None] = {}
+    complete = True
+    for each in _inner_first(failing.statement):
+        if not isinstance(each, ast.Call) or not _gets_traced(failure, failing, each):
+            continue
+        text = ast.unparse(each.func)
+        module, _, own = named.get(text, "").partition(".")
+        text = text.replace(", ", ",")  # it is one of a list
+        complete = complete and not _needs_number(each) and not _is_method_of_made(failure, failing, each, named)
+        if not module or own in _ABOUT:
+            continue
+        method = own.removeprefix("ndarray.") if own.startswith("ndarray.") else ""
+        function = method or own
+        if module != "numpy" or function not in _SHARED or method in _OWN_METHODS:
+            left[text] = None
+            continue
+        functions[text] = f"{jnp}.{function}"
+        given = _given(failure, each, function, jnp)
+        complete = complete and given is not None
+        if given is not None:
+            owner = [each.func.value] if method and isinstance(each.func, ast.Attribute) else []
+            each.func, each.args = call(f"{jnp}.{function}").func, [*owner, *given]
+    code = failing.with_node(failing.node) if complete and not left and isinstance(failing.node, ast.expr) else None
+    code = None if code is None else with_imports(failure, code, "jax.numpy")
+    remedy = note(
+        "doctor.write_functions",
+        functions=", ".join(functions),
+        replacements=", ".join(functions.values()),
+        left=", ".join(left),
+    )
+    return remedy, code
+
+
+def _is_method_of_made(failure: Failure, failing: Expression, node: ast.Call, named: dict[str, str]) -> bool:
+    """Return whether a call is of a method of an array that NumPy made of other values, as in ``np.ones(3).dot``."""
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    made = isinstance(owner, ast.Call) and ast.unparse(owner.func) in named
+    return made and owner is not None and not _gets_traced(failure, failing, owner)
+
+
+def _inner_first(statement: ast.AST) -> list[ast.AST]:
+    """Return the nodes of a statement, each behind those inside of it."""
+    return [*(part for each in ast.iter_child_nodes(statement) for part in _inner_first(each)), statement]
+
+
+def _gets_traced(failure: Failure, failing: Expression, node: ast.AST) -> bool:
+    """Return whether an expression computes with a traced value, rather than with its shape or dtype."""
+    if node is failing.node:
+        return True
+    if isinstance(node, ast.Attribute) and node.attr in _ABOUT:
+        return False
+    if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("len", *_ABOUT):
+        return False
+    named = isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
+    if named and value_named(failure, ast.unparse(node)) is not None:
+        return True
+    return any(_gets_traced(failure, failing, each) for each in ast.iter_child_nodes(node))
 
 
 def _given(failure: Failure, node: ast.AST, name: str, jnp: str) -> list[ast.expr] | None:
     """Return the arguments for the function of ``jax.numpy``, with arrays in place of lists; ``None`` if unknown."""
-    if not isinstance(node, ast.Call) or not {each.arg for each in node.keywords} <= _KEYWORDS:
+    if not isinstance(node, ast.Call) or not all(_is_shared(name, each) for each in node.keywords):
         return None
     if name in _WITH_LISTS:
         return node.args
@@ -127,6 +197,19 @@ def _given(failure: Failure, node: ast.AST, name: str, jnp: str) -> list[ast.exp
         return None  # it may be a list
     lists = ast.List | ast.ListComp
     return [call(f"{jnp}.array", each) if isinstance(each, lists) else each for each in node.args]
+
+
+def _is_shared(name: str, keyword: ast.keyword) -> bool:
+    """Return whether a keyword of a function means the same in NumPy and in JAX."""
+    if keyword.arg == "dtype":
+        return name in _WITH_DTYPE and ast.unparse(keyword.value).strip("'").rpartition(".")[2] in _DTYPES
+    return keyword.arg in _KEYWORDS
+
+
+def _needs_number(node: ast.Call) -> bool:
+    """Return whether a call makes a Python number: it would fail next."""
+    text = ast.unparse(node.func)
+    return text in ("float", "int", "bool", "complex") or text.rpartition(".")[2] in ("item", "tolist")
 
 
 def explain_mask(failure: Failure) -> RuleFinding:

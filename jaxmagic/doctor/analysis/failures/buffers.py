@@ -6,7 +6,7 @@ import ast
 
 from ....records.cell_names import place_known_as
 from ....records.note import Note, note
-from ...record.failure import Failure
+from ...record.failure import Failure, Kept
 from ...record.finding import RuleFinding
 from .expression import spelled
 from .origin import evidence_of, place
@@ -72,6 +72,8 @@ def explain_deleted(failure: Failure) -> RuleFinding:
     if not evidence:
         evidence = [note("doctor.error_donor_unknown")]
     name, called = _donated(failure)
+    if failure.kept is not None:
+        evidence.append(_kept(failure.kept))
     jnp = spelled(failure, "jax.numpy")
     array = name in _deleted(failure)
     copied = f"{name}.copy()" if array else f"{spelled(failure, 'jax')}.tree.map({jnp}.copy, {name})"
@@ -81,10 +83,27 @@ def explain_deleted(failure: Failure) -> RuleFinding:
         line=failure.line,
         source=failure.source,
         evidence=(*evidence, *evidence_of(failure)),
-        remedy=note("doctor.write_later_deleted", name=name, copied=copied if name else "")
+        remedy=_copied_where_kept(failure, failure.kept)
+        if failure.kept is not None
+        else note("doctor.write_later_deleted", name=name, copied=copied if name else "")
         if failure.donated_by and all(map(_is_deletion, failure.donated_by))
         else note("doctor.write_reassigned", name=name, called=called, copied=copied if name else ""),
     )
+
+
+def _kept(kept: Kept) -> Note:
+    return note("doctor.error_kept", statement=kept.statement, location=kept.location, name=kept.name)
+
+
+def _copied_where_kept(failure: Failure, kept: Kept) -> Note:
+    """Return the advice to keep a copy in place of the array that is donated later."""
+    jnp = spelled(failure, "jax.numpy")
+    copied = (
+        f"{jnp}.copy({kept.name})"
+        if kept.is_array
+        else f"{spelled(failure, 'jax')}.tree.map({jnp}.copy, {kept.name})"
+    )
+    return note("doctor.write_kept_copy", location=kept.location, name=kept.name, copied=copied)
 
 
 def _suspect(failure: Failure, call: str) -> Note:

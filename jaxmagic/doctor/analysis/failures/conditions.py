@@ -9,9 +9,12 @@ from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import MOST_VALUES, Expression, call, expression_of, spelled, value_named, with_imports
+from .known_values.static_argument import library_remedy, static_argument, write_static
 from .origin import evidence_of
 from .selection import may_be_traced, may_diverge, rewritten
-from .static_argument import library_remedy, static_argument, write_static
+
+#: What makes a chained comparison more than comparisons of arrays, each of which is computed once.
+_NOT_TWICE = ast.NamedExpr | ast.Await | ast.List | ast.Tuple | ast.Dict | ast.In | ast.NotIn | ast.Is | ast.IsNot
 
 #: Statements and expressions with a condition.
 _TESTING = ast.If, ast.While, ast.Assert, ast.IfExp
@@ -112,10 +115,11 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     python = None if failing is None else _python_operand(failure, failing)
     if python is not None:
         return note("doctor.write_nested", python=python, jnp=jnp, lax=lax, gradient=True), None
+    chain, whole = _unchained(failing)
     if use in ("if", "if … else", "match"):
-        return note("doctor.write_selection", jnp=jnp, lax=lax, gradient=gradient), code
+        return note("doctor.write_selection", jnp=jnp, lax=lax, gradient=gradient, chain=chain, whole=whole), code
     if use == "while":
-        return note("doctor.write_while", lax=lax), code
+        return note("doctor.write_while", lax=lax, chain=chain, whole=whole), code
     if use == "assert":
         return note("doctor.write_assert"), None
     default = None if failing is None else _default(failure, failing)
@@ -129,7 +133,10 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         return note("doctor.write_passed_condition", function=receiver, replacement=f"{jnp}.{name}"), None
     if use in ("and", "or", "not", "chain"):
         name = {"or": "logical_or", "not": "logical_not"}.get(use, "logical_and")
-        return note("doctor.write_logical", function=f"{jnp}.{name}", operator="" if use == "chain" else use), code
+        operator = "" if use == "chain" else use
+        return note(
+            "doctor.write_logical", function=f"{jnp}.{name}", operator=operator, chain=chain, whole=whole
+        ), code
     if use in ("max", "min"):
         return note("doctor.write_extreme", function=use, replacement=f"{jnp}.{use}imum", whole=f"{jnp}.{use}"), code
     if use in ("any", "all") and not _takes_array(failure, failing):
@@ -154,6 +161,20 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
             return note("doctor.write_known_size"), None
         return write_static(failure, static)
     return note("doctor.write_no_condition", jnp=jnp, lax=lax, gradient=True), None
+
+
+def _unchained(failing: Expression | None) -> tuple[str, str]:
+    """Return the chained comparison that was tested, and the same as ``(a < b) & (b < c)``; empty without one."""
+    nodes = () if failing is None else (failing.node, getattr(failing.node, "test", None))
+    chain = next((each for each in nodes if isinstance(each, ast.Compare) and len(each.ops) > 1), None)
+    if chain is None or any(isinstance(each, _NOT_TWICE) for each in ast.walk(chain)):
+        return "", ""
+    sides = [chain.left, *chain.comparators]
+    parts = [
+        ast.unparse(ast.Compare(left=left, ops=[op], comparators=[right]))
+        for left, op, right in zip(sides, chain.ops, sides[1:], strict=False)
+    ]
+    return ast.unparse(chain), " & ".join(f"({each})" for each in parts)
 
 
 def _receiver(failing: Expression) -> str | None:

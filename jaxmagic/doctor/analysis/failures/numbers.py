@@ -8,8 +8,9 @@ from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import Expression, call, expression_of, spelled, value_named, with_imports
+from .known_values.size_use import SizeUse, size_use
+from .known_values.static_argument import StaticArgument, library_remedy, static_argument, write_static
 from .origin import evidence_of
-from .static_argument import library_remedy, static_argument, write_static
 
 #: Functions of Python's ``math`` that ``jax.numpy`` has, too, with its name for each.
 MATH = {
@@ -50,15 +51,13 @@ _LENGTHS = {"bincount": "length", "repeat": "total_repeat_length"}
 def explain_number(failure: Failure) -> RuleFinding:
     """Explain ``ConcretizationTypeError``, ``TracerIntegerConversionError``, and sizes that are traced."""
     failing = expression_of(failure)
+    value, need = "" if failing is None else _value(failure, failing), _need(failure, failing)
     remedy, code = _remedy(failure, failing)
+    sized = remedy.kind == "doctor.write_sized"
+    found = note("doctor.error_number", value=value, type=failure.type or "", need=need)
     return RuleFinding(
         rule="error",
-        found=note(
-            "doctor.error_number",
-            value="" if failing is None else _value(failure, failing),
-            type=failure.type or "",
-            need=_need(failure, failing),
-        ),
+        found=note("doctor.error_sized", function=need) if sized else found,
         line=failure.line,
         source=failure.source,
         evidence=evidence_of(failure),
@@ -122,6 +121,9 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     need = _need(failure, failing)
     name = need.rpartition(".")[2]
     static = static_argument(failure, failing)
+    size = "" if failing is None or failure.library is not None else size_use(failure, failing)
+    if size and (need in ("int", "round") or name in ("item", "tolist") or need.startswith("math.")):
+        return _known_number(failure, static, size)
     if failure.library is not None:
         if failure.selector is not None and static is not None and failure.detail not in ("float", "complex"):
             return write_static(failure, static)
@@ -152,10 +154,22 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if need == "range":
         return note("doctor.write_fori", lax=lax), None
     if need == "index":
-        return note("doctor.write_index", jnp=jnp), _indexed(failure, failing)
+        return _choice(failure, failing, jnp), _indexed(failure, failing)
     if need == "slice":
         update = failing is not None and isinstance(failing.node, ast.Call)  # x.at[i:j].set(y)
         return note("doctor.write_slice", lax=lax, update=update), None
+    return _known_number(failure, static, "size")
+
+
+def _known_number(failure: Failure, static: StaticArgument | None, size: SizeUse) -> tuple[Note, str | None]:
+    """Return the advice for a number that has to be known during tracing, converted or not."""
+    lax = spelled(failure, "jax.lax")
+    if static is not None and static.certain == "yes":
+        return write_static(failure, static)
+    if size == "range":
+        return note("doctor.write_fori", lax=lax), None
+    if size == "slice":
+        return note("doctor.write_slice", lax=lax), None
     if static is not None:
         function = failure.traced.function if failure.traced is not None else ""
         return note("doctor.write_static_perhaps", argument=static.name, function=function), None
@@ -206,6 +220,18 @@ def replaced(failure: Failure, failing: Expression | None, replacement: str) -> 
         return None
     code = failing.with_node(call(replacement, *failing.node.args))
     return None if code is None else with_imports(failure, code, "jax.numpy")
+
+
+def _choice(failure: Failure, failing: Expression | None, jnp: str) -> Note:
+    """Return the advice for an index of a Python sequence: with an array, or with a function of JAX for functions."""
+    node = None if failing is None else failing.node
+    if failing is None or not isinstance(node, ast.Subscript):
+        return note("doctor.write_index", jnp=jnp)
+    items, index = ast.unparse(node.value), ast.unparse(node.slice)
+    if isinstance(failing.parent, ast.Call) and failing.parent.func is node:
+        given = ", ".join(ast.unparse(each) for each in failing.parent.args)
+        return note("doctor.write_switch", items=items, index=index, given=given, lax=spelled(failure, "jax.lax"))
+    return note("doctor.write_index", jnp=jnp, items=items, index=index)
 
 
 def _indexed(failure: Failure, failing: Expression | None) -> str | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -15,6 +14,8 @@ from ....records.cell_names import cells_with, known_as
 from ....runtime.around import enclosed, is_a, is_exactly, member
 from ....runtime.functions import donated_arguments
 from ....runtime.tracing import is_array
+from ...record.failure import Kept
+from .aliases import Code, Keeping, keeping_of
 from .calls import value_of
 from .held import arrays_in
 from .statement import Place, definition, span, was_evaluated
@@ -52,10 +53,12 @@ class Donors(NamedTuple):
     Attributes:
         calls: as they are written, with their lines.
         before: whether they come only after the failure, so that they donated the array when they ran before.
+        kept: the statement that kept the array under another name before they donated it, if there is one.
     """
 
     calls: tuple[str, ...] = ()
     before: bool = False
+    kept: Kept | None = None
 
 
 class _Names(NamedTuple):
@@ -74,7 +77,7 @@ def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame, place: P
     """
     code = frame.f_code
     names = (*deleted, *_same_arrays(deleted, frame))
-    earlier_names: dict[str, ast.stmt] = {}
+    codes: list[Code] = []
     found: list[str] = []
     again: list[str] = []
     for file in cells_with(where.file):
@@ -85,15 +88,12 @@ def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame, place: P
             tree = place.statement if file == where.file else None
         elif code.co_name != "<module>":
             tree = definition(tree, code.co_name, code.co_firstlineno) if file == where.file else None
-        if file == where.file and tree is not None:
-            earlier_names = _copied_from(deleted, place, tree)
-        for node in _same_scope(tree):
+        nodes = list(_same_scope(tree))
+        codes.append(Code(file, nodes))
+        for node in nodes:
             gone: tuple[str, ...] = ()
             if isinstance(node, ast.Call):
                 gone = _donates(node, names, frame) or (deleted if _deletes(node, deleted) else ())
-                taken = _donates(node, tuple(earlier_names), frame) if file == where.file and not gone else ()
-                if any(_holds_until(name, earlier_names[name], node, tree) for name in taken):
-                    found.append(f"{ast.unparse(node)} ({known_as(file)}:{node.lineno})")
             if not isinstance(node, ast.Call) or not gone:
                 continue
             if file == where.file and tree is not None and _is_ruled_out(node, place, tree, gone):
@@ -104,7 +104,31 @@ def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame, place: P
                 found.append(text)
             elif node.lineno == where.line or (tree is not None and _in_one_loop(node, place, tree)):
                 again.append(text)
+    kept = None if found else _kept(deleted, codes, frame, where, place)
+    if kept is not None:
+        calls = (f"{ast.unparse(node)} ({known_as(file)}:{node.lineno})" for file, node in kept.calls)
+        return Donors(tuple(dict.fromkeys(calls))[:_MOST], False, _described(kept))
     return Donors(tuple(dict.fromkeys(found or again))[:_MOST], not found and bool(again))
+
+
+def _kept(
+    deleted: tuple[str, ...], codes: Sequence[Code], frame: FrameType, where: Frame, place: Place
+) -> Keeping | None:
+    """Return the statement that kept one of the arrays under another name, under which a call donated it."""
+    number = [each.file for each in codes].index(where.file) if codes else 0
+    line = where.line if place.statement is None else place.statement.lineno
+
+    def donates(node: ast.Call, name: str) -> bool:
+        return bool(_donates(node, (name,), frame))
+
+    found = (keeping_of(each, codes[: number + 1], line, donates) for each in deleted)
+    return next((each for each in found if each is not None), None)
+
+
+def _described(kept: Keeping) -> Kept:
+    text = ast.unparse(kept.statement).partition("\n")[0]
+    line = getattr(kept.statement, "lineno", 0)
+    return Kept(statement=text, location=f"{known_as(kept.file)}:{line}", name=kept.name, is_array=kept.is_array)
 
 
 def _same_arrays(deleted: tuple[str, ...], frame: FrameType) -> list[str]:
@@ -115,35 +139,6 @@ def _same_arrays(deleted: tuple[str, ...], frame: FrameType) -> list[str]:
         for name, value in list(frame.f_locals.items())
         if name not in deleted and any(value is each for each in arrays)
     ]
-
-
-def _copied_from(deleted: tuple[str, ...], place: Place, tree: ast.AST) -> dict[str, ast.stmt]:
-    """Return what variables with deleted arrays have been assigned from, such as ``state`` in ``old = state``."""
-    last: dict[str, ast.Assign | ast.AnnAssign] = {}
-    for each in _same_scope(tree):
-        if isinstance(each, ast.Assign | ast.AnnAssign) and place.statement is not None:
-            names = [part.id for target in _targets(each) for part in ast.walk(target) if isinstance(part, ast.Name)]
-            if each.lineno < place.statement.lineno:
-                last |= dict.fromkeys(names, each)
-    return {
-        ast.unparse(each.value): each
-        for name, each in last.items()
-        if name in deleted and isinstance(each.value, ast.Name | ast.Attribute | ast.Subscript)
-    }
-
-
-def _holds_until(name: str, since: ast.stmt, call: ast.Call, tree: ast.AST | None) -> bool:
-    """Return whether a name still held the array when a call after an assignment donated it."""
-    root = re.split(r"[.\[]", name)[0]
-    between = (
-        each
-        for each in _same_scope(tree)
-        if isinstance(each, ast.Assign | ast.AnnAssign)
-        and since.lineno < each.lineno
-        and (each.end_lineno or 0) < call.lineno
-    )
-    targets = (part for each in between for target in _targets(each) for part in ast.walk(target))
-    return since.lineno < call.lineno and all(not isinstance(each, ast.Name) or each.id != root for each in targets)
 
 
 def _parsed(file: str) -> ast.Module | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import FrameType, FunctionType, MethodType, ModuleType
 from typing import Any, Protocol
 
@@ -78,12 +78,51 @@ def value_of(node: ast.AST, frame: Names) -> Any:
     return MISSING
 
 
-def called_name(place: Place, frame: FrameType) -> str | None:
+def called_name(place: Place, frame: FrameType, packages: Sequence[str] = ("numpy", "scipy")) -> str | None:
     """Return the full name of a function of NumPy or SciPy that an expression calls, such as ``"numpy.linalg.det"``.
 
     A method is named after the module of its object's class.
+
+    Args:
+        place: the expression.
+        frame: the frame in which it was evaluated.
+        packages: the packages whose functions are named.
     """
-    node = place.node.func if isinstance(place.node, ast.Call) else None
+    return None if not isinstance(place.node, ast.Call) else _full_name(place.node.func, frame, packages)
+
+
+def functions_called(
+    statement: ast.AST | None, frame: FrameType, packages: Sequence[str] = ("numpy", "scipy")
+) -> dict[str, str]:
+    """Return the functions that a statement calls, as they are written, with their full names.
+
+    That of ``np.vectorize(f)(x)`` is ``"numpy.vectorize()"``, that of ``np.add.reduce(x)`` is ``"numpy.add.reduce"``,
+    and that of a method of an array ``"numpy.ndarray.dot"``.
+    """
+    named: dict[str, str] = {}
+    for each in ast.walk(statement) if statement is not None else ():
+        if not isinstance(each, ast.Call):
+            continue
+        function: ast.expr = each.func
+        behind = ""
+        if isinstance(function, ast.Call):
+            function, behind = function.func, "()"
+        elif isinstance(function, ast.Attribute) and _is_ufunc(value_of(function.value, frame)):
+            behind = f".{function.attr}"
+            function = function.value
+        name = _full_name(function, frame, packages)
+        if name is not None:
+            if isinstance(function, ast.Attribute) and not is_a(value_of(function.value, frame), ModuleType):
+                name = f"{name.partition('.')[0]}.ndarray.{function.attr}"
+            named[ast.unparse(each.func)] = name + behind
+    return named
+
+
+def _is_ufunc(value: object) -> bool:
+    return bool(of_type("__name__", type(value)) == "ufunc")
+
+
+def _full_name(node: ast.expr, frame: FrameType, packages: Sequence[str]) -> str | None:
     name = module = None
     if isinstance(node, ast.Attribute):
         owner, name = value_of(node.value, frame), node.attr
@@ -91,11 +130,11 @@ def called_name(place: Place, frame: FrameType) -> str | None:
     elif isinstance(node, ast.Name):
         function = value_of(node, frame)
         name, module = attribute(function, "__name__"), attribute(function, "__module__")
-        if of_type("__name__", type(function)) == "ufunc":
+        if _is_ufunc(function):
             name, module = getattr(function, "__name__", None), _home_of(function)
     if not is_exactly(module, str) or not is_exactly(name, str):
         return None
-    return f"{module}.{name}" if str(module).partition(".")[0] in ("numpy", "scipy") else None
+    return f"{module}.{name}" if str(module).partition(".")[0] in packages else None
 
 
 def _home_of(ufunc: object) -> str | None:

@@ -17,7 +17,7 @@ from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
 from ...record.failure import Failure
 from ...record.library_use import Selector
 from .buffers import Donors, deleted_in, donors_of
-from .calls import called_name, jit_call
+from .calls import called_name, functions_called, jit_call
 from .entries import Entry, beyond, entries_of, library_in
 from .held import largest_alive, shared_in
 from .holder import holder_of
@@ -132,6 +132,10 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         facts = with_closure(facts, last, users[-2])
     if facts.kind == "leak":
         facts = with_leaked(facts, used(place), last.frame, around)
+    if facts.kind == "nan":
+        facts = replace(facts, said=(*facts.said, ("called", called_name(place, last.frame, ("jax",)) or "")))
+    if facts.kind == "numpy":
+        facts = replace(facts, said=(*facts.said, *functions_called(place.statement, last.frame).items()))
     values = tuple(values_in(place.whole, last.frame, around if facts.kind == "leak" else None))
     begun = beginning(facts.traced, users)
     call = None
@@ -164,6 +168,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         detail=", ".join([*deleted, *shared]) or _named(facts, place, last.frame),
         donated_by=donors.calls,
         donated_before=donors.before,
+        kept=donors.kept,
         decides=decision_of(place, last.frame, running) if facts.kind == "bool" else None,
         selector=_selector(facts, users, entries, around),
         names=module_names(last.frame),

@@ -8,7 +8,7 @@ import re
 from ......records.note import note
 from .....record.failure import Failure, Operand
 from ...expression import Expression, call, expression_of, spelled, with_imports
-from ...static_argument import static_decorator
+from ...known_values.static_argument import static_decorator
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
 

@@ -6,10 +6,10 @@ import ast
 import re
 from typing import Literal, NamedTuple
 
-from ....records.call_stack import Frame
-from ....records.note import Note, note
-from ...record.failure import Failure, Passed
-from .expression import Expression, spelled, value_named, with_imports
+from .....records.call_stack import Frame
+from .....records.note import Note, note
+from ....record.failure import Failure, Passed
+from ..expression import Expression, spelled, value_named, with_imports
 
 #: Libraries whose functions compute with traced values, but for those that select what is computed.
 _ON_JAX = re.compile(r"/(flax|equinox|optax|haiku|numpyro|diffrax|optimistix|lineax|blackjax|distrax)/")
@@ -60,7 +60,8 @@ def static_argument(failure: Failure, failing: Expression | None) -> StaticArgum
         return None
     passed = next((each for each in call.arguments if each.name == name), None)
     if passed is None or passed.type is None:
-        return StaticArgument(name, "unknown", None)
+        may_be_int = value.type.startswith(("i", "u", "bool"))
+        return StaticArgument(name, "unknown", None) if may_be_int else None
     return StaticArgument(name, "yes", passed.type) if _is_plain(passed) else None
 
 

@@ -1,0 +1,100 @@
+"""Finds whether a converted value decides a size, a shape, an axis, or how often Python's loop runs.
+
+There ``int(n)`` is a number that has to be known during tracing: an array in its place would fail next.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Literal
+
+from ....record.failure import Failure
+from ..expression import Expression, spelled
+
+#: What needs the number: ``range``, the bounds of a slice, something else with a size; empty if it may be an array.
+SizeUse = Literal["", "range", "slice", "size"]
+
+_ALL = range(99)
+_REDUCTIONS = "sum", "mean", "max", "min", "prod", "std", "var", "any", "all", "argmax", "argmin", "cumsum", "sort"
+_RANDOM = (
+    "normal",
+    "uniform",
+    "bits",
+    "exponential",
+    "gumbel",
+    "laplace",
+    "cauchy",
+    "logistic",
+    "rademacher",
+    "randint",
+)
+
+#: The positions of arguments that have to be known during tracing, by the names of functions.
+_FUNCTIONS: dict[str, range | tuple[int, ...]] = {
+    **dict.fromkeys(("range", "arange", "islice", "iota"), _ALL),
+    **dict.fromkeys(("zeros", "ones", "empty", "full", "ShapeDtypeStruct"), (0,)),
+    **dict.fromkeys(("eye", "identity", "tri"), (0, 1)),
+    **dict.fromkeys(("linspace", "logspace", "geomspace"), (2,)),
+    **dict.fromkeys(("reshape", "broadcast_to", "tile", "repeat", "split", "array_split", "hsplit", "vsplit"), (1,)),
+    **dict.fromkeys(("top_k", "one_hot", "pad", "resize", "expand_dims", "flip", "broadcasted_iota"), (1,)),
+    **dict.fromkeys(("dynamic_slice", "dynamic_slice_in_dim", "dynamic_index_in_dim", "bernoulli"), (2,)),
+    **dict.fromkeys((*_RANDOM, *_REDUCTIONS, "concatenate", "stack", "softmax"), (1,)),
+}
+
+#: The same for methods of arrays.
+_METHODS: dict[str, range | tuple[int, ...]] = {
+    "reshape": _ALL,
+    **dict.fromkeys(("repeat", *_REDUCTIONS), (0,)),
+}
+
+#: Keywords whose values have to be known during tracing.
+_KEYWORDS = frozenset(
+    (
+        *("shape", "axis", "axes", "num", "size", "length", "total_repeat_length", "num_classes", "num_segments"),
+        *("newshape", "repeats", "reps", "indices_or_sections", "features", "unroll", "slice_sizes", "ndim"),
+    )
+)
+
+#: Functions of Python that return such a number if they get one.
+_NUMBERS = "int", "round", "abs", "max", "min"
+
+_COMPUTED = ast.BinOp | ast.UnaryOp | ast.Tuple | ast.List | ast.Starred
+
+
+def size_use(failure: Failure, failing: Expression) -> SizeUse:
+    """Return what needs the failing number, or what is computed of it, as a number that is known during tracing."""
+    parents = {id(inner): each for each in ast.walk(failing.statement) for inner in ast.iter_child_nodes(each)}
+    node, parent = failing.node, parents.get(id(failing.node))
+    while isinstance(parent, _COMPUTED) or (isinstance(parent, ast.Call) and _is_number(parent)):
+        if isinstance(parent, ast.BinOp) and _repeats(parent, node):
+            return "size"
+        node, parent = parent, parents.get(id(parent))
+    if isinstance(parent, ast.Slice):
+        return "slice"
+    if isinstance(parent, ast.keyword):
+        return "size" if parent.arg in _KEYWORDS else ""
+    if not isinstance(parent, ast.Call) or node not in parent.args:
+        return ""
+    called = ast.unparse(parent.func)
+    root, name = called.partition(".")[0], called.rpartition(".")[2]
+    positions = _FUNCTIONS.get(name, ())
+    modules = {spelled(failure, each) for each in ("jax", "jax.numpy", "jax.lax", "numpy")}
+    if isinstance(parent.func, ast.Attribute) and (root not in modules or "(" in called):
+        positions = _METHODS.get(name, positions)
+    if parent.args.index(node) not in positions:
+        return ""
+    return "range" if called == "range" else "size"
+
+
+def _is_number(node: ast.Call) -> bool:
+    called = ast.unparse(node.func)
+    return called in _NUMBERS or called.startswith("math.")
+
+
+def _repeats(node: ast.BinOp, number: ast.AST) -> bool:
+    """Return whether a product repeats a list, a tuple or a text."""
+    other = node.left if node.right is number else node.right
+    text = isinstance(other, ast.Constant) and isinstance(other.value, str | bytes)
+    return isinstance(node.op, ast.Mult) and (
+        text or isinstance(other, ast.List | ast.Tuple | ast.ListComp | ast.JoinedStr)
+    )

@@ -1,0 +1,95 @@
+"""A converted number that decides a size has to be known during tracing; elsewhere the conversion is left out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from failing_cells import Cell
+
+SOURCE = """
+@jax.jit
+def f(x, n):
+    {line}  # here
+    return x
+result = f(jnp.arange(6.0), {n})
+"""
+
+SIZES = [
+    "for i in range(int(n)): x = x + i",
+    "for i in range(1, int(n) + 1): x = x + i",
+    "x = jnp.zeros(int(n))",
+    "x = jnp.zeros((2, int(n)))",
+    "x = jnp.zeros(shape=(int(n),))",
+    "x = np.ones(2 * int(n))",
+    "x = x.reshape(int(n), -1)",
+    "x = jnp.reshape(x, (int(n), -1))",
+    "x = x * sum([2] * int(n))",
+    "x = x * len('a' * int(n))",
+    "x = x[:int(n)]",
+    "x = x[-int(n):]",
+    "x = jnp.arange(int(n / 2))",
+    "x = jnp.zeros(math.ceil(n / 2))",
+    "x = jnp.zeros(max(int(n), 2))",
+    "x = jnp.ones((2, 3, 4, 5)).sum(int(n))",
+    "x = jnp.ones((2, 3, 4, 5)).sum(axis=int(n))",
+    "x = jnp.linspace(0, 1, int(n))",
+    "x = lax.top_k(x, int(n))[0]",
+    "x = jax.random.normal(jax.random.key(0), (int(n),))",
+    "x = jnp.split(x, int(n))[0]",
+    "x = jnp.tile(x, (int(n), 1))",
+    "x = jax.nn.one_hot(x, num_classes=int(n))",
+    "x = sum(x for _ in range(int(n)))",
+]
+
+
+@pytest.mark.parametrize("line", SIZES)
+def test_a_python_number_that_decides_a_size_is_made_static(line: str) -> None:
+    cell = Cell(SOURCE.format(line=line, n=3))
+    assert cell.finding.line == cell.here
+    assert "n is a Python int where f is called: declare it static." in cell.said
+    assert "leave out" not in cell.said
+    assert cell.finding.code is not None
+    again = cell.rewritten(cell.finding.code)
+    assert again.error is None
+    assert cell.fallback is not None
+    np.testing.assert_allclose(again.names["result"], eval(cell.fallback, cell.names))
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("for i in range(int(n)): x = x + i", "Use lax.fori_loop(0, n, body, init)"),
+        ("x = x[:int(n)]", "If the size itself is traced, keep the whole array and mask it."),
+        (
+            "x = jnp.zeros(int(n))",
+            'If n is a Python number wherever f is called, declare it static: static_argnames="n"',
+        ),
+        ("x = jnp.zeros(int(x.sum()))", "Take it from what is known during tracing"),
+        ("x = jnp.zeros(n.item())", "Take it from what is known during tracing"),
+    ],
+)
+def test_an_array_that_decides_a_size_is_no_array_afterwards(line: str, remedy: str) -> None:
+    cell = Cell(SOURCE.format(line=line, n="jnp.int32(3)"))
+    assert cell.finding.line == cell.here
+    assert remedy in cell.said
+    assert "Keep it an array" not in cell.said
+    assert cell.finding.code is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x = x * int(n)",
+        "x = x[int(n)]",
+        "x = jnp.full((3,), int(n))",
+        "x = jnp.roll(x, int(n))",
+        "x = jnp.zeros(3) * int(n)",
+        "x = jnp.reshape(x * int(n), (2, 3))",
+        "x = x.at[int(n)].set(1)",
+        "x = jnp.sum(x + int(n), axis=0)",
+    ],
+)
+def test_an_array_may_take_the_place_of_other_numbers(line: str) -> None:
+    cell = Cell(SOURCE.format(line=line, n=3))
+    assert "Keep it an array: leave out int" in cell.said
+    assert Cell(SOURCE.format(line=line.replace("int(n)", "n"), n=3)).error is None

@@ -1,0 +1,112 @@
+"""NaN under ``jax_debug_nans``: the remedy keeps the user's own operand in the domain, or gives no code."""
+
+from __future__ import annotations
+
+import pytest
+from failing_cells import Cell
+
+#: The failing expression, and what is advised. `x` is another argument.
+READ = {
+    "a function": ("jnp.log(z)", "jnp.log(jnp.where(z > 0, z, 1))"),
+    "arithmetic": ("jnp.sqrt(z - x)", "jnp.sqrt(jnp.where(z - x >= 0, z - x, 1))"),
+    "a part of the statement": ("x + jnp.log1p(3 * z)", "jnp.log1p(jnp.where(3 * z > -1, 3 * z, 1))"),
+    "the first of two": ("jnp.log(z) + jnp.log(x)", "jnp.log(jnp.where(z > 0, z, 1))"),
+    "a quotient": ("(z + 2) / (z + 2)", "(z + 2) / jnp.where(z + 2 != 0, z + 2, 1)"),
+    "a remainder": ("x % (z + 2)", "x % jnp.where(z + 2 != 0, z + 2, 1)"),
+    "a function with two arguments": (
+        "jnp.divide(z + 2, z + 2)",
+        "jnp.divide(z + 2, jnp.where(z + 2 != 0, z + 2, 1))",
+    ),
+    "a power": ("z ** 0.5", "jnp.where(z >= 0, z, 1) ** 0.5"),
+    "a negative power": ("z ** -0.5", "jnp.where(z > 0, z, 1) ** (-0.5)"),
+    "an interval": ("jnp.arcsin(z)", "jnp.arcsin(jnp.where(jnp.abs(z) <= 1, z, 0))"),
+    "a function of lax": ("lax.rsqrt(z)", "lax.rsqrt(jnp.where(z > 0, z, 1))"),
+    "a function of another name": ("ln(z)", "ln(jnp.where(z > 0, z, 1))"),
+    "an element": ("jnp.log({'a': z}['a'])", "jnp.log(jnp.where({'a': z}['a'] > 0, {'a': z}['a'], 1))"),
+    "a reduction": ("jnp.log(z.sum())", "jnp.log(jnp.where(z.sum() > 0, z.sum(), 1))"),
+}
+
+HEAD = """
+from jax.numpy import log as ln
+def f(x, z):
+    return {line}  # here
+with jax.debug_nans(True):
+    result = {transform}(f{option})(jnp.float32(3), jnp.float32(-2))
+"""
+
+
+def _cell(line: str, transform: str = "jax.jit", option: str = "") -> Cell:
+    return Cell(HEAD.format(line=line, transform=transform, option=option))
+
+
+@pytest.mark.parametrize("name", READ)
+def test_the_example_has_the_operand_of_the_failing_expression(name: str) -> None:
+    line, example = READ[name]
+    cell = _cell(line)
+    assert cell.finding.line == cell.here
+    assert f"Replace other inputs before it: {example}." in cell.said
+
+
+@pytest.mark.parametrize("name", READ)
+def test_the_example_has_finite_results_and_gradients(name: str) -> None:
+    _, example = READ[name]
+    for transform in ("jax.jit", "jax.grad"):
+        option = ", argnums=1" if transform == "jax.grad" else ""
+        assert _cell(example, transform, option).error is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "jax.nn.softmax(z[None] * jnp.inf)",  # an operation in a function of JAX
+        "jax.vmap(jnp.log)(z[None])",
+        "jax.scipy.special.logit(z)",
+        "jnp.log(*[z])",
+        "jnp.log(layer(z))",  # a second call may make other parameters
+        "0 * z / jnp.linalg.norm(0 * z)",  # where() behind norm() is too late for the gradient
+        "jnp.log(0 * z / jnp.sqrt(z + 2))",
+        "pow(z, 0.5)",
+    ],
+)
+def test_no_code_where_the_operand_cannot_be_read_or_not_be_repeated(line: str) -> None:
+    cell = Cell("layer = lambda v: v\n" + HEAD.format(line=line, transform="jax.jit", option=""))
+    assert cell.finding.line == cell.here
+    assert cell.finding.remedy is not None
+    assert cell.finding.remedy.facts.get("example", "") == ""
+    assert "x" not in cell.said.partition("Replace ")[2].split()
+    assert "where()" in cell.said
+
+
+def test_no_code_for_a_derivative_of_the_line() -> None:
+    cell = Cell("""
+        def f(x, z):
+            return jnp.where(z > 0, jnp.sqrt(z), x)
+        with jax.debug_nans(True):
+            jax.grad(f, argnums=1)(1.0, 0.0)  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert "Find out for which inputs it does, and replace these before the operation" in cell.said
+
+
+def test_an_operand_in_another_function() -> None:
+    cell = Cell("""
+        def entropy(p):
+            return -(p * jnp.log(p)).sum()  # here
+        def f(x, q):
+            return x + entropy(q - 1)
+        with jax.debug_nans(True):
+            jax.jit(f)(1.0, jnp.zeros(3))
+    """)
+    assert cell.finding.line == cell.here
+    assert "jnp.log(jnp.where(p > 0, p, 1))" in cell.said
+
+
+def test_an_assignment_with_an_operator() -> None:
+    cell = Cell("""
+        x = jnp.zeros(3)
+        total = x.sum()
+        with jax.debug_nans(True):
+            x /= total  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert "x /= jnp.where(total != 0, total, 1)" in cell.said

@@ -1,0 +1,109 @@
+"""NumPy on traced values: all calls of a statement are replaced, so that its next line fails at no other of them."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from failing_cells import Cell
+
+from jaxmagic.doctor.analysis.failures import array_functions
+
+HEAD = """
+import numpy as onp
+from numpy import clip
+W = np.arange(9.0).reshape(3, 3)
+named = {{"a, b": W}}
+def f(batch, x, n=3):
+    z = batch["img"]
+    {line}  # here
+    return y
+{run}
+batch = {{"img": jnp.arange(9.0).reshape(3, 3) / 7}}
+result = f(batch, {x})
+"""
+
+#: Statements with several calls, and what is advised.
+WHOLE = {
+    "a call around": (
+        'y = np.clip(np.asarray(batch["img"]) / 255.0, 0, 1)',
+        "y = jnp.clip(jnp.asarray(batch['img']) / 255.0, 0, 1)",
+    ),
+    "several around": (
+        "y = np.max(np.nan_to_num(np.array(z)))",
+        "y = jnp.max(jnp.nan_to_num(jnp.array(z)))",
+    ),
+    "one beside": ("y = np.sin(x) + np.cos(z)", "y = jnp.sin(x) + jnp.cos(z)"),
+    "in a list": ("y = np.stack([np.sin(x), np.cos(x)])", "y = jnp.stack([jnp.sin(x), jnp.cos(x)])"),
+    "one that works": (
+        "y = np.mean(np.abs(z - np.mean(z, axis=0)), axis=1)",
+        "y = jnp.mean(jnp.abs(z - jnp.mean(z, axis=0)), axis=1)",
+    ),
+    "on constants and shapes": (
+        "y = np.sqrt(np.prod(z.shape) + np.size(z) + n) * np.exp(x) + np.log(np.array([2.0]))",
+        "y = np.sqrt(np.prod(z.shape) + np.size(z) + n) * jnp.exp(x) + np.log(np.array([2.0]))",
+    ),
+    "with a type": (
+        "y = np.asarray(z, dtype=np.float32).sum()",
+        "y = jnp.asarray(z, dtype=np.float32).sum()",
+    ),
+    "a type": ("y = np.float32(np.sum(z)) / 255", "y = jnp.float32(jnp.sum(z)) / 255"),
+    "under other names": ("y = clip(onp.asarray(z), 0, 1)", "y = jnp.clip(jnp.asarray(z), 0, 1)"),
+    "in a comprehension": (
+        "y = np.stack([np.sin(x + k) for k in range(2)])",
+        "y = jnp.stack([jnp.sin(x + k) for k in range(2)])",
+    ),
+    "a method": ("y = W.dot(z)", "y = jnp.dot(W, z)"),
+    "a method of a result": ("y = W.dot(np.asarray(z))", "y = jnp.dot(W, jnp.asarray(z))"),
+    "a method of an element": ("y = named['a, b'].dot(z)", "y = jnp.dot(named['a, b'], z)"),
+    "a method with limits": ("y = W.clip(0, x)", "y = jnp.clip(W, 0, x)"),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_all_calls_on_traced_values_are_replaced(name: str) -> None:
+    line, code = WHOLE[name]
+    cell = Cell(HEAD.format(line=line, run="f = jax.jit(f)", x="jnp.float32(2)"))
+    assert cell.finding.line == cell.here
+    assert cell.finding.code == code
+    again = cell.rewritten(code)
+    assert again.error is None
+    expected = Cell(HEAD.format(line=line, run="", x="np.float32(2)")).names["result"]
+    np.testing.assert_allclose(again.names["result"], expected, rtol=1e-6)
+
+
+def test_the_remedy_names_all_of_them_and_the_problem_the_first_one() -> None:
+    cell = Cell(HEAD.format(line="y = np.max(np.abs(np.asarray(z)))", run="f = jax.jit(f)", x="1.0"))
+    assert "so it has no value yet, but np.asarray needs a NumPy array." in cell.said
+    assert (
+        "Use jnp.asarray in place of np.asarray, jnp.abs in place of np.abs, and jnp.max in place of np.max."
+    ) in cell.said
+
+
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("y = np.median(np.vectorize(abs)(np.asarray(z)))", "np.vectorize(abs) needs a NumPy array as well"),
+        ("y = np.add.reduce(np.asarray(z))", "np.add.reduce needs a NumPy array as well"),
+        ("y = np.random.normal(np.asarray(x))", "np.random.normal needs a NumPy array as well"),
+        ("y = np.lib.scimath.sqrt(np.partition(np.asarray(z), 1))", "sqrt need a NumPy array as well"),
+        ("y = np.clip(np.round(np.asarray(z)), a_min=0, a_max=None)", "and jnp.clip in place of np.clip."),
+        ("y = np.exp(np.asarray(x).item())", "and jnp.exp in place of np.exp."),
+        ("y = float(np.asarray(x))", "Use jnp.asarray in place of np.asarray."),
+        ("y = np.clip(z, 0, 1, dtype=np.float32)", "Use jnp.clip in place of np.clip."),
+        ("y = W.reshape(np.asarray(x))", "W.reshape needs a NumPy array as well"),
+        ("y = np.ones(3).dot(np.asarray(z))", "Use jnp.asarray in place of np.asarray."),
+    ],
+)
+def test_there_is_no_code_if_another_call_would_fail_next(line: str, left: str) -> None:
+    cell = Cell(HEAD.format(line=line, run="f = jax.jit(f)", x="1.0"))
+    assert cell.finding.line == cell.here
+    assert left in cell.said
+    assert cell.finding.code is None
+
+
+@pytest.mark.parametrize("name", sorted(array_functions._SHARED))
+def test_jax_has_the_functions_that_are_advised(name: str) -> None:
+    home, _, function = name.rpartition(".")
+    assert hasattr(getattr(jnp, home) if home else jnp, function)
+    assert hasattr(getattr(np, home) if home else np, function)
