@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..charts.chart_of import Pictured
 from ..charts.scale import Scale
@@ -72,7 +73,11 @@ def _stages(timing: Timing, function: str) -> list[tuple[str, float]]:
 
 def last_runs(history: History) -> Bars:
     """Draw the last timings, one bar each, in the order in which a live view begins."""
-    return runs_chart(choose(runs(list(history)))[:_MOST_BARS])
+    every = choose(runs(list(history)))
+    chart = runs_chart(every[:_MOST_BARS])
+    if len(every) == len(chart.bars):
+        return chart
+    return replace(chart, x=replace(chart.x, label=f"time of the last {len(chart.bars)} of {len(every)} runs"))
 
 
 CHARTS = {History: {"runs": Pictured(last_runs)}}

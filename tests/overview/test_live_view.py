@@ -65,6 +65,13 @@ def test_the_view_and_the_static_report_show_runs_in_one_order(timing: Any) -> N
     assert [each[1:2] for each in text.split() if each.startswith("[")] == ["2", "1", "0"]
 
 
+def test_the_static_picture_says_how_many_runs_it_shows(timing: Any) -> None:
+    history = History()
+    for number in range(13):
+        history.append(timing(code=str(number)))
+        assert last_runs(history).x.label == ("time" if number < 12 else "time of the last 12 of 13 runs")
+
+
 def test_runs_are_chosen_by_code_function_and_order(timing: Any, compilation: Any) -> None:
     runs = [
         timing(code="f(x)"),
