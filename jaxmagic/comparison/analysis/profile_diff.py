@@ -20,7 +20,7 @@ By = OneOf["line", "operation"]
 Change = OneOf["slower", "faster", "the same", "appeared", "vanished"]
 
 #: Three calls under the profiler cannot show a smaller difference.
-_NOTICEABLE = 0.1
+NOTICEABLE = 0.1
 
 #: The name for time that belongs to no source line.
 _NOWHERE = "(without a line)"
@@ -51,7 +51,7 @@ class Difference:
         """The kind of change."""
         if not self.before_ns or not self.after_ns:
             return "vanished" if self.before_ns else "appeared"
-        if abs(self.change_ns) < _NOTICEABLE * max(self.before_ns, self.after_ns):
+        if abs(self.change_ns) < NOTICEABLE * max(self.before_ns, self.after_ns):
             return "the same"
         return "slower" if self.change_ns > 0 else "faster"
 

@@ -10,7 +10,7 @@ from ...benchmarking.report.versus import headline
 from ...profiling.record.profile import Profile
 from ...statistics.estimate import Estimate
 from ..analysis.device_scaling import device_scaling
-from ..analysis.profile_diff import By, Difference, call_ns, differences, profiled
+from ..analysis.profile_diff import NOTICEABLE, By, Difference, call_ns, differences, profiled
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
 
@@ -78,7 +78,9 @@ def _table(rows: list[Difference], by: By, baseline: str, label: str) -> Rows:
 
 
 def _change(difference: Difference) -> str:
-    if difference.change in ("appeared", "vanished", "the same"):
+    if difference.change == "the same":
+        return f"less than {units.percent(NOTICEABLE)}"
+    if difference.change in ("appeared", "vanished"):
         return difference.change
     return f"{units.time(abs(difference.change_ns))} {difference.change}"
 

@@ -24,6 +24,9 @@ _ROUNDING = 0.01
 #: The most characters of a label in a sentence; longer labels are cut.
 LONGEST_LABEL = 40
 
+#: How clauses begin that do not begin with a label.
+_INCONCLUSIVE, _NO_DIFFERENCE, _NOTHING = "Inconclusive: ", "No difference between ", "Nothing is faster than "
+
 
 def headline(comparison: Comparison) -> str:
     """Say which candidate is fastest, or which ones may be. Long labels are cut."""
@@ -38,21 +41,43 @@ def _headline(comparison: Comparison) -> str:
     others = alternatives or compared
     if not others:
         return "Nothing to compare: no output matches the baseline"
+    fastest_of = list(dict.fromkeys(each.baseline for each in others))  # each mode has its own
+    if all(each.verdict == "slower" for each in others):
+        return f"{' and '.join(fastest_of)} {'is' if len(fastest_of) == 1 else 'are'} the fastest"
+    if all(each.verdict == "no difference" for each in others):
+        if len(others) == len(comparison) - 1:
+            return "No difference"
+        return _no_difference(others)
+    modes = ([each for each in others if each.baseline == baseline] for baseline in fastest_of)
+    first, *rest = (_of_mode(comparison, each) for each in modes)
+    return "; ".join([first, *map(_inside_sentence, rest)])
+
+
+def _of_mode(comparison: Comparison, others: Sequence[Versus]) -> str:
+    """Say which candidate of one mode is fastest, or which ones may be."""
+    baseline = others[0].baseline
     faster = sorted((each for each in others if each.verdict == "faster"), key=_ratio)
     if faster:
         return _fastest(comparison, faster)
     if all(each.verdict == "slower" for each in others):
-        fastest = list(dict.fromkeys(each.baseline for each in others))  # each mode has its own
-        return f"{' and '.join(fastest)} {'is' if len(fastest) == 1 else 'are'} the fastest"
+        return f"{baseline} is the fastest"
     if all(each.verdict == "no difference" for each in others):
-        if len(others) == len(comparison) - 1:
-            return "No difference"
-        equals = dict.fromkeys(label for each in others for label in (each.baseline, each.label))
-        return f"No difference between {' and '.join(equals)}"
+        return _no_difference(others)
     open_ones = [each for each in others if each.verdict == "too noisy to tell"]
     if open_ones:
-        return f"Inconclusive: {_undecided(min(open_ones, key=_ratio))}"
-    return f"Nothing is faster than {comparison.baseline}"
+        return f"{_INCONCLUSIVE}{_undecided(min(open_ones, key=_ratio))}"
+    return f"{_NOTHING}{baseline}"
+
+
+def _no_difference(others: Sequence[Versus]) -> str:
+    equals = dict.fromkeys(label for each in others for label in (each.baseline, each.label))
+    return f"{_NO_DIFFERENCE}{' and '.join(equals)}"
+
+
+def _inside_sentence(clause: str) -> str:
+    """Return a clause without its capital letter, unless that is of a label."""
+    begins = clause.startswith((_INCONCLUSIVE, _NO_DIFFERENCE, _NOTHING))
+    return clause[:1].lower() + clause[1:] if begins else clause
 
 
 def cut(sentence: str, labels: Iterable[str]) -> str:

@@ -292,7 +292,24 @@ def test_a_derivative_is_put_beside_the_same_derivative_of_the_baseline(with_mod
     text = " ".join(to_text(with_modes).split())
     assert "numpy grad 18.2 ms 2.00x slower" in text  # what a derivative costs, beside its function
     assert "jit grad 9.12 ms 2.00x faster (1.96x to 2.02x) than numpy grad" in text
-    assert text.startswith("jit grad is 2.00x faster (1.96x to 2.02x) than numpy grad")
+    function, derivative = text.split(" than numpy grad ")[0].split("; ")
+    assert function.startswith("jit is 2.")
+    assert derivative == "jit grad is 2.00x faster (1.96x to 2.02x)"
+
+
+def test_each_mode_has_its_own_verdict_in_the_headline(with_modes: Comparison) -> None:
+    def with_jit(**latencies: Trial) -> str:
+        jits = {name.replace("_", " "): trial for name, trial in latencies.items()}
+        changed = [replace(each, latency=jits.get(each.label, each.latency)) for each in with_modes.candidates]
+        return " ".join(to_text(replace(with_modes, candidates=tuple(changed))).split("\n\n")[0].split())
+
+    numpy, numpy_grad = (with_modes.candidate(each).latency for each in ("numpy", "numpy grad"))
+    slower = Trial(samples_ns=tuple(3 * each for each in numpy_grad.samples_ns), evaluations=1)
+    assert with_jit(jit=numpy, jit_grad=slower).startswith(
+        "No difference between numpy and jit; numpy grad is the fastest"
+    )
+    assert with_jit(jit_grad=numpy_grad).startswith("jit is 2.")
+    assert "; no difference between numpy grad and jit grad" in with_jit(jit_grad=numpy_grad)
 
 
 def test_one_function_and_its_derivative_are_put_beside_each_other(with_modes: Comparison) -> None:
