@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import NotComparable, NotMeasured
 from ..records.environment import differing
+from ..records.other_load import load_in_words
 from ..statistics.medians import median
 from ..subjects import of_record
 from .record.benchmark import Benchmark
@@ -101,7 +102,8 @@ def first_difference(old: str | None, new: str | None) -> tuple[str, str] | None
 
 def _one_by_one(old: Benchmark, new: Benchmark, noise: ProcessNoise | None) -> list[Versus]:
     compared = compare_trials(old.trials, new.trials, "new", "old", noise)
-    return [replace(compared, code=first_difference(old.code, new.code))]
+    load = load_in_words(old.conditions.other_load, old.environment)
+    return [replace(compared, code=first_difference(old.code, new.code), old_load=load)]
 
 
 def compare_trials(

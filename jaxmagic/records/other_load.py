@@ -28,12 +28,19 @@ def is_loaded(other_load: float | None, processors: int) -> bool:
     return other_load is not None and other_load > min(_LOAD_SHARE * processors, _LOAD_COUNT)
 
 
+def load_in_words(other_load: float | None, environment: Environment) -> str:
+    """Word that other processes kept many processors busy; empty if they did not, or if that is unknown."""
+    processors = environment.cpu_count or 1
+    if other_load is None or not is_loaded(other_load, processors):
+        return ""
+    return f"other processes kept {units.number(other_load, 2)} of {processors} CPUs busy"
+
+
 def loaded(other_load: float | None, environment: Environment) -> Iterator[Finding]:
     """Yield a finding if other processes kept many processors busy."""
-    processors = environment.cpu_count or 1
-    if other_load is not None and is_loaded(other_load, processors):
+    if words := load_in_words(other_load, environment):
         yield Finding(
             kind="load",
-            text=f"Other processes kept {units.number(other_load, 2)} of {processors} CPUs busy.",
+            text=f"{words[0].upper()}{words[1:]}.",
             remedy="Stop them, or measure when the machine is quiet.",
         )

@@ -14,8 +14,10 @@ from jaxmagic.benchmarking.analysis import against, against_record, needs_noise
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNoise
 from jaxmagic.benchmarking.record.samples import Trial
+from jaxmagic.benchmarking.report.versus import about_load
 from jaxmagic.comparison.record.sweep import Sweep
 from jaxmagic.records.environment import differing
+from jaxmagic.report.to_text import to_text
 
 
 def test_records_of_one_process_rest_on_the_assumed_noise(benchmark: Benchmark) -> None:
@@ -31,6 +33,21 @@ def test_records_of_one_process_rest_on_the_assumed_noise(benchmark: Benchmark) 
     assert found.basis.smallest_ratio == pytest.approx(1.12, abs=0.01)
     assert against(benchmark, benchmark).verdict == "too noisy to tell"
     assert against(benchmark, scaled(benchmark, 1.06)).verdict == "too noisy to tell"
+
+
+def test_other_processes_beside_the_earlier_record_are_named(benchmark: Benchmark) -> None:
+    busy = replace(
+        benchmark,
+        conditions=replace(benchmark.conditions, other_load=1.5),
+        environment=replace(benchmark.environment, cpu_count=2),
+    )
+    quiet = replace(busy, conditions=replace(busy.conditions, other_load=0.1))
+    found = against(busy, quiet)
+    assert found.old_load == "other processes kept 1.5 of 2 CPUs busy"
+    said = f"While the earlier record was taken, {found.old_load}: the code may seem faster now."
+    assert about_load([found]) == [said]
+    assert said in " ".join(to_text(found).split())
+    assert about_load([against(quiet, busy)]) == []
 
 
 def test_the_noise_of_the_machine_counts_where_it_is_known(benchmark: Benchmark) -> None:

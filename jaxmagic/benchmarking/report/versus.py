@@ -22,7 +22,8 @@ def report(versus: Versus, style: Style, explain: bool) -> Iterator[Block]:
     yield Headline(text=headline(versus))
     basis = () if versus.basis is None else about_basis([versus])
     yield from (
-        Sentence(text=each) for each in (*about_code([versus], "before"), *basis, *about_environments(versus))
+        Sentence(text=each)
+        for each in (*about_code([versus], "before"), *about_load([versus]), *basis, *about_environments(versus))
     )
 
 
@@ -54,6 +55,12 @@ def about_code(verdicts: Sequence[Versus], where: str) -> list[str]:
 
 def _quoted(line: str) -> str:
     return repr(shortened([line], _LONGEST_CODE)[0]) if line else "nothing"
+
+
+def about_load(verdicts: Sequence[Versus]) -> list[str]:
+    """Say that other processes slowed the earlier of two records down, which no interval allows for."""
+    loads = dict.fromkeys(each.old_load for each in verdicts if each.old_load)
+    return [f"While the earlier record was taken, {each}: the code may seem faster now." for each in list(loads)[:1]]
 
 
 def about_environments(versus: Versus) -> list[str]:

@@ -11,7 +11,7 @@ from ..analysis import against_record, needs_noise
 from ..record.benchmark import Benchmark
 from ..record.process_noise import ProcessNoise
 from ..record.versus import Versus
-from ..report.versus import about_basis, about_code, about_earlier, about_environments
+from ..report.versus import about_basis, about_code, about_earlier, about_environments, about_load
 
 
 def compare_records(
@@ -92,6 +92,7 @@ class Earlier:
         return [
             *(about_earlier(versus, self._path) for versus in compared),
             *about_code(compared, f"in {self._path}"),
+            *about_load(compared),
             *about_basis(compared),
             *about_environments(compared[0]),
         ]

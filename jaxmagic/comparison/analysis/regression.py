@@ -9,6 +9,7 @@ from ...benchmarking.analysis import compare_trials, first_difference
 from ...benchmarking.record.process_noise import ProcessNoise
 from ...benchmarking.record.versus import Versus
 from ...errors import NotComparable
+from ...records.other_load import load_in_words
 from ..record.comparison import Comparison
 from ..record.sweep import Point, Sweep
 
@@ -28,7 +29,8 @@ def _compare(old: Comparison, new: Comparison, label: str, named: str, noise: Pr
     before, now = old.candidate(label), new.candidate(label)
     compared = compare_trials([before.latency], [now.latency], named, named, noise)
     code = first_difference(before.code, now.code) or first_difference(_setup(old), _setup(new))
-    return replace(compared, code=code)
+    load = load_in_words(before.conditions.other_load, old.environment)
+    return replace(compared, code=code, old_load=load)
 
 
 def _setup(comparison: Comparison) -> str | None:
