@@ -121,6 +121,11 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Only numbers in {printable(argument)} differ, and the programs have the same operations and shapes. If "
         "no axis depends on these numbers, pass them as arrays and not in a static argument."
     ),
+    "recompile_counted": lambda argument: (
+        f"Only the loop needs {printable(argument)} as a number. With lax.fori_loop, one program serves all values: "
+        f"leave {printable(argument)} out of static_argnums and static_argnames. It has no gradient in reverse mode, "
+        "which needs a loop of fixed length."
+    ),
     "recompile_also": lambda line, source: (
         f"The same sizes reach {printable(line)}{f': {printable(source)}' if source else '.'}"
     ),

@@ -32,6 +32,7 @@ from .recompilations import (
     only_numbers_differ,
     programs_of,
 )
+from .static_loop import counted_loop
 
 #: Several programs of one function in the first run are worth a finding if they took this long.
 _LEAST_FIRST_RUN_NS = 50_000_000
@@ -89,6 +90,8 @@ def _is_avoidable(group: Group, evidence: Evidence) -> bool:
         grows = not group.eager and growth(group, evidence) is not None
         return grows or _buckets(group, evidence) is not None
     if group.kind == "static value":
+        if counted_loop(group, evidence) is not None:
+            return True
         several = forms_of(group, evidence) <= 1 or _repeating(group, evidence) >= _SEVERAL
         return several and all(each.cause.remedy or only_numbers_differ(each.cause) for each in group.compilations)
     return all(each.cause.remedy for each in group.compilations)
@@ -151,7 +154,8 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
     sizes = _buckets(group, evidence) if is_shape and grows is None else None
     if sizes is not None and not every_run:  # the programs for these sizes compile all the same
         cost_ns *= min((len(sizes.seen) - len(sizes.sizes)) / len(group.compilations), 1)
-    forms = forms_of(group, evidence) if group.kind == "static value" and not every_run else 0
+    loop = counted_loop(group, evidence) if group.kind == "static value" else None
+    forms = forms_of(group, evidence) if group.kind == "static value" and not every_run and loop is None else 0
     if forms > 1:  # a program for each of them compiles all the same
         cost_ns *= min(_repeating(group, evidence) / len(group.compilations), 1)
     location = group.location if made is None else _location_like(group.location, made, evidence)
@@ -175,8 +179,10 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
         compiles=_compiles(group, evidence, every_run=every_run),
         remedy=_remedy_of_eager(called_at)
         if group.eager and group.kind == "shape"
+        else note("doctor.recompile_counted", argument=last.argument or "")
+        if loop is not None
         else _remedy(group, made, grows, sizes, library_called(group, evidence)),
-        code=made.code if made is not None else None if sizes is None else _padding(group, sizes, evidence),
+        code=made.code if made is not None else loop if sizes is None else _padding(group, sizes, evidence),
         applies_to=None if made is None else made.maker,
     )
 
@@ -301,9 +307,9 @@ RULE = Rule(
     f"{_LEAST_SINGLE_NS // 10**6} ms is enough. Different shapes count if one axis varies, in one argument or in "
     "several that share its size, and powers of two need at most half as many sizes. They also count if an argument "
     "grows from call to call, because the function returns it longer or the code around the call appends to it. "
-    "Different static values count if programs have the same operations and shapes. Operations outside "
-    "jit count for shapes, and for new functions that a loop or a branch gets each time. The cause is the one that "
-    "%jaxtime reports.",
+    "Different static values count if programs have the same operations and shapes, or if only the range of a loop "
+    "needs them that a loop of JAX could replace. Operations outside of jit count for shapes, and for new functions "
+    "that a loop or a branch gets each time. The cause is the one that %jaxtime reports.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
     look=look,
 )

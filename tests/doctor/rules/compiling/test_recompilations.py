@@ -64,6 +64,12 @@ def repeated(x: Any, times: int) -> Any:
     return x
 
 
+def repeated_in_shape(x: Any, times: int) -> Any:
+    for _ in range(times):
+        x = jnp.sin(x)
+    return x[:times]
+
+
 def chosen(x: Any, train: bool) -> Any:
     return jnp.sin(x) if train else jnp.cos(x)
 
@@ -72,6 +78,22 @@ def test_a_number_that_is_static_is_to_be_an_array() -> None:
     (finding,) = found(scale, [(step,) for step in range(6)])
     assert finding.basis == "measured"
     assert "pass it as an array of one dtype" in str(finding.remedy)
+
+
+def test_a_loop_that_counts_to_a_static_number_is_to_be_a_loop_of_jax() -> None:
+    (finding,) = found(repeated, [(times,) for times in range(1, 8)])
+    assert str(finding.remedy).startswith("Only the loop needs times as a number. With lax.fori_loop, one program")
+    assert finding.code == "x = jax.lax.fori_loop(0, times, lambda _, x: jnp.sin(x), x)"
+    assert finding.basis == "measured"
+
+    @jax.jit
+    def pasted(x: Any, times: Any) -> Any:
+        return jax.lax.fori_loop(0, times, lambda _, x: jnp.sin(x), x)
+
+    x = jnp.ones(60)
+    for times in (1, 3, 7):
+        assert jnp.allclose(pasted(x, times), repeated(x, times))
+    assert pasted._cache_size() == 1
 
 
 def test_numbers_in_a_static_tuple_are_to_be_arrays() -> None:
@@ -93,7 +115,7 @@ def test_programs_that_repeat_the_operations_of_another_are_found_beside_other_o
         (prefix, range(2, 9)),
         (best, range(1, 8)),
         (reshaped, [(60,), (30, 2), (2, 30), (3, 20), (20, 3), (4, 15)]),
-        (repeated, range(1, 8)),
+        (repeated_in_shape, range(1, 8)),
         (chosen, [True, False, True]),
     ],
 )

@@ -1,0 +1,39 @@
+"""Finds the loop of Python that needs a static argument, where a loop of JAX would take any value of it."""
+
+from __future__ import annotations
+
+import ast
+
+from ...record.evidence import Evidence
+from ..rewriting.loops.loop_code import loop_code
+from ..rewriting.loops.loop_facts import is_range, way_of
+from ..rewriting.syntax import file_of, first_line, tree_of, with_imports
+from .recompilations import Group
+
+
+def counted_loop(group: Group, evidence: Evidence) -> str | None:
+    """Return a loop of JAX in place of the one that counts to a static argument.
+
+    ``None`` if there is no such loop, if it cannot be rewritten mechanically, or if the function reads the argument
+    elsewhere, where it may have to be static.
+    """
+    names = {each.cause.argument for each in group.compilations}
+    place, name = file_of(group.location, evidence), names.pop()
+    tree = None if place is None else tree_of(place[0])
+    if group.kind != "static value" or names or name is None or place is None or tree is None:
+        return None
+    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and each.name == group.function]
+    function = next((each for each in functions if first_line(each) <= place[1] <= each.lineno), None)
+    if function is None:
+        return None
+    reads = [each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == name]
+    loops = [each for each in ast.walk(function) if isinstance(each, ast.For) and _counts_to(each, reads)]
+    if len(loops) != 1 or way_of(loops[0]) != "fori_loop":
+        return None
+    code = loop_code(loops[0], function)
+    return None if code is None else with_imports(code, tree)
+
+
+def _counts_to(loop: ast.For, reads: list[ast.Name]) -> bool:
+    """Return whether the only place that reads a variable is a bound of a loop's range."""
+    return is_range(loop.iter) and isinstance(loop.iter, ast.Call) and loop.iter.args[:2][-1:] == reads
