@@ -249,9 +249,9 @@ assert tried.verified.outputs_agree and tried.verified.low > 1
 assert tried.verified.before_ns - tried.verified.after_ns > tried.cost_ns / 2
 assert before.wall_ns > 5 * after.wall_ns
 
-# Donating spares what was promised, by the compiler's own count.
+# Donating spares what was promised at least, and no more than the arrays, by the compiler's own count.
 spared = third.findings[0]
-assert 0.9 < (spared.verified.before_bytes - spared.verified.after_bytes) / spared.cost_bytes < 1.1
+assert 0.95 * spared.cost_bytes < spared.verified.before_bytes - spared.verified.after_bytes <= 2 * table.nbytes
 assert fourth.findings[0].cost_bytes == table.nbytes
 """
 

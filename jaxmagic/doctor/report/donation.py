@@ -37,8 +37,8 @@ NOTES: dict[str, Callable[..., str]] = {
     "donation": _donation,
     "donation_replaced": lambda statement: f"Replaced by the result: {printable(statement)}",
     "donation_shared": lambda alias_bytes, shared_bytes: (
-        f"{units.size(shared_bytes)} of temporaries use the memory of these results until then, so donating saves "
-        f"about {units.size(alias_bytes - shared_bytes)}."
+        f"{units.size(shared_bytes)} of temporaries use the memory of these results until then. They may need memory "
+        f"of their own, so donating saves {units.size(alias_bytes - shared_bytes)} at least."
     ),
     "donation_remedy": lambda arguments: (
         f"Donate {printable(arguments)}, if nothing else holds the same arrays: they cannot be read afterwards."

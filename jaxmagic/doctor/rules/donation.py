@@ -100,7 +100,7 @@ def _not_donated(
         source=(jitted.declared.splitlines() or [""])[0].strip() or None,
         evidence=tuple(facts),
         cost_bytes=spared_bytes,
-        basis="estimated",
+        basis="at least" if shared_bytes else "estimated",
         remedy=note("doctor.donation_remedy", arguments=", ".join(passed[each] for each in arguments)),
         code=_code(jitted, arguments),
     )

@@ -69,6 +69,25 @@ def test_replaced_argument_is_found_and_its_cost_is_the_compilers(
     assert doctor("params = step(params, grads)") == []
 
 
+def test_temporaries_in_the_memory_of_results_make_the_cost_the_least_that_is_saved(
+    doctor: Callable[..., list[RuleFinding]], session: Session
+) -> None:
+    setup = """
+table, momentum, words = jnp.ones((10_000, 64)), jnp.zeros((10_000, 64)), jnp.arange(1024)
+def trained(table, momentum, words):
+    momentum = 0.9 * momentum + jax.grad(lambda table: (table[words] ** 2).sum())(table)
+    return table - 0.1 * momentum, momentum
+train = jax.jit(trained)
+"""
+    (found,) = doctor("table, momentum = train(table, momentum, words)", setup)
+    assert (found.basis, found.evidence[-1].kind) == ("at least", "doctor.donation_shared")
+    names: dict[str, Any] = session.shell.user_ns
+    args = names["table"], names["momentum"], names["words"]
+    donating = jax.jit(names["trained"], donate_argnames=("table", "momentum"))
+    assert found.cost_bytes is not None
+    assert found.cost_bytes <= peak_bytes(names["train"], *args) - peak_bytes(donating, *args)
+
+
 def test_decorated_function_in_a_loop_is_found(doctor: Callable[..., list[RuleFinding]]) -> None:
     setup = """
 state = (params, 0)
