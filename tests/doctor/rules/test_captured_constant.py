@@ -69,7 +69,7 @@ def test_an_array_inside_of_a_fusion_is_there_twice() -> None:
     assert finding.source == "return jnp.tanh(x @ W).sum()"
     assert finding.remedy is not None
     assert finding.remedy.facts == {"names": "W", "on_host": ""}
-    assert jaxmagic.memory_requirement(total, X).constant_bytes == SIZE_BYTES
+    assert jaxmagic.memory_requirement(total, X).constant_bytes == pytest.approx(SIZE_BYTES, abs=64)
 
 
 def test_the_pasted_function_has_no_constant_and_computes_the_same() -> None:
