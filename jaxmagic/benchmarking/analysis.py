@@ -102,8 +102,13 @@ def first_difference(old: str | None, new: str | None) -> tuple[str, str] | None
 
 def _one_by_one(old: Benchmark, new: Benchmark, noise: ProcessNoise | None) -> list[Versus]:
     compared = compare_trials(old.trials, new.trials, "new", "old", noise)
-    load = load_in_words(old.conditions.other_load, old.environment)
-    return [replace(compared, code=first_difference(old.code, new.code), old_load=load)]
+    compared = replace(compared, code=first_difference(old.code, new.code))
+    return [with_load(compared, load_in_words(old.conditions.other_load, old.environment))]
+
+
+def with_load(versus: Versus, load: str) -> Versus:
+    """Return a comparison whose basis says that other processes ran beside the earlier record."""
+    return versus if versus.basis is None else replace(versus, basis=replace(versus.basis, old_load=load))
 
 
 def compare_trials(

@@ -43,8 +43,9 @@ def test_other_processes_beside_the_earlier_record_are_named(benchmark: Benchmar
     )
     quiet = replace(busy, conditions=replace(busy.conditions, other_load=0.1))
     found = against(busy, quiet)
-    assert found.old_load == "other processes kept 1.5 of 2 CPUs busy"
-    said = f"While the earlier record was taken, {found.old_load}: the code may seem faster now."
+    assert found.basis is not None
+    assert found.basis.old_load == "other processes kept 1.5 of 2 CPUs busy"
+    said = f"While the earlier record was taken, {found.basis.old_load}: the code may seem faster now."
     assert about_load([found]) == [said]
     assert said in " ".join(to_text(found).split())
     assert about_load([against(quiet, busy)]) == []

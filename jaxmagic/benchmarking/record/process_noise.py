@@ -59,6 +59,8 @@ class Basis:
         source: where `between_sd` comes from.
         smallest_ratio: the smallest ratio of times that two such records show in 8 of 10 cases; ``None`` if it is
             above a hundred.
+        old_load: that other processes kept many processors busy beside the earlier record, in words; empty if they
+            did not.
     """
 
     old_processes: int
@@ -67,3 +69,4 @@ class Basis:
     within_sd: float
     source: NoiseSource
     smallest_ratio: float | None
+    old_load: str = ""

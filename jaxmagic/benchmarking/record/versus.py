@@ -33,8 +33,6 @@ class Versus(Shown):
         basis: the noise that a verdict on two records rests on; ``None`` for candidates measured side by side.
         code: the first line in which the code of two records differs, in the earlier and the later one; empty where
             one has fewer lines. ``None`` if the code is the same or unknown, or there are no two records.
-        old_load: that other processes kept many processors busy while the earlier of two records was taken, in words;
-            empty if they did not.
     """
 
     label: str
@@ -46,7 +44,6 @@ class Versus(Shown):
     differing: tuple[str, ...] = ()
     basis: Basis | None = None
     code: tuple[str, str] | None = None
-    old_load: str = ""
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # in a dictionary by label, which IPython displays
         printer.text(str(self))

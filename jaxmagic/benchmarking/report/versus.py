@@ -59,7 +59,7 @@ def _quoted(line: str) -> str:
 
 def about_load(verdicts: Sequence[Versus]) -> list[str]:
     """Say that other processes slowed the earlier of two records down, which no interval allows for."""
-    loads = dict.fromkeys(each.old_load for each in verdicts if each.old_load)
+    loads = dict.fromkeys(each.basis.old_load for each in verdicts if each.basis is not None and each.basis.old_load)
     return [f"While the earlier record was taken, {each}: the code may seem faster now." for each in list(loads)[:1]]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import takewhile
 
-from ...benchmarking.analysis import compare_trials, first_difference
+from ...benchmarking.analysis import compare_trials, first_difference, with_load
 from ...benchmarking.record.process_noise import ProcessNoise
 from ...benchmarking.record.versus import Versus
 from ...errors import NotComparable
@@ -29,8 +29,7 @@ def _compare(old: Comparison, new: Comparison, label: str, named: str, noise: Pr
     before, now = old.candidate(label), new.candidate(label)
     compared = compare_trials([before.latency], [now.latency], named, named, noise)
     code = first_difference(before.code, now.code) or first_difference(_setup(old), _setup(new))
-    load = load_in_words(before.conditions.other_load, old.environment)
-    return replace(compared, code=code, old_load=load)
+    return with_load(replace(compared, code=code), load_in_words(before.conditions.other_load, old.environment))
 
 
 def _setup(comparison: Comparison) -> str | None:
