@@ -71,7 +71,7 @@ class _Stored(NamedTuple):
 
 
 class _Scope(NamedTuple):
-    """What the code does that decides which arrays a name holds.
+    """The assignments and calls of the code that decide which arrays a name holds.
 
     Attributes:
         stored: the values that are stored.
