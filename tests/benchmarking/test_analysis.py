@@ -15,6 +15,7 @@ from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNoise
 from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.benchmarking.report.versus import about_load
+from jaxmagic.benchmarking.verbs.earlier import Earlier
 from jaxmagic.comparison.record.sweep import Sweep
 from jaxmagic.records.environment import differing
 from jaxmagic.report.to_text import to_text
@@ -48,6 +49,7 @@ def test_other_processes_beside_the_earlier_record_are_named(benchmark: Benchmar
     said = f"While the earlier record was taken, {found.basis.old_load}: the code may seem faster now."
     assert about_load([found]) == [said]
     assert said in " ".join(to_text(found).split())
+    assert said in Earlier(busy, "busy.json", anyway=False).told(quiet)
     assert about_load([against(quiet, busy)]) == []
 
 
