@@ -210,6 +210,7 @@ def test_a_numpy_array_made_an_array_is_a_transfer() -> None:
 
 def test_one_eager_operation_beside_a_function_gets_no_advice() -> None:
     f = jax.jit(lambda x: x + 1)
+    jnp.ones(2)  # compiles the conversion of the fill value, which all shapes share
     operation, function = compiled(lambda: f(jnp.ones((5, 3, 1, 17))))
     assert operation.eager
     assert operation.cause.remedy is None
