@@ -152,13 +152,18 @@ def test_to_tell_the_memory_compiles_nothing_and_leaves_jax_as_it_is(static: boo
     x, run = np.ones((64, 64), np.float32), pxla.ExecuteReplicated.__call__
     f = jax.jit(lambda x, n: (x @ x) * n, static_argnums=(1,) if static else ())
     f(x, 2)
-    ran_from_python: list[Any] = []
+    ran_from_python: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pxla.ExecuteReplicated, "__call__", lambda *args: ran_from_python.append(args) or run(*args))
+        patch.setattr(
+            pxla.ExecuteReplicated,
+            "__call__",
+            lambda program, *a: ran_from_python.append(program.name) or run(program, *a),
+        )
         with jaxmagic.stopwatch() as watch:
             found = jaxmagic.compare({"f": f, "g": f}, x, 2, budget_s=0.1)
     assert not any(each.compiled for each in watch.timing.compilations)
-    assert ran_from_python == []  # JAX's C++ cache has been left as it was
+    ours = {"jit(jaxmagic_fence)"}  # only the first of a process runs from Python, which may be any test's
+    assert {*ran_from_python} <= ours  # JAX's C++ cache has been left as it was
     assert [each.memory_bytes for each in found.candidates] == [found.candidate("f").memory_bytes] * 2
     assert found.candidate("f").memory_bytes >= 2 * x.nbytes
 
