@@ -1,6 +1,7 @@
-"""Leave out cases of parametrised tests where the tests run once more, on another version of JAX or Python.
+"""Leave out tests and cases where the tests run once more, on another version of JAX or Python.
 
-There the first and the last case of a claim show whether the version changes it. ``make test`` runs all cases, and
+There the first and the last case of a claim show whether the version changes it, and of the rules of diagnoses, whose
+tests run a program many times, the first and the last test of each. ``make test`` runs all of them, and
 ``make suites`` does so on other versions.
 """
 
@@ -8,7 +9,8 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 #: Whether cases are left out, as the version matrix asks for.
 FEW = bool(os.environ.get("JAXMAGIC_FEW_CASES"))
@@ -21,20 +23,48 @@ _ONE_CLAIM = tuple(
     )
 )  # fmt: skip
 
-#: Programs with a planted slow line, of which those with a library run nowhere else.
-_PLANTED = "tests/profiling/test_planted_lines.py"
+#: Tests of rules. Those of how code is rewritten run no program, and depend on Python.
+_RULES, _REWRITING = "tests/doctor/rules/", "tests/doctor/rules/rewriting/"
 
 
-def left_out(names: Iterable[str]) -> set[str]:
-    """Return the cases that are left out: of each test, all between the first and the last.
+def left_out(tests: Mapping[str, bool]) -> set[str]:
+    """Return the names of the tests that are left out, of tests by name and whether each takes a library.
 
-    >>> sorted(left_out(f"tests/xla/test_a.py::test_it[{case}]" for case in "abcd"))
+    Those between the first and the last case of a claim are, and those between the first and the last test of a rule.
+    Tests that take a library stay: they run nowhere else.
+
+    >>> sorted(left_out({f"tests/xla/test_a.py::test_it[{case}]": False for case in "abcd"}))
     ['tests/xla/test_a.py::test_it[b]', 'tests/xla/test_a.py::test_it[c]']
-    >>> left_out(f"tests/runtime/test_a.py::test_it[{case}]" for case in "abcd")
+    >>> left_out({f"tests/runtime/test_a.py::test_it[{case}]": False for case in "abcd"})
     set()
+    >>> left_out({f"tests/doctor/rules/test_a.py::test_{each}": each == "b" for each in "abcd"})
+    {'tests/doctor/rules/test_a.py::test_c'}
     """
-    cases = defaultdict(list)
+    claims = [name for name in tests if name.startswith(_ONE_CLAIM)]
+    out = {each for cases in _by(_test, claims).values() for each in cases[1:-1]}
+    rules = [name for name in tests if name.startswith(_RULES) and not name.startswith(_REWRITING)]
+    for of_rule in _by(_file, rules).values():
+        kept = _test(of_rule[0]), _test(of_rule[-1])
+        out.update(name for name in of_rule if _test(name) not in kept)
+    return {name for name in out if not tests[name]}
+
+
+def takes_a_library(test: Any) -> bool:
+    """Return whether a collected test asks for a library, or runs a planted program that does."""
+    program = test.callspec.params.get("program") if hasattr(test, "callspec") else None
+    return "importorskip" in test.function.__code__.co_names or bool(getattr(program, "needs", ()))
+
+
+def _test(name: str) -> str:
+    return name.partition("[")[0]
+
+
+def _file(name: str) -> str:
+    return name.partition("::")[0]
+
+
+def _by(part: Callable[[str], str], names: Iterable[str]) -> dict[str, list[str]]:
+    found = defaultdict(list)
     for name in names:
-        if name.startswith(_ONE_CLAIM) and not name.startswith(_PLANTED):
-            cases[name.partition("[")[0]].append(name)
-    return {case for each in cases.values() for case in each[1:-1]}
+        found[part(name)].append(name)
+    return found

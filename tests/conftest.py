@@ -57,7 +57,7 @@ settings.load_profile("full")
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     reruns.rerun(items, can=config.pluginmanager.hasplugin("rerunfailures"))
     if cases.FEW:
-        out = cases.left_out(item.nodeid for item in items)
+        out = cases.left_out({item.nodeid: cases.takes_a_library(item) for item in items})
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in out])
         items[:] = [item for item in items if item.nodeid not in out]
     if jax.default_backend() == "gpu":

@@ -1,6 +1,9 @@
-"""On other versions, cases of one claim are left out, and never all of them."""
+"""On other versions, cases of one claim and tests of rules are left out, and never all of them."""
 
 from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
 
 import cases
 import pytest
@@ -10,15 +13,56 @@ import pytest
 def test_the_first_and_the_last_case_stay(count: int, kept: str) -> None:
     names = [f"tests/xla/test_a.py::test_it[{case}]" for case in "abcd"[:count]]
     names += ["tests/xla/test_a.py::test_plain", "tests/xla/test_b.py::test_it[c]"]
-    stay = [name for name in names if name not in cases.left_out(names)]
-    assert stay == [f"tests/xla/test_a.py::test_it[{case}]" for case in kept] + names[count:]
+    out = cases.left_out(dict.fromkeys(names, False))
+    assert [name for name in names if name not in out] == [
+        *(f"tests/xla/test_a.py::test_it[{case}]" for case in kept),
+        *names[count:],
+    ]
+
+
+@pytest.mark.parametrize("file", ["tests/runtime/test_private_api.py", "tests/doctor/rules/rewriting/test_steps.py"])
+def test_each_of_other_tests_stays(file: str) -> None:
+    assert cases.left_out({f"{file}::test_{each}": False for each in "abcd"}) == set()
 
 
 def test_each_case_of_other_tests_stays() -> None:
-    names = [f"tests/runtime/test_private_api.py::test_it[{case}]" for case in "abcd"]
-    assert cases.left_out(names) == set()
+    assert cases.left_out({f"tests/runtime/test_private_api.py::test_it[{case}]": False for case in "abcd"}) == set()
 
 
-def test_each_planted_program_stays() -> None:
-    names = [f"tests/profiling/test_planted_lines.py::test_it[{case}]" for case in "abcd"]
-    assert cases.left_out(names) == set()
+def test_the_first_and_the_last_test_of_a_rule_stay() -> None:
+    first, between, last = (f"tests/doctor/rules/host/test_a.py::test_{each}" for each in ("a", "b", "c"))
+    names = [first, f"{between}[1]", f"{between}[2]", *(f"{last}[{case}]" for case in range(3))]
+    out = cases.left_out(dict.fromkeys(names, False))
+    assert [name for name in names if name not in out] == [first, f"{last}[0]", f"{last}[2]"]
+    assert cases.left_out({first: False}) == set()
+
+
+@pytest.mark.parametrize("file", ["tests/doctor/rules/test_a.py", "tests/profiling/test_planted_lines.py"])
+def test_what_takes_a_library_stays(file: str) -> None:
+    names = [f"{file}::test_it[{case}]" for case in "abcd"]
+    assert cases.left_out({name: name.endswith("c]") for name in names}) == {names[1]}
+
+
+def _plain() -> None:
+    """Take no library."""
+
+
+def _with_one() -> None:
+    pytest.importorskip("optax")
+
+
+@pytest.mark.parametrize(
+    ("function", "params", "takes"),
+    [
+        (_plain, {}, False),
+        (_with_one, {}, True),
+        (_plain, {"program": SimpleNamespace(needs=("optax",))}, True),
+        (_plain, {"program": SimpleNamespace(needs=())}, False),
+        (_plain, {"program": "x = 1"}, False),
+    ],
+)
+def test_a_test_takes_a_library_if_it_asks_for_one_or_its_program_does(
+    function: Any, params: dict[str, Any], takes: bool
+) -> None:
+    assert cases.takes_a_library(SimpleNamespace(function=function, callspec=SimpleNamespace(params=params))) is takes
+    assert cases.takes_a_library(SimpleNamespace(function=function)) is (function is _with_one)
