@@ -301,4 +301,8 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         f"Delete {quoted(name) or 'the array'} after its last use, or keep a copy{copied and f', {quoted(copied)}'}."
     ),
     "write_in_domain": _write_in_domain,
+    "write_matrix": lambda function, needs, jnp: (
+        f"{function} needs a matrix that {needs}. Where that nearly holds for a matrix a, a small multiple of the "
+        f"identity is enough, and changes the result a little: a + 1e-6 * {jnp}.eye(a.shape[-1])."
+    ),
 }

@@ -90,22 +90,35 @@ _PURE = frozenset((
 #: Functions with an infinite derivative at zero or at the edge of their domain: where() behind them is too late.
 _STEEP = re.compile(r"sqrt|norm|std|log|pow|arc|acos|asin|reciprocal|hypot")
 
+#: Functions of linear algebra that return NaN or infinity, and the matrix that they need.
+_MATRICES = {
+    **dict.fromkeys(("inv", "solve", "lu_solve", "solve_triangular"), "is not singular"),
+    **dict.fromkeys(("cholesky", "cho_factor", "cho_solve"), "is positive definite"),
+}
+
+#: Modules of JAX with these functions.
+_ALGEBRA = "jax.numpy.linalg", "jax.scipy.linalg", "jax.lax.linalg"
+
 #: A longer example is not shown.
 _LONGEST = 200
 
 
 def explain_not_finite(failure: Failure) -> RuleFinding:
     """Explain ``FloatingPointError`` of JAX's debugging flags."""
-    operation = failure.detail or ""
+    module, _, function = dict(failure.said).get("called", "").rpartition(".")
+    matrix = _MATRICES.get(function, "") if module in _ALGEBRA else ""
+    operation = function if matrix else failure.detail or ""
     domain = _DOMAINS.get(_bare(operation), "")
-    example = _in_domain(failure, _bare(operation)) or ""
+    example, jnp = _in_domain(failure, _bare(operation)) or "", spelled(failure, "jax.numpy")
     return RuleFinding(
         rule="error",
         found=note("doctor.error_not_finite", operation=operation),
         line=failure.line,
         source=failure.source,
         evidence=evidence_of(failure),
-        remedy=note("doctor.write_in_domain", domain=domain, jnp=spelled(failure, "jax.numpy"), example=example),
+        remedy=note("doctor.write_matrix", function=function, needs=matrix, jnp=jnp)
+        if matrix
+        else note("doctor.write_in_domain", domain=domain, jnp=jnp, example=example),
     )
 
 

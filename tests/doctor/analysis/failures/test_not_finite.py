@@ -110,3 +110,27 @@ def test_an_assignment_with_an_operator() -> None:
     """)
     assert cell.finding.line == cell.here
     assert "x /= jnp.where(total != 0, total, 1)" in cell.said
+
+
+@pytest.mark.parametrize(
+    ("line", "needs"),
+    [
+        ("jnp.linalg.inv(0 * z * jnp.ones((2, 2)))", "inv needs a matrix that is not singular."),
+        ("jnp.linalg.solve(z * jnp.ones((2, 2)), jnp.ones((2, 1)))", "solve needs a matrix that is not singular."),
+        ("jnp.linalg.cholesky(z * jnp.eye(2))", "cholesky needs a matrix that is positive definite."),
+        ("jax.scipy.linalg.cholesky(z * jnp.eye(2))", "cholesky needs a matrix that is positive definite."),
+    ],
+)
+def test_a_function_of_linear_algebra_needs_another_matrix(line: str, needs: str) -> None:
+    cell = _cell(line)
+    assert cell.finding.line == cell.here
+    assert f"{needs.partition(' ')[0]} returned NaN or infinity" in cell.said
+    assert needs in cell.said
+    assert "a + 1e-6 * jnp.eye(a.shape[-1])" in cell.said
+
+
+@pytest.mark.parametrize("name", ["inv", "solve"])
+def test_a_multiple_of_the_identity_makes_a_matrix_that_is_not_singular(name: str) -> None:
+    more = ", jnp.ones((2, 1))" if name == "solve" else ""
+    cell = _cell(f"jnp.linalg.{name}(0 * z * jnp.ones((2, 2)) + 1e-6 * jnp.eye(2){more})")
+    assert cell.error is None
