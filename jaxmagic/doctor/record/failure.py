@@ -245,6 +245,8 @@ class Failure:
         decides: the decision of the failing condition that no function of JAX can make, if there is a known one.
         selector: the Python value that arrives at the failing line as a traced one, if there is one.
         module: the module of a library that the failing call gets, or the layer that it calls with a batch.
+        computed_of: the variables that the failing statement reads, with the expressions that they were computed of.
+        read_by: the statements that read the variable to which the failing one assigns, compound ones without body.
     """
 
     kind: Kind
@@ -282,6 +284,8 @@ class Failure:
     decides: Decision | None = None
     selector: Selector | None = None
     module: ModuleUse | BatchUse | None = None
+    computed_of: tuple[tuple[str, str], ...] = ()
+    read_by: tuple[str, ...] = ()
 
     @property
     def line(self) -> str | None:

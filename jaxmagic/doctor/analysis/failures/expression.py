@@ -67,24 +67,28 @@ def expression_of(failure: Failure) -> Expression | None:
     """Parse the failing statement; ``None`` if it or the expression is unknown. Each call returns a new tree."""
     if failure.statement is None or failure.node is None:
         return None
-    tree: ast.Module | None
-    try:
-        tree = ast.parse(failure.statement)
-    except (SyntaxError, ValueError, RecursionError):  # a part of a function, such as "return x"
-        tree = _inside_function(failure.statement)
-    if tree is None or not tree.body:
+    body = statements(failure.statement)
+    if not body:
         return None
-    statement = tree.body[0]
+    statement = body[0]
     nodes = list(ast.walk(statement))
     if failure.node >= len(nodes):
         return None
     node = nodes[failure.node]
     parent = next((each for each in nodes if node in ast.iter_child_nodes(each)), None)
-    other = next((each for each in tree.body[1:] if isinstance(each, ast.Return)), None)
+    other = next((each for each in body[1:] if isinstance(each, ast.Return)), None)
     return Expression(statement, node, parent, other)
 
 
-def _inside_function(statement: str) -> ast.Module | None:
+def statements(text: str) -> list[ast.stmt]:
+    """Parse statements, which may be a part of a function, such as ``return x``; none if that is impossible."""
+    try:
+        return ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError):
+        return _inside_function(text)
+
+
+def _inside_function(statement: str) -> list[ast.stmt]:
     lines = "\n".join(f" {line}" for line in statement.splitlines())
     for head in ("def f():", "async def f():"):
         try:
@@ -92,8 +96,8 @@ def _inside_function(statement: str) -> ast.Module | None:
         except (SyntaxError, ValueError, RecursionError):
             continue
         assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-        return ast.Module(body=function.body, type_ignores=[])
-    return None
+        return function.body
+    return []
 
 
 def spelled(failure: Failure, module: str) -> str:

@@ -120,8 +120,8 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     jnp, lax = spelled(failure, "jax.numpy"), spelled(failure, "jax.lax")
     need = _need(failure, failing)
     name = need.rpartition(".")[2]
-    static = static_argument(failure, failing)
     size = "" if failing is None or failure.library is not None else size_use(failure, failing)
+    static = static_argument(failure, failing, of_size=bool(size))
     if size and (need in ("int", "round") or name in ("item", "tolist") or need.startswith("math.")):
         return _known_number(failure, static, size)
     if failure.library is not None:

@@ -38,6 +38,7 @@ from .operands import (
 from .out_of_memory import Limits, look_at_memory
 from .recognize import Recognized, recognize, transformed_at
 from .statement import Place
+from .traced.assigned import computed_of, read_by
 from .traced.decided import decision_of
 from .traced.escapes import escapes_of
 from .traced.leaked import Around, calls_around, has_leaked, is_nested, is_vmapped, used
@@ -174,6 +175,8 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         names=module_names(last.frame),
         alive=tuple(name for name, _ in alive),
         alive_bytes=tuple(size for _, size in alive),
+        computed_of=computed_of(place, code) if facts.kind in FIRST_TRIES else (),
+        read_by=read_by(place, code) if facts.kind in FIRST_TRIES else (),
     )
 
 

@@ -9,7 +9,7 @@ import ast
 from typing import Literal
 
 from ....record.failure import Failure
-from ..expression import Expression, spelled
+from ..expression import Expression, spelled, statements
 
 #: What needs the number: ``range``, the bounds of a slice, something else with a size; empty if it may be an array.
 SizeUse = Literal["", "range", "slice", "size"]
@@ -56,37 +56,60 @@ _KEYWORDS = frozenset(
 )
 
 #: Functions of Python that return such a number if they get one.
-_NUMBERS = "int", "round", "abs", "max", "min"
+_NUMBERS = "int", "round", "abs", "max", "min", "len"
 
 _COMPUTED = ast.BinOp | ast.UnaryOp | ast.Tuple | ast.List | ast.Starred
 
 
 def size_use(failure: Failure, failing: Expression) -> SizeUse:
-    """Return what needs the failing number, or what is computed of it, as a number that is known during tracing."""
-    parents = {id(inner): each for each in ast.walk(failing.statement) for inner in ast.iter_child_nodes(each)}
-    node, parent = failing.node, parents.get(id(failing.node))
-    while isinstance(parent, _COMPUTED) or (isinstance(parent, ast.Call) and _is_number(parent)):
+    """Return what needs the failing number, or what is computed of it, as a number that is known during tracing.
+
+    It may be needed where a variable is read to which the failing statement assigns it.
+    """
+    use, name = _use(failure, failing.statement, failing.node)
+    names = {name} - {""}
+    for each in (statement for text in failure.read_by if names for statement in statements(text)):
+        reads = [node for node in ast.walk(each) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+        for node in (node for node in reads if node.id in names and not use):
+            use, name = _use(failure, each, node)
+            names |= {name} - {""}
+    return use
+
+
+def _use(failure: Failure, statement: ast.stmt, node: ast.AST) -> tuple[SizeUse, str]:
+    """Return what needs the number that a node of a statement is, and the variable to which it is assigned."""
+    parents = {id(inner): each for each in ast.walk(statement) for inner in ast.iter_child_nodes(each)}
+    parent = parents.get(id(node))
+    while isinstance(parent, _COMPUTED) or (isinstance(parent, ast.Call) and is_number(parent)):
         if isinstance(parent, ast.BinOp) and _repeats(parent, node):
-            return "size"
+            return "size", ""
         node, parent = parent, parents.get(id(parent))
-    if isinstance(parent, ast.Slice):
-        return "slice"
-    if isinstance(parent, ast.keyword):
-        return "size" if parent.arg in _KEYWORDS else ""
-    if not isinstance(parent, ast.Call) or node not in parent.args:
-        return ""
-    called = ast.unparse(parent.func)
+    match parent:
+        case ast.Slice():
+            return "slice", ""
+        case ast.keyword(arg=keyword):
+            return ("size" if keyword in _KEYWORDS else ""), ""
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return "", name
+        case ast.Call() if node in parent.args:
+            return _use_in_call(failure, parent, parent.args.index(node)), ""
+    return "", ""
+
+
+def _use_in_call(failure: Failure, call: ast.Call, position: int) -> SizeUse:
+    called = ast.unparse(call.func)
     root, name = called.partition(".")[0], called.rpartition(".")[2]
     positions = _FUNCTIONS.get(name, ())
     modules = {spelled(failure, each) for each in ("jax", "jax.numpy", "jax.lax", "numpy")}
-    if isinstance(parent.func, ast.Attribute) and (root not in modules or "(" in called):
+    if isinstance(call.func, ast.Attribute) and (root not in modules or "(" in called):
         positions = _METHODS.get(name, positions)
-    if parent.args.index(node) not in positions:
+    if position not in positions:
         return ""
     return "range" if called == "range" else "size"
 
 
-def _is_number(node: ast.Call) -> bool:
+def is_number(node: ast.Call) -> bool:
+    """Return whether a call is one of a function of Python's that returns a number."""
     called = ast.unparse(node.func)
     return called in _NUMBERS or called.startswith("math.")
 

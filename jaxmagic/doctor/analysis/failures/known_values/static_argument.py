@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from .....records.call_stack import Frame
 from .....records.note import Note, note
 from ....record.failure import Failure, Passed
 from ..expression import Expression, spelled, value_named, with_imports
+from .size_use import is_number
 
 #: Libraries whose functions compute with traced values, but for those that select what is computed.
 _ON_JAX = re.compile(r"/(flax|equinox|optax|haiku|numpyro|diffrax|optimistix|lineax|blackjax|distrax)/")
@@ -29,10 +31,11 @@ class StaticArgument(NamedTuple):
     type: str | None
 
 
-def static_argument(failure: Failure, failing: Expression | None) -> StaticArgument | None:
-    """Return the argument of a jitted function that is the failing value itself; ``None`` if there is none.
+def static_argument(failure: Failure, failing: Expression | None, *, of_size: bool = False) -> StaticArgument | None:
+    """Return the argument of a jitted function of which Python computes the failing value; ``None`` if there is none.
 
-    It must be the only one on which the value depends, unchanged, and no array where the function is called.
+    It must be the only one on which the value depends, and no array where the function is called. A float is one that
+    may be static if a size is computed of it.
     """
     traced = failure.traced
     if failure.selector is not None:
@@ -48,26 +51,36 @@ def static_argument(failure: Failure, failing: Expression | None) -> StaticArgum
     ):
         return None
     name = traced.arguments[0]
-    value = value_named(failure, name)
-    used = {each.id for each in ast.walk(failing.node) if isinstance(each, ast.Name)}
-    if name not in failure.parameters or value is None or name not in used or not value.type.endswith("[]"):
+    value, nodes = value_named(failure, name), list(_computed(failure, failing))
+    used = any(isinstance(each, ast.Name) and each.id == name for each in nodes)
+    if name not in failure.parameters or not used or (value is not None and not value.type.endswith("[]")):
         return None
     call = failure.call
     if call is None:  # nothing says that the function does not assign to it
         return None
-    inner = any(isinstance(each, ast.Call) and each is not failing.node for each in ast.walk(failing.node))
+    inner = any(isinstance(each, ast.Call) and each is not failing.node and not is_number(each) for each in nodes)
     if name in call.unfit or inner:  # what a function of JAX returns is traced, even if its argument is static
         return None
     passed = next((each for each in call.arguments if each.name == name), None)
     if passed is None or passed.type is None:
-        may_be_int = value.type.startswith(("i", "u", "bool"))
+        may_be_int = value is not None and value.type.startswith(("i", "u", "bool"))
         return StaticArgument(name, "unknown", None) if may_be_int else None
-    return StaticArgument(name, "yes", passed.type) if _is_plain(passed) else None
+    return StaticArgument(name, "yes", passed.type) if _is_plain(passed, of_size) else None
 
 
-def _is_plain(passed: Passed) -> bool:
-    """Return whether an argument selects a program, as a size or a flag does; a float is data."""
-    return passed.type in ("int", "bool", "str")
+def _computed(failure: Failure, failing: Expression) -> Iterator[ast.AST]:
+    """Iterate over the nodes of the failing expression, and of what its variables were computed of."""
+    known, waiting = dict(failure.computed_of), [failing.node]
+    while waiting:
+        for each in ast.walk(waiting.pop()):
+            yield each
+            if isinstance(each, ast.Name) and each.id in known:
+                waiting.append(ast.parse(known.pop(each.id), mode="eval"))
+
+
+def _is_plain(passed: Passed, of_size: bool) -> bool:
+    """Return whether an argument selects a program, as a size or a flag does; another float is data."""
+    return passed.type in ("int", "bool", "str") or (of_size and passed.type == "float")
 
 
 def write_static(failure: Failure, static: StaticArgument) -> tuple[Note, str | None]:

@@ -93,3 +93,72 @@ def test_an_array_may_take_the_place_of_other_numbers(line: str) -> None:
     cell = Cell(SOURCE.format(line=line, n=3))
     assert "Keep it an array: leave out int" in cell.said
     assert Cell(SOURCE.format(line=line.replace("int(n)", "n"), n=3)).error is None
+
+
+# --- through variables --------------------------------------------------------------------------------------------
+
+STEPS = """
+@jax.jit
+def f(x, n):
+{steps}
+    return x
+result = f(jnp.arange(6.0), {n})
+"""
+
+
+def stepped(*steps: str, n: str = "4") -> Cell:
+    return Cell(STEPS.format(steps="\n".join(f"    {each}" for each in steps), n=n))
+
+
+@pytest.mark.parametrize(
+    ("steps", "n"),
+    [
+        (("k = int(n)  # here", "x = x.sum() + jnp.zeros(k)"), "4"),
+        (("k = int(n)  # here", "half = max(k // 2, 1)", "x = x[:half]"), "4"),
+        (("k = int(n)  # here", "for i in range(k): x = x + i"), "4"),
+        (("k = int(len(x) * n)  # here", "x = jnp.sort(x)[:k]"), "0.5"),
+        (("half = round(n / 2)", "x = x[:half]  # here"), "4"),
+        (("more = n - x.shape[0]", "x = jnp.pad(x, (0, more))  # here"), "16"),
+        (("some = n", "other = some", "if other: x = x + 1  # here"), "True"),
+    ],
+)
+def test_a_number_that_decides_a_size_through_variables_is_made_static(steps: tuple[str, ...], n: str) -> None:
+    cell = stepped(*steps, n=n)
+    assert cell.finding.line == cell.here
+    assert "declare it static" in cell.said
+    assert cell.finding.code is not None
+    again = cell.rewritten(cell.finding.code)
+    assert again.error is None
+    assert cell.fallback is not None
+    np.testing.assert_allclose(again.names["result"], eval(cell.fallback, cell.names))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ("k = int(n)  # here", "x = x * k"),
+        ("k = int(n)  # here", "k = 3", "x = x[:k]"),
+        ("k = int(n)  # here", "x = jnp.zeros((lambda k: 2)(k))"),
+    ],
+)
+def test_a_variable_that_decides_no_size_may_be_an_array(steps: tuple[str, ...]) -> None:
+    assert "Keep it an array: leave out int" in stepped(*steps).said
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ("half = jnp.floor_divide(n, 2)", "x = x[:half]  # here"),
+        ("n = n + 1", "half = n // 2", "x = x[:half]  # here"),
+        ("half = n // 2", "half = half + 1", "x = x[:half]  # here"),
+    ],
+)
+def test_what_jax_computes_or_is_assigned_twice_stays_traced(steps: tuple[str, ...]) -> None:
+    said = stepped(*steps).said
+    assert "declare it static" not in said
+    assert "lax.dynamic_slice" in said
+
+
+def test_a_float_that_decides_no_size_is_data() -> None:
+    cell = stepped("large = n > 2", "if large: x = x + 1  # here", n="4.0")
+    assert "declare it static" not in cell.said

@@ -1,0 +1,74 @@
+"""Follows a number through the variables of the failing function: what it was computed of, and what reads it."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from types import CodeType
+
+from ..statement import Place, definition
+
+#: Not more variables, nor more statements, are followed.
+_MOST = 8
+
+
+def computed_of(place: Place, code: CodeType) -> tuple[tuple[str, str], ...]:
+    """Return the variables that the failing statement reads, and those in them, with what they were computed of.
+
+    Those that the function assigns more than once, or that are its parameters, are left out.
+    """
+    if place.statement is None:
+        return ()
+    of = {name: each.value for each, name in _once_assigned(place, code) if each.lineno < place.statement.lineno}
+    found, names = dict[str, str](), list(_read(place.statement))
+    while names and len(found) < _MOST:
+        name = names.pop(0)
+        if name in of and name not in found:
+            found[name] = ast.unparse(of[name])
+            names += _read(of[name])
+    return tuple(found.items())
+
+
+def read_by(place: Place, code: CodeType) -> tuple[str, ...]:
+    """Return the statements that read the variable to which the failing one assigns, and those that read theirs.
+
+    Compound statements have no body. There are none if the function assigns to the variable again.
+    """
+    once = {id(each): name for each, name in _once_assigned(place, code)}
+    if place.statement is None or id(place.statement) not in once:
+        return ()
+    names, found = {once[id(place.statement)]}, list[str]()
+    for each in _statements(place, code):
+        if each.lineno > place.statement.lineno and not names.isdisjoint(_read(each)) and len(found) < _MOST:
+            found.append(ast.unparse(each))
+            names.update([once[id(each)]] if id(each) in once else [])
+    return tuple(found)
+
+
+def _once_assigned(place: Place, code: CodeType) -> Iterator[tuple[ast.Assign, str]]:
+    home = definition(place.tree, code.co_name, code.co_firstlineno)
+    nodes = list(ast.walk(home)) if home is not None else []
+    stored = Counter(each.id for each in nodes if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load))
+    stored.update(each.arg for each in nodes if isinstance(each, ast.arg))
+    for each in nodes:
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)]) if stored[name] == 1:
+                yield each, name
+
+
+def _statements(place: Place, code: CodeType) -> Iterator[ast.stmt]:
+    """Iterate over the statements of the failing function in their order, compound ones without what is in them."""
+    home = definition(place.tree, code.co_name, code.co_firstlineno)
+    inside = [each for each in ast.walk(home) if isinstance(each, ast.stmt)] if home is not None else []
+    for each in sorted(inside, key=lambda statement: (statement.lineno, statement.col_offset)):
+        match each:
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Return() | ast.Expr():
+                yield each
+            case ast.For(target=target, iter=iterated):
+                header = ast.For(target=target, iter=iterated, body=[ast.Pass()], orelse=[])
+                yield ast.copy_location(header, each)
+
+
+def _read(node: ast.AST) -> Iterator[str]:
+    return (each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))
