@@ -134,6 +134,19 @@ def slow_input() -> Any:
     return out
 
 
+def device_batches(count: int) -> Iterator[Any]:
+    for number in range(count):
+        batch = np.sort(np.random.default_rng(number).normal(size=100_000))
+        yield jnp.asarray(batch, jnp.float32) / 2
+
+
+def slow_input_on_the_device() -> Any:
+    out = None
+    for batch in device_batches(40):
+        out = total(batch)
+    return out
+
+
 #: Sorted by merging: how long a quicksort takes beside a copy depends on the processor's vector instructions.
 _ROW = np.random.default_rng(0).normal(size=20_000)
 

@@ -91,10 +91,11 @@ def _interval_ns(evidence: Evidence) -> float:
 
 
 def _dispatching(evidence: Evidence) -> set[tuple[str, str]]:
-    """Return the functions that call programs or wait for them."""
-    lines = [each.line for each in evidence.waits or ()] + [each.called_at for each in evidence.programs or ()]
+    """Return the functions that call jitted programs or wait: an operation outside of jit may make an item."""
+    programs = [each for each in evidence.programs or () if not each.eager]
+    lines = [each.line for each in evidence.waits or ()] + [each.called_at for each in programs]
     found = {(each.function, each.file) for each in lines if each is not None}
-    for program in evidence.programs or ():
+    for program in programs:
         instructions = () if program.module is None else program.module.instructions.values()
         found |= {(frame.function, frame.file) for each in instructions for frame in each.stack}
     return found

@@ -256,6 +256,10 @@ class TestInputBound:
         found = diagnosed(programs.slow_input)["input-bound"]
         assert "default_rng(number)" in line_of(found)
 
+    def test_a_generator_that_makes_its_items_arrays_of_jax_is_found(self) -> None:
+        found = diagnosed(programs.slow_input_on_the_device)["input-bound"]
+        assert "default_rng(number)" in line_of(found)
+
     def test_slow_rows_of_a_loader_are_found_at_their_line(self) -> None:
         found = diagnosed(programs.slow_rows)["input-bound"]
         assert "np.sort" in line_of(found)
