@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from .....records.note import note
 from ....record.finding import RuleFinding
 from ..remedy import Builds, NotTried
@@ -27,7 +29,7 @@ def _builds(call: Call) -> Builds | None:
 
     given = call.traced()
     closed = jax.make_jaxpr(call.taking(given, call.function.__wrapped__))(given)
-    size = sum(int(getattr(each, "nbytes", 0)) for each in closed.consts)
+    size = sum(math.prod(each.shape) * each.dtype.itemsize for each in closed.consts)  # JAX 0.7 keeps no nbytes
     if size < _LEAST_BYTES:
         return None
     consts = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in closed.consts]
