@@ -14,11 +14,11 @@ import verdict_table
 from scipy.stats import binom
 from simulated import Rates, power, rates
 
-#: Runs of each cell, and how seldom a true rate is to be taken for a worse one.
-RUNS, SELDOM = 300, 0.001
+#: Runs of each cell, and numbers of samples; what takes long is left to ``make suites``.
+RUNS, COUNTS = (300, (6, 20, 100, 400)) if "JAXMAGIC_SIMULATED" in os.environ else (150, (6, 20, 100))
 
-#: How many samples; what takes long is left to ``make suites``.
-COUNTS = (6, 20, 100, 400) if "JAXMAGIC_SIMULATED" in os.environ else (6, 20, 100)
+#: How seldom a true rate is to be taken for a worse one.
+SELDOM = 0.001
 
 #: Noise in which an interval of the median may cover less often: each sample tells too little that the others do not.
 MORE_CORRELATED = {"AR(1) 0.6", "AR(1) 0.9"}
