@@ -133,6 +133,15 @@ def test_an_error_points_at_the_users_line(session: Any) -> None:
     assert (last.lineno, last.line) == (2, "b = a / 0")
 
 
+@pytest.mark.parametrize("line", ["--setup 'b = 1 / a'", "--each 'b = 1 / a'", "b = 1 / a"])
+def test_an_error_in_the_setup_or_in_an_option_points_at_that_code(session: Any, line: str) -> None:
+    session.run("a = 0")
+    error = session.run(f"%%jaxtimeit {line}\nx + 1\nx + b", fails=ZeroDivisionError)
+    calls = [(call.lineno, call.line) for call in traceback.extract_tb(error.__traceback__)]
+    assert calls[-1] == (1, "b = 1 / a")
+    assert "x + 1" not in [line for _, line in calls]
+
+
 def test_a_jitted_call_without_arrays_is_folded(session: Any) -> None:
     session.run("k = jax.jit(lambda: jnp.ones(10).sum())")
     record = session.run(f"%jaxtimeit -oq {QUICK} k()")

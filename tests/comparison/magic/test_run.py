@@ -104,6 +104,13 @@ def test_an_error_points_at_the_users_line_and_names_the_candidate(session: Any)
     assert error.__notes__ == ["This was the candidate 'two'."]
 
 
+@pytest.mark.parametrize("option", ["--each '1 / a'", "--per items=1/a"])
+def test_an_error_in_the_code_of_an_option_points_at_that_code(session: Any, option: str) -> None:
+    error = session.run(f"%%jaxcompare -r 4 {option}\na = 0\none: 1\ntwo: 2", fails=ZeroDivisionError)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    assert (last.lineno, last.line) == (1, "1 / a" if "each" in option else "1/a")
+
+
 @pytest.mark.parametrize(
     ("line", "cell", "message"),
     [
@@ -175,7 +182,9 @@ def test_a_label_that_is_no_name_has_derivatives_and_points(session: Any) -> Non
 
 
 def test_an_annotated_assignment_in_the_setup_is_one(session: Any) -> None:
-    assert session.run(f"%%jaxcompare -oq {QUICK}\nz: int = 3\none: z\ntwo: z + 0").values == {"one": 3, "two": 3}
+    record = session.run("%%jaxcompare -oq -r 4\nif True:\n    y: int\n    z: int = 3\none: z\ntwo: z + 0")
+    assert record.values == {"one": 3, "two": 3}
+    assert session.run("%jaxtimeit -oq -r 4 --each 'z: int = 3' z").value == 3
 
 
 def test_other_mistakes_of_syntax_are_pythons(session: Any) -> None:
