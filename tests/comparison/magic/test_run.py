@@ -104,6 +104,18 @@ def test_an_error_points_at_the_users_line_and_names_the_candidate(session: Any)
     assert error.__notes__ == ["This was the candidate 'two'."]
 
 
+@pytest.mark.parametrize("cell", [
+    "%%jaxcompare\none: f(x)\ntwo: x * 2\nthree: nosuch(x)",
+    "jaxmagic.compare({'one': f, 'two': lambda x: nosuch(x)}, x)",
+    "%jaxtimeit nosuch(x)",
+])  # fmt: skip
+def test_a_mistake_in_a_candidate_leaves_no_report_and_no_record(session: Any, cell: str) -> None:
+    session.run("import jaxmagic\njaxmagic.history().clear()")
+    session.run(cell, fails=NameError)
+    assert session.published == []
+    assert len(jaxmagic.history()) == 0
+
+
 @pytest.mark.parametrize("option", ["--each '1 / a'", "--per items=1/a"])
 def test_an_error_in_the_code_of_an_option_points_at_that_code(session: Any, option: str) -> None:
     error = session.run(f"%%jaxcompare -r 4 {option}\na = 0\none: 1\ntwo: 2", fails=ZeroDivisionError)
