@@ -50,7 +50,12 @@ _REPEATED = (
     _ALL,
     argument("--static", action="store_true", help="Text and a PNG instead of HTML: for GitHub, and for printing."),
     argument("--save", metavar="FILE", help="Write the record to FILE as JSON."),
-    argument("--against", metavar="FILE", help="Compare with the record in FILE, which --save has written."),
+    argument(
+        "--against",
+        metavar="FILE",
+        help="Compare with the record in FILE, which --save has written. If one of the two is from fewer than three "
+        "processes, the first comparison of a session also measures the noise between processes for about 15 s.",
+    ),
     argument("--anyway", action="store_true", help="Compare even if FILE is from a different environment."),
 )
 

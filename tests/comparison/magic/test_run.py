@@ -253,11 +253,31 @@ def test_a_comparison_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_
     path = tmp_path / "old.json"
     session.run(f"%%jaxcompare -q -r 6 {QUICK} --save '{path}'\none: f(x)\ntwo: x * 2")
     session.run(f"%%jaxcompare -r 6 {QUICK} --against '{path}'\ntwo: x * 2\nthree: f(x)")
-    line, basis = capsys.readouterr().out.splitlines()
+    line, basis = _sentences(capsys)
     assert line.startswith("two ")
     assert basis.startswith("Each record is from 1 process; medians are assumed, not measured, to vary by ")
     assert basis.endswith("Measure it with %jaxtimeit --processes 5 (processes=5).")
-    session.run(f"%%jaxcompare {QUICK} --against '{path}'\nfour: 1\nfive: 1", fails=jaxmagic.NotComparable)
+
+
+def test_a_record_without_any_of_the_candidates_is_refused_before_they_run(session: Any, tmp_path: Any) -> None:
+    path = tmp_path / "old.json"
+    session.run("ran = []")
+    session.run(f"%%jaxcompare -q -r 4 --save '{path}'\none: 1\ntwo: 2")
+    cell = "four: ran.append(4)\nfive: ran.append(5)"
+    error = session.run(f"%%jaxcompare --against '{path}'\n{cell}", fails=UsageError)
+    assert str(error) == (
+        f"--against {path}: expected a candidate of the file (one, two), got four, five. Give a candidate the label "
+        "that it had before. Nothing was run."
+    )
+    session.run(f"%%jaxcompare -q -r 4 --sweep n=1,2 --save '{path}'\nfour: n")
+    error = session.run(f"%%jaxcompare --sweep n=3 --against '{path}'\nfour: ran.append(n)", fails=UsageError)
+    assert f"--against {path}: expected a point of the file in --sweep, such as n=1, got none." in str(error)
+    assert session.shell.user_ns["ran"] == []
+
+
+def _sentences(capsys: Any) -> list[str]:
+    """Return the printed sentences, each on one line."""
+    return str(capsys.readouterr().out).replace("\n  ", " ").splitlines()
 
 
 def test_what_differs_in_the_code_is_told_by_its_candidate_or_for_all(
@@ -266,10 +286,10 @@ def test_what_differs_in_the_code_is_told_by_its_candidate_or_for_all(
     path = tmp_path / "old.json"
     session.run(f"%%jaxcompare -q -r 6 {QUICK} --save '{path}'\ny = x\none: f(y)\ntwo: y * 2")
     session.run(f"%%jaxcompare -r 6 {QUICK} --against '{path}'\ny = x\none: f(y)\ntwo: y * 3")
-    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("The code")]
+    told = [line for line in _sentences(capsys) if line.startswith("The code")]
     assert told == [f"The code of two differs: 'y * 2' in {path}, 'y * 3' now."]
     session.run(f"%%jaxcompare -r 6 {QUICK} --against '{path}'\ny = x + 1\ntwo: y * 2\none: f(y)")
-    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("The code")]
+    told = [line for line in _sentences(capsys) if line.startswith("The code")]
     assert told == [f"The code differs: 'y = x' in {path}, 'y = x + 1' now."]
 
 
