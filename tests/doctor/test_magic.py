@@ -88,7 +88,7 @@ def test_an_error_of_python_s_own_is_not_explained(raising: Session) -> None:
 @pytest.mark.parametrize("line", ["%jaxdoctor", "%jaxdoctor -q  # nothing"])
 def test_without_code_and_without_an_error_there_is_nothing_to_do(raising: Session, line: str) -> None:
     error = raising.run(line, fails=UsageError)
-    assert "%jaxdoctor has nothing to run. There is no error to explain" in str(error)
+    assert "%jaxdoctor has nothing to run. There is no error of JAX to explain" in str(error)
 
 
 @pytest.mark.parametrize(
