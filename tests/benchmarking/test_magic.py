@@ -161,7 +161,7 @@ def test_magics_and_commands_inside_are_transformed(session: Any) -> None:
         ("%jaxtimeit # comment", "nothing to run"),
         ("%jaxtimeit --rtol 5 f(x)", "a fraction between 0 and 1"),
         ("%jaxtimeit --budget 1 f(x)", "a time with a unit"),
-        ("%jaxtimeit -n 0 f(x)", "-n: expected a positive integer, got 0"),
+        ("%jaxtimeit -n 0 f(x)", "-n: expected a positive integer, got '0'"),
         ("%jaxtimeit -z f(x)", "no option -z"),
         ("%jaxtimeit --bugdet 1s f(x)", "Did you mean --budget"),
         ("%jaxtimeit await f(x)", "await cannot be repeated"),

@@ -27,8 +27,9 @@ def require_in_both(
     """
     before = earlier.labels if isinstance(earlier, Sweep) else tuple(earlier)
     if not set(before) & set(labels):
+        got = ", ".join(map(repr, labels))
         raise UsageError(
-            f"--against {path}: expected a candidate of the file ({', '.join(before)}), got {', '.join(labels)}. "
+            f"--against {path}: expected a candidate of the file ({', '.join(before)}), got {got}. "
             "Give a candidate the label that it had before. Nothing was run."
         )
     points = [earlier.values(each) for each in earlier.points] if isinstance(earlier, Sweep) else []

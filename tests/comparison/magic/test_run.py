@@ -266,8 +266,8 @@ def test_a_record_without_any_of_the_candidates_is_refused_before_they_run(sessi
     cell = "four: ran.append(4)\nfive: ran.append(5)"
     error = session.run(f"%%jaxcompare --against '{path}'\n{cell}", fails=UsageError)
     assert str(error) == (
-        f"--against {path}: expected a candidate of the file (one, two), got four, five. Give a candidate the label "
-        "that it had before. Nothing was run."
+        f"--against {path}: expected a candidate of the file (one, two), got 'four', 'five'. Give a candidate the "
+        "label that it had before. Nothing was run."
     )
     session.run(f"%%jaxcompare -q -r 4 --sweep n=1,2 --save '{path}'\nfour: n")
     error = session.run(f"%%jaxcompare --sweep n=3 --against '{path}'\nfour: ran.append(n)", fails=UsageError)
