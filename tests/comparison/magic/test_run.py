@@ -151,6 +151,17 @@ def test_an_error_in_the_code_of_an_option_points_at_that_code(session: Any, opt
             "one: 1\nfor loop: 2",
             "%%jaxcompare: .*. If 'for loop' is a label, put it in double quotes: \"for loop\": 2",
         ),
+        (
+            "",
+            "jit f = f(x)\none: 1\ntwo: 2",
+            "expected label: expression, got 'jit f = f.x.' .invalid .*If 'jit f' is a label, write jit f: f.x.$",
+        ),
+        ("", "one: 1\nmy jit f(x)  # two", "got 'my jit f.x.' .*If 'my jit' is a label, write my jit: f.x.$"),
+        (
+            "",
+            "one: 1\ntwo = f(x)",
+            "got 'two = f.x.'. If 'two' is a label, write two: f.x.. Move other code above the first",
+        ),
         ("", "n=10: 1\ntwo: 2", "If 'n=10' is a label, put it in double quotes: \"n=10\": 1"),
         ("--baseline three", "one: 1\ntwo: 2", "--baseline: expected one of the labels one, two, got 'three'"),
         ("f(x)", "one: 1\ntwo: 2", "expected only options"),
@@ -200,7 +211,12 @@ def test_an_annotated_assignment_in_the_setup_is_one(session: Any) -> None:
 
 
 def test_other_mistakes_of_syntax_are_pythons(session: Any) -> None:
-    for cell in ("if True\n    x = 1\none: 1\ntwo: 2", "one: 1\ntwo: (2", "for i in 3: pass pass\none: 1\ntwo: 2"):
+    for cell in (
+        "if True\n    x = 1\none: 1\ntwo: 2",
+        "one: 1\ntwo: (2",
+        "two words\na: 1\nb: 2",
+        "for i in 3: pass pass\none: 1\ntwo: 2",
+    ):
         session.run(f"%%jaxcompare\n{cell}", fails=SyntaxError)
 
 
