@@ -104,8 +104,10 @@ def _run(
     arguments, rest = options.read(line, parser)
     statement, setup = (rest, "") if cell is None else (cell, rest)
     tree = parse(shell, "jaxtimeit", statement, is_line=cell is None)
-    if not tree.body:
+    if not tree.body and cell is None:
         raise UsageError("%jaxtimeit has nothing to run. Write the statement after it: %jaxtimeit f(x).")
+    if not tree.body:
+        raise UsageError("%%jaxtimeit has nothing to run: the cell is empty. Put the code below it.")
     option, above = parse_option(shell, "jaxtimeit", "--setup", arguments.setup), _source(shell, setup)
     setups = [each for each in (option, above) if each is not None]
     namespace = shell.user_ns if local_ns is None or local_ns is shell.user_ns else {**shell.user_ns, **local_ns}
