@@ -16,7 +16,7 @@ from collections.abc import Mapping
 
 from IPython.core.error import UsageError
 
-from .values import CHECKS
+from .values import CHECKS, MODES
 
 _LONG = re.compile(r"(--[A-Za-z][\w-]*)(=.*)?$", re.S)
 _LATE = re.compile(r"\s(--[A-Za-z][\w-]*)(?=[\s=]|$)")
@@ -130,7 +130,7 @@ _EXPECTED = {
     "LABEL": ("the label of a candidate", "jit"),
     "NAME=VALUES": ("a variable with its values", "n=64,256"),
     "WORK": ("items=N, bytes=N or flops", "flops"),
-    "MODES": ("forward, grad or value_and_grad", "forward,grad"),
+    "MODES": (" or ".join((", ".join(MODES[:-1]), MODES[-1])), "forward,grad"),
     "RULES": ("rules, separated by commas", "recompile,donation"),
     "NAME": ("a name", "t"),
 }

@@ -62,6 +62,10 @@ def digits(text: str) -> int:
     return int(text)
 
 
+#: What a function can be called as.
+MODES = ("forward", "grad", "value_and_grad")
+
+
 def modes(text: str) -> tuple[str, ...]:
     """Parse an option that lists the modes in which a function is called.
 
