@@ -19,8 +19,7 @@ from .benchmarking.verbs.benchmark import benchmark
 from .benchmarking.verbs.earlier import compare_records
 from .comparison.record.candidate import CheckBy
 from .comparison.verbs.compare import compare
-from .doctor.rules.all import RULES
-from .doctor.verbs.diagnose import diagnose
+from .doctor.verbs.diagnose import diagnose, require_rules
 from .records.storage import load
 from .report.to_text import to_text
 from .runtime.given import not_negative, positive, whole
@@ -106,10 +105,9 @@ def assert_healthy(fn: Callable[..., Any], *args: Any, ignore: Sequence[str] = (
     >>> assert_healthy(f, x)
     """
     __tracebackhide__ = True
-    names = [each.name for each in RULES]
-    unknown = [each for each in ignore if each not in names]
-    if isinstance(ignore, str) or unknown:
-        raise ValueError(f"ignore: expected names of rules ({', '.join(names)}), got {ignore!r}")
+    if isinstance(ignore, str):
+        raise ValueError(f"ignore: expected several names of rules, got {ignore!r}. Write ignore=[{ignore!r}]")
+    require_rules("ignore", ignore)
     diagnosis = diagnose(fn, *args, **kwargs)
     rules = list(dict.fromkeys(each.rule for each in diagnosis.findings if each.rule not in ignore))
     if rules:

@@ -26,7 +26,7 @@ PACKAGE = Path(jaxmagic.__file__).parent
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        ("%jaxtimeit -n0 f(x)", "-n: expected a positive integer, got 0"),
+        ("%jaxtimeit -n0 f(x)", "-n: expected a positive integer, got '0'"),
         ("%jaxprof --logdir", "--logdir: expected a folder. Write for example --logdir runs"),
         ("%jaxtimeit --save", "--save: expected a file. Write for example --save run.json"),
         (
@@ -43,7 +43,7 @@ PACKAGE = Path(jaxmagic.__file__).parent
         ),
         (
             "%%jaxcompare --sweep n=1:10\na: n\nb: n",
-            "--sweep n=1:10: expected Python, got 1:10. Write --sweep 'n=range(1, 10)'",
+            "--sweep n=1:10: expected Python, got '1:10'. Write --sweep 'n=range(1, 10)'",
         ),
         ("%jaxtime --nope f(x)", "there is no option --nope."),
         (
@@ -54,7 +54,7 @@ PACKAGE = Path(jaxmagic.__file__).parent
             "%jaxprof --logdir runs --label .. f(x)",
             "--label: expected the name of a folder, got '..'. Write for example",
         ),
-        ("%jaxtimeit -p 99 f(x)", "-p: expected an integer from 1 to 9, got 99"),
+        ("%jaxtimeit -p 99 f(x)", "-p: expected an integer from 1 to 9, got '99'"),
         ("%jaxtimeit --save . f(x)", "--save: expected a file that can be written, got '.'. This is a folder; name"),
         (
             "%jaxtimeit --save none/a.json f(x)",

@@ -18,7 +18,7 @@ from ..magics import options
 from ..magics.declare import JaxMagics, of_all_that_repeat, read_with
 from ..magics.deliver import finish, finish_early, load_earlier
 from ..magics.parsed_source import parse, parse_option
-from ..magics.repeatable import Repeatable, called_without_arguments, compile_setup
+from ..magics.repeatable import Repeatable, Source, called_without_arguments, compile_setup
 from ..progress.bar import shown_progress
 from ..runtime.functions import is_folded, only_name
 from ..runtime.jax_version import require_jax
@@ -104,19 +104,21 @@ def _run(
     arguments, rest = options.read(line, parser)
     statement, setup = (rest, "") if cell is None else (cell, rest)
     tree = parse(shell, "jaxtimeit", statement, is_line=cell is None)
-    if not tree.body:
+    if not tree.body and cell is None:
         raise UsageError("%jaxtimeit has nothing to run. Write the statement after it: %jaxtimeit f(x).")
-    setups = [*parse_option(shell, "jaxtimeit", "--setup", arguments.setup), *_statements(shell, setup)]
+    if not tree.body:
+        raise UsageError("%%jaxtimeit has nothing to run: the cell is empty. Put the code below it.")
+    option, above = parse_option(shell, "jaxtimeit", "--setup", arguments.setup), _source(shell, setup)
+    setups = [each for each in (option, above) if each is not None]
     namespace = shell.user_ns if local_ns is None or local_ns is shell.user_ns else {**shell.user_ns, **local_ns}
     earlier = load_earlier(shell, arguments, Benchmark, Earlier)
     require_jax()
     function = called_without_arguments(tree.body, namespace)
     make = compile_setup(
-        [tree.body],
+        [Source(tree.body, tree.filename)],
         setup=setups,
         each=parse_option(shell, "jaxtimeit", "--each", arguments.each),
         namespace=namespace,
-        filename=tree.filename,
     )
     plan = Plan(
         rtol=arguments.rtol,
@@ -138,7 +140,8 @@ def _run(
             }
             if arguments.processes is None:
                 return take_benchmark(interruptible(_runner)(make, named), plan, **shared)
-            sent = Statement(partial(_runner, make, named), _referred_to([*setups, *tree.body], namespace))
+            statements = [each for source in setups for each in source.body]
+            sent = Statement(partial(_runner, make, named), _referred_to([*statements, *tree.body], namespace))
             return take_launches(sent, plan, arguments.processes, **shared)
 
     record = take_and_keep(take)
@@ -157,5 +160,8 @@ def _runner(make: Callable[[], Repeatable], named: str | None) -> Runner:
     return Runner(body, each=each, named=named)
 
 
-def _statements(shell: InteractiveShell, code: str | None) -> list[ast.stmt]:
-    return parse(shell, "jaxtimeit", code, is_line=True).body if code and code.strip() else []
+def _source(shell: InteractiveShell, code: str | None) -> Source | None:
+    if not code or not code.strip():
+        return None
+    tree = parse(shell, "jaxtimeit", code, is_line=True)
+    return Source(tree.body, tree.filename)

@@ -36,6 +36,10 @@ from .recorder import Recorder, RepeatedRecorder, Timed
 Place = tuple[int, int, int, int]
 
 
+#: Errors that say that a name does not exist. The code has to be corrected, and its times tell nothing.
+_MISTYPED = (NameError, AttributeError, ImportError)
+
+
 class Unmet(AssertionError):
     """An expectation of ``--max-time`` or ``--expect-no-compile`` that the code did not meet.
 
@@ -182,7 +186,8 @@ class Block:
             self.take()
             text = to_text(record, replace(self._style, whole=True))
             raise Unmet(written_to(f"{failure}.\n{text}", sys.stdout))
-        report(record, self._style, self._arguments, explain=self._arguments.explain)
+        if not isinstance(error, _MISTYPED):
+            report(record, self._style, self._arguments, explain=self._arguments.explain)
 
     def _failure(self, timing: Timed) -> str | None:
         """Return which expectation failed, if any; it is raised together with the report."""

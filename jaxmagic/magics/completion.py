@@ -28,6 +28,9 @@ _PUBLIC_NAME = re.compile(r"(?:^|.*[^\w.])jaxmagic\.[^\W_]?\w*$", re.S)
 def completions(before: str, token: str, cell: str, parsers: Parsers) -> list[str]:
     """Return what can stand in the place of a token; nothing if the token is code.
 
+    A value of which nothing is known, such as a time, is completed by itself. Otherwise IPython would offer variables
+    and files.
+
     Args:
         before: the line up to the cursor.
         token: the end of the line that is completed.
@@ -48,6 +51,8 @@ def completions(before: str, token: str, cell: str, parsers: Parsers) -> list[st
     action = _open_option(words, parser)
     if action is not None:
         known = _values(action, token, declared(found["magic"]), cell)
+        if action.metavar != "CODE" and action.nargs != "?" and not any(each.startswith(token) for each in known):
+            return [token]
     elif token.startswith("-"):
         known = sorted(parser._option_string_actions, key=lambda name: (not name.startswith("--"), name))
     else:
@@ -71,14 +76,23 @@ def public_names(before: str, token: str, module: Any) -> list[str]:
 
 
 def _open_option(words: Sequence[str], parser: argparse.ArgumentParser) -> argparse.Action | None:
-    """Return the option whose value is still to be written, if the words end in one."""
-    action = parser._option_string_actions.get(words[-1].removesuffix("=")) if words else None
-    return None if action is None or action.nargs == 0 else action
+    """Return the option whose value is still to be written, if the words end in one, or in a list and a comma."""
+    if not words:
+        return None
+    option, _, value = words[-1].partition("=")
+    if not option.startswith("-"):
+        option, value = words[-2] if len(words) > 1 else "", words[-1]
+    action = parser._option_string_actions.get(option)
+    if action is None or action.nargs == 0:
+        return None
+    return action if not value or (action.metavar == "MODES" and value.endswith(",")) else None
 
 
 def _values(action: argparse.Action, token: str, magic: Any, cell: str) -> list[str]:
     if action.metavar == "CHECK":
         return list(options.CHECKS)
+    if action.metavar == "MODES":
+        return list(options.MODES)
     if action.metavar in ("FILE", "DIR"):
         return _files(token, folders_only=action.metavar == "DIR")
     labels_of = getattr(magic, "labels_of", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
@@ -50,7 +51,12 @@ _REPEATED = (
     _ALL,
     argument("--static", action="store_true", help="Text and a PNG instead of HTML: for GitHub, and for printing."),
     argument("--save", metavar="FILE", help="Write the record to FILE as JSON."),
-    argument("--against", metavar="FILE", help="Compare with the record in FILE, which --save has written."),
+    argument(
+        "--against",
+        metavar="FILE",
+        help="Compare with the record in FILE, which --save has written. If one of the two is from fewer than three "
+        "processes, the first comparison of a session also measures the noise between processes for about 15 s.",
+    ),
     argument("--anyway", action="store_true", help="Compare even if FILE is from a different environment."),
 )
 
@@ -191,7 +197,7 @@ class LazyMagic:
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]  # %jaxprof?
-        return str(declared(self.__name__).__doc__)
+        return _with_usage_aligned(str(declared(self.__name__).__doc__))
 
     @of_the_user
     @keeping_last_shown
@@ -206,7 +212,23 @@ class LazyMagic:
 
 def help_of(magic: Any) -> str:
     """Return the help of a magic: how it is written, what it does, and its options."""
-    return inspect.cleandoc(magic.__doc__.removeprefix("::\n")).strip()
+    return inspect.cleandoc(_with_usage_aligned(magic.__doc__.removeprefix("::\n"))).strip()
+
+
+def _with_usage_aligned(doc: str) -> str:
+    r"""Align the lines of a usage behind the name of its magic; IPython also counts the line above it as an indent.
+
+    >>> print(_with_usage_aligned("%jaxtime [-h]\n               [-q]\n\nTime a statement."))
+    %jaxtime [-h]
+             [-q]
+    <BLANKLINE>
+    Time a statement.
+    """
+    usage = re.search(r"^ *(%+\w+ )(.*?)(?=\n\n|\Z)", doc, re.S | re.M)
+    if usage is None:
+        return doc
+    lines = [line.strip() for line in usage[2].split("\n")]
+    return doc[: usage.start()] + usage[1] + f"\n{' ' * len(usage[1])}".join(lines) + doc[usage.end() :]
 
 
 def _as_text(help_text: str) -> str:

@@ -21,6 +21,7 @@ from .attempts import attempt
 from .block import asked_for, current_style, report
 
 _Kept = TypeVar("_Kept", bound=Record)
+_Earlier = TypeVar("_Earlier", bound="Earlier")
 
 
 class Earlier(Protocol):
@@ -37,8 +38,8 @@ def load_earlier(
     shell: InteractiveShell,
     arguments: argparse.Namespace,
     kind: type[Record],
-    earlier: Callable[..., Earlier],
-) -> Earlier | None:
+    earlier: Callable[..., _Earlier],
+) -> _Earlier | None:
     """Load the record of ``--against`` and check that ``--save`` can be written, before anything is measured.
 
     Args:
@@ -109,7 +110,7 @@ def finish(
         _deliver(shell, arguments, record, namespace)  # which is kept, though nothing could be compared
         raise
     for sentence in () if arguments.q else compared:  # above the report, because this is what was asked
-        print_line(sentence)
+        print_line(sentence, indent="  ")
     _deliver(shell, arguments, record, namespace)
     return record if arguments.o else None
 

@@ -13,6 +13,7 @@ from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
 
 from ..records.recordings import RECORDING
+from .repeatable import Source
 
 
 class Tree(ast.Module):
@@ -60,18 +61,19 @@ def parse(
     return tree
 
 
-def parse_option(shell: InteractiveShell, magic: str, option: str, code: str | None) -> list[ast.stmt]:
-    """Return the statements that an option was given, which has no line of its own to show.
+def parse_option(shell: InteractiveShell, magic: str, option: str, code: str | None) -> Source | None:
+    """Parse the code that an option was given; ``None`` if there is none.
 
     Raises:
-        UsageError: they are not valid Python.
+        UsageError: it is not valid Python.
     """
     if not code or not code.strip():
-        return []
+        return None
     try:
-        return parse(shell, magic, code, is_line=True).body
+        tree = parse(shell, magic, code, is_line=True)
     except SyntaxError as error:
         raise UsageError(f"{option}: expected Python code, got {code!r}: {error.msg}.") from None
+    return Source(tree.body, tree.filename) if tree.body else None
 
 
 def _current_cell(shell: InteractiveShell) -> int:

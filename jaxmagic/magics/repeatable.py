@@ -1,15 +1,16 @@
 """Turn a statement into a function that can be called repeatedly, as ``%timeit`` does.
 
-The setup becomes a function, with functions for the code before every sample and for each statement inside it::
+All code becomes functions inside of one, which binds the names that they share::
 
-    def setup(<parameters>):
-        <setup>
-        def each(): <each>
-        def body0(): <statement>; return its value
+    def make(<parameters>):
+        def setup0(): nonlocal …; <setup>
+        setup0()
+        def each(): nonlocal …; <each>
+        def body0(): nonlocal …; <statement>; return its value
         return each, body0
 
 So assignments are local, all functions see the names that the setup binds, and tracebacks point at the user's own
-lines.
+lines: each function has the name of its own source, because the code of an option is not in the cell.
 """
 
 from __future__ import annotations
@@ -24,7 +25,19 @@ from IPython.core.error import UsageError
 Statements = list[ast.stmt]
 
 #: Names of the generated functions, which must not hide the user's.
-_SETUP, _EACH = "__jaxmagic_setup__", "__jaxmagic_each__"
+_MAKE, _SETUP, _EACH, _BODY = "__jaxmagic_make__", "__jaxmagic_setup", "__jaxmagic_each__", "__jaxmagic_body"
+
+
+class Source(NamedTuple):
+    """Statements, and where they are from.
+
+    Attributes:
+        body: the statements.
+        filename: the name under which IPython keeps their source.
+    """
+
+    body: Statements
+    filename: str
 
 
 class Repeatable(NamedTuple):
@@ -40,12 +53,11 @@ class Repeatable(NamedTuple):
 
 
 def compile_setup(
-    statements: Sequence[Statements],
+    statements: Sequence[Source],
     *,
-    setup: Statements,
-    each: Statements,
+    setup: Sequence[Source],
+    each: Source | None,
     namespace: dict[str, Any],
-    filename: str,
     parameters: Sequence[str] = (),
 ) -> Callable[..., Repeatable]:
     """Return a function that runs the setup, and returns functions of the statements and the code before samples.
@@ -53,50 +65,66 @@ def compile_setup(
     Args:
         statements: the statements to be repeated, each by itself.
         setup: the code that runs once in each call of the returned function.
-        each: the code that runs before every sample.
+        each: the code that runs before every sample, if any.
         namespace: the globals of all code, to which nothing is added.
-        filename: the name under which IPython keeps the source.
         parameters: the parameters of the returned function, which the setup and all statements see.
 
     Raises:
         UsageError: a statement awaits, which is not possible in a function that is not asynchronous.
     """
-    shared = {*_names(setup), *_names(each), *parameters}
-    names = [f"__jaxmagic_body{number}__" for number in range(len(statements))]
-    bodies = []
-    for name, body in zip(names, statements, strict=True):
-        own = _names(body)
+    before = [] if each is None else each.body
+    set_up = {name for part in setup for name in _names(part.body)} - set(parameters)
+    shared = {*set_up, *_names(before), *parameters}
+    sources: dict[str, Source] = {}
+
+    def function(name: str, source: Source, body: Statements, begin: Sequence[str] = ()) -> ast.stmt:
+        sources[name] = source
+        return _function(name, body, begin, shared & _names(source.body))
+
+    parts: Statements = []
+    for number, part in enumerate(setup):
+        name = f"{_SETUP}{number}__"
+        parts += [function(name, part, part.body), ast.Expr(ast.Call(ast.Name(name, ast.Load()), [], []))]
+    if each is not None:
+        parts.append(function(_EACH, each, before))
+    names = [f"{_BODY}{number}__" for number in range(len(statements))]
+    for name, source in zip(names, statements, strict=True):
         # A name that is read before it is assigned, as in ``y = f(y)``, begins with the value that it has outside.
-        begin = [each for each in sorted(own - shared) if each in namespace]
-        bodies.append(_function(name, _returning(body), begin, shared & own))
-    before = _function(_EACH, each, [], _names(each))
-    missing = [_assign_none(name) for name in sorted(_names(each) - _names(setup) - set(parameters))]
-    made = ast.Tuple([ast.Name(name, ast.Load()) for name in (_EACH, *names)], ast.Load())
-    inside = [*missing, *setup, before, *bodies, ast.Return(made)]
-    begin = [name for name in sorted(_names(setup) - set(parameters)) if name in namespace]
-    outer = _function(_SETUP, inside, begin, set(), parameters=parameters)
-    tree = ast.Module([outer], [])
+        begin = [each for each in sorted(_names(source.body) - shared) if each in namespace]
+        parts.append(function(name, source, _returning(source.body), begin))
+    inside = [
+        *map(_declare, sorted(set_up)),
+        *map(_assign_none, sorted(_names(before) - set_up - set(parameters))),
+        *parts,
+        ast.Return(ast.Tuple([ast.Name(name, ast.Load()) for name in (_EACH, *names)[each is None :]], ast.Load())),
+    ]
+    begin = [name for name in sorted(set_up) if name in namespace]
+    tree = ast.Module([_function(_MAKE, inside, begin, set(), parameters=parameters)], [])
     ast.fix_missing_locations(tree)
     scratch: dict[str, Any] = {}
-    exec(_named_as_a_cell(compile(tree, filename, "exec")), namespace, scratch)
+    exec(_named_as_a_cell(compile(tree, __file__, "exec"), sources), namespace, scratch)
 
     def run(**values: Any) -> Repeatable:
-        each_function, *body_functions = scratch[_SETUP](**values)
-        return Repeatable(tuple(body_functions), each_function if each else None)
+        made = scratch[_MAKE](**values)
+        return Repeatable(made, None) if each is None else Repeatable(made[1:], made[0])
 
     return run
 
 
-def _named_as_a_cell(code: CodeType) -> CodeType:
-    """Name the generated functions as the code of a cell is named.
+def _named_as_a_cell(code: CodeType, sources: Mapping[str, Source], filename: str = __file__) -> CodeType:
+    """Name the generated functions as the code of a cell is named, and all code by its source.
 
     There is no ``def`` of them in the source. Under another name, a traceback in a kernel of IPython 9 looks for one,
     and shows the first statement of the cell in place of the line that failed.
     """
-    inside = tuple(_named_as_a_cell(each) if isinstance(each, CodeType) else each for each in code.co_consts)
-    if not code.co_name.startswith("__jaxmagic_"):
-        return code.replace(co_consts=inside)
-    return code.replace(co_consts=inside, co_name="<module>", co_qualname="<module>")
+    ours = code.co_name in sources
+    if ours:
+        filename = sources[code.co_name].filename
+    inside = tuple(
+        _named_as_a_cell(each, sources, filename) if isinstance(each, CodeType) else each for each in code.co_consts
+    )
+    code = code.replace(co_consts=inside, co_filename=filename)
+    return code.replace(co_name="<module>", co_qualname="<module>") if ours else code
 
 
 def called_without_arguments(statement: Statements, namespace: Mapping[str, Any]) -> Any:
@@ -119,8 +147,28 @@ def _function(
         kw_defaults=[],
         defaults=[ast.Name(each, ast.Load()) for each in begin],
     )
-    declared: Statements = [ast.Nonlocal(sorted(outside))] if outside else []
-    return ast.FunctionDef(name, arguments, [*declared, *body] or [ast.Pass()], [])
+    if outside:
+        plain = _WithoutAnnotations()
+        body = [ast.Nonlocal(sorted(outside)), *(plain.visit(each) for each in body)]
+    return ast.FunctionDef(name, arguments, body or [ast.Pass()], [])
+
+
+class _WithoutAnnotations(ast.NodeTransformer):
+    """Makes ``x = 3`` of ``x: int = 3`` outside of other functions and classes, since nonlocal names have no type."""
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        if node.value is None or not node.simple:
+            return ast.copy_location(ast.Pass(), node) if node.simple else node
+        return ast.copy_location(ast.Assign([node.target], node.value), node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+        return node
 
 
 def _returning(body: Statements) -> Statements:
@@ -153,6 +201,11 @@ def _names(body: Statements) -> set[str]:
         ) from None
     function = next(each for each in module.co_consts if isinstance(each, CodeType))
     return {*function.co_varnames, *function.co_cellvars}
+
+
+def _declare(name: str) -> ast.stmt:
+    """Return ``name: None``, which makes a name local and does nothing."""
+    return ast.AnnAssign(ast.Name(name, ast.Store()), ast.Constant(None), None, 1)
 
 
 def _assign_none(name: str) -> ast.stmt:

@@ -22,8 +22,9 @@ from .parsed_source import is_path
 def cell_in_sight(lines: list[str], parsers: Parsers) -> list[str]:
     """Leave to IPython the cells that it reports best: those with ``-h``, without code, or with a syntax error.
 
-    ``%%jaxcompare -h`` becomes ``%jaxcompare -h``. A cell with a syntax error, whose magic would be called with the
-    text of the cell, becomes that text below a marker, so that the error is reported at its line.
+    ``%%jaxcompare -h`` becomes ``%jaxcompare -h``. A magic over an empty cell gets an empty line, because IPython
+    calls none without a line, and advises the line magic. A cell with a syntax error, whose magic would be called
+    with the text of the cell, becomes that text below a marker, so that the error is reported at its line.
     """
     match = re.match(r"%%(\w+)(?=\s|$)(.*)", lines[0]) if lines else None
     if not match or match[1] not in parsers:
@@ -31,13 +32,12 @@ def cell_in_sight(lines: list[str], parsers: Parsers) -> list[str]:
     magic, given = match[1], match[2]
     if options.asks_for_help(given, parsers[magic]):
         return [lines[0][1:]]
-    as_python = getattr(declared(magic), "as_python", None)
-    if as_python is None:
+    as_python, body = getattr(declared(magic), "as_python", None), "".join(lines[1:])
+    if as_python is None and body.strip():
         return lines
     _, rest = options.read(given, parsers[magic])  # a mistake in the options is reported first
-    body = "".join(lines[1:])
-    if not body.strip():
-        return [lines[0][1:]] if options.only_comment(rest) else lines
+    if as_python is None or not body.strip():
+        return [f"{lines[0].rstrip()}\n", "\n"] if options.only_comment(rest) else lines
     source = as_python(body)
     return [f"{marker(magic, given.strip())}\n", *source.splitlines(keepends=True)] if _is_broken(source) else lines
 

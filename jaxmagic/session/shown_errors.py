@@ -22,12 +22,11 @@ def last_shown() -> BaseException | None:
 
 
 def keep_last_shown(usage: BaseException, before: BaseException | None = None) -> None:
-    """Let an error about usage keep the error shown before it, which IPython forgets for it.
+    """Let an error about usage keep the error shown before it, if any, which IPython forgets for it.
 
     Args:
         usage: the error about usage.
         before: the error before it; the last one that was shown if left out.
     """
     before = before or last_shown()
-    if before is not usage and _BEFORE not in usage.__dict__:
-        usage.__dict__[_BEFORE] = before
+    usage.__dict__.setdefault(_BEFORE, None if before is usage else before)

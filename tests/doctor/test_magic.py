@@ -88,16 +88,20 @@ def test_an_error_of_python_s_own_is_not_explained(raising: Session) -> None:
 @pytest.mark.parametrize("line", ["%jaxdoctor", "%jaxdoctor -q  # nothing"])
 def test_without_code_and_without_an_error_there_is_nothing_to_do(raising: Session, line: str) -> None:
     error = raising.run(line, fails=UsageError)
-    assert "%jaxdoctor has nothing to run. There is no error to explain" in str(error)
+    assert "%jaxdoctor has nothing to run. There is no error of JAX to explain" in str(error)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--only sleep", "expected names of rules"),
+        ("--only sleep", "expected names of rules (recompile, "),
+        (
+            "--only recompil",
+            "--only: expected names of rules, got 'recompil' (did you mean recompile?). Nothing was run.",
+        ),
         ("--memory 16", "expected a size with a unit"),
         ("--memory 0GiB", "expected a size of at least a byte"),
-        ("--top 0", "--top: expected a positive integer, got 0"),
+        ("--top 0", "--top: expected a positive integer, got '0'"),
     ],
 )
 def test_mistakes_are_told_before_anything_runs(session: Session, options: str, message: str) -> None:

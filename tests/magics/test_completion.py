@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from IPython import version_info
 from IPython.core.completer import provisionalcompleter
 
 import jaxmagic
+from jaxmagic.comparison.capture.derivatives import Mode
+from jaxmagic.magics.options import MODES
 
 
 def completed(session: Any, cell: str, at: int | None = None) -> list[str]:
@@ -55,8 +57,32 @@ def test_values_are_completed(session: Any, tmp_path: Path, monkeypatch: pytest.
         "%jaxtimeit --against=runs/",
     ]
     assert completed(session, "%jaxprof --logdir ru") == ["%jaxprof --logdir runs/"]
-    assert completed(session, "%%jaxcompare --check 1") == []
+    assert completed(session, "%%jaxcompare --check 1") == ["%%jaxcompare --check 1"]
     assert completed(session, "%%jaxcompare --check a") == ["%%jaxcompare --check allclose"]
+
+
+@pytest.mark.parametrize("option", ["--budget", "--rtol", "--sweep", "-r", "-v", "--per"])
+def test_a_value_of_which_nothing_is_known_is_offered_no_names_and_files(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    (tmp_path / "xs.json").touch()
+    monkeypatch.chdir(tmp_path)
+    session.run("xs = 1")
+    for given in ("", "x"):
+        assert set(completed(session, f"%%jaxcompare {option} {given}")) == {f"%%jaxcompare {option} {given}"}
+
+
+def test_code_in_an_option_and_behind_an_optional_value_is_completed_as_everywhere(session: Any) -> None:
+    for cell in ("%jaxtimeit --each x.resha", "%jaxtimeit --setup x.resha", "%jaxmem --pprof x.resha"):
+        assert any(each.endswith("x.reshape") for each in completed(session, cell))
+
+
+def test_modes_are_completed_each_by_itself(session: Any) -> None:
+    assert set(MODES) == set(get_args(Mode))
+    assert completed(session, "%%jaxcompare --modes ") == [f"%%jaxcompare --modes {each}" for each in MODES]
+    assert completed(session, "%%jaxcompare --modes g") == ["%%jaxcompare --modes grad"]
+    assert completed(session, "%%jaxcompare --modes=forward,gr") == ["%%jaxcompare --modes=forward,grad"]
+    assert completed(session, "%%jaxcompare --modes forward,v") == ["%%jaxcompare --modes forward,value_and_grad"]
 
 
 @knows_the_cell

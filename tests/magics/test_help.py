@@ -43,6 +43,26 @@ def test_the_help_fits_the_terminal_and_has_no_markup(
         assert f"    %{'%' * (name == 'jaxcompare')}{name} [options]" in described
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_usage_is_aligned_behind_the_name_of_its_magic(
+    session: Any, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    session.run(f"%{name} -h")
+    printed = capsys.readouterr().out
+    for shown in (printed, session.shell.find_magic(name).__doc__.removeprefix("::\n\n")):
+        first, *others = shown.split("\n\n")[0].splitlines()
+        assert first.startswith("%")
+        assert others
+        assert {len(each) - len(each.lstrip()) for each in others} == {first.index(" ") + 1}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "jaxcompare"])
+@pytest.mark.parametrize("below", ["", "\n", "\n\n  \n"])
+def test_a_magic_over_an_empty_cell_says_that_it_is_empty(session: Any, name: str, below: str) -> None:
+    error = session.run(f"%%{name}{below}", fails=UsageError)
+    assert str(error) == f"%%{name} has nothing to run: the cell is empty. Put the code below it."
+
+
 def test_a_minus_sign_and_a_variable_are_code(session: Any) -> None:
     assert session.run("h = 2\n%jaxtime -q -h + 1") == -1
     assert session.run("qh = 3\n%jaxtime -qh") == -3

@@ -78,15 +78,16 @@ def test_another_error_in_between_is_the_last_one(shown: Any) -> None:
     assert "ZeroDivisionError is not an error that JAX raised" in shown.report
 
 
-def test_without_an_error_before_there_is_nothing_to_explain(shown: Any) -> None:
+@pytest.mark.parametrize("usage", ["%jaxdoctor --bogus", "%jaxtim f(x)", "%%jaxtim\nf(x)"])
+def test_without_an_error_before_there_is_nothing_to_explain(shown: Any, usage: str) -> None:
     for name in LAST:
         with suppress(AttributeError):
             delattr(sys, name)
-    shown.run("%jaxdoctor --bogus", fails=UsageError)
+    shown.run(usage, fails=UsageError)
     assert last_shown() is None
     for _ in range(2):
         error = shown.run("%jaxdoctor", fails=UsageError)
-        assert "There is no error to explain" in str(error)
+        assert "There is no error of JAX to explain" in str(error)
 
 
 def test_an_array_of_a_failed_call_is_named_after_a_mistake_of_usage(shown: Any) -> None:

@@ -253,7 +253,7 @@ def test_the_next_cell_runs_where_an_error_is_not_to_be_raised(session: Any) -> 
         ("%jaxmem --fetch", "%jaxmem --fetch has nothing to run. Write the statement after it: %jaxmem f\\(x\\)"),
         ("%jaxmem # a comment", "only a comment"),
         ("%%jaxmem f(x)\n1", "expected options only, got 'f\\(x\\)'"),
-        ("%jaxmem --top 0 f(x)", "--top: expected a positive integer, got 0"),
+        ("%jaxmem --top 0 f(x)", "--top: expected a positive integer, got '0'"),
         ("%jaxmem --top", "--top"),
         ("%jaxmem --interval soon f(x)", "--interval: expected a time with a unit"),
         ("%jaxmem --interval 0ms f(x)", "--interval: expected a time above 0, got '0ms'"),

@@ -278,6 +278,14 @@ def test_the_times_are_shown_before_the_exception(session: Any) -> None:
     assert "ended with ZeroDivisionError" in session.report
 
 
+@pytest.mark.parametrize("magic", ["jaxtime", "jaxmem"])
+def test_a_name_that_does_not_exist_is_an_error_without_a_report(session: Any, magic: str) -> None:
+    for code, error in (("nosuch(x)", NameError), ("x.nosuch", AttributeError), ("import nosuch", ImportError)):
+        session.run(f"%{magic} -v record {code}", fails=error)
+        assert session.published == []
+        assert session.shell.user_ns.pop("record") is not None
+
+
 @pytest.mark.parametrize("error", ["KeyboardInterrupt", "SystemExit"])
 def test_an_interrupt_and_an_exit_go_through_even_where_errors_do_not(session: Any, error: str) -> None:
     session.run(f"%jaxtime --no-raise-error exec('raise {error}')", fails=BaseException)

@@ -116,7 +116,7 @@ class Runner:
 
         Args:
             code: the source, for the record.
-            unfinished: receives the timing of a call that raises.
+            unfinished: receives the timing of a call that an interrupt or an exit ends.
         """
         self._prepare_sample()
         watch = Stopwatch(clock=self._clock, fence=self._fence)
@@ -126,7 +126,9 @@ class Runner:
             self.value = watch.result = self._call()
             timing = watch.stop(code=code)
         except BaseException as error:
-            unfinished(watch.timing if watch.done else watch.stop(error=error, code=code))
+            timing = watch.timing if watch.done else watch.stop(error=error, code=code)
+            if not isinstance(error, Exception):
+                unfinished(timing)
             raise
         self._wait = waiter_for(self.value)
         return timing

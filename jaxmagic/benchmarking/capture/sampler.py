@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from ...errors import DonatedTwice, JaxMagicError
+from ...errors import DonatedTwice
 from ...interrupts import interrupted, interruptible, uninterrupted
 from ...progress.record import SILENT, Progress
 from ...runtime import jax_errors
@@ -55,7 +55,8 @@ def take_benchmark(
         device: whether to run some more calls under the profiler to measure device time.
         progress: shows what is running.
         clock: the clock, in nanoseconds.
-        unfinished: receives what was taken before an exception: a benchmark, or the timing of the first call.
+        unfinished: receives what was taken before an exception: a benchmark; or the timing of the first call, if an
+            interrupt or an exit came before there was a sample.
 
     Raises:
         DonatedTwice: a call after the first used an array that an earlier call had donated or deleted.
@@ -112,8 +113,10 @@ def take_benchmark(
         taken.stopped_by = "interrupt"
     except BaseException as error:
         runner.value = None  # the traceback holds the runner, and IPython holds the traceback
-        if taken.samples_ns or not isinstance(error, JaxMagicError):
-            unfinished(record(error) if taken.samples_ns else first_call)
+        if taken.samples_ns:
+            unfinished(record(error))
+        elif not isinstance(error, Exception):
+            unfinished(first_call)
         if jax_errors.met_a_deleted_array(error):
             raise donated_twice(error) from error
         raise

@@ -16,6 +16,9 @@ from .processes import processes
 #: The most characters of a line of code in a sentence.
 _LONGEST_CODE = 60
 
+#: A factor of one, and what rounds to it.
+_NO_DIFFERENCE = units.factor(1.0)
+
 
 def report(versus: Versus, style: Style, explain: bool) -> Iterator[Block]:
     """Report how one time compares with another, and what the verdict rests on."""
@@ -70,12 +73,29 @@ def about_environments(versus: Versus) -> list[str]:
     return [f"Compared although the environments differ: {'; '.join(versus.differing)}."]
 
 
-def about_earlier(versus: Versus, path: str) -> str:
-    """Say how a record compares with the one in a file."""
-    which = f"{versus.label} " if versus.label == versus.baseline else ""
+def about_earlier(versus: Versus, code: str | None, path: str) -> str:
+    """Say how a record compares with the one in a file.
+
+    Args:
+        versus: the comparison of a benchmark, or of a candidate that is in both records.
+        code: the code of a benchmark.
+        path: the path of the file.
+    """
+    name = versus.label if versus.label == versus.baseline else _named(code)
+    ratio = versus.ratio
+    if ratio is None:
+        return f"{name} has too few rounds to be compared with {path}."
     if versus.verdict in ("faster", "slower"):
-        return f"{which}{_times(versus)} than in {path}"
-    return f"{which}compared with {path}: {_times(versus)}"
+        return f"{name} is {_times(versus)} than in {path}."
+    if versus.verdict == "no difference":
+        return f"{name} shows {_times(versus)} from {path}."
+    return f"{name} may be {span(ratio)} than in {path}: {_undecided(ratio)}."
+
+
+def _named(code: str | None) -> str:
+    """Return code of one line, which names a benchmark; other code has no name."""
+    lines = (code or "").strip().removesuffix(";").splitlines()
+    return shortened(lines, _LONGEST_CODE)[0] if len(lines) == 1 else "The code"
 
 
 def about_basis(verdicts: Sequence[Versus]) -> list[str]:
@@ -128,14 +148,30 @@ def _times(versus: Versus) -> str:
         return f"{units.factor(ratio.value)} slower ({units.factor_range(ratio.low, ratio.high)})"
     if versus.verdict == "no difference":
         return f"no difference of more than {units.percent(max(ratio.high - 1, 1 / ratio.low - 1, 0.001))}"
-    surely_unequal = not ratio.low <= 1 <= ratio.high  # but the way of measuring may explain the difference
-    return f"{'inconclusive' if surely_unequal else versus.verdict} ({span(ratio)})"
+    return f"{_undecided(ratio)} ({span(ratio)})"
+
+
+def _undecided(ratio: Estimate) -> str:
+    """Say why there is no verdict: the noise, or a difference that the way of measuring may explain."""
+    return "too noisy to tell" if ratio.low <= 1 <= ratio.high else "inconclusive"
 
 
 def span(ratio: Estimate) -> str:
-    """Describe the interval of a ratio of times."""
+    """Describe the interval of a ratio of times, whose ends may be no difference as they are rounded."""
     if ratio.high <= 1:
-        return f"{units.factor_range(1 / ratio.high, 1 / ratio.low)} faster"
+        return f"{_from(1 / ratio.high, 1 / ratio.low)} faster"
     if ratio.low >= 1:
-        return f"{units.factor_range(ratio.low, ratio.high)} slower"
-    return f"between {units.factor(1 / ratio.low)} faster and {units.factor(ratio.high)} slower"
+        return f"{_from(ratio.low, ratio.high)} slower"
+    faster, slower = units.factor(1 / ratio.low), units.factor(ratio.high)
+    if faster == _NO_DIFFERENCE != slower:
+        return f"up to {slower} slower"
+    if slower == _NO_DIFFERENCE != faster:
+        return f"up to {faster} faster"
+    return f"between {faster} faster and {slower} slower"
+
+
+def _from(low: float, high: float) -> str:
+    """Describe the interval of a factor above one."""
+    if units.factor(low) == _NO_DIFFERENCE:
+        return f"up to {units.factor(high)}"
+    return units.factor_range(low, high)

@@ -66,10 +66,13 @@ class Earlier:
         record: the earlier record.
         path: the path of its file, as the user wrote it.
         anyway: compare although the records are from different environments.
+
+    Attributes:
+        record: the earlier record.
     """
 
     def __init__(self, record: Any, path: str, *, anyway: bool) -> None:
-        self._record = record
+        self.record = record
         self._path = path
         self._anyway = anyway
         self._noise: ProcessNoise | None = None
@@ -79,7 +82,7 @@ class Earlier:
 
         The noise is saved with the benchmark, so that another session need not measure it again.
         """
-        self._noise = noise_for(self._record, new)
+        self._noise = noise_for(self.record, new)
         return replace(new, process_noise=self._noise) if isinstance(new, Benchmark) and self._noise else new
 
     def told(self, new: Any) -> list[str]:
@@ -88,9 +91,9 @@ class Earlier:
         Raises:
             NotComparable: it is from another environment.
         """
-        compared = compare_records(self._record, new, anyway=self._anyway, measure=False, process_noise=self._noise)
+        compared = compare_records(self.record, new, anyway=self._anyway, measure=False, process_noise=self._noise)
         return [
-            *(about_earlier(versus, self._path) for versus in compared),
+            *(about_earlier(versus, new.code, self._path) for versus in compared),
             *about_code(compared, f"in {self._path}"),
             *about_load(compared),
             *about_basis(compared),

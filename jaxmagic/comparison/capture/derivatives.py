@@ -47,7 +47,7 @@ def in_modes(labels: Sequence[str], given: Sequence[Mode] | Mode, baseline: str 
     modes: Sequence[Mode] = (given,) if isinstance(given, str) else given
     if not modes or len(set(modes)) < len(modes) or not set(modes) <= set(MODES):
         raise ValueError(
-            f"modes: expected some of {', '.join(MODES)}, each once, got {', '.join(map(str, modes)) or 'none'}"
+            f"modes: expected some of {', '.join(MODES)}, each once, got {', '.join(map(repr, modes)) or 'none'}"
         )
 
     def named(label: str, mode: Mode) -> str:

@@ -16,7 +16,7 @@ from ...benchmarking.capture.sampler import donated_twice
 from ...benchmarking.capture.unfinished import Unfinished, ended_by, forgotten
 from ...benchmarking.record.samples import Trial
 from ...compilation.capture.listeners import unheard
-from ...errors import JaxMagicError, OutputsDiffer
+from ...errors import OutputsDiffer
 from ...interrupts import interrupted, interruptible, uninterrupted
 from ...memory_use.capture.executables import need_of
 from ...memory_use.record.memory_profile import Executable
@@ -79,7 +79,8 @@ def take_comparison(
         progress: shows what is running, never during a timed region.
         clock: the clock, in nanoseconds.
         seed: the seed of the order within the rounds.
-        unfinished: receives what was taken before an exception: a comparison, or the timings of first calls.
+        unfinished: receives what was taken before an exception: a comparison; or the timings of first calls, if an
+            interrupt or an exit came before there was a round.
 
     Raises:
         OutputsDiffer: `strict`, and a candidate computes something else.
@@ -150,7 +151,7 @@ def take_comparison(
         contestants.forget_values()  # the traceback holds the runner, and IPython holds the traceback
         if turns.rounds is not None:
             unfinished(record(error))
-        elif not isinstance(error, JaxMagicError):
+        elif not isinstance(error, Exception):
             for each in firsts.values():
                 unfinished(each.timing)
         if contestants.called and jax_errors.met_a_deleted_array(error):

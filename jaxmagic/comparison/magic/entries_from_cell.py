@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from ...benchmarking.capture.runner import Runner
 from ...magics.parsed_source import Tree, parse_option
-from ...magics.repeatable import Statements, called_without_arguments, compile_setup
+from ...magics.repeatable import Source, Statements, called_without_arguments, compile_setup
 from ...runtime.functions import is_folded, only_name
 from ..capture.contestants import Entry
 from ..capture.count_flops import count_operations
@@ -48,14 +48,14 @@ def compile_candidates(
     timed = [each if each.mode == "forward" else differentiated(each, next(named)) for each in candidates]
     per, amount = arguments.per or (None, "")
     counted = per is not None and per != "flops"
-    work = [parse_option(shell, "jaxcompare", f"--per {per}=", amount)] if counted else []
+    work = parse_option(shell, "jaxcompare", f"--per {per}=", amount) if counted else None
     functions = [called_without_arguments(each.body, shell.user_ns) for each in candidates]
+    bodies = [*(each.body for each in timed), *map(called, timed)]
     compiled = compile_setup(
-        [*(each.body for each in timed), *map(called, timed), *work],
-        setup=setup,
+        [*(Source(each, tree.filename) for each in bodies), *([work] if work else [])],
+        setup=[Source(setup, tree.filename)],
         each=parse_option(shell, "jaxcompare", "--each", arguments.each),
         namespace=shell.user_ns,
-        filename=tree.filename,
         parameters=[*variables, *modes],
     )
 

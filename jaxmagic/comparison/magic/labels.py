@@ -104,11 +104,24 @@ def _candidate(node: ast.stmt, source: str, labels: Mapping[int, str]) -> Labell
     if not _is_expression(node):
         raise UsageError(
             "%%jaxcompare: expected label: expression on every line below the first label, got "
-            f"{_first_line(node, source)!r}.{hint(node, source) or ' Move other code above the first label.'}"
+            f"{_first_line(node, source)!r}.{hint(node, source) or _instead(node, source)}"
         )
     assert isinstance(node, ast.Expr)
     code = ast.get_source_segment(source, node.value) or ast.unparse(node.value)
     return Labelled(" ".join(code.split()), node.value, code)
+
+
+def _instead(node: ast.stmt, source: str) -> str:
+    """Say what to write instead of a statement below the first label, such as ``jit = f(x)``."""
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _calls(node.value):
+        code = ast.get_source_segment(source, node.value) or ast.unparse(node.value)
+        label = node.targets[0].id
+        return f" If {label!r} is a label, write {label}: {code[:60]}. Move other code above the first label."
+    return " Move other code above the first label."
+
+
+def _calls(node: ast.expr) -> bool:
+    return any(isinstance(each, ast.Call) for each in ast.walk(node))
 
 
 def _is_labelled(node: ast.stmt) -> bool:
@@ -175,6 +188,28 @@ def as_python(cell: str) -> str:
     return source
 
 
+def _explain_missing_colon(error: SyntaxError, text: str) -> None:
+    """Say where the colon may be missing in a line such as ``jit f = g(x)`` or ``jit f(x)``.
+
+    Raises:
+        UsageError: words are followed by an expression that calls a function.
+    """
+    code = text.partition("#")[0].rstrip()
+    for gap in re.finditer(r"\s*=\s*|\s+", code):
+        label, rest = code[: gap.start()], code[gap.end() :]
+        if not all(each.isidentifier() and not keyword.iskeyword(each) for each in label.split()) or not label:
+            return
+        try:
+            calls = _calls(ast.parse(rest, mode="eval").body)
+        except (SyntaxError, ValueError):
+            continue
+        if calls:
+            raise UsageError(
+                f"%%jaxcompare: expected label: expression, got {code[:60]!r} ({error.msg}). "
+                f"If {label!r} is a label, write {label}: {rest[:60]}"
+            ) from None
+
+
 def explain_label(error: SyntaxError) -> None:
     """Say what is wrong with a line that has a label but is no candidate.
 
@@ -194,6 +229,8 @@ def explain_label(error: SyntaxError) -> None:
             f"{alone['label']}: f(x)"
         ) from None
     found = _LABEL.match(text)
+    if found is None:
+        _explain_missing_colon(error, text)
     if found is None or found["label"].isidentifier():
         return
     try:

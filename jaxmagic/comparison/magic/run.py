@@ -26,6 +26,7 @@ from ..capture.sweep import take_sweep
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
 from .candidate_calls import with_modes
+from .earlier_labels import require_in_both
 from .entries_from_cell import compile_candidates
 from .keyword_labels import require_names
 from .label_lines import relabel
@@ -71,6 +72,8 @@ def run_compare(
     require_used(varied, [tree])
     require_names(setup, cell, [*shell.user_ns, *(each.variable.name for each in varied)])
     earlier = load_earlier(shell, arguments, Sweep if varied else Comparison, Earlier)
+    if earlier is not None:
+        require_in_both(earlier.record, arguments.against, labels, [each.variable for each in varied])
     require_jax()
     make = compile_candidates(shell, arguments, tree, setup, candidates, [each.variable.name for each in varied])
     budget_ns = arguments.budget

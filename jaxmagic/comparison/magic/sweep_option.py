@@ -90,8 +90,9 @@ def _read(shell: InteractiveShell, text: str) -> Varied:
         numbers = re.fullmatch(r"\s*(-?\d+):(-?\d+)(?::(-?\d+))?\s*", values_text)
         if numbers is not None and name.isidentifier():
             values = ", ".join(each for each in numbers.groups() if each is not None)
+            got = values_text.strip()
             raise UsageError(
-                f"--sweep {text}: expected Python, got {values_text.strip()}. Write --sweep '{name}=range({values})'"
+                f"--sweep {text}: expected Python, got {got!r}. Write --sweep '{name}=range({values})'"
             ) from None
         raise UsageError(
             f"--sweep {text}: expected a variable with Python values. Write for example --sweep n=64,256, in quotes "

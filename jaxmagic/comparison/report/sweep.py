@@ -14,7 +14,7 @@ from .profile_diff import about_scaling, scaling_table
 from .sentences import cut
 from .sweep_verdicts import about_verdicts
 
-#: At most this many points are seen at once.
+#: This many of many points are seen at once. If only one more would be left out, it takes no more room than a fold.
 _FEW_POINTS = 5
 
 
@@ -58,7 +58,7 @@ def _points(sweep: Sweep, style: Style) -> Iterator[Block]:
     shown = sweep.points[: words.MOST_POINTS]
     heads, *rows = [words.heads(sweep), *(words.cells(sweep, point, style.digits) for point in shown)]
     whole = Table(rows=[heads, *rows], there_are=len(sweep.points), noun="point", numbers=True)
-    if len(rows) <= _FEW_POINTS:
+    if len(rows) <= _FEW_POINTS + 1:
         yield whole
         return
     few = [rows[round(at * (len(rows) - 1) / (_FEW_POINTS - 1))] for at in range(_FEW_POINTS)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -86,6 +87,20 @@ def diagnose(
     return measured_by(diagnose, record, fn, args, kwargs)
 
 
+def require_rules(name: str, given: Sequence[str]) -> None:
+    """Check that there is a rule of each name that an argument was given.
+
+    Raises:
+        ValueError: there is none; the message proposes a similar name.
+    """
+    names = [each.name for each in RULES]
+    for unknown in (each for each in given if each not in names):
+        close = difflib.get_close_matches(str(unknown), names, 1)
+        if close:
+            raise ValueError(f"{name}: expected names of rules, got {unknown!r} (did you mean {close[0]}?)")
+        raise ValueError(f"{name}: expected names of rules ({', '.join(names)}), got {unknown!r}")
+
+
 def examination(
     *,
     only: str | Sequence[str] = (),
@@ -101,11 +116,8 @@ def examination(
             not a positive number.
     """
     budget_ns = nanoseconds(budget_s)
-    names = [each.name for each in RULES]
     only = (only,) if isinstance(only, str) else tuple(only)
-    unknown = [each for each in only if each not in names]
-    if unknown:
-        raise ValueError(f"only: expected names of rules ({', '.join(names)}), got {unknown[0]!r}")
+    require_rules("only", only)
     return Examination(
         partial(examine, only=tuple(only)),
         repeat=repeat,

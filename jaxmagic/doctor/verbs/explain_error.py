@@ -128,7 +128,7 @@ def _last() -> BaseException:
     error = last_shown()
     if not isinstance(error, BaseException):
         raise NotMeasured(
-            "There is no error to explain: none has been shown in this session. Run the cell that fails, then "
+            "There is no error of JAX to explain: none has been shown in this session. Run the cell that fails, then "
             "%jaxdoctor; or pass an exception, jaxmagic.explain_error(error)."
         )
     return error

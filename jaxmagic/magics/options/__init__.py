@@ -6,6 +6,7 @@ from .leading import parse as parse
 from .leading import read as read
 from .leading import split as split
 from .values import CHECKS as CHECKS
+from .values import MODES as MODES
 from .values import check as check
 from .values import digits as digits
 from .values import duration_ns as duration_ns

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 
 from IPython.core.error import UsageError
 
-from .values import CHECKS
+from .values import CHECKS, MODES
 
 _LONG = re.compile(r"(--[A-Za-z][\w-]*)(=.*)?$", re.S)
 _LATE = re.compile(r"\s(--[A-Za-z][\w-]*)(?=[\s=]|$)")
@@ -130,7 +130,7 @@ _EXPECTED = {
     "LABEL": ("the label of a candidate", "jit"),
     "NAME=VALUES": ("a variable with its values", "n=64,256"),
     "WORK": ("items=N, bytes=N or flops", "flops"),
-    "MODES": ("forward, grad or value_and_grad", "forward,grad"),
+    "MODES": (" or ".join((", ".join(MODES[:-1]), MODES[-1])), "forward,grad"),
     "RULES": ("rules, separated by commas", "recompile,donation"),
     "NAME": ("a name", "t"),
 }
@@ -163,10 +163,7 @@ def _long_option(text: str, start: int, word: str, known: dict[str, argparse.Act
     if name not in known:
         if name in _TOLERANCES and "--check" in known:
             raise UsageError(f"there is no option {name}. Write --check RTOL or --check RTOL,ATOL.")
-        close = difflib.get_close_matches(name, [each for each in known if each.startswith("--")], 1)
-        does = re.split(r"[.:;](?: |$)", str(known[close[0]].help).replace("%%", "%"))[0] if close else ""
-        advice = f"Did you mean {close[0]}? ({does}.)" if close else f"Options: {', '.join(sorted(known))}."
-        raise UsageError(f"there is no option {name}. {advice} If it is code, write -- before it.")
+        raise UsageError(f"there is no option {name}. {_instead(name, known)} If it is code, write -- before it.")
     if value is not None and (quoted := _QUOTED.match(text, start + len(name) + 1)):
         words.append(f"{name}={_unquoted(quoted[1])}")
         return quoted.end()
@@ -177,6 +174,18 @@ def _long_option(text: str, start: int, word: str, known: dict[str, argparse.Act
     given = (_file if known[name].nargs == "?" else _value)(text, end, known[name])
     words += [name, *([_unquoted(given[1])] if given else [])]
     return given.end() if given else end
+
+
+def _instead(name: str, known: Mapping[str, argparse.Action]) -> str:
+    """Say which option may have been meant by one that does not exist."""
+    if name == "--save" and "-v" in known:
+        return "Write -v NAME, and then jaxmagic.save(NAME, 'run.json')."
+    # Without the dashes, which all names have in common.
+    close = difflib.get_close_matches(name[2:], [each[2:] for each in known if each.startswith("--")], 1)
+    if not close:
+        return f"Options: {', '.join(sorted(known))}."
+    does = re.split(r"[.:;](?: |$)", str(known[f"--{close[0]}"].help).replace("%%", "%"))[0]
+    return f"Did you mean --{close[0]}? ({does}.)"
 
 
 def _short_options(

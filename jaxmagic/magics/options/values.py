@@ -51,15 +51,19 @@ def file(text: str) -> str:
 def positive_int(text: str) -> int:
     """Parse an option that is a count."""
     if not re.fullmatch(r"\d+", text) or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a positive integer, got {text}")
+        raise argparse.ArgumentTypeError(f"expected a positive integer, got {text!r}")
     return int(text)
 
 
 def digits(text: str) -> int:
     """Parse an option that is a number of significant digits, as the setting ``JaxMagics.digits`` takes it."""
     if not re.fullmatch(r"[1-9]", text):
-        raise argparse.ArgumentTypeError(f"expected an integer from 1 to 9, got {text}")
+        raise argparse.ArgumentTypeError(f"expected an integer from 1 to 9, got {text!r}")
     return int(text)
+
+
+#: What a function can be called as.
+MODES = ("forward", "grad", "value_and_grad")
 
 
 def modes(text: str) -> tuple[str, ...]:

@@ -309,8 +309,8 @@ def test_samples_before_an_exception_are_kept(error: type[BaseException]) -> Non
     assert found.value is None
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
-def test_before_there_is_a_sample_the_first_call_is_what_is_kept(error: type[BaseException]) -> None:
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
+def test_before_there_is_a_sample_an_interrupt_leaves_the_first_call(error: type[BaseException]) -> None:
     for at, raised in ((1, error.__name__), (2, None)):
         kept: list[Any] = []
         with pytest.raises(error):
@@ -318,6 +318,14 @@ def test_before_there_is_a_sample_the_first_call_is_what_is_kept(error: type[Bas
         (found,) = kept
         assert isinstance(found, Timing)
         assert found.error == raised
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_an_exception_before_there_is_a_sample_leaves_nothing(at: int) -> None:
+    kept: list[Any] = []
+    with pytest.raises(ZeroDivisionError):
+        take_benchmark(failing(ZeroDivisionError, at), PLAN, unfinished=kept.append)
+    assert kept == []
 
 
 def test_a_recording_that_fails_costs_no_samples(monkeypatch: pytest.MonkeyPatch) -> None:

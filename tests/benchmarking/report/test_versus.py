@@ -12,6 +12,7 @@ import jaxmagic
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.benchmarking.record.versus import Versus, judge
+from jaxmagic.benchmarking.report.versus import about_earlier, span
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.statistics.estimate import Estimate
 
@@ -44,6 +45,50 @@ def versus(label: str, baseline: str, value: float, low: float, high: float, **m
 def test_it_prints_as_a_sentence(compared: Versus, told: str) -> None:
     assert str(compared) == told
     assert compared._repr_mimebundle_()["text/plain"] == told
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [
+        (0.9, 1.08, "between 1.11x faster and 1.08x slower"),
+        (0.997, 1.08, "up to 1.08x slower"),
+        (0.9, 1.004, "up to 1.11x faster"),
+        (1.001, 1.08, "up to 1.08x slower"),
+        (0.9, 0.999, "up to 1.11x faster"),
+        (1.02, 1.08, "1.02x to 1.08x slower"),
+        (0.9, 0.95, "1.05x to 1.11x faster"),
+        (0.997, 1.004, "between 1.00x faster and 1.00x slower"),
+    ],
+)
+def test_an_end_of_an_interval_that_rounds_to_one_is_no_factor(low: float, high: float, told: str) -> None:
+    assert span(Estimate(value=1.0, low=low, high=high, confidence=0.95)) == told
+
+
+@pytest.mark.parametrize(
+    ("compared", "code", "told"),
+    [
+        (versus("new", "old", 0.4, 0.38, 0.42), "f(x)", "f(x) is 2.50x faster (2.38x to 2.63x) than in week.json."),
+        (versus("jit", "jit", 2.0, 1.9, 2.1), None, "jit is 2.00x slower (1.90x to 2.10x) than in week.json."),
+        (versus("jit", "jit", 1.0, 0.99, 1.01), None, "jit shows no difference of more than 1 % from week.json."),
+        (
+            versus("new", "old", 1.0, 0.8, 1.1),
+            "y = f(x)\ng(y)",
+            "The code may be between 1.25x faster and 1.10x slower than in week.json: too noisy to tell.",
+        ),
+        (
+            versus("jit", "jit", 1.05, 1.006, 1.1),
+            None,
+            "jit may be 1.01x to 1.10x slower than in week.json: inconclusive.",
+        ),
+        (
+            replace(versus("jit", "jit", 1.0, 1.0, 1.0), ratio=None),
+            None,
+            "jit has too few rounds to be compared with week.json.",
+        ),
+    ],
+)
+def test_a_comparison_with_a_file_is_a_sentence(compared: Versus, code: str | None, told: str) -> None:
+    assert about_earlier(compared, code, "week.json") == told
 
 
 def test_two_records_print_what_the_verdict_rests_on(benchmark: Benchmark) -> None:

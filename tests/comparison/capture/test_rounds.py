@@ -503,17 +503,29 @@ def test_whole_rounds_before_an_exception_are_kept() -> None:
     assert "7 rounds in shuffled order, until ArithmeticError was raised" in str(found)
 
 
-def test_before_there_is_a_round_the_first_calls_are_what_is_kept() -> None:
+def failing_at(call: int, error: BaseException) -> dict[str, Entry]:
+    """Make two candidates, the second of which raises in one of its calls and after it."""
     calls = iter(range(10_000))
 
     def fail() -> None:
-        if next(calls) >= 1:
-            raise KeyboardInterrupt
+        if next(calls) >= call:
+            raise error
 
+    return {"one": Entry(Runner(lambda: None), code="one"), "two": Entry(Runner(fail), code="two")}
+
+
+@pytest.mark.parametrize("call", [0, 1])
+def test_an_exception_before_there_is_a_round_leaves_nothing(call: int) -> None:
     kept: list[Any] = []
-    entries = {"one": Entry(Runner(lambda: None), code="one"), "two": Entry(Runner(fail), code="two")}
+    with pytest.raises(ArithmeticError):
+        take_comparison(failing_at(call, ArithmeticError()), Plan(samples=40), baseline="one", unfinished=kept.append)
+    assert kept == []
+
+
+def test_an_interrupt_before_there_is_a_round_leaves_the_first_calls() -> None:
+    kept: list[Any] = []
     with pytest.raises(KeyboardInterrupt):
-        take_comparison(entries, Plan(samples=40), baseline="one", unfinished=kept.append)
+        take_comparison(failing_at(1, KeyboardInterrupt()), Plan(samples=40), baseline="one", unfinished=kept.append)
     assert [(each.code, each.error) for each in kept] == [("one", None), ("two", None)]
     with pytest.raises(jaxmagic.OutputsDiffer):  # ours, before anything was timed
         two = {"one": Entry(Runner(lambda: 1.0)), "two": Entry(Runner(lambda: 2.0))}

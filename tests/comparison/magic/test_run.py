@@ -104,6 +104,25 @@ def test_an_error_points_at_the_users_line_and_names_the_candidate(session: Any)
     assert error.__notes__ == ["This was the candidate 'two'."]
 
 
+@pytest.mark.parametrize("cell", [
+    "%%jaxcompare\none: f(x)\ntwo: x * 2\nthree: nosuch(x)",
+    "jaxmagic.compare({'one': f, 'two': lambda x: nosuch(x)}, x)",
+    "%jaxtimeit nosuch(x)",
+])  # fmt: skip
+def test_a_mistake_in_a_candidate_leaves_no_report_and_no_record(session: Any, cell: str) -> None:
+    session.run("import jaxmagic\njaxmagic.history().clear()")
+    session.run(cell, fails=NameError)
+    assert session.published == []
+    assert len(jaxmagic.history()) == 0
+
+
+@pytest.mark.parametrize("option", ["--each '1 / a'", "--per items=1/a"])
+def test_an_error_in_the_code_of_an_option_points_at_that_code(session: Any, option: str) -> None:
+    error = session.run(f"%%jaxcompare -r 4 {option}\na = 0\none: 1\ntwo: 2", fails=ZeroDivisionError)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    assert (last.lineno, last.line) == (1, "1 / a" if "each" in option else "1/a")
+
+
 @pytest.mark.parametrize(
     ("line", "cell", "message"),
     [
@@ -131,6 +150,17 @@ def test_an_error_points_at_the_users_line_and_names_the_candidate(session: Any)
             "",
             "one: 1\nfor loop: 2",
             "%%jaxcompare: .*. If 'for loop' is a label, put it in double quotes: \"for loop\": 2",
+        ),
+        (
+            "",
+            "jit f = f(x)\none: 1\ntwo: 2",
+            "expected label: expression, got 'jit f = f.x.' .invalid .*If 'jit f' is a label, write jit f: f.x.$",
+        ),
+        ("", "one: 1\nmy jit f(x)  # two", "got 'my jit f.x.' .*If 'my jit' is a label, write my jit: f.x.$"),
+        (
+            "",
+            "one: 1\ntwo = f(x)",
+            "got 'two = f.x.'. If 'two' is a label, write two: f.x.. Move other code above the first",
         ),
         ("", "n=10: 1\ntwo: 2", "If 'n=10' is a label, put it in double quotes: \"n=10\": 1"),
         ("--baseline three", "one: 1\ntwo: 2", "--baseline: expected one of the labels one, two, got 'three'"),
@@ -175,11 +205,18 @@ def test_a_label_that_is_no_name_has_derivatives_and_points(session: Any) -> Non
 
 
 def test_an_annotated_assignment_in_the_setup_is_one(session: Any) -> None:
-    assert session.run(f"%%jaxcompare -oq {QUICK}\nz: int = 3\none: z\ntwo: z + 0").values == {"one": 3, "two": 3}
+    record = session.run("%%jaxcompare -oq -r 4\nif True:\n    y: int\n    z: int = 3\none: z\ntwo: z + 0")
+    assert record.values == {"one": 3, "two": 3}
+    assert session.run("%jaxtimeit -oq -r 4 --each 'z: int = 3' z").value == 3
 
 
 def test_other_mistakes_of_syntax_are_pythons(session: Any) -> None:
-    for cell in ("if True\n    x = 1\none: 1\ntwo: 2", "one: 1\ntwo: (2", "for i in 3: pass pass\none: 1\ntwo: 2"):
+    for cell in (
+        "if True\n    x = 1\none: 1\ntwo: 2",
+        "one: 1\ntwo: (2",
+        "two words\na: 1\nb: 2",
+        "for i in 3: pass pass\none: 1\ntwo: 2",
+    ):
         session.run(f"%%jaxcompare\n{cell}", fails=SyntaxError)
 
 
@@ -232,11 +269,31 @@ def test_a_comparison_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_
     path = tmp_path / "old.json"
     session.run(f"%%jaxcompare -q -r 6 {QUICK} --save '{path}'\none: f(x)\ntwo: x * 2")
     session.run(f"%%jaxcompare -r 6 {QUICK} --against '{path}'\ntwo: x * 2\nthree: f(x)")
-    line, basis = capsys.readouterr().out.splitlines()
+    line, basis = _sentences(capsys)
     assert line.startswith("two ")
     assert basis.startswith("Each record is from 1 process; medians are assumed, not measured, to vary by ")
     assert basis.endswith("Measure it with %jaxtimeit --processes 5 (processes=5).")
-    session.run(f"%%jaxcompare {QUICK} --against '{path}'\nfour: 1\nfive: 1", fails=jaxmagic.NotComparable)
+
+
+def test_a_record_without_any_of_the_candidates_is_refused_before_they_run(session: Any, tmp_path: Any) -> None:
+    path = tmp_path / "old.json"
+    session.run("ran = []")
+    session.run(f"%%jaxcompare -q -r 4 --save '{path}'\none: 1\ntwo: 2")
+    cell = "four: ran.append(4)\nfive: ran.append(5)"
+    error = session.run(f"%%jaxcompare --against '{path}'\n{cell}", fails=UsageError)
+    assert str(error) == (
+        f"--against {path}: expected a candidate of the file (one, two), got 'four', 'five'. Give a candidate the "
+        "label that it had before. Nothing was run."
+    )
+    session.run(f"%%jaxcompare -q -r 4 --sweep n=1,2 --save '{path}'\nfour: n")
+    error = session.run(f"%%jaxcompare --sweep n=3 --against '{path}'\nfour: ran.append(n)", fails=UsageError)
+    assert f"--against {path}: expected a point of the file in --sweep, such as n=1, got none." in str(error)
+    assert session.shell.user_ns["ran"] == []
+
+
+def _sentences(capsys: Any) -> list[str]:
+    """Return the printed sentences, each on one line."""
+    return str(capsys.readouterr().out).replace("\n  ", " ").splitlines()
 
 
 def test_what_differs_in_the_code_is_told_by_its_candidate_or_for_all(
@@ -245,10 +302,10 @@ def test_what_differs_in_the_code_is_told_by_its_candidate_or_for_all(
     path = tmp_path / "old.json"
     session.run(f"%%jaxcompare -q -r 6 {QUICK} --save '{path}'\ny = x\none: f(y)\ntwo: y * 2")
     session.run(f"%%jaxcompare -r 6 {QUICK} --against '{path}'\ny = x\none: f(y)\ntwo: y * 3")
-    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("The code")]
+    told = [line for line in _sentences(capsys) if line.startswith("The code")]
     assert told == [f"The code of two differs: 'y * 2' in {path}, 'y * 3' now."]
     session.run(f"%%jaxcompare -r 6 {QUICK} --against '{path}'\ny = x + 1\ntwo: y * 2\none: f(y)")
-    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("The code")]
+    told = [line for line in _sentences(capsys) if line.startswith("The code")]
     assert told == [f"The code differs: 'y = x' in {path}, 'y = x + 1' now."]
 
 

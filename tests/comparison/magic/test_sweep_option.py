@@ -162,7 +162,7 @@ def test_values_are_python_of_the_session(session: Any, text: str, values: tuple
         (
             "--modes back",
             "one: f(x)\ntwo: x",
-            "--modes: expected some of forward, .* got back. Write for example",
+            "--modes: expected some of forward, .* got 'back'. Write for example",
         ),
         ("--per volts=3", "one: f(x)\ntwo: x", "expected items=N, bytes=N or flops"),
         ("--per items", "one: f(x)\ntwo: x", "expected items=N, bytes=N or flops"),

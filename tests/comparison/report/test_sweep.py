@@ -17,7 +17,9 @@ from jaxmagic.comparison.record.curve import Growth, Variable
 from jaxmagic.comparison.record.sweep import Failure, Point, Sweep
 from jaxmagic.comparison.report import sweep_sentences as sweep_words
 from jaxmagic.comparison.report.sentences import budget_for_verdict_ns
+from jaxmagic.comparison.report.sweep import _points
 from jaxmagic.magics.options import duration_ns
+from jaxmagic.report.blocks import Excerpt, Table
 from jaxmagic.report.style import Style
 from jaxmagic.report.to_frame import to_frame
 from jaxmagic.report.to_text import to_text
@@ -47,6 +49,14 @@ def test_a_sweep_as_text(sweep: Sweep) -> None:
         Compiling: jit 171 ms each."""
     assert to_text(sweep) == dedent(expected)
     assert to_text(sweep, Style(form="line")) == dedent(expected).splitlines()[0]
+
+
+@pytest.mark.parametrize(("count", "seen"), [(5, 5), (6, 6), (7, 5), (9, 5)])
+def test_a_fold_leaves_out_more_than_one_point(sweep: Sweep, count: int, seen: int) -> None:
+    (block,) = _points(replace(sweep, points=sweep.points[:count]), Style())
+    table = block.part[0] if isinstance(block, Excerpt) else block
+    assert isinstance(table, Table)
+    assert len(table.rows) - 1 == seen
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_the_last_error_that_was_shown_is_explained(name: str, monkeypatch: pyte
 
 
 def test_without_an_error_there_is_nothing_to_explain() -> None:
-    with pytest.raises(jaxmagic.NotMeasured, match="There is no error to explain"):
+    with pytest.raises(jaxmagic.NotMeasured, match="There is no error of JAX to explain"):
         jaxmagic.explain_error()
 
 

@@ -77,7 +77,7 @@ class TriedCode:
         Raises:
             SyntaxError: the code cannot be repeated, or its source is unknown.
         """
-        from ....magics.repeatable import compile_setup
+        from ....magics.repeatable import Source, compile_setup
 
         tree = self.tree
         if tree is None or not tree.body:
@@ -87,9 +87,8 @@ class TriedCode:
         copies.of_globals(self.variables, namespace)
         namespace.update({name: copies.of(value) for name, value in self.read().items()})
         namespace[_OUTPUTS] = _outputs
-        compiled = compile_setup(
-            [_with_outputs(tree.body)], setup=[], each=[], namespace=namespace, filename="<jaxmagic: a remedy>"
-        )
+        source = Source(_with_outputs(tree.body), "<jaxmagic: a remedy>")
+        compiled = compile_setup([source], setup=[], each=None, namespace=namespace)
         (body,) = compiled().bodies
         if fresh is None:
             return body, None
