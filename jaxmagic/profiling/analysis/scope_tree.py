@@ -82,9 +82,11 @@ def _calls(place: PlaceTime) -> list[Step]:
     steps: list[Step] = []
     called = [Step(name, kind="library") for name in (inside(place.stack),) if name is not None]
     mine = [each for each in place.stack if is_users(each)]
-    operation = [Step(each, kind="operation") for each in scopes.steps(place.scope)[-1:]]
+    backward = "backward of " if scopes.BACKWARD in place.scope else ""
+    operation = [Step(f"{backward}{each}", kind="operation") for each in scopes.steps(place.scope)[-1:]]
     for frame in mine or place.stack[-1:]:
-        name = frame.function.replace(".<locals>", "") or short_source(frame.location)
+        function = frame.function.replace(".<locals>", "")
+        name = short_source(frame.location) if function in ("", "<module>") else function
         step = Step(name, frame.location, "yours" if mine else "library")
         if not steps or steps[-1] != step:
             steps.append(step)
