@@ -91,7 +91,8 @@ class Plot:
     def label(self, x: float, y: float, text: str, place: tuple[float, float] | None) -> None:
         """Write the text of a point at its place in pixels, or hide it; ``live.js`` places it anew."""
         data = {"x": self.numbers("x", [x]), "y": self.numbers("y", [y])}
-        self.drawing.words(*(place or (0, 0)), text, anchor="middle", data=data, hidden=place is None)
+        middle, line = place or (0.0, 0.0)
+        self.drawing.words(middle, line, text, anchor="middle", data=data, hidden=place is None)
 
     def note(self, bottom: float, text: str) -> None:
         """Write a note below the label of the horizontal axis, where it covers nothing; ``live.js`` wraps it."""
