@@ -150,12 +150,14 @@ def _operations(profile: Profile, style: Style) -> Fold:
     narrow = () if style.width >= _WIDE else kernel_table(profile, style.rows, narrow=True)[0]
     code = ("kernel", "of")
     kernels = [Table(rows=rows, there_are=there_are, noun="kernel", where="kernels()", narrow=narrow, code=code)]
+    inside = sum(len(each.operations) for each in shown)
+    some = f"{inside} of " if inside < count else ""
     top = ""
     if groups:
         share = units.share(groups[0].total.time_ns, max(profile.device_ns, 1))
         top = f", top: {shortened([groups[0].total.name], 40)[0]} {share}"
     return Fold(
-        title=f"{units.count(count, 'operation')}{top}",
+        title=f"{some}{units.count(count, 'operation')}{top}",
         blocks=(
             *([table] if groups else []),
             *_sentences(roof.about_groups(shown), faint=True),

@@ -22,7 +22,7 @@ from jaxmagic.profiling.report.sentences import about_bound
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.environment import Environment
 from jaxmagic.records.note import Note, note
-from jaxmagic.report.style import AT_A_GLANCE, Style
+from jaxmagic.report.style import AT_A_GLANCE, DEFAULT, Style
 from jaxmagic.report.to_text import to_text
 
 Make = Callable[..., Any]
@@ -116,6 +116,15 @@ def test_the_table_of_operations_names_library_functions(profile: Profile) -> No
     assert ">flax.<wbr>linen.<wbr>MultiHeadDotProductAttention</td>" in to_html(
         replace(profile, operation_times=(long,))
     )
+
+
+def test_the_title_of_the_operations_says_how_many_of_them_are_inside(profile: Profile) -> None:
+    layers = tuple(operation(f"tanh.{number}", MS, source="cell 3:6") for number in range(50))
+    others = tuple(operation(f"op{number}.1", MS // 2) for number in range(20))
+    found = replace(profile, operation_times=(*layers, *others))
+    assert f"{50 + DEFAULT.rows - 1} of 70 operations, top: 50× tanh " in to_text(found)
+    assert "70 operations, top: 50× tanh " in to_text(found, replace(DEFAULT, rows=30))
+    assert " of 70 operations" not in to_text(found, replace(DEFAULT, rows=30))
 
 
 def test_an_unrolled_program_has_a_row_for_each_line_and_the_frame_has_all(profile: Profile) -> None:
