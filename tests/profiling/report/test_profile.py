@@ -34,7 +34,8 @@ def profile() -> Profile:
 
 
 TEXT = """\
-What bounds a run is unknown: none was timed without the profiler.
+It is unknown whether the device or the host limits a run: none was timed
+  without the profiler.
 Device time: 15.0 ms per run, 75 % of the 20.0 ms under the profiler
      time   share  with calls   count  cell 3
                                           1  def helper(x):
@@ -223,7 +224,7 @@ def test_host_callbacks_are_told_apart_from_what_the_device_does(
     assert found.devices()["callback_ns"].tolist() == [callback]
 
 
-_UNKNOWN = "What bounds a run is unknown: "
+_UNKNOWN = "It is unknown whether the device or the host limits a run: "
 
 
 @pytest.mark.parametrize(
@@ -231,7 +232,8 @@ _UNKNOWN = "What bounds a run is unknown: "
     [
         (38, None, "none was timed without the profiler.", "The profiler's overhead can exceed the work itself. "
          "%jaxprof without --cold, and jaxmagic.profile(), time one."),
-        (38, 60, "it took 60.0 ms, but 20.0 ms when it was recorded.", "When it was recorded, CPU:0 was busy for 95 "
+        (38, 60, "the timed run took 60.0 ms and the recorded one 20.0 ms, so one of them was disturbed.",
+         "When it was recorded, CPU:0 was busy for 95 "
          "% of the run. The run without the profiler may have been slowed by other processes, or by coming first. "
          "Profile it again."),
         (38, 8, "it takes 2.5 times as long under the profiler.", "Under the profiler, short operations look longer "
