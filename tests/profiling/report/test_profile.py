@@ -18,10 +18,12 @@ from jaxmagic.charts.areas import Flame
 from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.profiling.record.profile import Profile
+from jaxmagic.profiling.report import _slowest
 from jaxmagic.profiling.report.sentences import about_bound
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.environment import Environment
 from jaxmagic.records.note import Note, note
+from jaxmagic.report.blocks import Listing, SourceLine
 from jaxmagic.report.style import AT_A_GLANCE, DEFAULT, Style
 from jaxmagic.report.to_text import to_text
 
@@ -117,6 +119,21 @@ def test_the_table_of_operations_names_library_functions(profile: Profile) -> No
     assert ">flax.<wbr>linen.<wbr>MultiHeadDotProductAttention</td>" in to_html(
         replace(profile, operation_times=(long,))
     )
+
+
+def test_a_short_listing_has_the_slow_lines_and_their_callers_but_no_line_below_one_percent() -> None:
+    def line(number: int, share: float, calls: str = "") -> SourceLine:
+        cells = ("1 ms" if share else "", "", calls, "")
+        return SourceLine(number=number, text="f(x)", cells=cells, share=share, inside="", operations="")
+
+    def kept(*lines: SourceLine) -> list[int | None]:
+        empty = (line(number, 0.0) for number in range(90, 99))
+        listings = _slowest([Listing(place="cell 1", heads=(), lines=(*lines, *empty))])
+        return [each.number for listing in listings for each in listing.lines]
+
+    assert kept(line(1, 0.5), line(2, 0.009), line(3, 0.48), line(4, 0.0, "9 ms")) == [1, 3, 4]
+    assert kept(*(line(number, 0.1 + 0.01 * number) for number in range(6))) == [2, 3, 4, 5]
+    assert kept(line(1, 0.009), line(2, 0.008)) == [1, 2]
 
 
 def test_the_title_of_the_operations_says_how_many_of_them_are_inside(profile: Profile) -> None:
