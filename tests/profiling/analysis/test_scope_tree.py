@@ -116,9 +116,19 @@ def test_calls_tell_the_backward_pass_of_an_operation_from_its_forward_pass() ->
 
 def test_the_top_of_a_cell_is_named_after_its_line_and_the_line_is_not_repeated() -> None:
     top = replace(CALLER, function="<module>", line=9)
-    found = profile_flame(replace(fabricated(), place_times=(place(MS, top, CALLER, scope="jit(f)/sort"),)))
+    places = (place(MS, top, CALLER, scope="jit(f)/sort"),)
+    found = profile_flame(replace(fabricated(), place_times=places, runs=None))
     assert found is not None
     assert [(each.name, each.place) for each in found.cells if each.level == 1] == [("cell 3:9", "")]
+
+
+def test_callers_of_an_earlier_call_that_compiled_are_not_drawn() -> None:
+    top = replace(CALLER, function="<module>", line=9)
+    places = (place(MS, top, CALLER, HELPER, scope="jit(f)/sort"),)
+    root = tree(replace(fabricated(), place_times=places, warm_up=None), "stack")
+    assert names(root) == ["f"]
+    elsewhere = tree(replace(fabricated(), place_times=places, runs=None), "stack")
+    assert names(elsewhere) == ["cell 3:9"]
 
 
 def test_a_flame_graph_says_what_it_does_not_show() -> None:
