@@ -292,6 +292,11 @@ def test_the_history_shows_and_lists_records_of_all_kinds(
     assert list(to_frame(history, "compilations")["record"]) == [1, 2]
 
 
+def test_the_history_keeps_the_candidates_of_a_comparison_apart(comparison: Comparison) -> None:
+    history = History.of_records([replace(comparison, code="numpy: f(x)\n\njit: g(x)\n")])
+    assert to_text(history).endswith("2 compared     numpy: f(x); jit: g(x)")
+
+
 @pytest.mark.parametrize("name", ["benchmark", "comparison"])
 def test_records_are_saved_and_loaded(request: Any, tmp_path: Any, name: str) -> None:
     record = request.getfixturevalue(name)
