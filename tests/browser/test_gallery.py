@@ -59,6 +59,10 @@ def index_of_the_gallery(screenshots: Path) -> Iterator[Path]:
     gallery.index(screenshots, NAMES)
 
 
+def test_no_screenshot_of_an_earlier_run_stays_whatever_test_is_first(request: pytest.FixtureRequest) -> None:
+    assert "screenshots" in request.fixturenames  # which this test does not ask for
+
+
 @pytest.mark.parametrize("record", NAMES, indirect=True)
 def test_pictures_fit_their_page(
     record: Any, request: pytest.FixtureRequest, context: Any, tmp_path: Path, index_of_the_gallery: Path
