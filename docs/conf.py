@@ -50,6 +50,7 @@ napoleon_use_ivar = True
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["frames.css"]
+html_search_scorer = str(Path(__file__).parent / "_ext" / "search_order.js")
 html_title = f"jaxmagic {version}"
 html_show_sphinx = False
 html_copy_source = False

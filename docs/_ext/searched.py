@@ -1,7 +1,8 @@
 """Check that the search of the built manual leads to the page that answers.
 
 Sphinx ranks an exact entry of the index above titles and text. So pages declare the words that people search for, in
-an ``index`` directive below the title, with an exclamation mark.
+an ``index`` directive below the title, with an exclamation mark. ``search_order.js`` also ranks
+pages by the words that the query has in common with their entries and titles, in any order.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ QUERIES = {
     "OOM": "how-to/out-of-memory",
     "out of memory": "how-to/out-of-memory",
     "RESOURCE_EXHAUSTED": "how-to/out-of-memory",
+    "how long": "quickstart",
     "slow line": "how-to/slow-line",
+    "which line is slow": "how-to/slow-line",
     "is jit worth it": "how-to/is-jit-worth-it",
     "will it fit": "how-to/will-it-fit",
     "which is faster": "how-to/compare-versions",
@@ -34,6 +37,18 @@ QUERIES = {
     "paper": "how-to/paper",
     "vmap": "claims",
     "deprecation": "versions",
+}
+
+#: The same in other words, which no entry has letter by letter.
+IN_OTHER_WORDS = {
+    '"out of memory"': "how-to/out-of-memory",
+    "running out of memory": "how-to/out-of-memory",
+    "why does it recompile": "how-to/recompile",
+    "why is the first call slow": "how-to/first-call",
+    "how long does it take": "quickstart",
+    "find a slow line": "how-to/slow-line",
+    "does it fit": "how-to/will-it-fit",
+    "is jit faster": "how-to/is-jit-worth-it",
 }
 
 

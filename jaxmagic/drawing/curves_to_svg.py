@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..charts.curves import Band, Curves, Mark, Series
 from ..records.names import truncated
-from .axis import title
+from .axis import Axis, title
 from .colours import GREY, hue
 from .plot import MOST_IN_TITLE, WIDTH, Plot, below, formatted, lay_out, legend
 from .svg import FAINT, FONT_SIZE, Drawing, width_of
@@ -66,17 +66,48 @@ def draw_curve(plot: Plot, number: int, series: Series) -> None:
 
 
 def _labels(plot: Plot, series: Sequence[Series]) -> None:
-    """Write labels above their points, or below where another label is in the way."""
-    taken: list[tuple[float, float, float]] = []
+    """Write each label beside its point, or hide it where it would lie on others; ``live.js`` does the same."""
     if plot.y is None:
         return
-    for x, y, text in (label for each in series for label in each.labels):
-        left, top, half = plot.x.at(x), plot.y.at(y), width_of(text) / 2
-        for lift in (7.0, -15.0):
-            if all(abs(left - at) > half + other or abs(top - lift - line) > FONT_SIZE for at, line, other in taken):
-                taken.append((left, top - lift, half))
-                plot.label(x, y, text, lift)
-                break
+    labels = [label for each in series for label in each.labels]
+    points = [point for each in series if each.points for point in zip(each.x, each.y, strict=True)]
+    dots = [(plot.x.at(x), plot.y.at(y)) for x, y in points if x is not None and y is not None]
+    wanted = [(plot.x.at(x), plot.y.at(y), width_of(text) / 2) for x, y, text in labels]
+    for (x, y, text), place in zip(labels, label_places(wanted, dots, plot.x, plot.y), strict=True):
+        plot.label(x, y, text, place)
+
+
+def label_places(
+    wanted: Sequence[tuple[float, float, float]], dots: Sequence[tuple[float, float]], x: Axis, y: Axis
+) -> list[tuple[float, float] | None]:
+    """Place each label above, below, right or left of its point, where it covers no point and no other label.
+
+    Args:
+        wanted: the position of the point of each label in pixels, and half the width of the label.
+        dots: the positions of all points.
+        x: the horizontal axis; a label is beside the ticks of the vertical one, and may end beyond the other end.
+        y: the vertical axis.
+
+    Returns:
+        The middle and the baseline of each label; ``None`` where there is no room.
+    """
+    places: list[tuple[float, float] | None] = []
+    taken = [(across, down + 4, 3.0) for across, down in dots]
+    for across, down, half in wanted:
+        beside = half + 7
+        spots = ((0.0, -7.0), (0.0, 15.0), (beside, 4.0), (-beside, 4.0))
+        ways = [(min(max(across + right, x.start + half), WIDTH - half), down + lower) for right, lower in spots]
+        free = (
+            (middle, line)
+            for middle, line in ways
+            if y.end + 9 <= line <= y.start - 3
+            and all(abs(middle - at) >= half + other or abs(line - row) >= FONT_SIZE for at, row, other in taken)
+        )
+        place = next(free, None)
+        places.append(place)
+        if place is not None:
+            taken.append((*place, half))
+    return places
 
 
 def _band(plot: Plot, band: Band) -> None:

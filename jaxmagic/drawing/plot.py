@@ -86,17 +86,13 @@ class Plot:
         """Write text centred at a value, or as near to it as the picture allows."""
         half = min(width_of(text), WIDTH) / 2
         at = min(max(self.x.at(x), half), WIDTH - half)
-        self.drawing.words(at, height, text, anchor="middle", data={"x": self.numbers("x", [x]), "half": round(half)})
+        self.drawing.words(at, height, text, anchor="middle", data={"x": self.numbers("x", [x])})
 
-    def label(self, x: float, y: float, text: str, lift: float) -> None:
-        """Write text centred at a point, `lift` pixels above it, and beside the ticks of the vertical axis."""
-        assert self.y is not None
-        half = width_of(text) / 2
-        at = min(max(self.x.at(x), self.x.start + half), WIDTH - half)
-        data = {
-            "x": self.numbers("x", [x]), "y": self.numbers("y", [y]), "half": round(half), "lift": f"{lift:g}"
-        }  # fmt: skip
-        self.drawing.words(at, self.y.at(y) - lift, text, anchor="middle", data=data)
+    def label(self, x: float, y: float, text: str, place: tuple[float, float] | None) -> None:
+        """Write the text of a point at its place in pixels, or hide it; ``live.js`` places it anew."""
+        data = {"x": self.numbers("x", [x]), "y": self.numbers("y", [y])}
+        middle, line = place or (0.0, 0.0)
+        self.drawing.words(middle, line, text, anchor="middle", data=data, hidden=place is None)
 
     def note(self, bottom: float, text: str) -> None:
         """Write a note below the label of the horizontal axis, where it covers nothing; ``live.js`` wraps it."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 #: The number of a line or of an operation, which often distinguishes long names; a line may be in brackets.
-_NUMBER = re.compile(r"[.:]\d+\)?$")
+_NUMBER = re.compile(r"[.:#]\d+\)?$")
 
 
 def truncated(text: str, most: int) -> str:
@@ -26,6 +26,35 @@ def listed(names: Sequence[str], most: int) -> str:
     ('dot, sort', 'dot, sort, …')
     """
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
+def told_apart(names: Sequence[str], *details: Sequence[str]) -> list[str]:
+    """Add the first detail to names that repeat, where it differs between them, then the next one.
+
+    >>> told_apart(["dot", "dot", "sort"], ["a:1", "a:2", "a:3"])
+    ['dot a:1', 'dot a:2', 'sort']
+    >>> told_apart(["dot", "dot"], ["a:1", "a:1"], ["f32[2]", "f32[4]"])
+    ['dot f32[2]', 'dot f32[4]']
+    """
+    told = list(names)
+    for detail in details:
+        both = list(zip(told, detail, strict=True))
+        told = [
+            f"{name} {own}".rstrip() if len({other for same, other in both if same == name}) > 1 else name
+            for name, own in both
+        ]
+    return told
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Number the names that repeat.
+
+    >>> numbered(["dot", "dot", "sort"])
+    ['dot #1', 'dot #2', 'sort']
+    """
+    return [
+        f"{name} #{names[: at + 1].count(name)}" if names.count(name) > 1 else name for at, name in enumerate(names)
+    ]
 
 
 def shortened(names: Sequence[str], most: int) -> tuple[str, ...]:

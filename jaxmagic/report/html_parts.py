@@ -124,7 +124,7 @@ def beside_view(html: str, view: str) -> str:
 def error_to_html(message: str) -> str:
     """Write an error message, to be shown in place of a report."""
     lines = "\n".join(map(safe, message.splitlines()))
-    return f'<pre style="white-space:pre-wrap">{lines}</pre>'
+    return f'<pre style="{CODE};white-space:pre-wrap">{lines}</pre>'
 
 
 def prose(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import ipywidgets
+from IPython.core.getipython import get_ipython
 from IPython.display import display
 
 from ..charts.spec import Chart
@@ -55,8 +56,13 @@ class View(ipywidgets.VBox):  # type: ignore[misc]
         return f"jaxmagic-view-{self.model_id}"
 
     def __repr__(self) -> str:
-        """Describe the view where it cannot be shown: in a saved notebook that is not trusted."""
-        return "A live view, which needs the kernel that made it."
+        """Say what helps where the view is not shown: in a saved notebook that is not trusted, and in a terminal."""
+        if hasattr(get_ipython(), "kernel"):
+            return "A live view, which needs the kernel that made it."
+        return (
+            "A live view, which only a notebook can draw. Here, print(jaxmagic.history()) lists all records, and "
+            "print(record) shows the report of one."
+        )
 
     def _ipython_display_(self, **options: Any) -> None:
         shown = getattr(super(), "_ipython_display_", None)  # ipywidgets before 8

@@ -159,7 +159,7 @@ def _told(entry: Entry, beside: bool) -> str:
     sentences = [prose(truncated(entry.remark, 200))] if entry.remark else []
     sentences += [f'<span style="{FAINT}">{prose(each)}</span>' for each in faint]
     lines = "\n".join(map(safe, entry.code))
-    pasted = f'<pre style="{FAINT};margin:2px 0 0 18px;white-space:pre-wrap">{lines}</pre>' if lines else ""
+    pasted = f'<pre style="{CODE};{FAINT};margin:2px 0 0 18px;white-space:pre-wrap">{lines}</pre>' if lines else ""
     inside = "<br>".join(sentences) + pasted
     longest = max(map(len, (entry.remark, *entry.details)))
     room = f"{min(_LETTER * longest, _READABLE):.1f}em" if beside else "100%"
@@ -243,7 +243,7 @@ def _picture(block: Picture, style: Style) -> str:
 
 def _lines(block: Lines, style: Style) -> str:
     text = "\n".join(truncated(printable(each), _WIDEST_SOURCE) for each in block.lines)
-    return html_parts.in_its_width(f'<pre style="white-space:pre">{escape(text)}</pre>', block.lines[0])
+    return html_parts.in_its_width(f'<pre style="{CODE};white-space:pre">{escape(text)}</pre>', block.lines[0])
 
 
 def _fold(block: Fold, style: Style) -> str:

@@ -10,6 +10,12 @@ _AROUND = re.compile(r"(?P<by>\w+)\((?P<name>.*)\)", re.DOTALL)
 #: JAX writes this around the steps of a backward pass.
 BACKWARD = "transpose(jvp("
 
+#: Steps that JAX adds for control flow, rematerialization and calls, and einsum's specifications.
+_STRUCTURE = re.compile(
+    r"while|body|cond|scan|branch_\d+_fun|checkpoint|rematted_computation|remat\d*|eval_jaxpr|shard_map|pmap|pallas_call"
+    r"|(closed|core|custom_jvp|custom_vjp)_call|custom_lin|.*(,|->).*"
+)
+
 
 def steps(scope: str) -> list[str]:
     """Split a scope into its steps; slashes in parentheses do not split.
@@ -59,6 +65,20 @@ def spoken_step(step: str, has_backward: bool) -> str:
     elif by == "jvp" and has_backward:
         by = "forward"
     return f"{by} of {spoken_step(name, has_backward)}" if name else by
+
+
+def given_names(step: str) -> list[str]:
+    """Return the names in a step that do not come from JAX itself: those of scopes and modules.
+
+    >>> given_names("transpose(jvp(a/while/b))"), given_names("jvp(jit(sort))"), given_names("Dense_0")
+    (['a', 'b'], [], ['Dense_0'])
+    >>> [given_names(each) for each in ("transpose(jvp())", "while", "branch_0_fun", "vmap()", "ij,jk->ik")]
+    [[], [], [], [], []]
+    """
+    around = _AROUND.fullmatch(step)
+    if jitted(step) is not None or _STRUCTURE.fullmatch(step):
+        return []
+    return [step] if around is None else [name for each in steps(around["name"]) for name in given_names(each)]
 
 
 def jitted(step: str) -> str | None:

@@ -38,7 +38,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     return report
 
 
-@pytest.fixture(scope="session")
+# Used by every test here: pictures of failures neither stay from a run before, nor vanish in the middle of this one.
+@pytest.fixture(scope="session", autouse=True)
 def screenshots(request: pytest.FixtureRequest) -> Path:
     """Where they go, without those of the run before."""
     directory: Path = request.config.rootpath / _SCREENSHOTS

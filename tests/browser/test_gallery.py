@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,10 @@ def index_of_the_gallery(screenshots: Path) -> Iterator[Path]:
     gallery.index(screenshots, NAMES)
 
 
+def test_no_screenshot_of_an_earlier_run_stays_whatever_test_is_first(request: pytest.FixtureRequest) -> None:
+    assert "screenshots" in request.fixturenames  # which this test does not ask for
+
+
 @pytest.mark.parametrize("record", NAMES, indirect=True)
 def test_pictures_fit_their_page(
     record: Any, request: pytest.FixtureRequest, context: Any, tmp_path: Path, index_of_the_gallery: Path
@@ -101,6 +106,26 @@ def test_a_report_in_a_narrow_page_hides_nothing_that_is_not_folded_and_is_not_l
     pictures = [each.bounding_box()["height"] for each in page.locator("[data-jaxmagic]").all() if each.is_visible()]
     assert page.locator("section").bounding_box()["height"] <= sum(pictures) + MOST_PIXELS
     page.close()
+
+
+@pytest.mark.parametrize("record", [each for each in NAMES if each != "executable"], indirect=True)
+def test_where_no_script_runs_a_narrow_page_shows_an_answer_before_its_folds(
+    record: Any, context: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "untrusted.html"
+    path.write_text(gallery.page_of({"report": to_html(record, AT_A_GLANCE)}, THEMES[0]), encoding="utf-8")
+    with closing(context.browser.new_context(java_script_enabled=False)) as untrusted:
+        page = untrusted.new_page()
+        page.set_viewport_size({"width": WIDTHS[0], "height": 600})
+        page.goto(path.as_uri())
+        top = page.locator("section").bounding_box()["y"]
+        end = min(
+            (each.bounding_box()["y"] for each in page.locator("summary").all()),
+            default=top + page.locator("section").bounding_box()["height"],
+        )
+        boxes = [each.bounding_box() for each in page.locator("[data-jaxmagic]").all() if each.is_visible()]
+        pictures = sum(each["height"] for each in boxes if each["y"] < end)
+    assert end - top <= pictures + MOST_PIXELS
 
 
 #: The sentences and titles of a report, in their order.

@@ -6,11 +6,13 @@ import os
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 
 from .accessible import violations
 from .chromium import Watch
+from .lab import Lab
 
 #: The folder of the manual. Building it takes minutes, so other runs of the tests have none.
 MANUAL = os.environ.get("JAXMAGIC_MANUAL")
@@ -71,4 +73,31 @@ def test_live_views_are_shown_as_pictures(context: Any, watched: Watch) -> None:
     for view in views.all():
         view.locator("canvas, svg").first.wait_for()
     page.close()
+    assert watched.take() == ([], [])
+
+
+@pytest.mark.skipif(MANUAL is None, reason="make docs-check names the manual that it has built: JAXMAGIC_MANUAL")
+def test_a_search_lists_the_page_that_answers_first(
+    context: Any, lab: Lab, watched: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("sphinx", reason="Sphinx is installed for the manual")
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "docs" / "_ext"))
+    from searched import IN_OTHER_WORDS, QUERIES
+
+    page = context.new_page()
+    manual = f"{lab.url}/manual"  # a page that is a file may not read the pages that it has found
+    page.route(
+        f"{manual}/**",
+        lambda route: route.fulfill(
+            path=Path(MANUAL or "", urlsplit(route.request.url).path.removeprefix("/manual/"))
+        ),
+    )
+    queries = QUERIES | IN_OTHER_WORDS
+    first = {}
+    for query in queries:
+        page.goto(f"{manual}/search.html?{urlencode({'q': query})}")
+        page.locator("#search-results .search-summary", has_text="Search finished").wait_for()
+        first[query] = page.locator("#search-results .search a").first.get_attribute("href").partition(".html")[0]
+    page.close()
+    assert first == queries
     assert watched.take() == ([], [])

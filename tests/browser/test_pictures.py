@@ -24,6 +24,7 @@ from jaxmagic.comparison.charts.choices import latencies
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.drawing.scripts import script as live_script
 from jaxmagic.drawing.scripts import with_scripts
+from jaxmagic.drawing.svg import width_of
 from jaxmagic.report.pictures import chart_to_html, picture
 from jaxmagic.report.to_html import to_html
 
@@ -299,9 +300,34 @@ def test_the_labels_of_points_follow_their_axes(show: Any) -> None:
     assert "10 T" in page.page.locator("[data-ticks=y]:visible text").all_text_contents()
     page.page.get_by_role("button", name="y → linear").click()
     place = [float(each) for each in re.findall(r"[\d.]+", points.get_attribute("d"))]
-    label = page.page.locator("text[data-lift]", has_text="high")
+    label = page.page.locator("text[data-y]", has_text="high")
     assert float(label.get_attribute("y")) == pytest.approx(place[1] - 7, abs=0.2)
     assert "FLOP/s: 5 TFLOP/s" in page.move(place[0], place[1])
+
+
+#: Whether any label that is shown covers another one or a point.
+COVERED = """() => {
+  const boxes = [...document.querySelectorAll("text[data-y]")].filter(n => n.checkVisibility()).map(n => n.getBBox());
+  const dots = [...document.querySelectorAll("path[data-kind=dots]")].map(n => n.getBBox());
+  const apart = (a, b) => a.x + a.width <= b.x + 1 || b.x + b.width <= a.x + 1
+    || a.y + a.height <= b.y + 4 || b.y + b.height <= a.y + 4;
+  return [boxes.length, boxes.some((a, i) => [...boxes.slice(0, i), ...dots].some(b => !apart(a, b)))];
+}"""
+
+
+@pytest.mark.parametrize(("width", "shown"), [(360, 5), (1600, 8)])
+def test_labels_cover_neither_each_other_nor_a_point_and_return_where_there_is_room(
+    show: Any, width: int, shown: int
+) -> None:
+    axis = Scale(label="FLOPs per byte", quantity="number", low=0.1, high=100.0, log=True)
+    rate = Scale(label="FLOP/s", quantity="flops", low=1e9, high=1e13, log=True)
+    places = [(50.0, 1e12), (50.0, 8e11), *((0.4 * 1.4**step, 5e10) for step in range(6))]
+    made = tuple(
+        Series(name=f"{number}", x=(x,), y=(y,), points=True, label=f"{number}× multiply_add")
+        for number, (x, y) in enumerate(places)
+    )
+    page = show(chart_to_html(Curves(title="roofline", x=axis, y=rate, series=made)), width=width).page
+    assert page.evaluate(COVERED) == [shown, False]
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -314,13 +340,15 @@ def test_the_label_of_a_point_at_the_left_stays_beside_the_ticks(show: Any, scri
     ).page
     if script:
         left = json.loads(page.locator("svg").get_attribute("data-axes"))["x"]["start"]
-        box = page.locator("text[data-lift]").evaluate("n => n.getBBox().x")
+        box = page.locator("text[data-y]").evaluate("n => n.getBBox().x")
         assert box >= left - 6  # where the ticks end; the width of text is an estimate
     else:
         svg = page.locator("img").evaluate("n => decodeURIComponent(escape(atob(n.src.split(',')[1])))")
-        (label,) = [each for each in ET.fromstring(svg).iter() if "data-lift" in each.attrib]
+        (label,) = [
+            each for each in ET.fromstring(svg).iter() if each.tag.endswith("text") and "data-y" in each.attrib
+        ]
         axes = json.loads(ET.fromstring(svg).attrib["data-axes"])
-        assert float(label.attrib["x"]) - float(label.attrib["data-half"]) >= axes["x"]["start"] - 1
+        assert float(label.attrib["x"]) - width_of("50× wrapped_tanh") / 2 >= axes["x"]["start"] - 1
 
 
 @pytest.mark.parametrize("width", [280, 360, 620, 1600])

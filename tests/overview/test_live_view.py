@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import ipywidgets
@@ -201,3 +202,13 @@ def test_the_report_is_shown_below_the_view_in_an_output_of_its_own(
         ((bundle, options),) = before
         assert "application/vnd.jupyter.widget-view+json" in bundle
         assert options == {"raw": True}
+
+
+def test_a_view_in_a_terminal_says_what_shows_the_records_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    view = view_of()
+    monkeypatch.setattr("jaxmagic.report.panel.get_ipython", lambda: SimpleNamespace(kernel=object()))
+    assert repr(view) == "A live view, which needs the kernel that made it."
+    for shell in (None, SimpleNamespace()):
+        monkeypatch.setattr("jaxmagic.report.panel.get_ipython", lambda shell=shell: shell)
+        assert "kernel" not in repr(view)
+        assert "print(jaxmagic.history())" in repr(view)

@@ -14,7 +14,7 @@ from pages import breakable
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.records.note import Note, note
 from jaxmagic.report.blocks import Listing, SourceLine
-from jaxmagic.report.html_parts import table
+from jaxmagic.report.html_parts import error_to_html, table
 from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_html import _listing, to_html
 from jaxmagic.session.history import History
@@ -185,7 +185,9 @@ def test_a_list_keeps_its_columns_on_a_narrow_page(timing: Any) -> None:
     history.append(replace(timing(), code="f(x) + " * 100))
     html = to_html(history, AT_A_GLANCE)
     (scrolled,) = re.findall(
-        r'<div style="overflow-x:auto" tabindex="0"[^>]*><pre style="white-space:pre">([^<]*)</pre>', html
+        r'<div style="overflow-x:auto" tabindex="0"[^>]*><pre style="font-family:monospace;white-space:pre">'
+        r"([^<]*)</pre>",
+        html,
     )
     assert max(map(len, scrolled.splitlines())) <= 160
 
@@ -215,3 +217,11 @@ def test_a_line_without_any_value_has_no_row_above_it_on_a_narrow_page() -> None
         measured[0].replace(";background:rgba(214,90,60,0.32)", "") + ";padding-top:0;padding-bottom:0",
         "",
     )
+
+
+def test_aligned_text_has_letters_of_one_width_in_every_page(timing: Any) -> None:
+    """The style of an exported page may set ``<pre>`` in the font of its sentences."""
+    history = History.of_records([timing(), timing()])
+    found = re.findall(r"<pre[^>]*>", to_html(history, AT_A_GLANCE) + error_to_html("failed"))
+    assert len(found) > 1
+    assert all("font-family:monospace" in each for each in found)

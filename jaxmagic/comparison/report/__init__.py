@@ -12,7 +12,8 @@ from . import comparison, sweep
 def brief(record: Comparison | Sweep, digits: int) -> Brief:
     """Return what was compared, and at how many points."""
     remark = f"{len(record)} compared" if isinstance(record, Comparison) else units.count(len(record), "point")
-    return Brief(record.code or ", ".join(record), remark=remark)
+    lines = [line.strip() for line in (record.code or "").splitlines()]
+    return Brief("; ".join(filter(None, lines)) or ", ".join(record), remark=remark)
 
 
 BRIEFS = {Comparison: brief, Sweep: brief}

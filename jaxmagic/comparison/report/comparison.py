@@ -14,6 +14,7 @@ from ..charts.memory_time import is_worth_a_picture, tradeoff
 from ..record.candidate import Candidate
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
+from ..record.verdict import counterpart
 from . import sentences as words
 from .profile_diff import about_profiles, profile_tables
 
@@ -31,7 +32,7 @@ def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Bloc
     few = {comparison.baseline, *(each.label for each in fastest)}
     part = tuple(each._replace(details=_throughput(comparison, each.name)) for each in rows if each.name in few)
     yield Excerpt(
-        title="Details: first calls, compiling, break-even and memory"
+        title=_details_title(comparison)
         + (f", and {units.count(len(rows) - len(part), 'more candidate')}" if len(part) < len(rows) else ""),
         part=(Entries(rows=part),),
         whole=(Entries(rows=rows),),
@@ -50,6 +51,16 @@ def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Bloc
         yield first
         yield Fold(title="Lines and operations under the profiler", blocks=(*more, *tables), repeats=True)
     yield from (Caution(text=str(each)) for each in comparison.warnings)
+
+
+def _details_title(comparison: Comparison) -> str:
+    """Name what the details of the candidates are about."""
+    compiled = [each for each in comparison.candidates if each.first_call.compile_ns]
+    paid = any(words.pays_off(each, counterpart(comparison, each)) for each in compiled)
+    weighed = any(each.memory_bytes is not None for each in comparison.candidates)
+    known = (("compiling", bool(compiled)), ("break-even", paid), ("memory", weighed))
+    *others, last = ["first calls", *(name for name, there in known if there)]
+    return f"Details: {', '.join(others)}{' and ' if others else ''}{last}"
 
 
 def _throughput(comparison: Comparison, label: str) -> tuple[str, ...]:

@@ -162,7 +162,7 @@ def details(comparison: Comparison, candidate: Candidate, digits: int) -> str:
     parts = [f"first call {units.time(timing.wall_ns, digits)}"]
     if timing.compile_ns:
         compiling = f"{units.time(timing.compile_ns, digits)} of it compiling"
-        if candidate.label != versus.baseline and versus.break_even_calls:
+        if pays_off(candidate, versus):
             compiling += f", paid for after {_calls(versus)}"
         parts.append(compiling)
     if candidate.pipelined is not None:
@@ -176,6 +176,11 @@ def details(comparison: Comparison, candidate: Candidate, digits: int) -> str:
         of_it = f", {units.size(temporary)} of it temporary" if temporary else ""
         parts.append(f"needs {units.size(candidate.memory_bytes)}{of_it}")
     return "; ".join(parts)
+
+
+def pays_off(candidate: Candidate, versus: Versus) -> bool:
+    """Return whether it is known after how many calls a longer compilation has paid for itself."""
+    return candidate.label != versus.baseline and bool(versus.break_even_calls)
 
 
 def _calls(versus: Versus) -> str:

@@ -58,16 +58,18 @@ const upgrade = root => {
         return p.kind === 'dots' ? `M${x} ${y}h0` : !i ? `M${x} ${y}` : p.kind ? `H${x}V${y}` : `L${x} ${y}`;
       }).join('')});
     }
+    // The label of a point is above, below, right or left of it, where it covers no point and no other label, or hidden.
+    const taken = paths.filter(p => p.kind === 'dots').flatMap(p => p.at.map(([x, y]) => ({x, y: y + 4, w: 3})));
     for (const n of all('text[data-x]')) {
-      const {x, y, half, lift} = n.dataset;
-      const left = lift ? axes.x.start : 0;  // not on the ticks of the other axis
-      set(n, {x: Math.min(Math.max(at('x', +x), left + +half), svg.viewBox.baseVal.width - half)});
-      if (lift) set(n, {y: at('y', +y) - lift});
+      const d = n.dataset, w = width(n.textContent) / 2, side = w + 7;
+      const place = (d.y ? [[0, -7], [0, 15], [side, 4], [-side, 4]] : [[0, 0]]).map(([right, down]) => ({
+        x: Math.min(Math.max(at('x', +d.x) + right, d.y ? w + axes.x.start : w), (wide || full) - w),
+        y: d.y ? at('y', +d.y) + down : n.getAttribute('y'), display: '',
+      })).find(p => !d.y || p.y > axes.y.end + 8 && p.y < axes.y.start - 2 &&
+        taken.every(t => Math.abs(p.x - t.x) >= w + t.w || Math.abs(p.y - t.y) >= 11));
+      set(n, place || {display: 'none'});
+      if (place) taken.push({...place, w});
     }
-    // A label that would lie on another one is left out.
-    const labels = all('text[data-lift]'), far = (n, other, k) => Math.abs(n.getAttribute(k) - other.getAttribute(k));
-    labels.forEach((n, i) => n.style.display = labels.slice(0, i).some(other => other.style.display !== 'none' &&
-      far(n, other, 'y') < 11 && far(n, other, 'x') < +n.dataset.half + +other.dataset.half) ? 'none' : '');
     for (const n of all('[data-ticks]')) set(n, {display: +n.dataset.log == axes[n.dataset.ticks].log ? '' : 'none'});
     fit();
   };
@@ -82,8 +84,7 @@ const upgrade = root => {
       labels.forEach((them, i) => {
         const text = them.find(each => width(each) <= room) || cut(them.at(-1), room);
         if (!text || bottom - top < 16 * (i + 1)) return;
-        const made = draw(n, 'text', {x: left + 4, y: top + 13 + 14 * i, fill: '#111', 'data-ink': 1});
-        made.textContent = text;
+        draw(n, 'text', {x: left + 4, y: top + 13 + 14 * i, fill: '#111', 'data-ink': 1}).textContent = text;
       });
     }
   };
@@ -159,7 +160,7 @@ const upgrade = root => {
   const tip = add(root, 'div', 'position:absolute;display:none;pointer-events:none;z-index:9;background:#222;' +
     'color:#fff;padding:3px 7px;border-radius:3px;font:12px/1.4 system-ui,sans-serif;white-space:pre-line;' +
     'width:max-content;max-width:50%;overflow-wrap:anywhere');
-  const dot = document.createElementNS(svg.namespaceURI, 'circle');
+  const dot = draw(svg, 'circle', {fill: 'none', stroke: 'currentColor', 'pointer-events': 'none'});
   const tell = (text, x, y, place) => {
     const box = root.getBoundingClientRect(), side = x - box.left > box.width / 2;
     tip.textContent = text || '';
@@ -219,8 +220,6 @@ const upgrade = root => {
   }
 
   for (const n of all('text:not([data-ink])')) set(n, {fill: 'currentColor'});
-  set(dot, {fill: 'none', stroke: 'currentColor', 'pointer-events': 'none'});
-  svg.append(dot);
   svg.style.cssText = 'display:block;max-width:100%;height:auto';
   // On a narrow page the picture leaves no room beside the axis title.
   const corner = add(root, 'div', '');

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from ... import units
 from ...charts.areas import Cell, Flame
 from ...charts.scale import Scale
-from ...records.call_stack import is_users
 from ...records.paths import short_source
 from ...xla import scopes
 from ...xla.scopes import jitted, spoken_step
 from ..analysis.operations import parts
-from ..analysis.scope_tree import NOWHERE, By, Node, tree, walk
+from ..analysis.scope_tree import NOWHERE, By, Node, Step, tree, walk
 from ..record.profile import Profile
 from .scope_names import Known, has_names, known
 
@@ -37,14 +36,15 @@ def profile_flame(profile: Profile, by: By | None = None) -> Flame | None:
         profile: the profile.
         by: what the levels are; by default scopes if any has a name, and otherwise call stacks if there are any.
     """
-    by = by or _more_telling(profile)
+    facts = known(profile.place_times)
+    steps = {each for place in profile.place_times for each in scopes.steps(place.scope)[:-1]}
+    has_scopes = has_names(steps, facts.functions)
+    by = by or ("stack" if facts.functions and not has_scopes else "scope")
     root = tree(profile, by)
     if not root.time_ns:
         return None
     count = parts(profile)
-    cells = sorted(
-        _cells(root, count, known(profile.place_times)), key=lambda each: (each.x[0] - each.x[1], each.level)
-    )
+    cells = sorted(_cells(root, count, facts), key=lambda each: (each.x[0] - each.x[1], each.level))
     shown = [each for each in cells if each.level < _MOST_LEVELS][:_MOST_CELLS]
     left_out = sum(1 for _ in walk(root)) + 1 - len(shown)
     return Flame(
@@ -52,14 +52,18 @@ def profile_flame(profile: Profile, by: By | None = None) -> Flame | None:
         x=Scale(label="device time", quantity="time", low=0.0, high=root.time_ns / count),
         cells=tuple(shown),
         kinds=KINDS,
-        note=f"{units.count(left_out, 'smaller or deeper part')} not drawn" if left_out else "",
+        note="; ".join(_about(by, facts, has_scopes, left_out)),
     )
 
 
-def _more_telling(profile: Profile) -> By:
-    steps = {each for place in profile.place_times for each in scopes.steps(place.scope)[:-1]}
-    has_calls = any(is_users(each) for place in profile.place_times for each in place.stack)
-    return "stack" if has_calls and not has_names(steps) else "scope"
+def _about(by: By, facts: Known, has_scopes: bool, left_out: int) -> Iterator[str]:
+    """Say which steps the graph lacks: calls, scopes, and those too small or deep to be drawn."""
+    if by == "scope":
+        yield 'your calls: figure("stacks")' if facts.functions else "calls of your functions were not recorded"
+    elif has_scopes:
+        yield 'named scopes: figure("scopes")'
+    if left_out:
+        yield f"{units.count(left_out, 'smaller or deeper part')} not drawn"
 
 
 def _cells(root: Node, count: int, known: Known) -> Iterator[Cell]:
@@ -71,13 +75,19 @@ def _cells(root: Node, count: int, known: Known) -> Iterator[Cell]:
             level=node.depth,
             name=spoken_step(node.step.name, known.has_backward),
             lines=tuple(_lines(node, root.time_ns, count, known)),
-            place=short_source(node.step.place) if node.step.place else "",
+            place=_place(node.step),
             kind=_kind(node, known),
         )
         for child in sorted(node.children.values(), key=lambda each: -each.time_ns):
             if child.time_ns >= _NARROWEST * root.time_ns:
                 waiting.append((left, child))
             left += child.time_ns
+
+
+def _place(step: Step) -> str:
+    """Return the source line of a step, unless it is its name already, as it is at the top of a file or cell."""
+    line = short_source(step.place) if step.place else ""
+    return "" if line == step.name else line
 
 
 def _kind(node: Node, known: Known) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...charts.curves import Curves, Series
 from ...charts.scale import Scale
-from ...records.names import shortened
+from ...records.names import numbered, shortened, told_apart
 from ...records.paths import short_source
 from ..analysis.roofline import peaks_of, placed_by_line
 from ..record.profile import OperationTime, Profile
@@ -67,9 +67,14 @@ def roofline_chart(profile: Profile) -> Curves | None:
 
 
 def _names(operations: Sequence[OperationTime]) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the names of operations in the legend, and shorter ones beside their points, which may repeat."""
+    """Return the names of operations in the legend, and shorter ones beside their points; none repeats.
+
+    Operations of one name are told apart by their line, by the shape of their result, and otherwise by a number.
+    """
     lines = [short_source(each.source or "") for each in operations]
-    names = [f"{each.name} ({line})" if line else each.name for each, line in zip(operations, lines, strict=True)]
     own = [each.name for each in operations]
-    labels = [line if line and own.count(name) > 1 else name for name, line in zip(own, lines, strict=True)]
+    shapes = [each.shape for each in operations]
+    names = [f"{name} ({line})" if line else name for name, line in zip(own, lines, strict=True)]
+    names = numbered(told_apart(names, shapes))
+    labels = numbered(told_apart(own, lines, shapes))
     return shortened(names, _MOST_LETTERS), shortened(labels, _MOST_IN_LABEL)

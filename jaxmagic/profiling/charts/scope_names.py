@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import NamedTuple
 
 from ...records.call_stack import is_users
-from ...xla.scopes import BACKWARD, jitted
+from ...xla.scopes import BACKWARD, given_names
 from ..record.profile import PlaceTime
 
 
@@ -32,6 +32,16 @@ def known(places: Iterable[PlaceTime]) -> Known:
     return Known(frozenset(functions), has_backward)
 
 
-def has_names(scopes: Iterable[str]) -> bool:
-    """Return whether any of these steps was named by a scope, and not by a function or a transformation alone."""
-    return any(jitted(each) is None and not each.endswith("()") for each in scopes)
+def has_names(steps: Iterable[str], functions: Set[str]) -> bool:
+    """Return whether a scope named any of these steps, and not only a function, a transformation or JAX itself.
+
+    Args:
+        steps: the steps of scopes.
+        functions: names of the user's functions, after which older JAX names a transformation: ``jvp(loss)``.
+
+    >>> has_names(["jit(step)", "transpose(jvp())", "while", "jvp(loss)"], {"loss"})
+    False
+    >>> has_names(["jvp(Dense_0)"], {"loss"})
+    True
+    """
+    return any(name not in functions for each in steps for name in given_names(each))

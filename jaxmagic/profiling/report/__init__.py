@@ -37,6 +37,12 @@ _MOST_LISTINGS = 5
 #: A listing with at most this many rows is shown whole, with its heads.
 _FEW_LINES = 7
 
+#: At most this many lines of another one are shown, which fit a narrow page also where no script runs.
+_MOST_LINES = 4
+
+#: A smaller share of the time takes no row of a listing that is not shown whole.
+_LEAST_SHARE = 0.01
+
 #: From this many columns on, text has room for all columns of a table.
 _WIDE = 120
 
@@ -120,14 +126,13 @@ def _listed(profile: Profile) -> Iterator[Block]:
 
 
 def _slowest(whole: Sequence[Listing]) -> Iterator[Listing]:
-    """Keep the lines that take most time, in their order."""
+    """Keep the lines that take most time and those that call them, in their order."""
     if sum(len(each.lines) + 1 for each in whole) <= _FEW_LINES:
         yield from whole
         return
-    taken = sorted(
-        (line for each in whole[:2] for line in each.lines if any(line.cells)), key=lambda line: -line.share
-    )
-    kept = set(map(id, taken[: _FEW_LINES - 2]))
+    timed = [line for each in whole[:2] for line in each.lines if any(line.cells)]
+    taken = [line for line in timed if not 0 < line.share < _LEAST_SHARE] or timed
+    kept = set(map(id, sorted(taken, key=lambda line: -line.share)[:_MOST_LINES]))
     for each in whole[:2]:
         lines = tuple(line for line in each.lines if id(line) in kept)
         if lines:
@@ -150,12 +155,14 @@ def _operations(profile: Profile, style: Style) -> Fold:
     narrow = () if style.width >= _WIDE else kernel_table(profile, style.rows, narrow=True)[0]
     code = ("kernel", "of")
     kernels = [Table(rows=rows, there_are=there_are, noun="kernel", where="kernels()", narrow=narrow, code=code)]
+    inside = sum(len(each.operations) for each in shown)
+    some = f"{inside} of " if inside < count else ""
     top = ""
     if groups:
         share = units.share(groups[0].total.time_ns, max(profile.device_ns, 1))
         top = f", top: {shortened([groups[0].total.name], 40)[0]} {share}"
     return Fold(
-        title=f"{units.count(count, 'operation')}{top}",
+        title=f"{some}{units.count(count, 'operation')}{top}",
         blocks=(
             *([table] if groups else []),
             *_sentences(roof.about_groups(shown), faint=True),

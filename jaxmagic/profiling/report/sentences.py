@@ -97,11 +97,12 @@ def _unknown(bound: Bound, profile: Profile, device: str) -> str:
     elif bound.limit == "distorted":
         why = f"it takes {units.number(bound.slower or 1.0, 2)} times as long under the profiler"
     elif bound.limit == "unsteady":
-        why = f"it took {units.time(wall_ns)}, but {units.time(bound.run_ns)} when it was recorded"
+        timed, recorded = units.time(wall_ns), units.time(bound.run_ns)
+        why = f"the timed run took {timed} and the recorded one {recorded}, so one of them was disturbed"
     else:
         least, most = (units.share(each, wall_ns) for each in (bound.least_ns, min(bound.busy_ns, wall_ns)))
         why = f"{device} is busy for {least} to {most} of it"
-    return f"What bounds a run is unknown: {why}."
+    return f"It is unknown whether {device} or the host limits a run: {why}."
 
 
 def about_unknown(profile: Profile) -> list[str]:

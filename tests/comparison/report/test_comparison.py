@@ -16,7 +16,7 @@ from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.comparison.record.candidate import Check
 from jaxmagic.comparison.record.comparison import Comparison
-from jaxmagic.report.style import Style
+from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_frame import to_frame
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
@@ -45,6 +45,19 @@ def test_a_comparison_as_text(comparison: Comparison) -> None:
           from itself by at most 1.1 %."""
     assert to_text(comparison) == dedent(expected)
     assert to_text(comparison, Style(form="line")) == dedent(expected).splitlines()[0]
+
+
+def test_the_title_of_the_details_names_only_what_is_inside(comparison: Comparison) -> None:
+    def title(compared: Comparison) -> str:
+        (found,) = re.findall(r">(Details: [^<]*)<", to_html(compared, AT_A_GLANCE))
+        return str(found)
+
+    assert title(comparison) == "Details: first calls, compiling and break-even"
+    numpy, jit = comparison.candidates
+    same = replace(jit, latency=numpy.latency)
+    assert title(replace(comparison, candidates=(numpy, same))) == "Details: first calls and compiling"
+    plain = replace(same, first_call=numpy.first_call)
+    assert title(replace(comparison, candidates=(numpy, plain))) == "Details: first calls"
 
 
 def test_medians_that_are_farther_apart_than_the_interval_are_explained(named: Any) -> None:
@@ -277,6 +290,11 @@ def test_the_history_shows_and_lists_records_of_all_kinds(
     assert len(to_frame(history)) == 1
     assert len(to_frame(history, "benchmarks")) == 1
     assert list(to_frame(history, "compilations")["record"]) == [1, 2]
+
+
+def test_the_history_keeps_the_candidates_of_a_comparison_apart(comparison: Comparison) -> None:
+    history = History.of_records([replace(comparison, code="numpy: f(x)\n\njit: g(x)\n")])
+    assert to_text(history).endswith("2 compared     numpy: f(x); jit: g(x)")
 
 
 @pytest.mark.parametrize("name", ["benchmark", "comparison"])

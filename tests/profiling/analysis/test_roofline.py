@@ -101,6 +101,24 @@ def test_the_roof_rises_to_where_arithmetic_limits_and_is_level_from_there() -> 
     assert formatted(chart.y, 6_384_000_000) == "6.38 GFLOP/s"
 
 
+def test_operations_of_one_name_are_told_apart_by_line_shape_or_number() -> None:
+    def named(*operations: OperationTime) -> list[tuple[str, str]]:
+        chart = roofline_chart(profile(*operations))
+        assert chart is not None
+        return [(each.name, each.label) for each in chart.series[1:]]
+
+    wide = replace(PRODUCT, shape="f32[2,4]", module="jit_g")
+    assert named(PRODUCT, replace(wide, source="cell 3:9")) == [
+        ("dot.1 (cell 3:2)", "dot.1 cell 3:2"), ("dot.1 (cell 3:9)", "dot.1 cell 3:9"),
+    ]  # fmt: skip
+    assert named(replace(PRODUCT, shape="f32[8]"), wide) == [
+        ("dot.1 (cell 3:2) f32[8]", "dot.1 f32[8]"), ("dot.1 (cell 3:2) f32[2,4]", "dot.1 f32[2,4]"),
+    ]  # fmt: skip
+    assert named(PRODUCT, replace(PRODUCT, module="jit_g")) == [
+        ("dot.1 (cell 3:2) #1", "dot.1 #1"), ("dot.1 (cell 3:2) #2", "dot.1 #2"),
+    ]  # fmt: skip
+
+
 def test_a_point_above_the_roof_says_why() -> None:
     chart = roofline_chart(profile(replace(PRODUCT, flops=4 * (PRODUCT.flops or 0))))
     assert chart is not None

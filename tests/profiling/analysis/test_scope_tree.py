@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxmagic.charts.areas import Flame
-from jaxmagic.profiling.analysis.scope_tree import NOWHERE, Node, tree, walk
+from jaxmagic.profiling.analysis.scope_tree import NOWHERE, By, Node, tree, walk
 from jaxmagic.profiling.charts.flame import profile_flame
+from jaxmagic.profiling.record.profile import PlaceTime
 
 SCOPE = st.lists(st.sampled_from(["jit(f)", "a", "b", "transpose(jvp(a/b))"]), max_size=5).map("/".join)
 
@@ -91,3 +92,52 @@ def test_where_no_scope_has_a_name_the_users_functions_are_drawn() -> None:
     assert kinds_of(found) == {
         "all": "", "f": "your function", "helper": "your function", "sort": "operation", "add": "operation",
     }  # fmt: skip
+
+
+def test_names_that_jax_gives_are_no_scopes_so_that_the_users_functions_are_drawn() -> None:
+    scopes = (
+        "jit(f)/transpose(jvp())/sort", "jit(f)/while/body/closed_call/sort", "jit(f)/branch_1_fun/sort",
+        "jit(f)/jvp(checkpoint)/rematted_computation/sort", "jit(f)/transpose(jvp(helper))/sort",
+    )  # fmt: skip
+    for scope in scopes:
+        found = profile_flame(replace(fabricated(), place_times=(place(MS, CALLER, HELPER, scope=scope),)))
+        assert found is not None
+        assert (found.title, found.note) == ("device time by call stack", "")
+        assert "helper" in kinds_of(found)
+
+
+def test_calls_tell_the_backward_pass_of_an_operation_from_its_forward_pass() -> None:
+    scopes = ("jit(f)/jvp()/dot", "jit(f)/transpose(jvp())/dot")
+    places = tuple(place(MS, CALLER, HELPER, scope=scope) for scope in scopes)
+    found = profile_flame(replace(fabricated(), place_times=places))
+    assert found is not None
+    assert {"dot", "backward of dot"} <= kinds_of(found).keys()
+
+
+def test_the_top_of_a_cell_is_named_after_its_line_and_the_line_is_not_repeated() -> None:
+    top = replace(CALLER, function="<module>", line=9)
+    places = (place(MS, top, CALLER, scope="jit(f)/sort"),)
+    found = profile_flame(replace(fabricated(), place_times=places, runs=None))
+    assert found is not None
+    assert [(each.name, each.place) for each in found.cells if each.level == 1] == [("cell 3:9", "")]
+
+
+def test_callers_of_an_earlier_call_that_compiled_are_not_drawn() -> None:
+    top = replace(CALLER, function="<module>", line=9)
+    places = (place(MS, top, CALLER, HELPER, scope="jit(f)/sort"),)
+    root = tree(replace(fabricated(), place_times=places, warm_up=None), "stack")
+    assert names(root) == ["f"]
+    elsewhere = tree(replace(fabricated(), place_times=places, runs=None), "stack")
+    assert names(elsewhere) == ["cell 3:9"]
+
+
+def test_a_flame_graph_says_what_it_does_not_show() -> None:
+    def note(*places: PlaceTime, by: By | None = None) -> str:
+        found = profile_flame(replace(fabricated(), place_times=places), by)
+        assert found is not None
+        return found.note
+
+    called, unknown = place(MS, CALLER, scope="jit(f)/layer/sort"), place(MS, scope="jit(f)/transpose(jvp())/sort")
+    assert note(called) == 'your calls: figure("stacks")'
+    assert note(called, by="stack") == 'named scopes: figure("scopes")'
+    assert note(unknown) == "calls of your functions were not recorded"

@@ -18,11 +18,13 @@ from jaxmagic.charts.areas import Flame
 from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.profiling.record.profile import Profile
+from jaxmagic.profiling.report import _slowest
 from jaxmagic.profiling.report.sentences import about_bound
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.environment import Environment
 from jaxmagic.records.note import Note, note
-from jaxmagic.report.style import AT_A_GLANCE, Style
+from jaxmagic.report.blocks import Listing, SourceLine
+from jaxmagic.report.style import AT_A_GLANCE, DEFAULT, Style
 from jaxmagic.report.to_text import to_text
 
 Make = Callable[..., Any]
@@ -34,7 +36,8 @@ def profile() -> Profile:
 
 
 TEXT = """\
-What bounds a run is unknown: none was timed without the profiler.
+It is unknown whether the device or the host limits a run: none was timed
+  without the profiler.
 Device time: 15.0 ms per run, 75 % of the 20.0 ms under the profiler
      time   share  with calls   count  cell 3
                                           1  def helper(x):
@@ -116,6 +119,30 @@ def test_the_table_of_operations_names_library_functions(profile: Profile) -> No
     assert ">flax.<wbr>linen.<wbr>MultiHeadDotProductAttention</td>" in to_html(
         replace(profile, operation_times=(long,))
     )
+
+
+def test_a_short_listing_has_the_slow_lines_and_their_callers_but_no_line_below_one_percent() -> None:
+    def line(number: int, share: float, calls: str = "") -> SourceLine:
+        cells = ("1 ms" if share else "", "", calls, "")
+        return SourceLine(number=number, text="f(x)", cells=cells, share=share, inside="", operations="")
+
+    def kept(*lines: SourceLine) -> list[int | None]:
+        empty = (line(number, 0.0) for number in range(90, 99))
+        listings = _slowest([Listing(place="cell 1", heads=(), lines=(*lines, *empty))])
+        return [each.number for listing in listings for each in listing.lines]
+
+    assert kept(line(1, 0.5), line(2, 0.009), line(3, 0.48), line(4, 0.0, "9 ms")) == [1, 3, 4]
+    assert kept(*(line(number, 0.1 + 0.01 * number) for number in range(6))) == [2, 3, 4, 5]
+    assert kept(line(1, 0.009), line(2, 0.008)) == [1, 2]
+
+
+def test_the_title_of_the_operations_says_how_many_of_them_are_inside(profile: Profile) -> None:
+    layers = tuple(operation(f"tanh.{number}", MS, source="cell 3:6") for number in range(50))
+    others = tuple(operation(f"op{number}.1", MS // 2) for number in range(20))
+    found = replace(profile, operation_times=(*layers, *others))
+    assert f"{50 + DEFAULT.rows - 1} of 70 operations, top: 50× tanh " in to_text(found)
+    assert "70 operations, top: 50× tanh " in to_text(found, replace(DEFAULT, rows=30))
+    assert " of 70 operations" not in to_text(found, replace(DEFAULT, rows=30))
 
 
 def test_an_unrolled_program_has_a_row_for_each_line_and_the_frame_has_all(profile: Profile) -> None:
@@ -214,7 +241,7 @@ def test_host_callbacks_are_told_apart_from_what_the_device_does(
     assert found.devices()["callback_ns"].tolist() == [callback]
 
 
-_UNKNOWN = "What bounds a run is unknown: "
+_UNKNOWN = "It is unknown whether the device or the host limits a run: "
 
 
 @pytest.mark.parametrize(
@@ -222,7 +249,8 @@ _UNKNOWN = "What bounds a run is unknown: "
     [
         (38, None, "none was timed without the profiler.", "The profiler's overhead can exceed the work itself. "
          "%jaxprof without --cold, and jaxmagic.profile(), time one."),
-        (38, 60, "it took 60.0 ms, but 20.0 ms when it was recorded.", "When it was recorded, CPU:0 was busy for 95 "
+        (38, 60, "the timed run took 60.0 ms and the recorded one 20.0 ms, so one of them was disturbed.",
+         "When it was recorded, CPU:0 was busy for 95 "
          "% of the run. The run without the profiler may have been slowed by other processes, or by coming first. "
          "Profile it again."),
         (38, 8, "it takes 2.5 times as long under the profiler.", "Under the profiler, short operations look longer "
