@@ -58,18 +58,20 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     often = sorted(calls, key=lambda each: -each.count)
     line = _line(often, evidence)
     called = called_function(evidence, count, MOST_UNROLLED)
-    transformed = transformed_function(line, evidence) if called is None and transforms(evidence) else None
+    traces = transforms(evidence)
+    transformed = transformed_function(line, evidence) if called is None and traces else None
     if called is not None:
         part: Part | None = Part(called.function, called.file)
         remedy, code = compile_called(called, evidence)
-    elif transforms(evidence):
+    elif traces:
         part = None if transformed is None else transformed.part
         remedy, code = jit_outermost(transformed, evidence)
     else:
         function = None if line is None else function_around(line)
         part = None if line is None or function is None else Part(function, line.file)
         remedy, code = _remedy(line, count, evidence)
-    spared = None if part is None else spared_by(part, calls, evidence, time, whole=called is not None)
+    whole = called is not None
+    spared = None if part is None else spared_by(part, calls, evidence, time, whole=whole, transforms=traces)
     told = () if spared is None else spared.evidence
     if spared is not None and not matters(spared.time_ns, evidence):  # too few of them are in this function
         spared, transformed, remedy, code = None, None, group(evidence), None
@@ -85,7 +87,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         source=source_at(line),
         evidence=told,
         cost_ns=cost_ns if spared is None else spared.time_ns,
-        basis="estimated" if transformed is None else "at least",  # tracing in Python counts only in part
+        basis="at least" if traces else "estimated",  # tracing in Python counts only in part
         remedy=remedy,
         code=code,
         applies_to=None if transformed is None else transformed.part.function.name,

@@ -14,6 +14,7 @@ from ...rewriting.syntax import last_name
 from ..host_time import HostTime, best_run, names_of_program
 from ..syntax import Function, function_around
 from .inside_function import (
+    InsideFunction,
     SourceRange,
     frames_below,
     frames_of,
@@ -65,7 +66,9 @@ class Part(NamedTuple):
     called_at: tuple[SourceRange, ...] = ()
 
 
-def spared_by(part: Part, calls: Sequence[Dispatch], evidence: Evidence, time: HostTime, *, whole: bool) -> Spared:
+def spared_by(
+    part: Part, calls: Sequence[Dispatch], evidence: Evidence, time: HostTime, *, whole: bool, transforms: bool = False
+) -> Spared:
     """Estimate what jitting a function spares of the idle time of operations.
 
     Args:
@@ -74,14 +77,18 @@ def spared_by(part: Part, calls: Sequence[Dispatch], evidence: Evidence, time: H
         evidence: the observations of the runs.
         time: the time of the host.
         whole: whether the function is known to call nearly all of them.
+        transforms: whether functions that ``jax.grad`` or the like transforms call some of them.
 
     A transformed call also traces the function each time, which takes longer than what comes before an operation. All
     of it is spared but what the device needs, which is no more than for the whole run.
     """
     cost_ns = sum(each.exposed_ns for each in calls) * time.exposed_scale
     least_ns, told = 0.0, tuple[Note, ...]()
-    if not whole:
-        function, file, called_at = part
+    function, file, called_at = part
+    if whole:
+        running = inside_function(function, file, evidence) if transforms else None
+        least_ns = 0.0 if running is None else _without_device(running, evidence, time)
+    else:
         inside = (
             inside_transformed(function, file, called_at, evidence)
             if called_at
@@ -92,9 +99,7 @@ def spared_by(part: Part, calls: Sequence[Dispatch], evidence: Evidence, time: H
         share = min(sampled, 1.0 if first is None else first)
         cost_ns = min(cost_ns * share, cost_ns if inside is None else inside.most_ns)
         if called_at and inside is not None:
-            least_ns = (
-                inside.least_ns - best_run(evidence).compile_ns - sum(each.busy_ns for each in time.use.dispatches)
-            )
+            least_ns = _without_device(inside, evidence, time)
         if inside is None and first is None:
             told = (note("doctor.not_jitted_unknown", function=function.name),)
         elif share == sampled < 1:
@@ -102,6 +107,11 @@ def spared_by(part: Part, calls: Sequence[Dispatch], evidence: Evidence, time: H
         elif share < 1:
             told = (note("doctor.not_jitted_first_called", function=function.name, share=share),)
     return Spared(max(max(cost_ns, least_ns) - _own_calls_ns(part, calls, evidence, time), 0.0), told)
+
+
+def _without_device(inside: InsideFunction, evidence: Evidence, time: HostTime) -> float:
+    """Return the time in a function, at least, without what compiling takes and what the device needs."""
+    return inside.least_ns - best_run(evidence).compile_ns - sum(each.busy_ns for each in time.use.dispatches)
 
 
 def _own_calls_ns(part: Part, calls: Sequence[Dispatch], evidence: Evidence, time: HostTime) -> float:

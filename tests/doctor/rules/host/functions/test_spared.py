@@ -173,3 +173,27 @@ def test_a_transformed_call_costs_all_its_time_but_that_of_the_device(
     assert 0.98 * wall_ns < found.time_ns + own_ns + 400_000 < 0.99 * wall_ns
     jitted_itself = spared_by(Part(FIELD, file), CALLS, seen, time, whole=False)
     assert jitted_itself.time_ns < sum(each.exposed_ns for each in CALLS)
+
+
+def test_a_function_that_transforms_others_costs_the_time_in_it_but_that_of_the_device(
+    evidence: Any, tmp_path: Path, timing: Any
+) -> None:
+    """Between its operations, Python traces what ``jax.grad`` transforms; without that, the operations tell."""
+    file = str(tmp_path / "ode.py")
+    inside = Frame(function="solve", file=file, line=SOLVE.lineno)
+    wall_ns = 10 * sum(each.exposed_ns for each in CALLS)
+    own = FunctionShare(function=inside, called="jax.numpy.sin", samples=9_900, time_ns=round(0.99 * wall_ns))
+    samples = (
+        HostShare(line=inside, called="jax.numpy.sin", samples=9_900, stack=(inside,)),
+        HostShare(line=None, called="", samples=100),
+    )
+    warm = timing(dispatch_ns=wall_ns, wait_ns=0)
+    use = HostUse(
+        dispatches=tuple(replace(each, busy_ns=100_000) for each in CALLS), idle_ns=2_400_000, waited_ns=0, waits=0
+    )
+    made = replace(evidence("solve(y)"), host=samples, functions=(own,), host_use=use, observed=warm, timed=(warm,))
+    time = HostTime(use, 1.0, (), 0, 0, 0, 1.0, 0)
+    part = Part(SOLVE, file)
+    found = spared_by(part, CALLS, made, time, whole=True, transforms=True).time_ns
+    assert 0.98 * wall_ns < found + 10_000 + 400_000 < 0.99 * wall_ns
+    assert spared_by(part, CALLS, made, time, whole=True).time_ns == pytest.approx(4 * 600_000 - 10_000)
