@@ -57,12 +57,14 @@ class Scope:
 
 
 def rebound(tree: ast.Module, known: Mapping[str, Any]) -> list[str]:
-    """Return the known variables that the code reads and then assigns, so that it does something else next time.
+    """Return the known variables that the code reads and then assigns or deletes: it does something else next time.
 
     >>> rebound(ast.parse("y = f(x)"), {"f": 1, "x": 1, "y": 1})
     []
     >>> rebound(ast.parse("state, loss = step(state)"), {"state": 1})
     ['state']
+    >>> rebound(ast.parse("del x"), {"x": 1})
+    ['x']
     """
     assigned: set[str] = set()
     read: dict[str, None] = {}
@@ -78,13 +80,19 @@ def rebound(tree: ast.Module, known: Mapping[str, Any]) -> list[str]:
 
 
 def _names(body: list[ast.stmt]) -> Iterator[tuple[str, bool]]:
-    """Yield the names of some statements in the order of evaluation, and whether each is assigned."""
+    """Yield the names of some statements in the order of evaluation, and whether each is assigned, or is not there.
+
+    What is deleted is read before.
+    """
     for statement in body:
         yield from _names_in(statement)
 
 
 def _names_in(node: ast.AST) -> Iterator[tuple[str, bool]]:
     match node:
+        case ast.Name(ctx=ast.Del()):
+            yield node.id, False
+            yield node.id, True
         case ast.Name():
             yield node.id, not isinstance(node.ctx, ast.Load)
         case ast.AugAssign(target=ast.Name() as target):

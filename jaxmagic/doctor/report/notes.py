@@ -24,7 +24,8 @@ NOTES: dict[str, Callable[..., str]] = {
     "once_rebound": lambda names: _once(f"it assigns what it reads ({printable(names)})"),
     "once_donated": lambda names: _once(f"it donates or deletes what it reads ({printable(names)})"),
     "once_changed": lambda names: _once(f"it changes what it reads ({printable(names)})"),
-    "once_written": lambda names: _once(f"it opens files for writing ({printable(names)})"),
+    "once_written": lambda names: _once(f"it writes, moves or removes files ({printable(names)})"),
+    "once_started": lambda names: _once(f"it starts other programs ({printable(names)})"),
     "once_traced": lambda: _once("it records a trace with JAX's profiler, which writes a directory each time"),
     "once_profiler": lambda: (
         "The code ran only once, because it leaves JAX's profiler running. A process has only one, so what the "

@@ -40,8 +40,8 @@ def diagnose(
 
     The function is called once, once more with its waits and lines recorded, then at most twice without anything else
     (once on accelerators, where that takes long), and once under the JAX profiler. If the first call donates or
-    changes its arguments, or anything else that can be seen from the function, or opens files for writing, it stays
-    the only one.
+    changes its arguments, or anything else that can be seen from the function, writes files or starts programs, it
+    stays the only one.
 
     Args:
         fn: the function, jitted or not. Its results are discarded.

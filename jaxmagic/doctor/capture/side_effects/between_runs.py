@@ -61,13 +61,15 @@ class BetweenRuns:
         return not changed and (self._repeat or not self._has_written())
 
     def _has_written(self) -> bool:
-        """Return whether the first run wrote files, and note it."""
-        paths, traced = list(self._written.paths), self._written.traced
+        """Return whether the first run wrote files or started programs, and note it."""
+        paths, started, traced = list(self._written.paths), list(self._written.started), self._written.traced
         if traced:
             self._notes.append(note("doctor.once_traced"))
         elif paths:
             self._notes.append(note("doctor.once_written", names=_listed(paths)))
-        return traced or bool(paths)
+        elif started:
+            self._notes.append(note("doctor.once_started", names=_listed(started)))
+        return traced or bool(paths) or bool(started)
 
     def may_follow_second(self) -> bool:
         """Return whether there is another run, after the second one; it may change what the first has made."""
@@ -77,10 +79,14 @@ class BetweenRuns:
         return not changed
 
     def changed(self) -> list[Changed]:
-        """Return what all runs have changed, and the files that the first one wrote; only if remedies are tried."""
+        """Return what all runs have changed, and what the first one wrote or started; only if remedies are tried."""
         if self._effects is None:
             return []
-        written = [*self._written.paths, *(["a trace of JAX's profiler"] if self._written.traced else [])]
+        written = [
+            *self._written.paths,
+            *self._written.started,
+            *(["a trace of JAX's profiler"] if self._written.traced else []),
+        ]
         return [*self._effects.changed(), *(Changed(each, by_function=True) for each in written)]
 
     def end(self) -> None:

@@ -62,11 +62,19 @@ def reason_to_run_once(scope: Scope, read: Mapping[str, Any]) -> Note | None:
     """Return why some code would do something else the next time; ``None`` if its source does not show that."""
     tree = scope.tree
     assigned, changed, files = foreseen(tree, read)
-    if names := [*([] if tree is None else rebound(tree, scope.variables)), *assigned]:
-        return note("doctor.once_rebound", names=", ".join(names))
+    names = [*([] if tree is None else rebound(tree, scope.variables)), *assigned]
+    if kept := [each for each in names if each not in _deleted(tree)]:
+        return note("doctor.once_rebound", names=", ".join(kept))
+    if names:
+        return note("doctor.once_donated", names=", ".join(names))
     if changed:
         return note("doctor.once_changed", names=", ".join(changed))
     return note("doctor.once_written", names=", ".join(files[:_MOST_FILES])) if files else None
+
+
+def _deleted(tree: ast.Module | None) -> set[str]:
+    nodes = [] if tree is None else [each for each in ast.walk(tree) if isinstance(each, ast.Name)]
+    return {each.id for each in nodes if isinstance(each.ctx, ast.Del)}
 
 
 def foreseen(tree: ast.Module | None, read: Mapping[str, Any]) -> Foreseen:

@@ -7,7 +7,9 @@ import codecs
 import gzip
 import io
 import os
+import platform
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -58,6 +60,60 @@ def test_a_file_that_is_opened_for_writing_is_seen(name: str, tmp_path: Path) ->
         WRITE[name](tmp_path / "new")
     assert [Path(each).stem for each in files.paths] == ["there" if name == "update" else "new"]
     assert not files.traced
+
+
+CHANGE: dict[str, Callable[[Path], Any]] = {
+    "mkdir": lambda path: path.mkdir(),
+    "makedirs": lambda path: os.makedirs(path),
+    "rename": lambda path: path.with_name("new").rename(path.with_name("other")),
+    "unlink": lambda path: path.unlink(),
+    "remove": lambda path: os.remove(path),
+    "rmdir": lambda path: path.with_name("folder").rmdir(),
+    "rmtree": lambda path: shutil.rmtree(path.with_name("folder")),
+    "move": lambda path: shutil.move(path, path.with_name("other")),
+}
+
+
+@pytest.mark.parametrize("name", CHANGE)
+def test_a_file_or_folder_that_is_made_moved_or_removed_is_seen(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "new"
+    (tmp_path / "folder").mkdir()
+    if name not in ("mkdir", "makedirs"):
+        path.write_text("1")
+    files = WrittenFiles()
+    with files.observed():
+        CHANGE[name](path)
+    assert [Path(each).name for each in files.paths] == ["folder" if name in ("rmdir", "rmtree") else "new"]
+    assert not files.started
+
+
+START: dict[str, tuple[Callable[[], Any], str]] = {
+    "run": (lambda: subprocess.run([sys.executable, "-c", ""], check=True), Path(sys.executable).name),
+    "output": (lambda: subprocess.check_output("echo 1", shell=True), "sh"),
+    "system": (lambda: os.system("true 1"), "true 1"),
+    "popen": (lambda: os.popen("true").close(), "sh"),
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="other functions start programs there")
+@pytest.mark.parametrize("name", START)
+def test_a_program_that_is_started_is_seen(name: str) -> None:
+    start, program = START[name]
+    files = WrittenFiles()
+    with files.observed():
+        start()
+    assert list(files.started) == [program]
+    assert not files.paths
+
+
+def test_temporary_folders_and_what_asks_for_the_system_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "_uname_cache", None)
+    files = WrittenFiles()
+    with files.observed(), tempfile.TemporaryDirectory():
+        assert platform.uname().system
+        assert platform.processor() is not None  # which asks the program uname
+    assert not files.started
+    assert not files.paths
 
 
 READ: dict[str, Callable[[Path], Any]] = {
@@ -134,13 +190,35 @@ def test_code_that_writes_files_or_a_trace_runs_once(magics: Session, function: 
     (note,) = [each for each in found.notes if each.kind.startswith("doctor.once_")]
     if function == "logged":
         assert str(note) == (
-            "The code ran only once, because it opens files for writing (folder + '/log.csv'). --repeat runs it "
-            "several times."
+            "The code ran only once, because it writes, moves or removes files (folder + '/log.csv'). --repeat "
+            "runs it several times."
         )
         assert (tmp_path / "log.csv").read_text() == "1\n"
     else:
         assert "because it records a trace with JAX's profiler" in str(note)
         assert len(list((tmp_path / "trace" / "plugins" / "profile").iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        (
+            "%jaxdoctor -q -v found __import__('subprocess').run(['mkdir', folder + '/new'])",
+            "starts other programs (mkdir)",
+        ),
+        (
+            "%jaxdoctor -q -v found __import__('os').makedirs(folder + '/log.csv/new')",
+            "writes, moves or removes files",
+        ),
+        ("%%jaxdoctor -q -v found\ndel x", "donates or deletes what it reads (x)"),
+        ("%jaxdoctor -q -v found del x", "donates or deletes what it reads (x)"),
+    ],
+)
+def test_code_that_changes_what_is_outside_or_deletes_runs_once(magics: Session, code: str, why: str) -> None:
+    magics.run(code)
+    found = magics.shell.user_ns["found"]
+    assert len(found.runs) == 1
+    assert why in " ".join(str(found).split())
 
 
 def test_open_of_the_shell_is_seen(magics: Session, tmp_path: Path) -> None:

@@ -67,7 +67,13 @@ class Part(NamedTuple):
 
 
 def spared_by(
-    part: Part, calls: Sequence[Dispatch], evidence: Evidence, time: HostTime, *, whole: bool, transforms: bool = False
+    part: Part,
+    calls: Sequence[Dispatch],
+    evidence: Evidence,
+    time: HostTime,
+    *,
+    whole: bool,
+    transforms: bool = False,
 ) -> Spared:
     """Estimate what jitting a function spares of the idle time of operations.
 
