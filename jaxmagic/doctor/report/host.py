@@ -220,6 +220,9 @@ NOTES: dict[str, Callable[..., str]] = {
         f"The code also waits at {printable(line)}: {count} times, {units.time(time_ns)}."
     ),
     "host_wait_remedy": _read_later,
+    "host_wait_leave_out": lambda: (
+        "Leave block_until_ready() out: nothing is read there, and JAX waits by itself where a value is read."
+    ),
     "host_wait_library": lambda library: (
         f"{printable(library)} waits by itself: call it less often, such as once in ten steps, or with several steps "
         "in one call."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterator
 
 from .... import units
@@ -14,6 +15,9 @@ from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides
 from .host_time import LEAST_NS, SEVERAL, best_run, host_time, matters
 from .syntax import around, assigned, comprehension_around, function_around, loop_around
+
+#: The function and the method that only wait.
+_BLOCK = "block_until_ready"
 
 #: The most other lines that are named.
 _MOST_LINES = 3
@@ -54,24 +58,28 @@ def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float, *, share
         cost_ns=cost_ns,
         basis="estimated",
         remedy=_remedy(first, first.line, loop),
-        code=None if loop is None or len(waits) > 1 or first.library else _code(first.line, loop),
+        code=None if loop is None or len(waits) > 1 or first.library else _code(first, first.line, loop),
     )
 
 
 def _remedy(wait: HostWait, line: Frame, loop: ast.AST | None) -> Note:
     if wait.library:  # the user keeps no array there that could be read later
         return note("doctor.host_wait_library", library=wait.library)
+    if wait.function == _BLOCK:
+        return note("doctor.host_wait_leave_out")
     function = function_around(line) if loop is None else None
     called = "" if function is None else function.name
     return note("doctor.host_wait_remedy", decides=int(decides(line, wait.function)), called=called)
 
 
-def _code(line: Frame, loop: ast.AST) -> str | None:
+def _code(wait: HostWait, line: Frame, loop: ast.AST) -> str | None:
     """Rewrite a line to read after the loop: ``losses.append(float(loss))``, or ``[float(f(x)) for x in xs]``.
 
-    The loop must not need what is read.
+    The loop must not need what is read. A wait for its own sake is left out.
     """
     statement = around(line)[-1]
+    if wait.function == _BLOCK:
+        return _unblocked(statement)
     if isinstance(loop, ast.ListComp):
         return _read_together(statement, loop)
     match statement:
@@ -88,6 +96,28 @@ def _code(line: Frame, loop: ast.AST) -> str | None:
     return (
         f"    {kept}.append({value.id})\n# after the loop\n{kept} = [each.item() for each in jax.device_get({kept})]"
     )
+
+
+def _unblocked(statement: ast.AST) -> str | None:
+    """Write a statement without its waits; ``None`` if it would do nothing else, or has a body."""
+    if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return | ast.Expr):
+        return None
+    left: ast.AST = _Unblocked().visit(copy.deepcopy(statement))
+    does_nothing = isinstance(left, ast.Expr) and not isinstance(left.value, ast.Call)
+    return None if does_nothing else ast.unparse(left)
+
+
+class _Unblocked(ast.NodeTransformer):
+    """Puts ``x`` in place of ``x.block_until_ready()`` and ``jax.block_until_ready(x)``."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(), attr=attr), args=[value]) if attr == _BLOCK:
+                return value
+            case ast.Call(func=ast.Attribute(value=value, attr=attr), args=[]) if attr == _BLOCK:
+                return value
+        return node
 
 
 def _read_together(statement: ast.AST, loop: ast.ListComp) -> str | None:

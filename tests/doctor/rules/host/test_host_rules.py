@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from shells import Session
 
 import jaxmagic
 from jaxmagic.doctor.record.finding import RuleFinding
@@ -83,6 +84,19 @@ class TestHostWait:
     def test_blocking_in_each_step_is_found(self) -> None:
         found = diagnosed(programs.blocks_each_step, SHORT)["host-wait"]
         assert line_of(found) == "x.block_until_ready()"
+        assert found.remedy is not None
+        assert found.remedy.kind == "doctor.host_wait_leave_out"
+        assert found.code is None  # the line does nothing else
+
+    @pytest.mark.parametrize("code", ["jax.block_until_ready(step(x))", "step(x).block_until_ready()"])
+    def test_what_only_blocks_is_left_out(self, code: str, session: Session) -> None:
+        session.run(
+            "import jax, host_programs\nstep = lambda x: host_programs.ordered(x)[0]\nx = host_programs.SHORT"
+        )
+        loop = f"for _ in range(12):\n    x = {code}\n    host_programs.busy_host()"
+        session.run(f"%%jaxdoctor -q -v found --only host-wait\n{loop}")
+        (found,) = session.shell.user_ns["found"].findings
+        assert found.code == "x = step(x)"
 
     def test_a_wait_inside_a_library_is_found_at_the_users_line(self, tmp_path: Path, monkeypatch: Any) -> None:
         package = tmp_path / "site-packages" / "metrics_of_others"
