@@ -76,7 +76,7 @@ def test_the_switch_interval_is_restored() -> None:
     before_s = sys.getswitchinterval()
     sampler = LineSampler()
     sampler.start()
-    assert sys.getswitchinterval() < 1e-3
+    assert sys.getswitchinterval() <= 2e-5  # loading a batch takes longer
     sampler.stop()
     assert sys.getswitchinterval() == before_s
     sampler.stop()
