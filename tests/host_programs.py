@@ -140,6 +140,24 @@ def device_batches(count: int) -> Iterator[Any]:
         yield jnp.asarray(batch, jnp.float32) / 2
 
 
+def loaded(number: int) -> Any:
+    return np.sort(np.random.default_rng(number).normal(size=100_000)).astype(np.float32)
+
+
+def slow_input_in_the_call() -> Any:
+    out = None
+    for number in range(40):
+        out = total(loaded(number))
+    return out
+
+
+def slow_work_on_the_last_result() -> Any:
+    out = loaded(0)
+    for _ in range(40):
+        out = total(loaded(int(out.size)))
+    return out
+
+
 def slow_input_on_the_device() -> Any:
     out = None
     for batch in device_batches(40):

@@ -12,7 +12,7 @@ from ...record.evidence import Evidence, HostShare
 from ...record.finding import RuleFinding
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import LEAST_NS, best_run, host_time, matters, names_of_program
-from .item_calls import calls_any, computes_item, prefetched_loop
+from .item_calls import calls_any, computes_item, passes_item, prefetched_loop
 from .syntax import Function, around, function_around, own_nodes, tree_of
 
 #: From how many samples on: fewer are chance.
@@ -108,8 +108,13 @@ def _loading_line(share: HostShare, dispatching: set[tuple[str, str]], evidence:
     if share.loading or share.called.startswith(("jax", "jaxlib", *_OTHER_THREADS)):
         return None
     lines = share.stack or (share.line,)
-    line = next((each for each in lines if (each.function, each.file) in dispatching), None)
-    if line is None or not computes_item(line):
+    at = next((at for at, each in enumerate(lines) if (each.function, each.file) in dispatching), None)
+    if at is None:
+        return None
+    line, inside = lines[at], lines[at - 1].function if at else ""
+    if inside and passes_item(line, inside):
+        return line
+    if not computes_item(line):
         return None
     return None if line == share.line and _runs_programs(line, evidence) else line
 
@@ -223,7 +228,7 @@ RULE = Rule(
     name="input-bound",
     looks_for="loading of data that keeps the device waiting",
     decides="Reports lines that compute the next item of a loop, lines inside a generator, and lines of a loop that "
-    "make an item without results of the loop and pass it on, if at least "
+    "make an item without results of the loop and pass it on, also as step(w, load(i)), if at least "
     f"{_LEAST_SAMPLES} samples of 1 ms show the host there, and the device is idle meanwhile for at least "
     f"{units.percent(LEAST_IDLE)} of the run "
     f"without compiling and at least {units.time(LEAST_NS)}. The cost is this idle time, "

@@ -37,6 +37,24 @@ def computes_item(line: Frame) -> bool:
     return any(items & names_read(argument) for each in others for argument in (*each.args, *each.keywords))
 
 
+def passes_item(line: Frame, function: str) -> bool:
+    """Return whether a line of a loop passes on what a call of a function makes, as in ``step(w, load(i))``.
+
+    The call needs no result of the loop, as :func:`computes_item` has it.
+    """
+    nodes, loop = around(line), loop_around(line)
+    outer = [] if loop is None or not nodes or hasattr(nodes[-1], "body") else _calls(nodes[-1])
+    given = [each for call in outer for each in (*call.args, *(keyword.value for keyword in call.keywords))]
+    items = [each for each in given if isinstance(each, ast.Call) and last_name(each.func) == function]
+    if loop is None or len(items) != 1:
+        return False
+    reads = names_read(items[0]) - _modules(line) - _counted(loop)
+    inside = {id(each) for each in ast.walk(items[0])}
+    around_it = {id(each) for each in outer if inside & {id(node) for node in ast.walk(each)}}
+    others = [each for part in _parts(loop) for each in _calls(part) if id(each) not in inside | around_it]
+    return not reads & _changed(loop) and not any(reads & (names_read(each) | _owner(each)) for each in others)
+
+
 def calls_any(line: Frame, functions: set[str]) -> bool:
     """Return whether the statement of a line calls one of some functions, or a function of JAX."""
     calls = [each.func for node in around(line)[-1:] for each in _calls(node)]

@@ -274,6 +274,12 @@ class TestInputBound:
         found = diagnosed(programs.slow_input_on_the_device)["input-bound"]
         assert "default_rng(number)" in line_of(found)
 
+    def test_an_item_that_is_made_in_the_call_of_the_step_is_found(self) -> None:
+        found = diagnosed(programs.slow_input_in_the_call)["input-bound"]
+        assert line_of(found) == "out = total(loaded(number))"
+        assert found.code is None  # which items to compute ahead cannot be read there
+        assert "input-bound" not in diagnosed(programs.slow_work_on_the_last_result)
+
     def test_slow_rows_of_a_loader_are_found_at_their_line(self) -> None:
         found = diagnosed(programs.slow_rows)["input-bound"]
         assert "np.sort" in line_of(found)
