@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...terminal import printable
-from .error_remedies import REMEDY_NOTES
 from .out_of_memory import MEMORY_NOTES
 from .quoted import quoted
+from .remedies.arrays import ARRAY_REMEDIES
+from .remedies.conditions import CONDITION_REMEDIES
+from .remedies.known_values import KNOWN_VALUE_REMEDIES
 from .structures import STRUCTURE_NOTES
 from .wrong_arguments.arrays import ARRAY_NOTES, USES
 from .wrong_arguments.control_flow import CONTROL_FLOW_NOTES
@@ -177,7 +179,9 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(error)} is not an error that JAX raised, or there is no explanation for it yet."
     ),
     "error_unexplained": lambda error: f"There is no explanation for this {quoted(error)} of JAX yet.",
-    **REMEDY_NOTES,
+    **CONDITION_REMEDIES,
+    **KNOWN_VALUE_REMEDIES,
+    **ARRAY_REMEDIES,
     **STRUCTURE_NOTES,
     **MEMORY_NOTES,
     **SHAPE_NOTES,
