@@ -9,6 +9,7 @@ from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import Expression, call, expression_of, spelled, value_named, with_imports
 from .known_values.size_use import SizeUse, size_use
+from .known_values.slices import dynamic_slice
 from .known_values.static_argument import StaticArgument, library_remedy, static_argument, write_static
 from .origin import evidence_of
 
@@ -147,6 +148,9 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         return note("doctor.write_library", function=need), None
     if name in _SIZED or (failure.detail or "").rpartition(".")[2] in _SIZED:
         return note("doctor.write_sized", function=need, jnp=jnp), None
+    sliced = dynamic_slice(failure, failing) if failing is not None and need == "slice" else None
+    if sliced is not None:
+        return sliced
     if static is not None and static.certain == "yes":
         return write_static(failure, static)
     if name in _LENGTHS:
@@ -172,7 +176,7 @@ def _known_number(failure: Failure, static: StaticArgument | None, size: SizeUse
         return note("doctor.write_slice", lax=lax), None
     if static is not None:
         function = failure.traced.function if failure.traced is not None else ""
-        return note("doctor.write_static_perhaps", argument=static.name, function=function), None
+        return note("doctor.write_static_perhaps", argument=static.names[0], function=function), None
     return note("doctor.write_known_size"), None
 
 

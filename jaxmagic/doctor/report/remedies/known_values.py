@@ -9,6 +9,14 @@ from ..quoted import quoted
 
 
 def _write_static(argument: str, type: str, function: str, option: str = "") -> str:
+    *first, last = argument.split(", ")
+    if first and not option:
+        names = f"{', '.join(map(quoted, first))} and {quoted(last)}"
+        kind = f"{type}s" if type else "values"
+        return (
+            f"{names} are Python {kind} where {quoted(function)} is called: declare {'all' if first[1:] else 'both'} "
+            "static. The function is then compiled once per combination of their values."
+        )
     how = f", with {quoted(option)} where the function is jitted" if option else ""
     return (
         f"{'The argument ' if 'argnums' in option else ''}{quoted(argument)} is a Python {type} where "
@@ -61,6 +69,11 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
     "write_switch": lambda items, index, lax, given="": (
         f"Functions are chosen with {lax}.switch({printable(index)}, {printable(items)}"
         f"{', ' if given else ''}{printable(given)}). An index that is out of range is then clamped, not an error."
+    ),
+    "write_dynamic_slice": lambda array, size, code: (
+        f"The size of the slice, {quoted(size)}, does not depend on where it starts: write {printable(code)}, which "
+        f"is compiled once for all starts. If it would reach beyond the end of {quoted(array)}, it starts earlier, "
+        "with the same size."
     ),
     "write_slice": lambda lax, update=False: (
         (
