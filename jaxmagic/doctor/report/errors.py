@@ -55,8 +55,8 @@ def _numpy(function: str, type: str) -> str:
     return f"{_typed('', type)}, so it has no value yet, but {what} needs a NumPy array."
 
 
-def _mask(array: str, mask: str, type: str) -> str:
-    what = f"the size of {quoted(f'{array}[{mask}]')}" if array else "the size of the result"
+def _mask(array: str, mask: str, type: str, index: str = "") -> str:
+    what = f"the size of {quoted(f'{array}[{index or mask}]')}" if array else "the size of the result"
     return f"{_typed(mask, type)}, so {what} is unknown: it depends on how many elements are true."
 
 

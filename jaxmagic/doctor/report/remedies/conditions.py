@@ -132,6 +132,11 @@ CONDITION_REMEDIES: dict[str, Callable[..., str]] = {
         f"Make the items an array. {jnp}.argmax(items == x) is the position of the first item that is equal, or 0 if "
         f"none is, and {jnp}.sum(items == x) is how many are, in place of {quoted(function)}."
     ),
+    "write_masked": lambda array, mask, jnp: (
+        f"Make a new array, with a value for each element: {jnp}.where(mask, value, {quoted(array)}), where the mask "
+        f"{quoted(mask)} must have the shape of {quoted(array)} or broadcast to it, as mask[:, None] does for rows. "
+        f"{quoted(array)}.at[…].set(…) takes no mask that is traced."
+    ),
     "write_mask": lambda jnp, gradient=False: (
         f"Keep the size: {jnp}.where(mask, x, 0) replaces what is left out, {jnp}.sum(x, where=mask) "
         f"reduces the rest, {jnp}.where(mask, y, x) is x.at[mask].set(y), and {jnp}.nonzero(mask, size=n) returns n "
