@@ -12,6 +12,7 @@ from .known_values.size_use import SizeUse, size_use
 from .known_values.slices import dynamic_slice
 from .known_values.static_argument import StaticArgument, library_remedy, static_argument, write_static
 from .origin import evidence_of
+from .wrong_arguments.values.formats import formatted
 
 #: Functions of Python's ``math`` that ``jax.numpy`` has, too, with its name for each.
 MATH = {
@@ -132,6 +133,9 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if failing is not None and isinstance(failing.node, ast.Subscript) and failure.kind == "number":
         return note("doctor.write_stored", array=ast.unparse(failing.node.value), jnp=jnp), None
     if need in ("float", "int", "complex", "bool") or name in ("item", "tolist"):
+        text = None if failing is None else formatted(failure, failing)
+        if text is not None:
+            return text
         remedy = note("doctor.write_kept_number", need=name, dtype=_converted(failure.type, name))
         return remedy, _without_conversion(failure, failing, name)
     if failure.detail == "__reduce__":

@@ -104,9 +104,10 @@ CONDITION_REMEDIES: dict[str, Callable[..., str]] = {
         "value: make its operands static in the function that is jitted. If it computes with it, write "
         f"{replacement}(…)."
     ),
-    "write_nested": lambda python, jnp, lax, gradient=False: (
+    "write_nested": lambda python, jnp, lax, gradient=False, loop=False: (
         f"Test {quoted(python)} with a Python if around the rest: {jnp}.logical_and() and {jnp}.logical_or() compute "
-        f"both operands, and Python can skip one. Within it, use {jnp}.where() or {lax}.cond() for the traced part."
+        "both operands, and Python can skip one. Within it, use "
+        f"{f'{lax}.while_loop()' if loop else f'{jnp}.where() or {lax}.cond()'} for the traced part."
         + _gradient(jnp, gradient)
     ),
     "write_default": _write_default,

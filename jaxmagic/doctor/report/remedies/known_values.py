@@ -87,9 +87,10 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         "Take it from what is known during tracing: x.shape, a Python number that the function closes over, or a "
         "static argument that is a Python number. A size that depends on an array cannot be computed under jit."
     ),
-    "write_not_static": lambda argument: (
-        f"Do not declare {quoted(argument) or 'an array'} static: arrays are passed as ordinary "
-        "arguments, which are traced."
+    "write_not_static": lambda argument, text="": (
+        f"If {quoted(argument) or 'it'} decides a size, a number of steps or a branch, pass a Python number, "
+        f"int({printable(text) or '…'}), or a tuple of numbers. If it is data, do not declare it static: arrays are "
+        "passed as ordinary arguments, which are traced."
     ),
     "write_tuple": lambda argument: (
         f"Pass {quoted(argument) or 'it'} as a tuple, if its items are hashable and nothing changes it."
