@@ -123,6 +123,8 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     need = _need(failure, failing)
     name = need.rpartition(".")[2]
     size = "" if failing is None or failure.library is not None else size_use(failure, failing)
+    if _is_known(failure) and (size or (failure.library is None and failure.kind in ("index", "shape"))):
+        return note("doctor.write_in_python"), None
     static = static_argument(failure, failing, of_size=bool(size))
     if size and (need in ("int", "round") or name in ("item", "tolist") or need.startswith("math.")):
         return _known_number(failure, static, size)
@@ -167,6 +169,15 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         update = failing is not None and isinstance(failing.node, ast.Call)  # x.at[i:j].set(y)
         return note("doctor.write_slice", lax=lax, update=update), None
     return _known_number(failure, static, "size")
+
+
+def _is_known(failure: Failure) -> bool:
+    """Return whether JAX computed the value of what is known during tracing, such as shapes: of no argument."""
+    traced = failure.traced
+    if traced is None or traced.transform != "jit" or traced.arguments or failure.vmapped or failure.nested:
+        return False
+    origins = [each.origin for each in failure.values if each.origin is not None]
+    return not any(each.arguments and each.line != traced.line for each in origins)
 
 
 def _known_number(failure: Failure, static: StaticArgument | None, size: SizeUse) -> tuple[Note, str | None]:

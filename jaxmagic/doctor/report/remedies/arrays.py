@@ -87,7 +87,9 @@ ARRAY_REMEDIES: dict[str, Callable[..., str]] = {
     ),
     "write_in_domain": _write_in_domain,
     "write_matrix": lambda function, needs, jnp: (
-        f"{function} needs a matrix that {needs}. Where that nearly holds for a matrix a, a small multiple of the "
-        f"identity is enough, and changes the result a little: a + 1e-6 * {jnp}.eye(a.shape[-1])."
+        f"{function} needs a matrix that {needs}. Find out first why this one is not: rows may depend on each other. "
+        "If only rounding makes it so, a small multiple of the identity is enough, and changes the result a little: "
+        f"a + 1e-6 * {jnp}.eye(a.shape[-1]). Otherwise the result is that of another matrix."
+        + (f" {jnp}.linalg.pinv and {jnp}.linalg.lstsq take singular matrices." if needs == "is not singular" else "")
     ),
 }

@@ -35,7 +35,7 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
             f"Keep it an array: write x.astype({dtype}) in place of {dtype}(x). "
             + ("It rounds towards zero, too. " if dtype == "int" else "")
             if dtype
-            else f"Keep it an array: leave out {quoted(need)}, or use x.astype() for another type. "
+            else f"Keep it an array: leave out {quoted(need)}. "
         )
         + "A Python number can be made of the result that the function returns."
     ),
@@ -82,6 +82,10 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
             else f"A slice of known size from a traced position is {lax}.dynamic_slice(x, (start,), (size,)). "
         )
         + "If the size itself is traced, keep the whole array and mask it."
+    ),
+    "write_in_python": lambda: (
+        "Under jit, functions of JAX return traced values, even for known sizes. Compute it with Python or NumPy, "
+        "for example x.shape[0] // 2 or math.prod(x.shape)."
     ),
     "write_known_size": lambda: (
         "Take it from what is known during tracing: x.shape, a Python number that the function closes over, or a "
