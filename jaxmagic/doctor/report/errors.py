@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...terminal import printable
-from .error_remedies import REMEDY_NOTES
 from .out_of_memory import MEMORY_NOTES
 from .quoted import quoted
+from .remedies.arrays import ARRAY_REMEDIES
+from .remedies.conditions import CONDITION_REMEDIES
+from .remedies.known_values import KNOWN_VALUE_REMEDIES
 from .structures import STRUCTURE_NOTES
 from .wrong_arguments.arrays import ARRAY_NOTES, USES
 from .wrong_arguments.control_flow import CONTROL_FLOW_NOTES
@@ -53,8 +55,8 @@ def _numpy(function: str, type: str) -> str:
     return f"{_typed('', type)}, so it has no value yet, but {what} needs a NumPy array."
 
 
-def _mask(array: str, mask: str, type: str) -> str:
-    what = f"the size of {quoted(f'{array}[{mask}]')}" if array else "the size of the result"
+def _mask(array: str, mask: str, type: str, index: str = "") -> str:
+    what = f"the size of {quoted(f'{array}[{index or mask}]')}" if array else "the size of the result"
     return f"{_typed(mask, type)}, so {what} is unknown: it depends on how many elements are true."
 
 
@@ -177,7 +179,9 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(error)} is not an error that JAX raised, or there is no explanation for it yet."
     ),
     "error_unexplained": lambda error: f"There is no explanation for this {quoted(error)} of JAX yet.",
-    **REMEDY_NOTES,
+    **CONDITION_REMEDIES,
+    **KNOWN_VALUE_REMEDIES,
+    **ARRAY_REMEDIES,
     **STRUCTURE_NOTES,
     **MEMORY_NOTES,
     **SHAPE_NOTES,

@@ -82,10 +82,10 @@ STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(leaf) or 'Another leaf'} differs as well: {quoted(expected)} and {quoted(got)}."
     ),
     "write_carry_dtype": _write_carry_dtype,
-    "write_carry_shape": lambda leaf: (
-        f"Begin with the type that the body returns, or return {quoted(leaf) or 'the carry'} with the "
-        "type it came in. "
-        "A carry cannot grow: allocate it in full and set its elements with .at[i].set()."
+    "write_carry_shape": lambda leaf, got="": (
+        f"If each step changes the shape of {quoted(leaf) or 'the carry'}, as concatenate does, no first shape is "
+        "right: a carry cannot grow. Allocate it in full and set its elements with .at[i].set(). Otherwise begin "
+        f"with {quoted(got) or 'the type'}, which the body returns, or return the type it came in."
     ),
     "write_carry_metadata": lambda leaf, type: (
         f"Make {quoted(leaf) or 'it'} once, outside of the loop, and change its arrays alone in the body, for "

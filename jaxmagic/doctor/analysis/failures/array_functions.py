@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
 
 from ....records.note import Note, note
 from ...record.failure import Failure
@@ -210,94 +209,3 @@ def _needs_number(node: ast.Call) -> bool:
     """Return whether a call makes a Python number: it would fail next."""
     text = ast.unparse(node.func)
     return text in ("float", "int", "bool", "complex") or text.rpartition(".")[2] in ("item", "tolist")
-
-
-def explain_mask(failure: Failure) -> RuleFinding:
-    """Explain ``NonConcreteBooleanIndexError``."""
-    failing = expression_of(failure)
-    node = None if failing is None else failing.node
-    update = _update(node)
-    indexed = node if isinstance(node, ast.Subscript) else None if update is None else update.indexed
-    array = "" if indexed is None else ast.unparse(indexed.value if update is None else update.array)
-    mask = "" if indexed is None else ast.unparse(indexed.slice)
-    return RuleFinding(
-        rule="error",
-        found=note("doctor.error_mask", array=array, mask=mask, type=failure.type or ""),
-        line=failure.line,
-        source=failure.source,
-        evidence=evidence_of(failure),
-        remedy=note("doctor.write_mask", jnp=spelled(failure, "jax.numpy")),
-        code=None if failing is None else _updated(failure, failing) or _reduced(failure, failing),
-    )
-
-
-class _Update(NamedTuple):
-    """An update ``array.at[mask].set(value)``."""
-
-    array: ast.expr
-    indexed: ast.Subscript
-    method: str
-    value: ast.expr
-
-
-def _update(node: ast.AST | None) -> _Update | None:
-    """Return the parts of an update with one value."""
-    if (
-        not isinstance(node, ast.Call)
-        or len(node.args) != 1
-        or node.keywords
-        or not isinstance(node.func, ast.Attribute)
-    ):
-        return None
-    indexed = node.func.value
-    if not isinstance(indexed, ast.Subscript) or not isinstance(indexed.value, ast.Attribute):
-        return None
-    if indexed.value.attr != "at":
-        return None
-    return _Update(indexed.value.value, indexed, node.func.attr, node.args[0])
-
-
-def _updated(failure: Failure, failing: Expression) -> str | None:
-    """Return ``jnp.where(m, 0, x)`` for ``x.at[m].set(0)``, and ``jnp.where(m, x + 1, x)`` for ``x.at[m].add(1)``."""
-    update = _update(failing.node)
-    value = None if update is None else value_named(failure, ast.unparse(update.array))
-    if update is None or value is None or not value.type.startswith(("f", "bf")):
-        return None
-    if not value.type.endswith((failure.type or "?").removeprefix("bool")):
-        return None
-    given = update.value
-    given = given.operand if isinstance(given, ast.UnaryOp) and isinstance(given.op, ast.USub) else given
-    if not isinstance(given, ast.Constant) or type(given.value) not in (int, float):
-        return None
-    operators: dict[str, ast.operator] = {"add": ast.Add(), "multiply": ast.Mult()}
-    new = update.value
-    if update.method in operators:
-        new = ast.BinOp(left=update.array, op=operators[update.method], right=update.value)
-    elif update.method != "set":
-        return None
-    where = call(f"{spelled(failure, 'jax.numpy')}.where", update.indexed.slice, new, update.array)
-    code = failing.with_node(where)
-    return None if code is None else with_imports(failure, code, "jax.numpy")
-
-
-def _reduced(failure: Failure, failing: Expression) -> str | None:
-    """Return ``jnp.where(m, x, 0).sum()`` for ``x[m].sum()``, and ``x.mean(where=m)`` for ``x[m].mean()``."""
-    node, method = failing.node, failing.parent
-    if not isinstance(node, ast.Subscript) or not isinstance(method, ast.Attribute):
-        return None
-    value = value_named(failure, ast.unparse(node.value))
-    if value is None or not value.type.endswith((failure.type or "?").removeprefix("bool")):
-        return None
-    nodes = list(ast.walk(failing.statement))
-    outer = next((each for each in nodes if isinstance(each, ast.Call) and each.func is method), None)
-    if outer is None or outer.args or outer.keywords or value.type.startswith("bool"):
-        return None
-    if method.attr == "mean":
-        outer.func = ast.Attribute(value=node.value, attr="mean", ctx=ast.Load())
-        outer.keywords = [ast.keyword(arg="where", value=node.slice)]
-        return failing.with_node(node)
-    if method.attr == "sum":
-        kept = call(f"{spelled(failure, 'jax.numpy')}.where", node.slice, node.value, ast.Constant(value=0))
-        code = failing.with_node(kept)
-        return None if code is None else with_imports(failure, code, "jax.numpy")
-    return None

@@ -8,7 +8,18 @@ import builtins
 from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
-from .expression import MOST_VALUES, Expression, call, expression_of, spelled, value_named, with_imports
+from .expression import (
+    MOST_VALUES,
+    Expression,
+    assigns,
+    call,
+    expression_of,
+    loop_of,
+    spelled,
+    value_named,
+    whole_test,
+    with_imports,
+)
 from .known_values.static_argument import library_remedy, static_argument, write_static
 from .origin import evidence_of
 from .selection import may_be_traced, may_diverge, rewritten
@@ -44,6 +55,8 @@ def use_of(failing: Expression) -> str:
         return "match"
     if isinstance(node, ast.Call) and not _is_tested(failing):
         return failing.called or ""
+    if isinstance(failing.statement, ast.Assert) and _is_asserted(failing.statement.test, node):
+        return "assert"
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return "not"
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
@@ -61,6 +74,12 @@ def use_of(failing: Expression) -> str:
     if isinstance(parent, ast.comprehension):
         return "comprehension"
     return ""
+
+
+def _is_asserted(test: ast.expr, node: ast.AST) -> bool:
+    """Return whether a node is what an assertion tests, or what it tests that this is not."""
+    inner = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
+    return node in (test, inner) and not isinstance(inner, ast.BoolOp) and inner is not test
 
 
 def _is_tested(failing: Expression) -> bool:
@@ -113,8 +132,13 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     code = None if failing is None else rewritten(failure, failing)
     gradient = code is None or may_diverge(code)
     python = None if failing is None else _python_operand(failure, failing)
-    if python is not None:
-        return note("doctor.write_nested", python=python, jnp=jnp, lax=lax, gradient=True), None
+    if python is not None and failing is not None:
+        loop = loop_of(failing)
+        if loop is not None and assigns(failure, loop, python):
+            test = ast.unparse(loop.test)
+            return note("doctor.write_while", lax=lax, chain=test, whole=whole_test(loop.test, jnp)), None
+        looped = loop is not None
+        return note("doctor.write_nested", python=python, jnp=jnp, lax=lax, gradient=not looped, loop=looped), None
     chain, whole = _unchained(failing)
     if use in ("if", "if … else", "match"):
         return note("doctor.write_selection", jnp=jnp, lax=lax, gradient=gradient, chain=chain, whole=whole), code

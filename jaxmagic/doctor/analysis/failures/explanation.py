@@ -7,9 +7,10 @@ from collections.abc import Callable
 from ...record.failure import Failure
 from ...record.failure_kind import Kind
 from ...record.finding import RuleFinding
-from .array_functions import explain_mask, explain_numpy
+from .array_functions import explain_numpy
 from .buffers import explain_deleted, explain_leak
 from .conditions import explain_condition
+from .masks import explain_mask
 from .not_finite import explain_not_finite
 from .numbers import explain_number
 from .out_of_memory import explain_memory

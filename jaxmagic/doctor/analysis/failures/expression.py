@@ -80,6 +80,31 @@ def expression_of(failure: Failure) -> Expression | None:
     return Expression(statement, node, parent, other)
 
 
+def loop_of(failing: Expression) -> ast.While | None:
+    """Return the loop whose condition failed."""
+    loop = failing.statement
+    return loop if isinstance(loop, ast.While) and failing.node in (loop, *ast.walk(loop.test)) else None
+
+
+def assigns(failure: Failure, loop: ast.While, operand: str) -> bool:
+    """Return whether the body of a loop assigns to a variable of a condition; the shape of a traced one stays."""
+    names = {each.id for each in ast.walk(ast.parse(operand)) if isinstance(each, ast.Name)}
+    names = {each for each in names if value_named(failure, each) is None}
+    nodes = (node for each in loop.body for node in ast.walk(each) if isinstance(node, ast.Name))
+    return any(each.id in names and not isinstance(each.ctx, ast.Load) for each in nodes)
+
+
+def whole_test(test: ast.expr, jnp: str) -> str:
+    """Write ``a > 1 and b`` as ``(a > 1) & (b)``, which computes with arrays."""
+    if isinstance(test, ast.BoolOp):
+        return (" & " if isinstance(test.op, ast.And) else " | ").join(
+            f"({whole_test(each, jnp)})" for each in test.values
+        )
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return f"{jnp}.logical_not({whole_test(test.operand, jnp)})"
+    return ast.unparse(test)
+
+
 def statements(text: str) -> list[ast.stmt]:
     """Parse statements, which may be a part of a function, such as ``return x``; none if that is impossible."""
     try:

@@ -9,8 +9,10 @@ from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import Expression, call, expression_of, spelled, value_named, with_imports
 from .known_values.size_use import SizeUse, size_use
+from .known_values.slices import dynamic_slice
 from .known_values.static_argument import StaticArgument, library_remedy, static_argument, write_static
 from .origin import evidence_of
+from .wrong_arguments.values.formats import formatted
 
 #: Functions of Python's ``math`` that ``jax.numpy`` has, too, with its name for each.
 MATH = {
@@ -121,6 +123,8 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     need = _need(failure, failing)
     name = need.rpartition(".")[2]
     size = "" if failing is None or failure.library is not None else size_use(failure, failing)
+    if _is_known(failure) and (size or (failure.library is None and failure.kind in ("index", "shape"))):
+        return note("doctor.write_in_python"), None
     static = static_argument(failure, failing, of_size=bool(size))
     if size and (need in ("int", "round") or name in ("item", "tolist") or need.startswith("math.")):
         return _known_number(failure, static, size)
@@ -131,6 +135,9 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if failing is not None and isinstance(failing.node, ast.Subscript) and failure.kind == "number":
         return note("doctor.write_stored", array=ast.unparse(failing.node.value), jnp=jnp), None
     if need in ("float", "int", "complex", "bool") or name in ("item", "tolist"):
+        text = None if failing is None else formatted(failure, failing)
+        if text is not None:
+            return text
         remedy = note("doctor.write_kept_number", need=name, dtype=_converted(failure.type, name))
         return remedy, _without_conversion(failure, failing, name)
     if failure.detail == "__reduce__":
@@ -147,6 +154,9 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         return note("doctor.write_library", function=need), None
     if name in _SIZED or (failure.detail or "").rpartition(".")[2] in _SIZED:
         return note("doctor.write_sized", function=need, jnp=jnp), None
+    sliced = dynamic_slice(failure, failing) if failing is not None and need == "slice" else None
+    if sliced is not None:
+        return sliced
     if static is not None and static.certain == "yes":
         return write_static(failure, static)
     if name in _LENGTHS:
@@ -161,6 +171,15 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     return _known_number(failure, static, "size")
 
 
+def _is_known(failure: Failure) -> bool:
+    """Return whether JAX computed the value of what is known during tracing, such as shapes: of no argument."""
+    traced = failure.traced
+    if traced is None or traced.transform != "jit" or traced.arguments or failure.vmapped or failure.nested:
+        return False
+    origins = [each.origin for each in failure.values if each.origin is not None]
+    return not any(each.arguments and each.line != traced.line for each in origins)
+
+
 def _known_number(failure: Failure, static: StaticArgument | None, size: SizeUse) -> tuple[Note, str | None]:
     """Return the advice for a number that has to be known during tracing, converted or not."""
     lax = spelled(failure, "jax.lax")
@@ -172,7 +191,7 @@ def _known_number(failure: Failure, static: StaticArgument | None, size: SizeUse
         return note("doctor.write_slice", lax=lax), None
     if static is not None:
         function = failure.traced.function if failure.traced is not None else ""
-        return note("doctor.write_static_perhaps", argument=static.name, function=function), None
+        return note("doctor.write_static_perhaps", argument=static.names[0], function=function), None
     return note("doctor.write_known_size"), None
 
 

@@ -147,7 +147,7 @@ def _is_traced(failure: Failure, test: ast.expr) -> bool:
 def _holds_traced(failure: Failure, node: ast.expr) -> bool:
     """Return whether arithmetic on traced values and numbers has a traced value in it."""
     named = any(value_named(failure, name) is not None for name in _loaded(node))
-    return named and _shape(failure, node) is not None
+    return named and shape_of(failure, node) is not None
 
 
 def as_array(failure: Failure, test: ast.expr) -> ast.expr:
@@ -261,11 +261,11 @@ def _is_pure(failure: Failure, test: ast.expr) -> bool:
 
 def _same_shape(failure: Failure, *values: ast.expr) -> bool:
     """Return whether expressions are arithmetic with results of one shape."""
-    shapes = [_shape(failure, each) for each in values]
+    shapes = [shape_of(failure, each) for each in values]
     return None not in shapes and len(set(shapes)) == 1
 
 
-def _shape(failure: Failure, node: ast.expr) -> str | None:
+def shape_of(failure: Failure, node: ast.expr) -> str | None:
     """Return the shape of arithmetic on traced values and numbers, such as ``"[3]"``; ``None`` if it is unknown."""
     if isinstance(node, ast.Constant):
         return "[]" if type(node.value) in (int, float) else None
@@ -273,19 +273,19 @@ def _shape(failure: Failure, node: ast.expr) -> str | None:
         value = value_named(failure, node.id)
         return None if value is None or value.type.startswith("bool") else value.type[value.type.find("[") :]
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-        return _shape(failure, node.operand)
+        return shape_of(failure, node.operand)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
-        return _common_shape(failure, node.left, node.right)
+        return common_shape(failure, node.left, node.right)
     if isinstance(node, ast.Call) and not node.keywords:
         module, _, function = ast.unparse(node.func).rpartition(".")
         known = {1: _ELEMENTWISE, 2: ("maximum", "minimum")}.get(len(node.args), ())
         if module == spelled(failure, "jax.numpy") and function in known:
-            return _common_shape(failure, *node.args)
+            return common_shape(failure, *node.args)
     return None
 
 
-def _common_shape(failure: Failure, *nodes: ast.expr) -> str | None:
+def common_shape(failure: Failure, *nodes: ast.expr) -> str | None:
     """Return the shape of arrays of one shape and numbers together; ``None`` if it is unknown."""
-    shapes = {_shape(failure, each) for each in nodes}
+    shapes = {shape_of(failure, each) for each in nodes}
     arrays = shapes - {"[]"}
     return None if None in shapes or len(arrays) > 1 else next(iter(arrays), "[]")

@@ -13,6 +13,9 @@ from .origin import evidence_of
 #: A longer text of an argument is cut.
 _LONGEST = 200
 
+#: A longer text of an argument is left out of advised code.
+_LONGEST_CODE = 40
+
 _ARRAYS = "ArrayImpl", "ndarray", "array"
 
 
@@ -79,7 +82,8 @@ def _argument(failure: Failure, kind: str) -> Passed | None:
 def _remedy(failure: Failure, argument: Passed | None, kind: str) -> tuple[Note, str | None]:
     name = "" if argument is None else argument.name
     if kind in _ARRAYS:
-        return note("doctor.write_not_static", argument=name), None
+        text = "" if argument is None or len(argument.text) > _LONGEST_CODE else argument.text
+        return note("doctor.write_not_static", argument=name, text=text), None
     if kind == "list":
         return note("doctor.write_tuple", argument=name), _with_tuple(failure, argument)
     if kind in ("dict", "set"):

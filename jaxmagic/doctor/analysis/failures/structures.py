@@ -96,7 +96,7 @@ def _carry_remedy(first: Difference, jnp: str) -> Note:
         return note("doctor.write_carry_structure", expected=first.expected)
     if first.aspect == "metadata":
         return note("doctor.write_carry_metadata", leaf=first.path, type=first.expected)
-    return note("doctor.write_carry_shape", leaf=first.path)
+    return note("doctor.write_carry_shape", leaf=first.path, got=first.got)
 
 
 def _branches_remedy(first: Difference, jnp: str) -> Note:

@@ -529,6 +529,17 @@ def test_an_unhashable_static_argument(name: str) -> None:
         np.testing.assert_allclose(again.names["result"], expected)
 
 
+def test_a_size_given_as_an_array_is_passed_as_a_python_number() -> None:
+    cell = Cell("""
+        @functools.partial(jax.jit, static_argnames="n")
+        def f(x, n):
+            return x + jnp.zeros(n)
+        f(1.0, n=jnp.array(3))  # here
+    """)
+    assert "If n decides a size, a number of steps or a branch, pass a Python number, int(jnp.array(3))" in cell.said
+    assert cell.rewritten("f(1.0, n=int(jnp.array(3)))").error is None
+
+
 def test_an_unhashable_static_argument_inside_of_another_jitted_function() -> None:
     cell = Cell("""
         @functools.partial(jax.jit, static_argnums=(1, 2))

@@ -74,7 +74,7 @@ def test_a_line_that_might_compute_something_else_is_not_rewritten(line: str, re
         ("z = jnp.compress(x > 0, x)", "f(jnp.arange(2))", "jnp.compress returns as many elements as"),
         ("z = jnp.extract(x > 0, x)", "f(jnp.arange(2))", "Give it size=, a number known"),
         ("z = x.at[y:y + 2].set(0)", "f(jnp.arange(4), jnp.array(1))", "lax.dynamic_update_slice(x, values"),
-        ("z = x[y:y + 2]", "f(jnp.arange(4), jnp.array(1))", "lax.dynamic_slice(x, (start,), (size,))"),
+        ("z = x[y:y + 2]", "f(jnp.arange(4), jnp.array(1))", "write lax.dynamic_slice_in_dim(x, y, 2)"),
     ],
 )
 def test_the_function_of_jax_that_does_this(line: str, result: str, remedy: str) -> None:

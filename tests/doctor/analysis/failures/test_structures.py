@@ -34,3 +34,11 @@ def test_cholesky_of_a_matrix_that_is_not_square_is_no_matter_of_broadcasting() 
         return
     assert cell.finding.line == cell.here
     assert cell.said.startswith("jnp.linalg.cholesky needs square matrices, but gets an array of shape (3, 4).")
+
+
+@pytest.mark.parametrize("body", ["jnp.concatenate([c, y[None]])", "jnp.append(c, y)"])
+def test_a_carry_that_grows_begins_with_no_shape(body: str) -> None:
+    cell = Cell(f"lax.scan(lambda c, y: ({body}, y), jnp.zeros(1), jnp.arange(3.0))  # here")
+    remedy = cell.said.splitlines()[-1]
+    assert remedy.startswith("If each step changes the shape of c, as concatenate does, no first shape is right")
+    assert "Otherwise begin with f32[2], which the body returns" in remedy

@@ -76,6 +76,12 @@ def size_use(failure: Failure, failing: Expression) -> SizeUse:
     return use
 
 
+def sizes_in(failure: Failure, failing: Expression) -> list[str]:
+    """Return the variables in the failing expression that decide a size in it, in their order."""
+    names = [each for each in ast.walk(failing.node) if isinstance(each, ast.Name)]
+    return list(dict.fromkeys(each.id for each in names if _use(failure, failing.statement, each)[0]))
+
+
 def _use(failure: Failure, statement: ast.stmt, node: ast.AST) -> tuple[SizeUse, str]:
     """Return what needs the number that a node of a statement is, and the variable to which it is assigned."""
     parents = {id(inner): each for each in ast.walk(statement) for inner in ast.iter_child_nodes(each)}

@@ -4,53 +4,66 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from .....records.call_stack import Frame
 from .....records.note import Note, note
 from ....record.failure import Failure, Passed
 from ..expression import Expression, spelled, value_named, with_imports
-from .size_use import is_number
+from .size_use import is_number, sizes_in
 
 #: Libraries whose functions compute with traced values, but for those that select what is computed.
 _ON_JAX = re.compile(r"/(flax|equinox|optax|haiku|numpyro|diffrax|optimistix|lineax|blackjax|distrax)/")
 
 
 class StaticArgument(NamedTuple):
-    """An argument that could be static.
+    """An argument that could be static, or several that have to be static together.
 
     Attributes:
-        name: its name.
-        certain: ``"yes"`` if the call passes a Python value that can be hashed, ``"unknown"`` if that is unknown.
-        type: the Python type that is passed.
+        names: their names.
+        certain: ``"yes"`` if the call passes Python values that can be hashed, ``"unknown"`` if that is unknown.
+        type: the Python type that is passed; ``None`` if it is unknown, or if there are several.
     """
 
-    name: str
+    names: tuple[str, ...]
     certain: Literal["yes", "unknown"]
     type: str | None
 
 
 def static_argument(failure: Failure, failing: Expression | None, *, of_size: bool = False) -> StaticArgument | None:
-    """Return the argument of a jitted function of which Python computes the failing value; ``None`` if there is none.
+    """Return the arguments of a jitted function of which Python computes the failing value; ``None`` without any.
 
-    It must be the only one on which the value depends, and no array where the function is called. A float is one that
-    may be static if a size is computed of it.
+    They must be all on which the value and the sizes beside it depend, and no arrays where the function is called. A
+    float is one that may be static if a size is computed of it.
     """
     traced = failure.traced
     if failure.selector is not None:
         given, name = failure.selector, failure.selector.argument
         if failure.call is None or name not in failure.call.unfit:
-            return StaticArgument(name, "yes", given.type)
-    if (
-        traced is None
-        or traced.transform != "jit"
-        or not failure.own
-        or len(traced.arguments) != 1
-        or failing is None
-    ):
+            return StaticArgument((name,), "yes", given.type)
+    if traced is None or traced.transform != "jit" or not failure.own or failing is None:
         return None
-    name = traced.arguments[0]
+    names = tuple(dict.fromkeys((*traced.arguments, *_of_sizes(failure, failing))))
+    found = [_static(failure, failing, each, of_size) for each in names]
+    alone = len(found) == 1
+    if not found or any(each is None or (each.certain != "yes" and not alone) for each in found):
+        return None
+    types = {each.type for each in found if each is not None}
+    certain = "yes" if not alone or found[0] is None else found[0].certain
+    return StaticArgument(names, certain, types.pop() if len(types) == 1 else None)
+
+
+def _of_sizes(failure: Failure, failing: Expression) -> Iterator[str]:
+    """Iterate over the arguments on which the sizes in the failing expression depend: JAX names those of one."""
+    for name in sizes_in(failure, failing):
+        value = value_named(failure, name)
+        if value is not None and value.origin is not None and value.origin.line == getattr(failure.traced, "line", 0):
+            yield from value.origin.arguments
+
+
+def _static(failure: Failure, failing: Expression, name: str, of_size: bool) -> StaticArgument | None:
+    """Return an argument of which Python computes the failing value, if it may be static."""
     value, nodes = value_named(failure, name), list(_computed(failure, failing))
     used = any(isinstance(each, ast.Name) and each.id == name for each in nodes)
     if name not in failure.parameters or not used or (value is not None and not value.type.endswith("[]")):
@@ -64,8 +77,8 @@ def static_argument(failure: Failure, failing: Expression | None, *, of_size: bo
     passed = next((each for each in call.arguments if each.name == name), None)
     if passed is None or passed.type is None:
         may_be_int = value is not None and value.type.startswith(("i", "u", "bool"))
-        return StaticArgument(name, "unknown", None) if may_be_int else None
-    return StaticArgument(name, "yes", passed.type) if _is_plain(passed, of_size) else None
+        return StaticArgument((name,), "unknown", None) if may_be_int else None
+    return StaticArgument((name,), "yes", passed.type) if _is_plain(passed, of_size) else None
 
 
 def _computed(failure: Failure, failing: Expression) -> Iterator[ast.AST]:
@@ -87,10 +100,10 @@ def write_static(failure: Failure, static: StaticArgument) -> tuple[Note, str | 
     """Return the advice to make an argument static, and the decorator that does it."""
     given, traced = failure.selector, failure.traced
     function = given.function if given is not None else "the function" if traced is None else traced.function
-    code = static_decorator(failure, static.name)
+    code = static_decorator(failure, *static.names)
     option = given.option if given is not None and code is None else ""
-    kind = static.type or ""
-    return note("doctor.write_static", argument=static.name, type=kind, function=function, option=option), code
+    kind, names = static.type or "", ", ".join(static.names)
+    return note("doctor.write_static", argument=names, type=kind, function=function, option=option), code
 
 
 def library_remedy(failure: Failure, failing: Expression | None, library: Frame) -> Note:
@@ -101,11 +114,21 @@ def library_remedy(failure: Failure, failing: Expression | None, library: Frame)
     return note("doctor.write_library", function=called)
 
 
-def static_decorator(failure: Failure, name: str) -> str | None:
-    """Return the decorator with the argument made static; ``None`` if the function is jitted in another way."""
+def static_decorator(failure: Failure, *names: str) -> str | None:
+    """Return the decorator with arguments made static; ``None`` if the function is jitted in another way."""
     call = failure.call
     if call is None or call.decorator is None:
         return None
     functools = spelled(failure, "functools")
-    code = f'@{functools}.partial({call.decorator}, static_argnames="{name}")'
-    return with_imports(failure, code, "functools")
+    static = static_names(names)
+    return with_imports(failure, f"@{functools}.partial({call.decorator}, static_argnames={static})", "functools")
+
+
+def static_names(names: Sequence[str]) -> str:
+    """Write the names of static arguments.
+
+    >>> static_names(["n"]), static_names(["start", "size"])
+    ('"n"', '("start", "size")')
+    """
+    written = ", ".join(f'"{each}"' for each in names)
+    return written if len(names) == 1 else f"({written})"

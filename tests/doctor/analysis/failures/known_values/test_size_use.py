@@ -91,7 +91,7 @@ def test_an_array_that_decides_a_size_is_no_array_afterwards(line: str, remedy: 
 )
 def test_an_array_may_take_the_place_of_other_numbers(line: str) -> None:
     cell = Cell(SOURCE.format(line=line, n=3))
-    assert "Keep it an array: leave out int" in cell.said
+    assert "Keep it an array: leave out int. A Python number" in cell.said
     assert Cell(SOURCE.format(line=line.replace("int(n)", "n"), n=3)).error is None
 
 

@@ -7,7 +7,7 @@ import re
 
 from ......records.note import note
 from .....record.failure import Failure
-from ...expression import expression_of
+from ...expression import Expression, expression_of
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
 
@@ -51,11 +51,25 @@ def explain_callable(failure: Failure) -> Explained:
         text=shortened(ast.unparse(first)) if isinstance(first, ast.Call) and single else "",
     )
     branches = bool(fact(failure, "branches"))
-    code = None
-    if single and failing is not None and isinstance(first, ast.Call) and isinstance(node, ast.Call):
-        outer = ast.Call(func=node.func, args=[first.func], keywords=node.keywords)
-        code = failing.with_node(ast.Call(func=outer, args=first.args, keywords=first.keywords))
+    code = _with_function(failing, first) if single and failing is not None and isinstance(first, ast.Call) else None
     return Explained(found, note("doctor.write_callable", called=called, branches=branches), code)
+
+
+def _with_function(failing: Expression, result: ast.Call) -> str | None:
+    """Return ``jax.grad(f)(x)`` for ``jax.grad(f(x))``, and ``g = jax.jit(f)`` for ``g = jax.jit(f(x))``."""
+    node, parent = failing.node, failing.parent
+    if not isinstance(node, ast.Call):
+        return None
+    function = ast.Call(func=node.func, args=[result.func], keywords=node.keywords)
+    if isinstance(parent, ast.Assign) and ast.unparse(node.func).rpartition(".")[2] == "jit":
+        return failing.with_node(function)
+    new = ast.Call(func=function, args=result.args, keywords=result.keywords)
+    if not isinstance(parent, ast.Call) or parent.func is not node:
+        return failing.with_node(new)
+    given = [ast.unparse(each) for each in (*parent.args, *parent.keywords)]
+    known = [ast.unparse(each) for each in (*result.args, *result.keywords)]
+    whole = Expression(failing.statement, parent, None)
+    return whole.with_node(new) if known[: len(given)] == given else None
 
 
 #: The messages that are explained here. Python words the first two, if JAX calls a function of the user's.

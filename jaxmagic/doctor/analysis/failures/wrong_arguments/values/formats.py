@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from string import Formatter
 
-from ......records.note import note
-from .....record.failure import Failure
+from ......records.note import Note, note
+from .....record.failure import Failure, Value
 from ...expression import Expression, call, expression_of, spelled, value_named, with_imports
 from ..explained import Explained, Rule
 
@@ -27,6 +28,47 @@ def explain_format(failure: Failure) -> Explained:
     jax = spelled(failure, "jax")
     code = None if failing is None else _printed(failure, failing)
     return Explained(found, note("doctor.write_printed", debug=f"{jax}.debug.print", printed=code is not None), code)
+
+
+def formatted(failure: Failure, failing: Expression) -> tuple[Note, str | None] | None:
+    """Return the advice for a conversion such as ``print(f"{float(x):.3f}")``; ``None`` if it is not for a text."""
+    node = failing.node
+    if not isinstance(node, ast.Call) or not any(node in _converted_in(each) for each in ast.walk(failing.statement)):
+        return None
+    kept = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0] if node.args else None
+    kind = failure.type or ""
+    same = {"float": ("f", "bf"), "int": ("i", "u")}.get(failing.called or "", ("f", "bf", "i", "u"))
+    code = None
+    if kept is not None and kind.startswith(same) and kind.endswith("[]") and failing.with_node(kept) is not None:
+        values = (*failure.values, Value(name=ast.unparse(kept), type=kind))
+        alone = not any(_converts(each) for each in ast.walk(failing.statement))
+        code = _printed(replace(failure, values=values), failing) if alone else None
+    debug = f"{spelled(failure, 'jax')}.debug.print"
+    return note("doctor.write_printed", debug=debug, printed=code is not None), code
+
+
+def _converted_in(node: ast.AST) -> list[ast.expr]:
+    """Return what an f-string, a ``%`` after a text, ``format()`` or ``print()`` makes a text of."""
+    match node:
+        case ast.FormattedValue(value=value):
+            return [value]
+        case ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod(), right=ast.Tuple(elts=values)):
+            return values
+        case ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod(), right=value):
+            return [value]
+        case ast.Call(func=ast.Name(id="print" | "str" | "repr"), args=values):
+            return values
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="format"), args=values):
+            return [*values, *(each.value for each in node.keywords)]
+    return []
+
+
+def _converts(node: ast.AST) -> bool:
+    """Return whether a node makes a Python number of a value."""
+    match node:
+        case ast.Call(func=ast.Name(id="float" | "int" | "complex" | "bool") | ast.Attribute(attr="item" | "tolist")):
+            return True
+    return False
 
 
 def _printed(failure: Failure, failing: Expression) -> str | None:

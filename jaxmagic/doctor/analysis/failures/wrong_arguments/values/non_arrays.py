@@ -37,12 +37,14 @@ def explain_not_array(failure: Failure) -> Explained:
     text = operand.text if operand is not None else ""
     if passed is not None:
         text = passed.text + inside if passed.text.isidentifier() or not inside else ""
+    elif name == "self":
+        text = _receiver(failing) if not inside else ""
     found = note(
         "doctor.error_not_array",
         argument=shortened(text),
         parameter=path,
         function="" if failing is None else failing.called or "",
-        type=kind,
+        type="dtype" if _is_dtype(kind) else kind,
     )
     collected = inside and name in ("args", "kwargs")  # by a function that takes any arguments
     if not path or collected or (failure.detail or "").partition(".")[0] == "jax":
@@ -55,10 +57,21 @@ def explain_not_array(failure: Failure) -> Explained:
         return Explained(found, note("doctor.write_self", type=kind))
     if kind == "ndarray":
         return Explained(found, note("doctor.write_numbers", jnp=spelled(failure, "jax.numpy")))
-    if kind not in _PLAIN:
+    if kind not in _PLAIN and not _is_dtype(kind):
         return Explained(found, note("doctor.write_static_or_pytree", argument=name, type=kind))
     remedy = note("doctor.write_static_argument", argument=name, anew=kind == "function")
     return Explained(found, remedy, static_decorator(failure, name))
+
+
+def _receiver(failing: Expression | None) -> str:
+    """Return the object whose method is called."""
+    function = failing.node.func if failing is not None and isinstance(failing.node, ast.Call) else None
+    return ast.unparse(function.value) if isinstance(function, ast.Attribute) else ""
+
+
+def _is_dtype(kind: str) -> bool:
+    """Return whether a type is one of dtypes: of ``jnp.float16``, or of ``x.dtype``."""
+    return kind == "_ScalarMeta" or kind.endswith("DType")
 
 
 def _split(path: str) -> tuple[str, str]:

@@ -6,7 +6,8 @@ import ast
 
 from ......records.note import note
 from .....record.failure import Failure, Operand
-from ...expression import Expression, expression_of
+from ...expression import Expression, expression_of, spelled
+from ...masks import masked, traced_mask
 from ..explained import Explained, Rule
 
 #: The method of ``x.at[i]`` for each augmented assignment.
@@ -35,6 +36,15 @@ def explain_update(failure: Failure) -> Explained:
         outside = note("doctor.write_at_outside", array=ast.unparse(target.value), root=root)
         return Explained(found, outside)
     array, index = _replaced(failure, target)
+    mask = traced_mask(failure, target.slice)
+    if mask is not None:
+        jnp, text = spelled(failure, "jax.numpy"), ast.unparse(target.value)
+        remedy = note("doctor.write_masked", array=text, mask=ast.unparse(mask), jnp=jnp)
+        statement = failing.statement
+        chosen = None
+        if isinstance(statement, ast.Assign) and statement.targets == [target] and mask is target.slice:
+            chosen = masked(failure, target.value, mask, statement.value)
+        return Explained(found, remedy, chosen)
     operator = failing.statement.op if isinstance(failing.statement, ast.AugAssign) else None
     method = "set" if operator is None else _METHODS.get(type(operator), "set")
     if array is None or failure.holder != "open":

@@ -78,7 +78,7 @@ def test_a_method_is_not_made_static_in_self() -> None:
         model.apply(1.0)  # here
     """)
     assert cell.finding.line == cell.here
-    assert "A value of type Model is passed to model.apply for self" in cell.said
+    assert "model (Model) is passed to model.apply for self" in cell.said
     assert "Make Model a pytree" in cell.said
     assert "static_argn" not in cell.said
 

@@ -78,7 +78,24 @@ def test_a_result_in_place_of_a_function(transform: str) -> None:
     cell = Cell(f"x = jnp.ones(())\ny = {transform}(jnp.sin(x))  # here")
     assert cell.finding.line == cell.here
     assert cell.said.startswith(f"{transform} gets the result of jnp.sin(x) where it needs a function.")
-    assert cell.finding.code == f"y = {transform}(jnp.sin)(x)"
+    # what jit returns is a function, which a variable is to hold
+    assert cell.finding.code == ("y = jax.jit(jnp.sin)" if transform == "jax.jit" else f"y = {transform}(jnp.sin)(x)")
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("y = jax.grad(loss(w, w))(w)", "y = jax.grad(loss)(w, w)"),
+        ("y = jax.jit(loss(w, w))(w, w)", "y = jax.jit(loss)(w, w)"),
+        ("y = jax.grad(loss(w, w), argnums=1)(w, w)", "y = jax.grad(loss, argnums=1)(w, w)"),
+        ("y = jax.grad(loss(w, w))(2 * w, w)", None),
+    ],
+)
+def test_a_result_that_is_called_with_arguments_again(line: str, code: str | None) -> None:
+    cell = Cell(f"def loss(w, v): return (w * v).sum()\nw = jnp.ones(3)\n{line}  # here")
+    assert cell.finding.line == cell.here
+    assert cell.finding.code == code
+    assert code is None or cell.rewritten(code).error is None
 
 
 def test_values_in_place_of_branches_and_a_generator() -> None:

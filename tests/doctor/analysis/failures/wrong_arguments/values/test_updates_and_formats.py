@@ -290,3 +290,30 @@ def test_of_several_traced_values_none_is_said_to_be_the_one() -> None:
     cell = Cell("@jax.jit\ndef f(x, y):\n    return f'{x} {y:.1f}'  # here\nf(1.0, 2.0)")
     assert cell.said.startswith("A value is traced")
     assert "depends" not in cell.said
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ('print(f"{float(x.mean()):.3f}")', "jax.debug.print('{:.3f}', x.mean())"),
+        ('print("%.2f" % x.mean().item())', "jax.debug.print('{:.2f}', x.mean())"),
+        ('print("{:.1f}".format(float(x.sum())))', "jax.debug.print('{:.1f}', x.sum())"),
+        ('print(f"{float(x.sum()):.1f} {float(x.mean())}")', None),
+        ('print(f"{int(x.sum()):d}")', None),
+        ('print("loss", float(x.mean()))', None),
+        ('text = f"{float(x.mean()):.3f}"', None),
+    ],
+)
+def test_a_number_that_is_converted_for_a_text(line: str, code: str | None) -> None:
+    cell = Cell(f"""
+        @jax.jit
+        def f(x):
+            {line}  # here
+            return x
+        f(jnp.ones(3))
+    """)
+    assert cell.finding.line == cell.here
+    assert "jax.debug.print" in cell.said
+    assert "leave out" not in cell.said
+    assert cell.finding.code == code
+    assert code is None or cell.rewritten(code).error is None

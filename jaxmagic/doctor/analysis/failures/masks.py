@@ -1,0 +1,173 @@
+"""Explains boolean masks that are traced, and writes what they do with ``jnp.where``."""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from ....records.note import note
+from ...record.failure import Failure
+from ...record.finding import RuleFinding
+from .expression import Expression, call, expression_of, spelled, value_named, with_imports
+from .origin import evidence_of
+from .selection import common_shape, shape_of
+
+
+def explain_mask(failure: Failure) -> RuleFinding:
+    """Explain ``NonConcreteBooleanIndexError``."""
+    failing = expression_of(failure)
+    node = None if failing is None else failing.node
+    update = _update(node)
+    indexed = node if isinstance(node, ast.Subscript) else None if update is None else update.indexed
+    array = "" if indexed is None else ast.unparse(indexed.value if update is None else update.array)
+    index = "" if indexed is None else _index_text(indexed)
+    mask = None if indexed is None else traced_mask(failure, indexed.slice)
+    return RuleFinding(
+        rule="error",
+        found=note(
+            "doctor.error_mask",
+            array=array,
+            mask=index if mask is None else ast.unparse(mask),
+            index=index,
+            type=failure.type or "",
+        ),
+        line=failure.line,
+        source=failure.source,
+        evidence=evidence_of(failure),
+        remedy=note("doctor.write_mask", jnp=spelled(failure, "jax.numpy")),
+        code=None if failing is None else _updated(failure, failing) or _reduced(failure, failing),
+    )
+
+
+class _Update(NamedTuple):
+    """An update ``array.at[mask].set(value)``."""
+
+    array: ast.expr
+    indexed: ast.Subscript
+    method: str
+    value: ast.expr
+
+
+def _update(node: ast.AST | None) -> _Update | None:
+    """Return the parts of an update with one value."""
+    if (
+        not isinstance(node, ast.Call)
+        or len(node.args) != 1
+        or node.keywords
+        or not isinstance(node.func, ast.Attribute)
+    ):
+        return None
+    indexed = node.func.value
+    if not isinstance(indexed, ast.Subscript) or not isinstance(indexed.value, ast.Attribute):
+        return None
+    if indexed.value.attr != "at":
+        return None
+    return _Update(indexed.value.value, indexed, node.func.attr, node.args[0])
+
+
+def _updated(failure: Failure, failing: Expression) -> str | None:
+    """Return ``jnp.where(m, 0, x)`` for ``x.at[m].set(0)``, and ``jnp.where(m, x + 1, x)`` for ``x.at[m].add(1)``."""
+    update = _update(failing.node)
+    value = None if update is None else value_named(failure, ast.unparse(update.array))
+    if update is None or value is None or not value.type.startswith(("f", "bf")):
+        return None
+    if not value.type.endswith((failure.type or "?").removeprefix("bool")):
+        return None
+    given = update.value
+    given = given.operand if isinstance(given, ast.UnaryOp) and isinstance(given.op, ast.USub) else given
+    if not isinstance(given, ast.Constant) or type(given.value) not in (int, float):
+        return None
+    operators: dict[str, ast.operator] = {"add": ast.Add(), "multiply": ast.Mult()}
+    new = update.value
+    if update.method in operators:
+        new = ast.BinOp(left=update.array, op=operators[update.method], right=update.value)
+    elif update.method != "set":
+        return None
+    where = call(f"{spelled(failure, 'jax.numpy')}.where", update.indexed.slice, new, update.array)
+    code = failing.with_node(where)
+    return None if code is None else with_imports(failure, code, "jax.numpy")
+
+
+def _reduced(failure: Failure, failing: Expression) -> str | None:
+    """Return ``jnp.where(m, x, 0).sum()`` for ``x[m].sum()``, and ``x.mean(where=m)`` for ``x[m].mean()``."""
+    node, method = failing.node, failing.parent
+    if not isinstance(node, ast.Subscript) or not isinstance(method, ast.Attribute):
+        return None
+    value = value_named(failure, ast.unparse(node.value))
+    if value is None or not value.type.endswith((failure.type or "?").removeprefix("bool")):
+        return None
+    nodes = list(ast.walk(failing.statement))
+    outer = next((each for each in nodes if isinstance(each, ast.Call) and each.func is method), None)
+    if outer is None or outer.args or outer.keywords or value.type.startswith("bool"):
+        return None
+    if method.attr == "mean":
+        outer.func = ast.Attribute(value=node.value, attr="mean", ctx=ast.Load())
+        outer.keywords = [ast.keyword(arg="where", value=node.slice)]
+        return failing.with_node(node)
+    if method.attr == "sum":
+        kept = call(f"{spelled(failure, 'jax.numpy')}.where", node.slice, node.value, ast.Constant(value=0))
+        code = failing.with_node(kept)
+        return None if code is None else with_imports(failure, code, "jax.numpy")
+    return None
+
+
+def _index_text(node: ast.Subscript) -> str:
+    """Return an index as it is written: slices stand in no parentheses.
+
+    >>> _index_text(ast.parse("x[:, m]", mode="eval").body), _index_text(ast.parse("x[m]", mode="eval").body)
+    (':, m', 'm')
+    """
+    return ast.unparse(ast.Subscript(value=ast.Name(id="x"), slice=node.slice)).removeprefix("x[").removesuffix("]")
+
+
+def traced_mask(failure: Failure, index: ast.expr) -> ast.expr | None:
+    """Return the part of an index that is a mask whose elements are traced: no ``x.at[index]`` takes it."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return next((each for each in parts if _is_traced_mask(failure, each)), None)
+
+
+def _is_traced_mask(failure: Failure, index: ast.expr) -> bool:
+    match index:
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            return _is_traced_mask(failure, operand)
+        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=right):
+            return _is_traced_mask(failure, left) or _is_traced_mask(failure, right)
+        case ast.Compare(left=left, ops=[_], comparators=[right]):
+            names = {each.id for side in (left, right) for each in ast.walk(side) if isinstance(each, ast.Name)}
+            return (
+                any(value_named(failure, each) is not None for each in names) and _mask_shape(failure, index) != "[]"
+            )
+    value = value_named(failure, ast.unparse(index))
+    return value is not None and value.type.startswith("bool") and not value.type.endswith("[]")
+
+
+def _mask_shape(failure: Failure, mask: ast.expr) -> str | None:
+    """Return the shape of comparisons of arithmetic, and of what ``&``, ``|`` and ``~`` make of them."""
+    match mask:
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            return _mask_shape(failure, operand)
+        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=right):
+            shapes = {_mask_shape(failure, left), _mask_shape(failure, right)}
+            return shapes.pop() if len(shapes) == 1 else None
+        case ast.Compare(left=left, ops=[_], comparators=[right]):
+            return common_shape(failure, left, right)
+    value = value_named(failure, ast.unparse(mask))
+    return None if value is None or not value.type.startswith("bool") else value.type.removeprefix("bool")
+
+
+def masked(failure: Failure, array: ast.expr, mask: ast.expr, new: ast.expr) -> str | None:
+    """Return ``x = jnp.where(x < 0, 0, x)`` for ``x[x < 0] = 0``; ``None`` if its shape or dtype may be another."""
+    value = value_named(failure, ast.unparse(array))
+    if value is None or not isinstance(array, ast.Name):
+        return None
+    dtype, shape = value.type[: value.type.find("[")], value.type[value.type.find("[") :]
+    names = [value_named(failure, each.id) for each in ast.walk(new) if isinstance(each, ast.Name)]
+    numbers = [each.value for each in ast.walk(new) if isinstance(each, ast.Constant)]
+    floats = dtype.startswith(("f", "bf"))
+    kept = all(each is None or each.type.startswith(f"{dtype}[") for each in names)
+    kept = kept and dtype != "bool" and all(type(each) is int or floats for each in numbers)
+    kept = kept and (floats or not any(isinstance(each, ast.Div) for each in ast.walk(new)))
+    if not kept or _mask_shape(failure, mask) != shape or shape_of(failure, new) not in ("[]", shape):
+        return None
+    where = call(f"{spelled(failure, 'jax.numpy')}.where", mask, new, array)
+    return with_imports(failure, f"{array.id} = {ast.unparse(where)}", "jax.numpy")

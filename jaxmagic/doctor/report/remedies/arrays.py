@@ -1,0 +1,95 @@
+"""Words what to write in place of functions of NumPy, of arrays that are lost, and of operations that return NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....terminal import printable
+from ..quoted import quoted
+
+
+def _write_functions(functions: str, replacements: str, left: str = "") -> str:
+    """Word which functions of JAX to use in place of which of NumPy."""
+    pairs = zip(functions.split(", "), replacements.split(", "), strict=True)
+    *first, last = (f"{quoted(new)} in place of {quoted(old)}" for old, new in pairs)
+    uses = f"{', '.join(first)}{',' if len(first) > 1 else ''} and {last}" if first else last
+    need = "need" if ", " in left else "needs"
+    rest = (
+        f" {quoted(left)} {need} a NumPy array as well: use a function of JAX in its place, or call it outside of "
+        "the traced function."
+    )
+    return f"Use {uses}.{rest if left else ''}"
+
+
+def _write_in_domain(domain: str, jnp: str, example: str = "") -> str:
+    """Word how to keep an operation in its domain: with the user's own operand, or without code."""
+    if not domain:
+        return (
+            f"Find out for which inputs it does, and replace these before the operation, with {jnp}.where(): one "
+            "behind it leaves NaN in the gradient."
+        )
+    is_operand = domain.startswith(("a divisor", "a base"))
+    how = f": {printable(example)}. A where()" if example else f", with {jnp}.where(): one"
+    return (
+        f"The operation needs {'' if is_operand else 'a value that is '}{domain}. Replace other inputs before it"
+        f"{how} behind the operation leaves NaN in the gradient."
+    )
+
+
+ARRAY_REMEDIES: dict[str, Callable[..., str]] = {
+    "write_function": lambda function, replacement: f"Use {replacement} in place of {quoted(function)}.",
+    "write_functions": _write_functions,
+    "write_library": lambda function: (
+        f"{quoted(function)} needs numbers, not traced values. Call it outside of the traced "
+        "function, or use a function "
+        "of JAX in its place. jax.pure_callback() calls it on the host from within the traced function."
+    ),
+    "write_stored_outside": lambda function: (
+        f"Return the value, and call {quoted(function)} with it outside of the traced function, where it has numbers."
+    ),
+    "write_scipy": lambda function: (
+        f"Use jax.scipy, which has many functions under SciPy's names, in place of {quoted(function)}; or call it "
+        "outside of the traced function."
+    ),
+    "write_indexed_array": lambda array, jnp: (
+        f"{quoted(array)} is a NumPy array. Make it a JAX array, {jnp}.asarray({quoted(array)}), "
+        "before it is indexed."
+    ),
+    "write_stored": lambda array, jnp: (
+        f"{quoted(array)} holds numbers. Make it a JAX array, {jnp}.zeros() or {jnp}.asarray({quoted(array)}), and "
+        f"write {quoted(array)} = {quoted(array)}.at[index].set(value)."
+    ),
+    "write_random": lambda function, jax: (
+        f"Use a function of {jax}.random with a key, such as {jax}.random.normal(key, shape), in place of "
+        f"{quoted(function)}."
+    ),
+    "write_no_numpy": lambda jnp: (
+        f"Use {jnp} in place of NumPy on traced values, or call the function outside of the traced function. "
+        "jax.pure_callback() calls it on the host from within."
+    ),
+    "write_returned": lambda function, debug: (
+        f"Return the value from {quoted(function) or 'the function'} in place of storing it. To look at it, use "
+        f'{debug}("{{}}", value).'
+    ),
+    "write_uncached": lambda cache: (
+        f"Leave out {quoted(cache)}: it keeps the array that its function computed while another function was "
+        "traced. To compute a table once, make it with NumPy."
+    ),
+    "write_reassigned": lambda name, called="", copied="": (
+        f"Use what {quoted(called) or 'the donating call'} returned in place of {quoted(name) or 'the array'}, "
+        f"or pass it a copy{copied and f', {quoted(copied)}'}, or do not donate this argument."
+    ),
+    "write_kept_copy": lambda location, name, copied: (
+        f"Keep a copy at {location}: {printable(copied)} in place of {quoted(name)}. Or do not donate this argument."
+    ),
+    "write_later_deleted": lambda name, copied="": (
+        f"Delete {quoted(name) or 'the array'} after its last use, or keep a copy{copied and f', {quoted(copied)}'}."
+    ),
+    "write_in_domain": _write_in_domain,
+    "write_matrix": lambda function, needs, jnp: (
+        f"{function} needs a matrix that {needs}. Find out first why this one is not: rows may depend on each other. "
+        "If only rounding makes it so, a small multiple of the identity is enough, and changes the result a little: "
+        f"a + 1e-6 * {jnp}.eye(a.shape[-1]). Otherwise the result is that of another matrix."
+        + (f" {jnp}.linalg.pinv and {jnp}.linalg.lstsq take singular matrices." if needs == "is not singular" else "")
+    ),
+}

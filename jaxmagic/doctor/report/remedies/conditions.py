@@ -1,0 +1,146 @@
+"""Words what to write where Python or JAX would have to decide by a traced value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....terminal import printable
+from ..quoted import quoted
+
+
+def _gradient(jnp: str, gradient: bool) -> str:
+    """Word when ``where()`` spoils a gradient."""
+    if not gradient:
+        return ""
+    return (
+        " Under jax.grad, a NaN or infinity in the one that where() does not choose, or in its derivative, can make "
+        f"the gradient NaN: then replace its inputs as well, as in {jnp}.sqrt({jnp}.where(x > 0, x, 1))."
+    )
+
+
+def _unchained(chain: str, whole: str) -> str:
+    """Word how a chained comparison, which Python cuts into two conditions, becomes one condition."""
+    return f"Write {printable(chain)} as {printable(whole)}. " if chain else ""
+
+
+def _write_selection(jnp: str, lax: str, gradient: bool = False, chain: str = "", whole: str = "") -> str:
+    return (
+        f"{_unchained(chain, whole)}Choose between two results with {jnp}.where(condition, a, b), which computes "
+        "both, or with "
+        f"{lax}.cond(condition, f, g, x), which runs one of two functions."
+        f"{_gradient(jnp, gradient)}"
+    )
+
+
+def _write_decided(decides: str, jax: str, jnp: str, lax: str) -> str:
+    """Word the advice for a condition that decides what JAX cannot choose."""
+    loop = (
+        "JAX traces every step of a Python loop, so a traced condition cannot end it. Use "
+        f"{lax}.while_loop(condition, body, state), through which jax.grad does not work; or run a known number of "
+        "steps, and keep each value once the loop is over: done = done | (condition), then "
+        f"x = {jnp}.where(done, x, new_x)."
+    )
+    ways = {
+        "recursion": "JAX traces both results, so with where() or cond() the function would call itself without end, "
+        f"unless a condition on Python values ends it. Write a loop, {lax}.while_loop(condition, body, state), or "
+        "make the condition one on Python values, such as static arguments.",
+        "raise": "Whether Python raises cannot depend on a traced value. Use "
+        "jax.experimental.checkify.check(condition, message), which fails if the condition is false, and "
+        "checkify.checkify(f); or test the value outside of the traced function.",
+        "break": loop,
+        "return": loop,
+        "continue": "JAX traces every step of a Python loop, so a traced condition cannot skip the rest of one. "
+        "Compute the step in any case, and keep each value where it is to be skipped: "
+        f"x = {jnp}.where(condition, x, new_x).{_gradient(jnp, True)}",
+        "print": f'Print when the compiled function runs: {lax}.cond(condition, lambda: {jax}.debug.print("…"), '
+        "lambda: None).",
+        "container": "Which elements a Python container has, or a generator yields, cannot depend on a traced value. "
+        f"Keep an array of full size with a mask, or choose between values with {jnp}.where(condition, a, b).",
+        "value": "JAX chooses between arrays and numbers, not between texts or None. Return the condition, or a "
+        "number that stands for each case, and choose the text or None outside of the traced function.",
+    }
+    return ways[decides]
+
+
+def _write_logical(function: str, operator: str, chain: str = "", whole: str = "") -> str:
+    what = f"{function}(…) in place of {operator}" if operator else f"{function}(a < b, b < c) in place of a < b < c"
+    how = _unchained(chain, whole) or f"Write {what}. "
+    return f"{how}Where the result decides what is computed, use where(), cond() or while_loop() as well."
+
+
+def _write_extreme(function: str, replacement: str, whole: str) -> str:
+    jnp = whole.rpartition(".")[0]
+    return (
+        f"Use {replacement}(a, b) in place of {function}(a, b), and {whole}(x) for the elements of one array, to "
+        f"which {jnp}.stack([…]) joins those of a list. With key=, compare the keys in {jnp}.where."
+    )
+
+
+def _write_default(operator: str, first: str, other: str, jnp: str, gradient: bool = False) -> str:
+    first, other = quoted(first), quoted(other)
+    default = f" To replace None, write {other} if {first} is None else {first}." if operator == "or" else ""
+    chosen = f"{first}, {other}" if operator == "or" else f"{other}, {first}"
+    return (
+        f"The operator {operator} returns one of its operands, by the value of the first.{default} "
+        f"{jnp}.where({first} != 0, {chosen}) chooses for each element."
+        f"{_gradient(jnp, gradient)}"
+    )
+
+
+CONDITION_REMEDIES: dict[str, Callable[..., str]] = {
+    "write_selection": _write_selection,
+    "write_decided": _write_decided,
+    "write_while": lambda lax, chain="", whole="": (
+        f"{_unchained(chain, whole)}Use {lax}.while_loop(condition, body, state): both functions take the state, and "
+        "body returns the next one. jax.grad does not work through it."
+    ),
+    "write_assert": lambda: (
+        "Check values with jax.experimental.checkify.check() and checkify.checkify(f), or outside of the traced "
+        "function. An assertion on a shape or a dtype works as it is."
+    ),
+    "write_logical": _write_logical,
+    "write_passed_condition": lambda function, replacement: (
+        f"If {quoted(function)} decides by this value while it is traced, as a dropout layer does, pass a Python "
+        "value: make its operands static in the function that is jitted. If it computes with it, write "
+        f"{replacement}(…)."
+    ),
+    "write_nested": lambda python, jnp, lax, gradient=False, loop=False: (
+        f"Test {quoted(python)} with a Python if around the rest: {jnp}.logical_and() and {jnp}.logical_or() compute "
+        "both operands, and Python can skip one. Within it, use "
+        f"{f'{lax}.while_loop()' if loop else f'{jnp}.where() or {lax}.cond()'} for the traced part."
+        + _gradient(jnp, gradient)
+    ),
+    "write_default": _write_default,
+    "write_extreme": _write_extreme,
+    "write_reduced": lambda function, replacement: (
+        f"Make the conditions one array, and use {replacement} of this array in place of {function}. It takes no "
+        "generator and no list."
+    ),
+    "write_membership": lambda jnp: f"Use {jnp}.isin(x, {jnp}.array([…])) in place of x in […].",
+    "write_kept_condition": lambda jnp, lax, gradient=False: (
+        f"Keep the array, and use it in {jnp}.where(condition, a, b) or {lax}.cond(condition, f, g, x)."
+        + _gradient(jnp, gradient)
+    ),
+    "write_no_condition": lambda jnp, lax, gradient=False: (
+        f"Keep it an array: {jnp}.where chooses between results, {lax}.cond between functions, and "
+        f"{lax}.while_loop repeats a function." + _gradient(jnp, gradient)
+    ),
+    "write_sorted": lambda function, jnp: (
+        f"Make the values one array, and use {jnp}.sort(x) in place of {quoted(function)}, with descending=True for "
+        f"reverse=True. y[{jnp}.argsort(keys)] puts an array into the order of its keys, as key= does."
+    ),
+    "write_found": lambda function, jnp: (
+        f"Make the items an array. {jnp}.argmax(items == x) is the position of the first item that is equal, or 0 if "
+        f"none is, and {jnp}.sum(items == x) is how many are, in place of {quoted(function)}."
+    ),
+    "write_masked": lambda array, mask, jnp: (
+        f"Make a new array, with a value for each element: {jnp}.where(mask, value, {quoted(array)}), where the mask "
+        f"{quoted(mask)} must have the shape of {quoted(array)} or broadcast to it, as mask[:, None] does for rows. "
+        f"{quoted(array)}.at[…].set(…) takes no mask that is traced."
+    ),
+    "write_mask": lambda jnp, gradient=False: (
+        f"Keep the size: {jnp}.where(mask, x, 0) replaces what is left out, {jnp}.sum(x, where=mask) "
+        f"reduces the rest, {jnp}.where(mask, y, x) is x.at[mask].set(y), and {jnp}.nonzero(mask, size=n) returns n "
+        "indices, padded." + _gradient(jnp, gradient)
+    ),
+}

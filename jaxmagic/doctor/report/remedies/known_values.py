@@ -1,0 +1,117 @@
+"""Words what to write where a number has to be known during tracing, and what is static."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....terminal import printable
+from ..quoted import quoted
+
+
+def _write_static(argument: str, type: str, function: str, option: str = "") -> str:
+    *first, last = argument.split(", ")
+    if first and not option:
+        names = f"{', '.join(map(quoted, first))} and {quoted(last)}"
+        kind = f"{type}s" if type else "values"
+        return (
+            f"{names} are Python {kind} where {quoted(function)} is called: declare {'all' if first[1:] else 'both'} "
+            "static. The function is then compiled once per combination of their values."
+        )
+    how = f", with {quoted(option)} where the function is jitted" if option else ""
+    return (
+        f"{'The argument ' if 'argnums' in option else ''}{quoted(argument)} is a Python {type} where "
+        f"{quoted(function)} is called: declare it static{how}. "
+        "The function is then compiled once per value."
+    )
+
+
+KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
+    "write_option": lambda function: (
+        f"{quoted(function)} decides by this value while it is traced: pass a Python value, such as a constant or an "
+        "argument that is static in the function that is jitted."
+    ),
+    "write_kept_number": lambda need, dtype="": (
+        (
+            f"Keep it an array: write x.astype({dtype}) in place of {dtype}(x). "
+            + ("It rounds towards zero, too. " if dtype == "int" else "")
+            if dtype
+            else f"Keep it an array: leave out {quoted(need)}. "
+        )
+        + "A Python number can be made of the result that the function returns."
+    ),
+    "write_sized": lambda function, jnp, argument="": (
+        f"{quoted(function)} returns as many elements as the values say. "
+        + (
+            f"Say how many with {argument}=, a number known during tracing: the result is padded, or cut, to it."
+            if argument
+            else "Give it size=, a number known during tracing, and fill_value= for the padding"
+            + (
+                "."
+                if function.endswith(("unique", "intersect1d", "union1d", "setdiff1d"))
+                else f", or use {jnp}.where(condition, a, b) with three arguments."
+            )
+        )
+    ),
+    "write_static": _write_static,
+    "write_static_perhaps": lambda argument, function: (
+        f"If {quoted(argument)} is a Python number wherever {quoted(function)} is called, declare it static: "
+        f'static_argnames="{quoted(argument)}". Whether it is, is unknown here.'
+    ),
+    "write_fori": lambda lax: (
+        f"Use {lax}.fori_loop(0, n, body, init), where body(i, carry) returns the next carry. jax.grad needs an n "
+        "that is static."
+    ),
+    "write_index": lambda jnp, items="items", index="i": (
+        f"Make the sequence an array: {jnp}.array({printable(items)})[{printable(index)}]. An index that is out of "
+        f"range is then clamped, not an error. Functions are chosen with "
+        f"jax.lax.switch({printable(index)}, functions, x)."
+    ),
+    "write_switch": lambda items, index, lax, given="": (
+        f"Functions are chosen with {lax}.switch({printable(index)}, {printable(items)}"
+        f"{', ' if given else ''}{printable(given)}). An index that is out of range is then clamped, not an error."
+    ),
+    "write_dynamic_slice": lambda array, size, code: (
+        f"The size of the slice, {quoted(size)}, does not depend on where it starts: write {printable(code)}, which "
+        f"is compiled once for all starts. If it would reach beyond the end of {quoted(array)}, it starts earlier, "
+        "with the same size."
+    ),
+    "write_slice": lambda lax, update=False: (
+        (
+            f"{lax}.dynamic_update_slice(x, values, (start,)) sets a slice of known size at a traced position. "
+            if update
+            else f"A slice of known size from a traced position is {lax}.dynamic_slice(x, (start,), (size,)). "
+        )
+        + "If the size itself is traced, keep the whole array and mask it."
+    ),
+    "write_in_python": lambda: (
+        "Under jit, functions of JAX return traced values, even for known sizes. Compute it with Python or NumPy, "
+        "for example x.shape[0] // 2 or math.prod(x.shape)."
+    ),
+    "write_known_size": lambda: (
+        "Take it from what is known during tracing: x.shape, a Python number that the function closes over, or a "
+        "static argument that is a Python number. A size that depends on an array cannot be computed under jit."
+    ),
+    "write_not_static": lambda argument, text="": (
+        f"If {quoted(argument) or 'it'} decides a size, a number of steps or a branch, pass a Python number, "
+        f"int({printable(text) or '…'}), or a tuple of numbers. If it is data, do not declare it static: arrays are "
+        "passed as ordinary arguments, which are traced."
+    ),
+    "write_tuple": lambda argument: (
+        f"Pass {quoted(argument) or 'it'} as a tuple, if its items are hashable and nothing changes it."
+    ),
+    "write_static_too": lambda argument: (
+        f"Pass a Python value for {quoted(argument) or 'it'}: make it static in the function around it as well, or "
+        "leave it out of what jax.vmap or jax.grad maps or differentiates. If it is data, do not declare it static."
+    ),
+    "write_hashable": lambda argument, type: (
+        f"If {quoted(argument) or 'it'} holds arrays or numbers to compute with, leave it an ordinary "
+        "argument. Settings can stay static as a frozen dataclass, or as a tuple of pairs."
+        if type == "dict"
+        else f"Pass {quoted(argument) or 'it'} as a frozenset."
+    ),
+    "write_frozen": lambda argument, type: (
+        f"Make {quoted(type) or 'its class'} hashable, for example with "
+        "@dataclasses.dataclass(frozen=True) and hashable "
+        f"fields; or leave {quoted(argument) or 'the argument'} an ordinary argument if it is a pytree."
+    ),
+}

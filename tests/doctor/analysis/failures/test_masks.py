@@ -1,0 +1,62 @@
+"""A traced mask selects with ``jnp.where``: neither ``x[mask]`` nor ``x.at[mask]`` takes it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from failing_cells import Cell
+
+SOURCE = """
+@jax.jit
+def f(x, y, m):
+    {line}  # here
+    return x
+x, y, m = jnp.arange(-3.0, 3.0), jnp.ones(6), jnp.arange(6) > 3
+result = f(x, y, m)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("x[x < 0] = 0", "x = jnp.where(x < 0, 0, x)"),
+        ("x[m] = -2.5", "x = jnp.where(m, -2.5, x)"),
+        ("x[~m & (y > x)] = 2 * y", "x = jnp.where(~m & (y > x), 2 * y, x)"),
+    ],
+)
+def test_elements_of_a_traced_mask_are_chosen(line: str, code: str) -> None:
+    cell = Cell(SOURCE.format(line=line))
+    assert cell.finding.line == cell.here
+    assert "jnp.where(mask, value, x)" in cell.said
+    assert cell.finding.code == code
+    again = cell.rewritten(code)
+    assert again.error is None
+    whole = eval(code.removeprefix("x = "), {**cell.names})
+    np.testing.assert_allclose(again.names["result"], whole)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x[m] = y[:2]",
+        "x[m, None] = 0",
+        "x = x.astype(int); x[x > 1] = 0.5",  # the result would hold floats
+        "x = jnp.stack([x, x]); x[:, m] = 0",
+        "x[m] = y.sum()",
+    ],
+)
+def test_other_values_and_masks_get_no_code(line: str) -> None:
+    cell = Cell(SOURCE.format(line=line))
+    assert "x.at[…].set(…) takes no mask that is traced." in cell.said
+    assert cell.finding.code is None
+
+
+def test_a_mask_with_known_elements_is_an_index() -> None:
+    cell = Cell("x = jnp.arange(4)\nx[x < 2] = 0  # here")
+    assert cell.finding.code == "x = x.at[x < 2].set(0)"
+    assert cell.rewritten(cell.finding.code).error is None
+
+
+def test_a_mask_among_slices_is_named_alone() -> None:
+    cell = Cell(SOURCE.format(line="x = jnp.stack([x, x])[:, m].sum(1)"))
+    assert cell.said.startswith("m (bool[6]) is traced, so the size of jnp.stack([x, x])[:, m] is unknown")
