@@ -26,8 +26,8 @@ from .frames import known
 #: The time between two samples.
 INTERVAL_NS = 1_000_000
 
-#: The switch interval of Python is the time between two samples, divided by this. Code that computes for less than that
-#: before it calls a program, which releases the lock, has fewer samples than its share.
+#: The switch interval of Python is the time between two samples, divided by this. Code that computes for less than
+#: that before it calls a program, which releases the lock, has fewer samples than its share.
 _SWITCHES = 100
 
 #: The instruction at which a frame is while a loop of it gets its next item.
