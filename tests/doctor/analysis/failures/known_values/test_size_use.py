@@ -42,17 +42,22 @@ SIZES = [
 ]
 
 
+def check_code(cell: Cell) -> None:
+    """Check that the cell with the advised code computes what the call without jit does."""
+    assert cell.finding.code is not None
+    again = cell.rewritten(cell.finding.code)
+    assert again.error is None
+    assert cell.fallback is not None
+    np.testing.assert_allclose(again.names["result"], eval(cell.fallback, cell.names))
+
+
 @pytest.mark.parametrize("line", SIZES)
 def test_a_python_number_that_decides_a_size_is_made_static(line: str) -> None:
     cell = Cell(SOURCE.format(line=line, n=3))
     assert cell.finding.line == cell.here
     assert "n is a Python int where f is called: declare it static." in cell.said
     assert "leave out" not in cell.said
-    assert cell.finding.code is not None
-    again = cell.rewritten(cell.finding.code)
-    assert again.error is None
-    assert cell.fallback is not None
-    np.testing.assert_allclose(again.names["result"], eval(cell.fallback, cell.names))
+    check_code(cell)
 
 
 @pytest.mark.parametrize(
@@ -126,11 +131,7 @@ def test_a_number_that_decides_a_size_through_variables_is_made_static(steps: tu
     cell = stepped(*steps, n=n)
     assert cell.finding.line == cell.here
     assert "declare it static" in cell.said
-    assert cell.finding.code is not None
-    again = cell.rewritten(cell.finding.code)
-    assert again.error is None
-    assert cell.fallback is not None
-    np.testing.assert_allclose(again.names["result"], eval(cell.fallback, cell.names))
+    check_code(cell)
 
 
 @pytest.mark.parametrize(
