@@ -35,6 +35,7 @@ class ModuleUse:
         filtered: the library's functions in place of JAX's, such as ``("eqx.filter_grad",)``; empty if it has none.
         call: the call with these functions; ``None`` if it is not known how to write it.
         as_function: whether the module is the function that JAX gets, and not one of the arguments.
+        as_arrays: whether each leaf has to be an array, as in ``optimizer.init(model)``; `call` passes its arrays.
     """
 
     library: Literal["equinox", "nnx"]
@@ -44,6 +45,7 @@ class ModuleUse:
     filtered: tuple[str, ...] = ()
     call: str | None = None
     as_function: bool = False
+    as_arrays: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

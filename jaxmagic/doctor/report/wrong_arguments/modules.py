@@ -11,7 +11,7 @@ from ..quoted import quoted
 _LIBRARIES = {"equinox": "Equinox", "nnx": "flax.nnx"}
 
 
-def _module(argument: str, library: str, type: str, dtype: str, transform: str) -> str:
+def _module(argument: str, library: str, type: str, dtype: str, transform: str, leaves: bool = False) -> str:
     what = f"{quoted(argument)} is" if argument else "An argument has"
     function = quoted(transform) or "the function of JAX"
     if dtype:
@@ -20,8 +20,8 @@ def _module(argument: str, library: str, type: str, dtype: str, transform: str) 
             "differentiates by floats."
         )
     return (
-        f"{what} a module of {_LIBRARIES[library]} with a value of type {quoted(type)}, but {function} takes arrays, "
-        "numbers and pytrees of them."
+        f"{what} a module of {_LIBRARIES[library]} with a value of type {quoted(type)}, but {function} takes "
+        f"{'arrays and numbers' if leaves else 'arrays, numbers and pytrees of them'}."
     )
 
 
@@ -157,6 +157,10 @@ MODULE_NOTES: dict[str, Callable[..., str]] = {
     "write_features": _write_features,
     "error_module": _module,
     "write_filtered": _write_filtered,
+    "write_module_arrays": lambda name, module: (
+        f"Pass its arrays alone, {quoted(name)}.filter({quoted(module) or 'model'}, {quoted(name)}.is_array), which "
+        "leaves out activation functions and other values."
+    ),
     "error_module_function": _module_function,
     "write_module_function": _write_module_function,
     "error_batch_given": _batch_given,

@@ -33,8 +33,12 @@ def _module(failure: Failure, use: ModuleUse) -> Explained:
         library=use.library,
         type=kind,
         dtype=fact(failure, "dtype"),
-        transform=use.transform,
+        transform=fact(failure, "function") if use.as_arrays else use.transform,
+        leaves=use.as_arrays,
     )
+    if use.as_arrays:
+        remedy = note("doctor.write_module_arrays", name=use.name, module=shortened(use.text))
+        return Explained(found, remedy, _replaced(failure, use.call))
     remedy = note(
         "doctor.write_filtered",
         library=use.library,

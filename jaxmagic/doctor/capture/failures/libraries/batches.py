@@ -12,7 +12,7 @@ from ....record.failure import Failure
 from ....record.library_use import BatchUse, ModuleUse
 from ..calls import MISSING, value_of
 from ..statement import Place
-from .module_use import library_of, module_as_function, module_given, name_of_jax
+from .module_use import library_of, module_as_function, module_given, module_of_arrays, name_of_jax
 
 #: The layers, the attribute that holds the size of the last axis of an example, and the parameter that gets one.
 _LAYERS = {
@@ -38,6 +38,8 @@ def module_in(
         return module_as_function(place, frame, innermost)
     if failure.kind in ("not array", "grad input"):
         return module_given(place, frame, dict(failure.said))
+    if failure.kind == "listed":
+        return module_of_arrays(place, frame, dict(failure.said))
     return batch_given(place, frame, inner) if failure.kind in ("product", "broadcast") else None
 
 

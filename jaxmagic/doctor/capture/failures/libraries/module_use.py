@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from types import FrameType, FunctionType, MemberDescriptorType
 from typing import Any, Literal
 
@@ -114,6 +115,22 @@ def module_given(place: Place, frame: FrameType, said: dict[str, str]) -> Module
     )
 
 
+def module_of_arrays(place: Place, frame: FrameType, said: dict[str, str]) -> ModuleUse | None:
+    """Return the module of Equinox that a function gets which computes with each leaf, as those of optax do.
+
+    Args:
+        place: where the user's code stopped.
+        frame: its frame.
+        said: what the message says: the type of a value that is no array.
+    """
+    use = module_given(place, frame, said)
+    if use is None or use.library != "equinox" or not isinstance(place.node, ast.Call):
+        return None
+    arrays = f"{use.name}.filter({use.text}, {use.name}.is_array)"
+    call = _with_argument(place.node, use.text, arrays) if use.text else None
+    return replace(use, filtered=(), call=call, as_arrays=True)
+
+
 def module_as_function(place: Place, frame: FrameType, innermost: FrameType | None) -> ModuleUse | None:
     """Return the module of Equinox that JAX gets as a function: with arrays inside, it has no hash, which JAX needs.
 
@@ -154,19 +171,24 @@ def _is_module(node: ast.expr, frame: FrameType) -> bool:
 
 def _with_lambda(node: ast.Call, text: str) -> str | None:
     """Return a call with a function that calls the module in place of the module."""
-    if not text:
-        return None
+    return _with_argument(node, text, f"lambda *args: {text}(*args)") if text else None
+
+
+def _with_argument(node: ast.Call, text: str, other: str) -> str:
+    """Return a call with another argument in place of one."""
     copy = ast.parse(ast.unparse(node), mode="eval").body
     assert isinstance(copy, ast.Call)
-    function = ast.parse(f"lambda *args: {text}(*args)", mode="eval").body
-    copy.args = [function if ast.unparse(each) == text else each for each in copy.args]
+    new = ast.parse(other, mode="eval").body
+    copy.args = [new if ast.unparse(each) == text else each for each in copy.args]
+    for each in copy.keywords:
+        each.value = new if ast.unparse(each.value) == text else each.value
     return ast.unparse(copy)
 
 
 def _known(node: ast.expr, value: Any, frame: FrameType) -> Any:
-    """Return the value of an argument; that of a tuple or a list is the list of those of its items."""
-    if value is MISSING and isinstance(node, ast.Tuple | ast.List):
-        return [value_of(each, frame) for each in node.elts]
+    """Return the value of an argument; that of a tuple, a list or a dictionary is the list of those of its items."""
+    if value is MISSING and isinstance(node, ast.Tuple | ast.List | ast.Dict):
+        return [value_of(each, frame) for each in (node.values if isinstance(node, ast.Dict) else node.elts)]
     return value
 
 

@@ -201,3 +201,30 @@ def test_other_uses_of_a_hash_are_not_about_the_function(call: str) -> None:
     cell = Cell(CELLS + call)
     assert "has no hash" in cell.said
     assert "filter_jit" not in cell.said
+
+
+@pytest.mark.parametrize(
+    ("call", "mended"),
+    [
+        ("optimizer.init(model)", "optimizer.init(eqx.filter(model, eqx.is_array))"),
+        ("s = optimizer.init(params=model)", "s = optimizer.init(params=eqx.filter(model, eqx.is_array))"),
+        ("jax.tree.map(jnp.zeros_like, model)", "jax.tree.map(jnp.zeros_like, eqx.filter(model, eqx.is_array))"),
+    ],
+)
+def test_what_computes_with_each_leaf_gets_the_arrays_of_a_module(call: str, mended: str) -> None:
+    pytest.importorskip("equinox")
+    pytest.importorskip("optax")
+    source = EQUINOX + "optimizer = optax.adam(1e-3)\n"
+    source = source.replace("import equinox", "import optax, equinox")
+    cell = Cell(source + call)
+    assert "a value of type custom_jvp, but zeros_like takes arrays and numbers." in cell.said
+    assert cell.finding.code == mended
+    assert Cell(source + mended).error is None
+
+
+def test_a_module_in_a_container_whose_leaves_have_to_be_arrays() -> None:
+    pytest.importorskip("equinox")
+    cell = Cell(EQUINOX + 'jax.tree.map(jnp.zeros_like, {"model": model})')
+    assert "An argument has a module of Equinox with a value of type custom_jvp" in cell.said
+    assert "Pass its arrays alone, eqx.filter(model, eqx.is_array)" in cell.said
+    assert cell.finding.code is None
