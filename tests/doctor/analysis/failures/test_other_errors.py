@@ -256,6 +256,23 @@ def test_a_leak_through_a_cache() -> None:
     assert "Leave out @functools.lru_cache" in cell.said
 
 
+def test_a_constant_that_is_stored_has_not_leaked() -> None:
+    cell = Cell("""
+        class Model:
+            steps, last = 0, None
+            def step(self, x):
+                self.steps += 1
+                self.last = x * 2
+                return x
+        model = Model()
+        jax.jit(model.step)(jnp.ones(3))
+        model.last + 1
+    """)
+    assert "It may have escaped at" in cell.said
+    assert "self.last = x * 2" in cell.said
+    assert "self.steps" not in cell.said
+
+
 def test_a_donated_array_and_the_call_that_donated_it() -> None:
     cell = Cell("""
         f = jax.jit(lambda x: x + 1, donate_argnums=0)

@@ -77,7 +77,9 @@ def _escapes(function: ast.FunctionDef, file: str) -> list[Escape]:
 
 
 def _targets(node: ast.AST) -> list[ast.expr]:
-    """Return what a statement or a call stores into."""
+    """Return what a statement or a call stores into; nothing for a constant, which is no traced value."""
+    if isinstance(getattr(node, "value", None), ast.Constant):
+        return []  # ``self.steps += 1`` stores nothing of the traced function's
     if isinstance(node, ast.Assign):
         targets = node.targets
     elif isinstance(node, ast.AugAssign | ast.AnnAssign):
