@@ -246,7 +246,8 @@ class Failure:
         selector: the Python value that arrives at the failing line as a traced one, if there is one.
         module: the module of a library that the failing call gets, or the layer that it calls with a batch.
         computed_of: the variables that the failing statement reads, with the expressions that they were computed of.
-        read_by: the statements that read the variable to which the failing one assigns, compound ones without body.
+        read_by: the statements that read the variable to which the failing one assigns, or what a failing condition
+            reads; compound ones without body.
     """
 
     kind: Kind

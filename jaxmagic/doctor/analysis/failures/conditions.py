@@ -14,18 +14,24 @@ from .expression import (
     assigns,
     call,
     expression_of,
+    is_jax,
     loop_of,
     spelled,
     value_named,
     whole_test,
     with_imports,
 )
+from .known_values.known_number import known_number
+from .known_values.size_use import size_use
 from .known_values.static_argument import library_remedy, static_argument, write_static
 from .origin import evidence_of
 from .selection import may_be_traced, may_diverge, rewritten
 
 #: What makes a chained comparison more than comparisons of arrays, each of which is computed once.
 _NOT_TWICE = ast.NamedExpr | ast.Await | ast.List | ast.Tuple | ast.Dict | ast.In | ast.NotIn | ast.Is | ast.IsNot
+
+#: What needs a condition, where the values that it compares may decide sizes as well.
+_OF_SIZES = "max", "min", "if", "while"
 
 #: Statements and expressions with a condition.
 _TESTING = ast.If, ast.While, ast.Assert, ast.IfExp
@@ -125,6 +131,11 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         return write_static(failure, static)
     if failure.library is not None:
         return library_remedy(failure, failing, failure.library), None
+    size = "" if failing is None or use not in _OF_SIZES else size_use(failure, failing)
+    if size:
+        number = static_argument(failure, failing, of_size=True)
+        if use in ("max", "min") or (number is not None and number.certain == "yes"):
+            return known_number(failure, failing, number, size)
     if failure.decides is not None:
         jax = spelled(failure, "jax")
         return note("doctor.write_decided", decides=failure.decides, jax=jax, jnp=jnp, lax=lax), None
@@ -152,7 +163,7 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         gradient = may_diverge(first) or may_diverge(other)
         remedy = note("doctor.write_default", operator=use, first=first, other=other, jnp=jnp, gradient=gradient)
         return remedy, None
-    if use in ("and", "or", "not", "chain") and receiver is not None and not _is_jax(failure, receiver):
+    if use in ("and", "or", "not", "chain") and receiver is not None and not is_jax(failure, receiver):
         name = {"or": "logical_or", "not": "logical_not"}.get(use, "logical_and")
         return note("doctor.write_passed_condition", function=receiver, replacement=f"{jnp}.{name}"), None
     if use in ("and", "or", "not", "chain"):
@@ -207,12 +218,6 @@ def _receiver(failing: Expression) -> str | None:
         if isinstance(each, ast.Call) and failing.node in (*each.args, *(pair.value for pair in each.keywords)):
             return ast.unparse(each.func)
     return None
-
-
-def _is_jax(failure: Failure, function: str) -> bool:
-    """Return whether a function is one of JAX's modules, which compute with traced values."""
-    modules = (spelled(failure, each) for each in ("jax", "jax.numpy", "jax.lax"))
-    return function.partition(".")[0] in modules and "." in function
 
 
 def membership(failure: Failure, failing: Expression) -> str | None:

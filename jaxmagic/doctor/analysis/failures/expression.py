@@ -145,3 +145,9 @@ def value_named(failure: Failure, name: str) -> Value | None:
 def call(function: str, *args: ast.expr) -> ast.Call:
     """Make a call of a function that is given by its text."""
     return ast.Call(func=ast.parse(function, mode="eval").body, args=list(args), keywords=[])
+
+
+def is_jax(failure: Failure, function: str) -> bool:
+    """Return whether a function is one of JAX's modules, which compute with traced values."""
+    modules = (spelled(failure, each) for each in ("jax", "jax.numpy", "jax.lax"))
+    return function.partition(".")[0] in modules and "." in function

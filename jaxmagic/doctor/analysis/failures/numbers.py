@@ -8,9 +8,10 @@ from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import Expression, call, expression_of, spelled, value_named, with_imports
-from .known_values.size_use import SizeUse, size_use
+from .known_values.known_number import known_number
+from .known_values.size_use import size_use
 from .known_values.slices import dynamic_slice
-from .known_values.static_argument import StaticArgument, library_remedy, static_argument, write_static
+from .known_values.static_argument import library_remedy, static_argument, write_static
 from .origin import evidence_of
 from .wrong_arguments.values.formats import formatted
 
@@ -127,7 +128,7 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         return note("doctor.write_in_python"), None
     static = static_argument(failure, failing, of_size=bool(size))
     if size and (need in ("int", "round") or name in ("item", "tolist") or need.startswith("math.")):
-        return _known_number(failure, static, size)
+        return known_number(failure, failing, static, size)
     if failure.library is not None:
         if failure.selector is not None and static is not None and failure.detail not in ("float", "complex"):
             return write_static(failure, static)
@@ -162,13 +163,15 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if name in _LENGTHS:
         return note("doctor.write_sized", function=need, jnp=jnp, argument=_LENGTHS[name]), None
     if need == "range":
-        return note("doctor.write_fori", lax=lax), None
+        return known_number(failure, failing, static, "range")
     if need == "index":
         return _choice(failure, failing, jnp), _indexed(failure, failing)
     if need == "slice":
         update = failing is not None and isinstance(failing.node, ast.Call)  # x.at[i:j].set(y)
-        return note("doctor.write_slice", lax=lax, update=update), None
-    return _known_number(failure, static, "size")
+        if update:
+            return note("doctor.write_slice", lax=lax, update=True), None
+        return known_number(failure, failing, static, "slice")
+    return known_number(failure, failing, static, "size")
 
 
 def _is_known(failure: Failure) -> bool:
@@ -178,21 +181,6 @@ def _is_known(failure: Failure) -> bool:
         return False
     origins = [each.origin for each in failure.values if each.origin is not None]
     return not any(each.arguments and each.line != traced.line for each in origins)
-
-
-def _known_number(failure: Failure, static: StaticArgument | None, size: SizeUse) -> tuple[Note, str | None]:
-    """Return the advice for a number that has to be known during tracing, converted or not."""
-    lax = spelled(failure, "jax.lax")
-    if static is not None and static.certain == "yes":
-        return write_static(failure, static)
-    if size == "range":
-        return note("doctor.write_fori", lax=lax), None
-    if size == "slice":
-        return note("doctor.write_slice", lax=lax), None
-    if static is not None:
-        function = failure.traced.function if failure.traced is not None else ""
-        return note("doctor.write_static_perhaps", argument=static.names[0], function=function), None
-    return note("doctor.write_known_size"), None
 
 
 def _converted(type: str | None, name: str) -> str:

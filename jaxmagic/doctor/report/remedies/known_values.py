@@ -57,6 +57,17 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         f"If {quoted(argument)} is a Python number wherever {quoted(function)} is called, declare it static: "
         f'static_argnames="{quoted(argument)}". Whether it is, is unknown here.'
     ),
+    "write_static_if": lambda argument, type, function, computed: (
+        f"{quoted(argument)} is a Python {type} where {quoted(function)} is called. If "
+        f"{printable(computed) or 'the failing number'} is computed by Python alone, without functions of JAX, "
+        f'declare {quoted(argument)} static, with static_argnames="{quoted(argument)}". The function is then '
+        "compiled once per value."
+    ),
+    "write_static_part": lambda argument, container, function: (
+        f"{quoted(argument)} is a part of {quoted(container)}, and JAX traces all numbers in it. Pass it to "
+        f"{quoted(function)} as an argument of its own, as a Python number, and declare that static; or declare "
+        f"{quoted(container)} static, if it is hashable, such as a tuple or a frozen dataclass of Python numbers."
+    ),
     "write_fori": lambda lax: (
         f"Use {lax}.fori_loop(0, n, body, init), where body(i, carry) returns the next carry. jax.grad needs an n "
         "that is static."

@@ -64,10 +64,13 @@ _COMPUTED = ast.BinOp | ast.UnaryOp | ast.Tuple | ast.List | ast.Starred
 def size_use(failure: Failure, failing: Expression) -> SizeUse:
     """Return what needs the failing number, or what is computed of it, as a number that is known during tracing.
 
-    It may be needed where a variable is read to which the failing statement assigns it.
+    It may be needed where a variable is read to which the failing statement assigns it, or which a failing condition
+    reads.
     """
     use, name = _use(failure, failing.statement, failing.node)
     names = {name} - {""}
+    if isinstance(failing.statement, ast.If | ast.While):
+        names |= {each.id for each in ast.walk(failing.statement.test) if isinstance(each, ast.Name)}
     for each in (statement for text in failure.read_by if names for statement in statements(text)):
         reads = [node for node in ast.walk(each) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
         for node in (node for node in reads if node.id in names and not use):

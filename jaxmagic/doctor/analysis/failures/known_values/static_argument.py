@@ -64,7 +64,7 @@ def _of_sizes(failure: Failure, failing: Expression) -> Iterator[str]:
 
 def _static(failure: Failure, failing: Expression, name: str, of_size: bool) -> StaticArgument | None:
     """Return an argument of which Python computes the failing value, if it may be static."""
-    value, nodes = value_named(failure, name), list(_computed(failure, failing))
+    value, nodes = value_named(failure, name), list(computed(failure, failing))
     used = any(isinstance(each, ast.Name) and each.id == name for each in nodes)
     if name not in failure.parameters or not used or (value is not None and not value.type.endswith("[]")):
         return None
@@ -81,7 +81,7 @@ def _static(failure: Failure, failing: Expression, name: str, of_size: bool) -> 
     return StaticArgument((name,), "yes", passed.type) if _is_plain(passed, of_size) else None
 
 
-def _computed(failure: Failure, failing: Expression) -> Iterator[ast.AST]:
+def computed(failure: Failure, failing: Expression) -> Iterator[ast.AST]:
     """Iterate over the nodes of the failing expression, and of what its variables were computed of."""
     known, waiting = dict(failure.computed_of), [failing.node]
     while waiting:

@@ -33,12 +33,17 @@ def computed_of(place: Place, code: CodeType) -> tuple[tuple[str, str], ...]:
 def read_by(place: Place, code: CodeType) -> tuple[str, ...]:
     """Return the statements that read the variable to which the failing one assigns, and those that read theirs.
 
-    Compound statements have no body. There are none if the function assigns to the variable again.
+    For an ``if`` or a ``while``, these are the statements that read what its condition reads. Compound statements
+    have no body. There are none if the function assigns to the variable again.
     """
     once = {id(each): name for each, name in _once_assigned(place, code)}
-    if place.statement is None or id(place.statement) not in once:
+    if isinstance(place.statement, ast.If | ast.While):
+        names = set(_read(place.statement.test))
+    elif place.statement is not None and id(place.statement) in once:
+        names = {once[id(place.statement)]}
+    else:
         return ()
-    names, found = {once[id(place.statement)]}, list[str]()
+    found = list[str]()
     for each in _statements(place, code):
         if each.lineno > place.statement.lineno and not names.isdisjoint(_read(each)) and len(found) < _MOST:
             found.append(ast.unparse(each))

@@ -1,0 +1,122 @@
+"""A number that has to be known during tracing, in a condition, through a function, or as a part of an argument."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from failing_cells import Cell
+
+SOURCE = """
+import typing
+class Sizes(typing.NamedTuple):
+    rows: int
+    columns: int
+def half(n):
+    return n // 2
+@jax.jit
+def f(x, n):
+{steps}
+    return x
+result = f(jnp.arange(6.0), {n})
+"""
+
+
+def failed(*steps: str, n: str = "4") -> Cell:
+    return Cell(SOURCE.format(steps="\n".join(f"    {each}" for each in steps), n=n))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ("m = max(n, 2)  # here", "x = x[:m]"),
+        ("x = x[: min(n, 3)]  # here",),
+        ("if n > 0:  # here", "    x = x[:n]"),
+        ("if n > 2:  # here", "    x = jnp.zeros(n)", "else:", "    x = jnp.zeros(2)"),
+    ],
+)
+def test_what_decides_a_size_besides_is_made_static(steps: tuple[str, ...]) -> None:
+    cell = failed(*steps)
+    assert cell.finding.line == cell.here
+    assert "n is a Python int where f is called: declare it static." in cell.said
+    assert cell.finding.code is not None
+    again = cell.rewritten(cell.finding.code)
+    assert again.error is None
+    assert cell.fallback is not None
+    np.testing.assert_allclose(again.names["result"], eval(cell.fallback, cell.names))
+
+
+@pytest.mark.parametrize(
+    ("steps", "remedy"),
+    [
+        (("m = max(n, 2)  # here", "x = x * m"), "m = jnp.maximum(n, 2)"),
+        (("if x.sum() > 0:  # here", "    x = x[:3]"), "jnp.where(condition, a, b)"),
+        (("if n > 2:  # here", "    x = x * n"), "jnp.where(condition, a, b)"),
+    ],
+)
+def test_what_decides_no_size_stays_an_array(steps: tuple[str, ...], remedy: str) -> None:
+    cell = failed(*steps, n="4.0")
+    assert remedy in cell.said or remedy in (cell.finding.code or "")
+    assert "static" not in cell.said
+
+
+def test_an_array_that_decides_a_size_is_not_replaced_by_another_array() -> None:
+    cell = failed("m = max(n, 2)  # here", "x = x[:m]", n="jnp.int32(4)")
+    assert "maximum" not in cell.said
+    assert "keep the whole array and mask it" in cell.said
+
+
+@pytest.mark.parametrize(
+    ("steps", "computed"),
+    [
+        (("x = jnp.zeros(half(n))  # here",), "half(n)"),
+        (("m = x.size + half(n)", "x = x[:m]  # here"), "half(n)"),
+        (("m = half(n)", "for i in range(m): x = x + i  # here"), "half(n)"),
+    ],
+)
+def test_a_number_that_a_function_of_the_user_computes(steps: tuple[str, ...], computed: str) -> None:
+    cell = failed(*steps)
+    assert cell.finding.line == cell.here
+    assert f"If {computed} is computed by Python alone, without functions of JAX, declare n static" in cell.said
+    assert Cell(cell.source.replace("@jax.jit", '@functools.partial(jax.jit, static_argnames="n")')).error is None
+
+
+def test_a_number_that_is_used_in_a_function_that_is_called() -> None:
+    cell = Cell("""
+        def pad(x, n): return jnp.zeros(n).at[:6].set(x)  # here
+        @jax.jit
+        def f(x, n):
+            return pad(x, n + 3)
+        f(jnp.arange(6.0), 4)
+    """)
+    assert cell.finding.line == cell.here
+    assert "If the failing number is computed by Python alone, without functions of JAX, declare n" in cell.said
+
+
+@pytest.mark.parametrize("line", ["x = jnp.zeros(jnp.floor_divide(n, 2))", "x = jnp.zeros(half(jnp.abs(n)))"])
+def test_what_jax_computes_is_not_made_known_by_static_arguments(line: str) -> None:
+    cell = failed(f"{line}  # here")
+    assert cell.finding.line == cell.here
+    assert "declare" not in cell.said
+
+
+@pytest.mark.parametrize(
+    ("steps", "n", "part"),
+    [
+        (("x = x[: n['rows']]  # here",), "{'rows': 3}", "n['rows']"),
+        (("rows = n['rows']", "x = x[:rows]  # here"), "{'rows': 3}", "n['rows']"),
+        (("x = jnp.zeros((n.rows, n.columns))  # here",), "Sizes(2, 3)", "n.rows"),
+        (("x = x.reshape(n[0], n[1])  # here",), "(2, 3)", "n[0]"),
+        (("for i in range(n.rows + 1): x = x + i  # here",), "Sizes(2, 3)", "n.rows"),
+    ],
+)
+def test_a_number_in_a_container_is_passed_on_its_own(steps: tuple[str, ...], n: str, part: str) -> None:
+    cell = failed(*steps, n=n)
+    assert cell.finding.line == cell.here
+    assert f"{part} is a part of n, and JAX traces all numbers in it. Pass it to f as an argument" in cell.said
+
+
+@pytest.mark.parametrize("size", ["n['rows'][0]", "jnp.argmax(n['rows'])", "n['rows'].sum()"])
+def test_an_array_in_a_container_is_no_number(size: str) -> None:
+    cell = failed(f"x = x[:{size}]  # here", n="{'rows': jnp.array([1, 2])}")
+    assert cell.finding.line == cell.here
+    assert "is a part of" not in cell.said
