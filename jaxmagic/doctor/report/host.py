@@ -262,9 +262,10 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Do more in one call: put the code that calls {printable(function)} again and again into the jitted "
         "function as well, as far as jit can compile it."
     ),
-    "dispatch_bound_vmap": lambda function: (
-        f"No call needs the result of another: make one call of jax.jit(jax.vmap({printable(function)})) with the "
-        "arguments stacked, and make this function once."
+    "dispatch_bound_vmap": lambda function, axes="": (
+        "No call needs the result of another: make one call of "
+        f"jax.jit(jax.vmap({printable(function)}{axes and f', in_axes={axes}'})) with "
+        f"{'the arguments that vary' if axes else 'the arguments'} stacked, and make this function once."
     ),
     "input_bound": lambda loading_ns: f"Loading data takes {units.time(loading_ns)} per run on the calling thread.",
     "input_bound_samples": lambda samples: f"Estimated from {samples} samples of the line that the host was at.",

@@ -17,7 +17,7 @@ from ..rewriting.loops.loop_end import calling_loop
 from ..rewriting.syntax import with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import LEAST_NS, host_time, jitted_calls, matters, programs_named
-from .independence import is_independent
+from .independence import is_independent, mapped_axes
 from .syntax import around, loop_around, site_of, tree_of
 
 #: Fewer calls per run are no finding.
@@ -86,7 +86,8 @@ def _advice(function: str, line: Frame | None, evidence: Evidence) -> _Advice:
     if around_it.end != "count":
         return _Advice(note("doctor.dispatch_bound_until", function=function, end=around_it.end), None)
     if is_independent(line, function) and not _gives_an_object(line, evidence):
-        return _Advice(note("doctor.dispatch_bound_vmap", function=function), _mapped(line, function))
+        axes = mapped_axes(line, function)
+        return _Advice(note("doctor.dispatch_bound_vmap", function=function, axes=axes), _mapped(line, function))
     at, called, loop = around_it.line, around_it.called, around_it.loop
     known = {} if loop is None else caveats_of_loop(loop, at, called, evidence)
     return _Advice(note("doctor.dispatch_bound_scan", function=function, **known), _scanned(line, function))

@@ -32,6 +32,41 @@ def is_independent(line: Frame, function: str) -> bool:
     return not derived & {name for each in (call, loop.iter) for name in names_read(each)}
 
 
+def mapped_axes(line: Frame, function: str) -> str:
+    """Return the ``in_axes`` of ``jax.vmap`` for the calls at a line, such as ``"(None, 0)"``.
+
+    An argument is the same in all calls if it reads nothing that the loop or the lambda around them assigns, and
+    calls nothing. The axes are empty if all arguments vary, and if they cannot be written.
+    """
+    nodes = around(line)
+    calls = [call for node in nodes[-1:] for call in calls_of(function, node, line)]
+    if len(calls) != 1 or calls[0].keywords or any(isinstance(each, ast.Starred) for each in calls[0].args):
+        return ""
+    (call,) = calls
+    scopes = [each for each in ast.walk(nodes[-1]) if isinstance(each, _BINDING) and _has(each, call)]
+    loop = loop_around(line)
+    stored = {
+        each.id if isinstance(each, ast.Name) else each.arg
+        for scope in (*scopes, *([] if loop is None else [loop]))
+        for each in ast.walk(scope)
+        if isinstance(each, ast.arg) or (isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+    }
+    axes = ["0" if _varies(each, stored) else "None" for each in call.args]
+    return f"({', '.join(axes)})" if {"0", "None"} <= set(axes) else ""
+
+
+#: Expressions that assign variables anew for each call inside of them.
+_BINDING = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.Lambda
+
+
+def _has(node: ast.AST, call: ast.Call) -> bool:
+    return any(each is call for each in ast.walk(node))
+
+
+def _varies(argument: ast.expr, stored: set[str]) -> bool:
+    return bool(names_read(argument) & stored) or any(isinstance(each, ast.Call) for each in ast.walk(argument))
+
+
 def _is_elementwise(node: ast.AST, call: ast.Call) -> bool:
     """Return whether a node is a comprehension, or a call of ``map`` or ``vectorize``, that makes the call."""
     if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
@@ -46,4 +81,4 @@ def _is_in(call: ast.Call, body: ast.expr) -> bool:
     """Return whether an expression makes a call, whose arguments do not depend on what becomes of its result."""
     changed = {each.target.id for each in ast.walk(body) if isinstance(each, ast.NamedExpr)}
     changed |= given_with(body, {call})
-    return any(each is call for each in ast.walk(body)) and not changed & names_read(call)
+    return _has(body, call) and not changed & names_read(call)

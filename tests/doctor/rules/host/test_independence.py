@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jaxmagic.doctor.rules.host.independence import is_independent
+from jaxmagic.doctor.rules.host.independence import is_independent, mapped_axes
 from jaxmagic.records.call_stack import Frame
 
 
@@ -39,3 +39,24 @@ def test_calls_that_need_an_earlier_result_are_not_independent(tmp_path: Path, l
     path = tmp_path / "calls.py"
     path.write_text(f"{line}\n")
     assert is_independent(Frame(function="train", file=str(path), line=1), "f") is independent
+
+
+@pytest.mark.parametrize(
+    ("code", "axes"),
+    [
+        ("out = [f(w, r) for r in rows]", "(None, 0)"),
+        ("out = [f(rows[i], w, i) for i in range(9)]", "(0, None, 0)"),
+        ("out = list(map(lambda r: f(w, r), rows))", "(None, 0)"),
+        ("for r in rows: out.append(f(w, 2.0, r))", "(None, None, 0)"),
+        ("out = [f(w, load(path)) for path in paths]", "(None, 0)"),
+        ("out = [f(w, load()) for _ in range(9)]", "(None, 0)"),
+        ("out = [[f(w, r, c) for c in columns] for r in rows]", "(None, 0, 0)"),
+        ("out = [f(r) for r in rows]", ""),
+        ("out = [f(w, x=r) for r in rows]", ""),
+        ("out = [f(w, *r) for r in rows]", ""),
+    ],
+)
+def test_what_is_the_same_in_all_calls_is_not_mapped(tmp_path: Path, code: str, axes: str) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(code)
+    assert mapped_axes(Frame(function="train", file=str(path), line=1), "f") == axes
