@@ -107,9 +107,9 @@ NOTES: dict[str, Callable[..., str]] = {
     "mended_runs": lambda without, mended: (
         f"To try it, the function ran {_times(without)} without jit, and {_times(mended)} with the remedy."
     ),
-    "not_mended": lambda: _not(
-        "the remedy could not be applied mechanically to this function, so it was not compared with the call "
-        "without jit"
+    "not_mended": lambda code=True: _not(
+        f"{'the code could not be put into a copy of the function' if code else 'the advice has no code to try'}, so "
+        "nothing was compared with the call without jit"
     ),
     "not_mended_failed": lambda error: f"Tried, and failed: {printable(error)}.",
     "no_fallback": lambda: _not("no call without jit is known to compare the remedy with"),

@@ -182,21 +182,21 @@ def _mended(
     leading = plain[0][: len(plain[0]) - len(site.node.args)]
     remedy = "" if finding.remedy is None else finding.remedy.kind.removeprefix("doctor.")
     if finding.code is None:
-        raise NotTried(note("doctor.not_mended"))
+        raise NotTried(note("doctor.not_mended", code=False))
     if remedy == "write_tuple":
         call = _only_call(finding.code, site.call.function)
         if call is None:
-            raise NotTried(note("doctor.not_mended"))
+            raise NotTried(note("doctor.not_mended", code=True))
         given = _arguments(call, site.frame)
         return site.jitted, (given[0] if leading == [] else [*leading, *given[0]], given[1])
     given = _arguments(site.node, site.frame)
     given = [*leading, *given[0]], given[1]
     static = list(site.call.static)
     if remedy == "write_static" and finding.remedy is not None:
-        static.append(str(finding.remedy.facts["argument"]))
+        static += str(finding.remedy.facts["argument"]).split(", ")
         return jax.jit(function, static_argnames=static), given
     if not failure.own or failure.traced is None or failure.traced.transform != "jit":
-        raise NotTried(note("doctor.not_mended"))
+        raise NotTried(note("doctor.not_mended", code=True))
     new = _with_statement(function, site.failed, finding.code)
     return jax.jit(new, static_argnames=static or None), given
 
@@ -213,14 +213,14 @@ def _parsed(code: str) -> ast.Module:
     try:
         return ast.parse(code)
     except SyntaxError:
-        raise NotTried(note("doctor.not_mended")) from None
+        raise NotTried(note("doctor.not_mended", code=True)) from None
 
 
 def _with_statement(function: FunctionType, failed: Place, code: str) -> FunctionType:
     """Return a copy of a function with other code in place of the statement that failed."""
     home = definition(failed.tree, function.__name__, function.__code__.co_firstlineno)
     if home is None or failed.statement is None or all(each is not failed.statement for each in ast.walk(home)):
-        raise NotTried(note("doctor.not_mended"))
+        raise NotTried(note("doctor.not_mended", code=True))
     new = _Replaced(failed.statement, _parsed(code).body).visit(home)
     new.decorator_list = []
     new.args.defaults = [ast.Constant(None) for _ in new.args.defaults]  # those of the original are passed on

@@ -59,6 +59,12 @@ MENDED = {
             return x
         f(jnp.ones(3), 3)
     """,
+    "two sizes that become static": """
+        @jax.jit
+        def f(x, first, last):
+            return x[first:last]  # here
+        f(jnp.arange(6.0), 1, 3)
+    """,
     "a list of static sizes": """
         def f(x, sizes):
             return x.reshape(sizes)
