@@ -25,6 +25,9 @@ Kind = Literal[
     "no axis",  # an operand of a matrix product has no axis
     "einsum",  # a label of einsum() stands for axes of different sizes
     "einsum axes",  # a subscript of einsum() has more or fewer labels than its operand has axes
+    "square",  # a matrix has to be square
+    "core sizes",  # axes that share a letter in the signature of a vectorized function have different sizes
+    "ragged",  # lists of different lengths are to become an array
     "broadcast",  # shapes do not broadcast to each other
     "broadcast to",  # a shape does not broadcast to the one that is asked for
     "joined",  # shapes do not fit in concatenate()

@@ -132,9 +132,23 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
     "error_square": lambda function, shape: (
         f"{quoted(function)} needs square matrices, but gets an array of shape {shape}."
     ),
-    "write_square": lambda jnp: (
-        f"Correct the line that made it. For the factor of a covariance, decompose x.T @ x; {jnp}.linalg.qr takes "
-        "any matrix."
+    "write_square": lambda jnp, inverts=False: (
+        f"Correct the line that made it. {jnp}.linalg.pinv and {jnp}.linalg.lstsq take any matrix."
+        if inverts
+        else f"Correct the line that made it. For the factor of a covariance, decompose x.T @ x; {jnp}.linalg.qr "
+        "takes any matrix."
+    ),
+    "error_core_sizes": lambda operands, letter, sizes, signature: (
+        f"{f'{printable(operands)} do not fit' if operands else 'The arguments do not fit'}: {quoted(letter)} in the "
+        f"signature {quoted(signature)} is {sizes}."
+    ),
+    "write_core_sizes": lambda: (
+        "Axes with the same letter must have the same size; those before them are for a batch, and broadcast."
+    ),
+    "error_ragged": lambda: "A list holds lists of different lengths, which form no array.",
+    "write_ragged": lambda jnp: (
+        f"Pad them to one length, such as {jnp}.array([row + [0] * (n - len(row)) for row in rows]), and keep the "
+        "lengths or a mask beside it. Under jit, a list or a dictionary of arrays works as it is: it is a pytree."
     ),
     "error_broadcast": _broadcast,
     "error_broadcast_to": _broadcast_to,

@@ -9,12 +9,13 @@ from ....record.failure import Failure
 from ....record.failure_kind import Kind
 from . import meshes, modules
 from .explained import Explained, Rule
-from .shapes import broadcasting, convolutions, indexing, products
+from .shapes import broadcasting, convolutions, indexing, matrices, products
 from .transforms import control_flow, custom_rules, derivatives, mapped, options, signatures
 from .values import attributes, formats, keys, mixed_dtypes, non_arrays, python_values, updates
 
 _RULES: tuple[Rule, ...] = (
     *products.RULES,
+    *matrices.RULES,
     *broadcasting.RULES,
     *indexing.RULES,
     *convolutions.RULES,

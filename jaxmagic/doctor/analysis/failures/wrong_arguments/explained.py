@@ -19,7 +19,7 @@ SHAPES = r"\([\d, ()]*\)"
 # fmt: off
 _OF_ELEMENTS = (
     "product", "batch", "einsum", "einsum axes", "broadcast", "broadcast to", "joined", "stacked", "reshaped", "axis",
-    "index count", "mask shape", "slice size", "conv rank",
+    "index count", "mask shape", "slice size", "conv rank", "square", "core sizes",
 )
 # fmt: on
 

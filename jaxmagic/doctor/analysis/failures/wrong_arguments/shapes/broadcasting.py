@@ -22,6 +22,7 @@ from ..operands import (
     with_shapes,
     written,
 )
+from .matrices import square
 
 #: Functions that join arrays along the axis that they are given.
 _WITH_AXIS = "concatenate", "concat", "append"
@@ -29,14 +30,17 @@ _WITH_AXIS = "concatenate", "concat", "append"
 #: Functions that stack the arrays in a list.
 _OF_LISTS = "array", "asarray"
 
+#: Functions that average a matrix and its transpose first, before JAX 0.12.
+_SYMMETRIC = "cholesky", "eigh", "eigvalsh"
+
 
 def explain_broadcast(failure: Failure) -> Explained:
     """Explain operands that do not broadcast to each other."""
     shapes = shapes_in(fact(failure, "shapes"))
     texts = with_shapes(failure, shapes)
     axis, sizes = _differing(shapes)
-    if not texts and _called(failure).endswith("cholesky"):  # which averages the matrix and its transpose first
-        return _square(failure, shapes[0])
+    if not texts and _called(failure).endswith(_SYMMETRIC):
+        return square(failure, _called(failure), shapes[0])
     found = note(
         "doctor.error_broadcast",
         operands=listed(texts or [], shapes),
@@ -45,11 +49,6 @@ def explain_broadcast(failure: Failure) -> Explained:
         sizes=" and ".join(map(str, sizes)),
     )
     return Explained(found, _fitting(failure, shapes, texts) or note("doctor.write_broadcast"))
-
-
-def _square(failure: Failure, shape: Shape) -> Explained:
-    found = note("doctor.error_square", function=_called(failure), shape=written(shape))
-    return Explained(found, note("doctor.write_square", jnp=spelled(failure, "jax.numpy")))
 
 
 def _differing(shapes: list[Shape]) -> tuple[int, list[int]]:

@@ -1,0 +1,47 @@
+"""Matrices that are not square, sizes that do not fit a signature, and lists of different lengths."""
+
+from __future__ import annotations
+
+import pytest
+from failing_cells import Cell
+
+
+@pytest.mark.parametrize(
+    ("call", "function"),
+    [
+        ("jnp.linalg.inv(a)", "jnp.linalg.inv"),
+        ("jnp.linalg.det(a)", "jnp.linalg.det"),
+        ("jnp.linalg.slogdet(a)", "jnp.linalg.slogdet"),
+        ("jnp.linalg.eigh(a)", "jnp.linalg.eigh"),
+        ("jax.jit(jnp.linalg.inv)(a)", "jax.jit(jnp.linalg.inv)"),
+    ],
+)
+def test_a_matrix_that_is_not_square(call: str, function: str) -> None:
+    cell = Cell(f"a = jnp.ones((3, 4))\n{call}  # here")
+    assert cell.finding.line == cell.here
+    first, remedy = cell.said.splitlines()[0], cell.said.splitlines()[-1]
+    assert first.startswith(f"{function} needs square matrices, but gets an array of shape (3, 4)")
+    assert ("pinv" in remedy) == call.startswith("jnp.linalg.inv")
+
+
+def test_sizes_that_share_a_letter_in_a_signature() -> None:
+    cell = Cell("a, b = jnp.eye(3), jnp.ones(4)\njnp.linalg.solve(a, b)  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.splitlines()[0].startswith("a (3, 3) and b (4,) do not fit: m in the signature (m,m),(m)")
+
+
+def test_sizes_of_a_function_that_the_user_vectorized() -> None:
+    cell = Cell("""
+        dot = jnp.vectorize(jnp.dot, signature="(n),(n)->()")
+        x, y = jnp.ones((5, 3)), jnp.ones(4)
+        dot(x, y)  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert cell.said.splitlines()[0] == ("x (5, 3) and y (4,) do not fit: n in the signature (n),(n)->() is 4 and 3.")
+
+
+@pytest.mark.parametrize("call", ["jnp.array(rows)", "jnp.asarray([[1.0, 2.0], [3.0]])", "jnp.array([rows, rows])"])
+def test_lists_of_different_lengths(call: str) -> None:
+    cell = Cell(f"rows = [[1, 2], [3]]\n{call}  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("A list holds lists of different lengths, which form no array.")
