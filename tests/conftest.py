@@ -42,6 +42,7 @@ from shells import Session, open_shell
 
 import jaxmagic
 from jaxmagic.errors import LaunchError
+from jaxmagic.memory_use.capture.imported import is_users_module
 from jaxmagic.records.note import Note
 from jaxmagic.runtime.private_api import MISS_LOGGERS, _explaining_place
 from jaxmagic.timing.capture import waits
@@ -113,12 +114,22 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def no_modules_of_tests(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search for the holders of an array reads the user's modules: here these would be all tests, with pytest.
 
-    That takes longer with every test there is, and the search has a limit. Its own tests do without one.
+    That takes longer with every test there is, and the search has a limit. Its own tests have the module that they
+    are in.
     """
-    if request.path.name != "test_holders.py":
-        monkeypatch.setattr("jaxmagic.memory_use.capture.object_graph.is_users_module", lambda _: False)
-        monkeypatch.setattr("jaxmagic.memory_use.capture.imported.is_users_module", lambda _: False)
-        monkeypatch.setattr("jaxmagic.memory_use.capture.imported._last", {})
+    own = str(request.path) if request.path.name == "test_holders.py" else None
+
+    def is_own(held: dict[str, Any]) -> bool:
+        file = held.get("__file__")
+        return own is not None and is_users_module(held) and (file == own or not str(file).startswith(_TESTS))
+
+    monkeypatch.setattr("jaxmagic.memory_use.capture.object_graph.is_users_module", is_own)
+    monkeypatch.setattr("jaxmagic.memory_use.capture.imported.is_users_module", is_own)
+    monkeypatch.setattr("jaxmagic.memory_use.capture.imported._last", {})
+
+
+#: The folder of the tests.
+_TESTS = str(Path(__file__).parent)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -39,8 +39,8 @@ from jaxmagic.timing.capture.wait_points import wait_points
 #: Whether every line is tried, as `make interrupts` does.
 ALL = bool(os.environ.get("JAXMAGIC_ALL_INTERRUPTS"))
 
-#: For CI, and on further versions, a third of the lines is enough: suites interrupt at each.
-_PART = 3 if os.environ.get("JAXMAGIC_FEW_INTERRUPTS") else 1
+#: For CI, and on further versions, a sixth of the lines is enough: suites interrupt at each.
+_PART = 6 if os.environ.get("JAXMAGIC_FEW_INTERRUPTS") else 1
 
 _HOME = str(Path(jaxmagic.__file__).parent)
 
