@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..charts.curves import Band, Curves, Mark, Series
 from ..records.names import truncated
-from .axis import Axis, title
+from .axis import title
 from .colours import GREY, hue
 from .plot import MOST_IN_TITLE, WIDTH, Plot, below, formatted, lay_out, legend
 from .svg import FAINT, FONT_SIZE, Drawing, width_of
@@ -73,34 +73,39 @@ def _labels(plot: Plot, series: Sequence[Series]) -> None:
     points = [point for each in series if each.points for point in zip(each.x, each.y, strict=True)]
     dots = [(plot.x.at(x), plot.y.at(y)) for x, y in points if x is not None and y is not None]
     wanted = [(plot.x.at(x), plot.y.at(y), width_of(text) / 2) for x, y, text in labels]
-    for (x, y, text), place in zip(labels, label_places(wanted, dots, plot.x, plot.y), strict=True):
+    down = plot.y.end + 9, plot.y.start - 3  # beside the ticks of the vertical axis, and perhaps beyond the other end
+    places = label_places(wanted, dots, (plot.x.start, WIDTH), down)
+    for (x, y, text), place in zip(labels, places, strict=True):
         plot.label(x, y, text, place)
 
 
 def label_places(
-    wanted: Sequence[tuple[float, float, float]], dots: Sequence[tuple[float, float]], x: Axis, y: Axis
+    wanted: Sequence[tuple[float, float, float]],
+    dots: Sequence[tuple[float, float]],
+    across: tuple[float, float],
+    down: tuple[float, float],
 ) -> list[tuple[float, float] | None]:
     """Place each label above, below, right or left of its point, where it covers no point and no other label.
 
     Args:
         wanted: the position of the point of each label in pixels, and half the width of the label.
         dots: the positions of all points.
-        x: the horizontal axis; a label is beside the ticks of the vertical one, and may end beyond the other end.
-        y: the vertical axis.
+        across: where labels begin and end.
+        down: the highest and the lowest baseline.
 
     Returns:
         The middle and the baseline of each label; ``None`` where there is no room.
     """
     places: list[tuple[float, float] | None] = []
-    taken = [(across, down + 4, 3.0) for across, down in dots]
-    for across, down, half in wanted:
+    taken = [(x, y + 4, 3.0) for x, y in dots]
+    for x, y, half in wanted:
         beside = half + 7
         spots = ((0.0, -7.0), (0.0, 15.0), (beside, 4.0), (-beside, 4.0))
-        ways = [(min(max(across + right, x.start + half), WIDTH - half), down + lower) for right, lower in spots]
+        ways = [(min(max(x + right, across[0] + half), across[1] - half), y + lower) for right, lower in spots]
         free = (
             (middle, line)
             for middle, line in ways
-            if y.end + 9 <= line <= y.start - 3
+            if down[0] <= line <= down[1]
             and all(abs(middle - at) >= half + other or abs(line - row) >= FONT_SIZE for at, row, other in taken)
         )
         place = next(free, None)

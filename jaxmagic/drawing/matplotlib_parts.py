@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import ceil
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis, XAxis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 
 from ..charts.curves import Mark, Series, Values
 from ..charts.scale import Scale
@@ -18,6 +19,7 @@ from ..records.names import shortened, truncated
 from ..terminal import printable
 from .axis import ticks, title
 from .colours import GREY, INK, hue
+from .curves_to_svg import label_places
 from .plot import formatted
 
 #: The font size in points, legible in a figure as wide as a page, and the number of characters in its line.
@@ -95,6 +97,31 @@ def make_plain(drawn: Figure) -> None:
         text.set_parse_math(False)
         text.set_usetex(False)
         text.set_fontsize(_POINTS)
+
+
+def place_labels(drawn: Figure) -> None:
+    """Move the labels of points to where they cover nothing, and hide those for which there is no room."""
+    labelled = {axes: [each for each in axes.texts if isinstance(each, Annotation)] for axes in drawn.axes}
+    if not any(labelled.values()):
+        return
+    drawn.draw_without_rendering()  # for the sizes of axes and texts
+    to_points = 72 / drawn.dpi
+    for axes, texts in labelled.items():
+        points = [np.asarray(line.get_xydata()) for line in axes.lines if line.get_marker() == "o"]
+        pixels = axes.transData.transform(np.concatenate([*points, [each.xy for each in texts]]))
+        places = [(x * to_points, -y * to_points) for x, y in pixels]  # downwards, as in other media
+        halves = [each.get_window_extent().width * to_points / 2 for each in texts]
+        dots, labelled_dots = places[: -len(texts)], places[-len(texts) :]
+        wanted = [(x, y, half) for (x, y), half in zip(labelled_dots, halves, strict=True)]
+        box = axes.get_window_extent()
+        across, down = (
+            (box.x0 * to_points, box.x1 * to_points),
+            (_POINTS - box.y1 * to_points, -box.y0 * to_points - 3),
+        )
+        for each, (x, y), place in zip(texts, labelled_dots, label_places(wanted, dots, across, down), strict=True):
+            each.set_visible(place is not None)
+            if place is not None:
+                each.xyann = place[0] - x, y - place[1]
 
 
 def make_clear(drawn: Figure) -> None:

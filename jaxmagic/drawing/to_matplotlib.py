@@ -38,6 +38,7 @@ from .matplotlib_parts import (
     make_plain,
     name_rows,
     patches,
+    place_labels,
     set_scale,
 )
 from .plot import names_of
@@ -64,6 +65,7 @@ def figure(chart: Chart) -> Figure:
     FigureCanvasAgg(drawn)
     _draw(chart, drawn)
     make_plain(drawn)
+    place_labels(drawn)
     return drawn
 
 
@@ -158,7 +160,8 @@ def _curves(chart: Curves, axes: Axes) -> list[Line2D | Patch]:
     ]
     for each in chart.series:
         for x, y, text in each.labels:
-            axes.annotate(label(text), (x, y), (0, 4), textcoords="offset points", ha="center")
+            named = axes.annotate(label(text), (x, y), (0, 4), textcoords="offset points", ha="center")
+            named.set_in_layout(False)
     handles += [draw_mark(axes, chart.x, each) for each in chart.marks]
     for band in chart.bands:
         axes.axvspan(band.low, band.high, color=GREY, alpha=0.3, linewidth=0.5)

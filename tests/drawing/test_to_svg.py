@@ -367,7 +367,7 @@ def test_labels_cover_neither_each_other_nor_a_point(points: list[tuple[float, f
     dots = [(x.at(across), y.at(up)) for across, up, _ in points]
     halves = [width_of(text) / 2 for _, _, text in points]
     wanted = [(*dot, half) for dot, half in zip(dots, halves, strict=True)]
-    places = label_places(wanted, dots, x, y)
+    places = label_places(wanted, dots, (x.start, WIDTH), (y.end + 9, y.start - 3))
     boxes = [
         (place[0] - half, place[0] + half, place[1] - 8, place[1] + 2)
         for place, half in zip(places, halves, strict=True)
