@@ -104,6 +104,10 @@ NOTES: dict[str, Callable[..., str]] = {
     "mended": lambda function, code: (
         f"Tried with the remedy in {printable(function)} under jit, and with the call without jit: {printable(code)}"
     ),
+    "mended_arrays": lambda: (
+        "The outputs are compared with those of the call without jit for arrays: Python computes with floats of 64 "
+        "bits."
+    ),
     "mended_runs": lambda without, mended: (
         f"To try it, the function ran {_times(without)} without jit, and {_times(mended)} with the remedy."
     ),

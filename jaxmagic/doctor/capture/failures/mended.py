@@ -75,18 +75,26 @@ def _compared(error: BaseException, failure: Failure, finding: RuleFinding, budg
     mended, given = _mended(failure, finding, site, function, plain)
     with RandomGenerators(variables).kept():
         _ran_once(lambda: function(*plain[0], **plain[1]), effects)
+        expected = _with_arrays(function, plain)
         found = measured(
             Run(lambda: function(*plain[0], **plain[1])),
             Run(lambda: mended(*given[0], **given[1])),
             budget_ns=min(budget_ns // 2, _LONGEST_NS),
             deadline_ns=clock() + budget_ns,
             clock=clock,
+            expected=expected,
         ).verified
-    about = note("doctor.mended", function=site.call.function, code=unjitted)
+    about = [note("doctor.mended", function=site.call.function, code=unjitted)]
+    about += [] if expected is None else [note("doctor.mended_arrays")]
     notes = tuple(each for each in found.notes if each.kind != "doctor.tried_runs")
     runs = [each.facts for each in found.notes if each.kind == "doctor.tried_runs"]
     counted = [
-        note("doctor.mended_runs", without=int(each["before_runs"]) + 1, mended=each["after_runs"]) for each in runs
+        note(
+            "doctor.mended_runs",
+            without=int(each["before_runs"]) + (1 if expected is None else 2),
+            mended=each["after_runs"],
+        )
+        for each in runs
     ]
     return Verified(
         before_ns=found.before_ns,
@@ -95,7 +103,7 @@ def _compared(error: BaseException, failure: Failure, finding: RuleFinding, budg
         low=found.low,
         high=found.high,
         outputs_agree=found.outputs_agree,
-        notes=(about, *notes, *counted),
+        notes=(*about, *notes, *counted),
     )
 
 
@@ -111,6 +119,25 @@ def _ran_once(call: Callable[[], Any], effects: Effects) -> None:
     changed = effects.changed()
     if changed:
         raise NotTried(note("doctor.fallback_changes", name=changed[0].path))
+
+
+def _with_arrays(function: FunctionType, plain: _Arguments) -> Any:
+    """Return what the function returns without jit for arrays in place of Python's floats; ``None`` without any.
+
+    Python computes with 64 bits, and JAX under jit with the bits of its arrays. It is ``None`` as well if that fails.
+    """
+    import jax
+
+    if not any(is_exactly(each, float, complex) for each in jax.tree.leaves(plain)):
+        return None
+    args, kwargs = jax.tree.map(
+        lambda each: jax.numpy.asarray(each) if is_exactly(each, float, complex) else each, plain
+    )
+    try:
+        with silenced():
+            return function(*args, **kwargs)
+    except Exception:
+        return None
 
 
 def _site(error: BaseException, failure: Failure) -> _Site | None:

@@ -93,7 +93,9 @@ class _Counted:
         return value
 
 
-def measured(before: Run, after: Run, *, budget_ns: int, deadline_ns: int, clock: Clock) -> Measured:
+def measured(
+    before: Run, after: Run, *, budget_ns: int, deadline_ns: int, clock: Clock, expected: Any = None
+) -> Measured:
     """Measure two runs in turns.
 
     Args:
@@ -102,6 +104,7 @@ def measured(before: Run, after: Run, *, budget_ns: int, deadline_ns: int, clock
         budget_ns: how long to measure both, without their first runs.
         deadline_ns: when no other run begins.
         clock: the clock of the deadline, in nanoseconds.
+        expected: the outputs to compare with, if they are not those of the original.
 
     Returns:
         The record, which has nothing but notes if there was not enough time, the user interrupted, or a run failed.
@@ -138,7 +141,7 @@ def measured(before: Run, after: Run, *, budget_ns: int, deadline_ns: int, clock
         return Measured(Verified(notes=(why, runs)), interrupted)
     versus = comparison[_AFTER]
     times = {label: median(comparison.candidate(label).latency.calls_ns) for label in counted}
-    agree, notes = _agree(counted)
+    agree, notes = _agree(counted, expected)
     ratio = versus.ratio
     verified = Verified(
         before_ns=times[_BEFORE],
@@ -157,10 +160,10 @@ def failure(error: Exception) -> Note:
     return note("doctor.not_tried_failed", error=briefly(error))
 
 
-def _agree(counted: dict[str, _Counted]) -> tuple[bool | None, list[Note]]:
+def _agree(counted: dict[str, _Counted], expected: Any) -> tuple[bool | None, list[Note]]:
     """Return whether the outputs agree; ``None`` if there are none, or if those of the original vary."""
-    kept = counted[_BEFORE].last, counted[_BEFORE].first, counted[_AFTER].last
-    original, first, after = map(_comparable, kept)
+    of_original = (counted[_BEFORE].last, counted[_BEFORE].first) if expected is None else (expected, expected)
+    original, first, after = map(_comparable, (*of_original, counted[_AFTER].last))
     if not _leaves(original):
         return None, [note("doctor.no_outputs")]
     check = check_output(after, original, "allclose")

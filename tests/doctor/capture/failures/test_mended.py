@@ -212,3 +212,34 @@ def test_nothing_runs_unasked() -> None:
 def test_wrong_budgets() -> None:
     with pytest.raises(ValueError, match="budget_s"):
         jaxmagic.explain_error(ValueError(), verify=True, budget_s=0)
+
+
+def test_outputs_are_compared_with_those_of_the_precision_that_jax_has() -> None:
+    verified = tried("""
+        @jax.jit
+        def f(x):
+            y = x * 100000.1
+            if y > 0:  # here
+                y = y - 10000.0
+            else:
+                y = -y
+            return y
+        f(0.1)
+    """)
+    assert verified.outputs_agree
+    assert "mended_arrays" in kinds(verified)
+
+
+def test_outputs_of_floats_may_differ_for_another_reason() -> None:
+    verified = tried("""
+        @jax.jit
+        def f(x):
+            x = x * (3 if isinstance(x, jax.core.Tracer) else 2)
+            if x > 0:  # here
+                y = x * 1.5
+            else:
+                y = -x
+            return y
+        f(1.5)
+    """)
+    assert verified.outputs_agree is False
