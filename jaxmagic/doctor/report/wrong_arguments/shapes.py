@@ -145,7 +145,7 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
     "write_core_sizes": lambda: (
         "Axes with the same letter must have the same size; those before them are for a batch, and broadcast."
     ),
-    "error_ragged": lambda: "A list holds lists of different lengths, which form no array.",
+    "error_ragged": lambda: "A list holds lists of different lengths or depths, which form no array.",
     "write_ragged": lambda jnp: (
         f"Pad them to one length, such as {jnp}.array([row + [0] * (n - len(row)) for row in rows]), and keep the "
         "lengths or a mask beside it. Under jit, a list or a dictionary of arrays works as it is: it is a pytree."

@@ -44,4 +44,4 @@ def test_sizes_of_a_function_that_the_user_vectorized() -> None:
 def test_lists_of_different_lengths(call: str) -> None:
     cell = Cell(f"rows = [[1, 2], [3]]\n{call}  # here")
     assert cell.finding.line == cell.here
-    assert cell.said.startswith("A list holds lists of different lengths, which form no array.")
+    assert cell.said.startswith("A list holds lists of different lengths or depths, which form no array.")
