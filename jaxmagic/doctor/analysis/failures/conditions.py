@@ -21,7 +21,7 @@ from .expression import (
     whole_test,
     with_imports,
 )
-from .known_values.known_number import known_number
+from .known_values.known_number import known_number, perhaps_static
 from .known_values.size_use import size_use
 from .known_values.static_argument import library_remedy, static_argument, write_static
 from .origin import evidence_of
@@ -136,6 +136,9 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         number = static_argument(failure, failing, of_size=True)
         if use in ("max", "min") or (number is not None and number.certain == "yes"):
             return known_number(failure, failing, number, size)
+        perhaps = perhaps_static(failure)
+        if perhaps is not None:
+            return perhaps, None
     if failure.decides is not None:
         jax = spelled(failure, "jax")
         return note("doctor.write_decided", decides=failure.decides, jax=jax, jnp=jnp, lax=lax), None

@@ -7,7 +7,7 @@ import re
 
 from .....records.note import Note, note
 from ....record.failure import Failure
-from ..expression import Expression, is_jax, spelled
+from ..expression import Expression, is_jax, spelled, value_named
 from .size_use import SizeUse, is_number
 from .static_argument import StaticArgument, computed, write_static
 
@@ -33,6 +33,18 @@ def known_number(
         function = failure.traced.function if failure.traced is not None else ""
         return note("doctor.write_static_perhaps", argument=static.names[0], function=function), None
     return note("doctor.write_known_size"), None
+
+
+def perhaps_static(failure: Failure) -> Note | None:
+    """Return the advice for one integer that decides a size as well, where it is unknown what the call passes."""
+    traced = failure.traced
+    if failure.call is not None or traced is None or traced.transform != "jit" or len(traced.arguments) != 1:
+        return None
+    (argument,) = traced.arguments
+    value = value_named(failure, argument)
+    if value is None or not value.type.endswith("[]") or not value.type.startswith(("i", "u")):
+        return None
+    return note("doctor.write_static_perhaps", argument=argument, function=traced.function)
 
 
 def _given_number(failure: Failure, failing: Expression | None) -> Note | None:

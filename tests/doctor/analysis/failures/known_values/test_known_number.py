@@ -65,6 +65,21 @@ def test_an_array_that_decides_a_size_is_not_replaced_by_another_array() -> None
     assert "keep the whole array and mask it" in cell.said
 
 
+def test_a_size_in_a_method_whose_call_is_unknown_may_be_static() -> None:
+    cell = Cell("""
+        class Net:
+            @functools.partial(jax.jit, static_argnums=0)
+            def f(self, x, n):
+                if n > 2:  # here
+                    x = x[:n]
+                return x
+        Net().f(jnp.arange(6.0), 3)
+    """)
+    assert cell.finding.line == cell.here
+    assert 'If n is a Python number wherever f is called, declare it static: static_argnames="n"' in cell.said
+    assert "where(" not in cell.said
+
+
 @pytest.mark.parametrize(
     ("steps", "computed"),
     [
