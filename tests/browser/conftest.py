@@ -41,10 +41,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 # Used by every test here: pictures of failures neither stay from a run before, nor vanish in the middle of this one.
 @pytest.fixture(scope="session", autouse=True)
 def screenshots(request: pytest.FixtureRequest) -> Path:
-    """Where they go, without those of the run before."""
+    """Where they go, without those of the run before; a check of the manual leaves the gallery."""
     directory: Path = request.config.rootpath / _SCREENSHOTS
-    shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir(parents=True)
+    if "JAXMAGIC_MANUAL" not in os.environ:
+        shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True, exist_ok=True)
     return directory
 
 
