@@ -282,9 +282,9 @@ def _padding(group: Group, sizes: Buckets, evidence: Evidence) -> str | None:
     padded = _padded(group, sizes, evidence)
     programs = programs_of(group, evidence)
     site = site_of(group.function, programs, evidence)
-    passed = {} if site is None else arguments_at(site, group.function, programs[0].arguments)
+    passed = {} if site is None or not programs else arguments_at(site, group.function, programs[0].arguments)
     names = {each: value.id if isinstance(value := passed.get(each), ast.Name) else each for each in padded}
-    if not all(map(str.isidentifier, names.values())):
+    if not names or not all(map(str.isidentifier, names.values())):
         return None
     first, along = next(iter(padded.items()))
     lines = [

@@ -263,6 +263,27 @@ def test_a_function_jitted_by_equinox_in_a_step_is_found() -> None:
     assert the_one(step, X).per == "run"
 
 
+def test_sizes_of_a_function_jitted_by_equinox_are_padded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recompile, "_LEAST_FIRST_RUN_NS", 1)
+    eqx = pytest.importorskip("equinox")
+
+    @eqx.filter_jit
+    def center(y: Any) -> Any:
+        return y - jnp.tanh(y).mean(0)
+
+    def step(y: Any) -> None:
+        for size in range(101, 106):
+            center(y[:size])
+
+    diagnosis = jaxmagic.diagnose(step, np.ones((200, 8), np.float32), only=["recompile"])
+    assert not any(each.kind == "doctor.rule_failed" for each in diagnosis.notes)
+    (finding,) = diagnosis.findings
+    assert finding.remedy is not None
+    assert finding.remedy.kind == "doctor.recompile_pad"
+    assert finding.code is not None
+    assert "np.pad(" in finding.code
+
+
 def long_step(x: Any) -> Any:
     a = x + 1
     b = a + 1
