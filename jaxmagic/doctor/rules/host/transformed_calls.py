@@ -151,12 +151,13 @@ def jitted(target: str | None, made: ast.Call, file: str, evidence: Evidence) ->
     arguments = arguments_of(given, evidence, assigned(scope), counted_in(scope))
     if arguments is None:
         return None
-    jit = "jax.jit" if arguments.library is None else _jit_beside(made.func, arguments.library)
+    library = arguments.library or _library_of(made)
+    jit = "jax.jit" if library is None else _jit_beside(made.func, library)
     static = {*arguments.static, *declared}
     parameters = {parameter for parameter, _ in given} - static - arguments.modules
     if jit is None or any(decides_by(each, parameters) for each in defined):
         return None
-    options = "" if arguments.library == "equinox" else static_option(sorted(static))
+    options = "" if library == "equinox" else static_option(sorted(static))
     return f"{target or call_name(made)} = {jit}({ast.unparse(made)}{options})", jit
 
 
@@ -176,6 +177,12 @@ def _jit_beside(transform: ast.expr, library: ModuleLibrary) -> str | None:
     if library == "equinox":
         return f"{module}.{FILTER}jit" if module and own.startswith(FILTER) else None
     return f"{module}.jit" if module == "nnx" or module.endswith(".nnx") else None
+
+
+def _library_of(made: ast.Call) -> ModuleLibrary | None:
+    """Return the library of a transformation: code that makes its own modules has none among its inputs."""
+    libraries: tuple[ModuleLibrary, ...] = ("nnx", "equinox")
+    return next((each for each in libraries if _jit_beside(made.func, each) is not None), None)
 
 
 def _transformed(made: ast.Call) -> str:
