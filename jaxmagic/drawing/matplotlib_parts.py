@@ -101,8 +101,9 @@ def make_plain(drawn: Figure) -> None:
 
 def place_labels(drawn: Figure) -> None:
     """Move the labels of points to where they cover nothing, and hide those for which there is no room."""
-    labelled = {axes: [each for each in axes.texts if isinstance(each, Annotation)] for axes in drawn.axes}
-    if not any(labelled.values()):
+    named = {axes: [each for each in axes.texts if isinstance(each, Annotation)] for axes in drawn.axes}
+    labelled = {axes: texts for axes, texts in named.items() if texts}
+    if not labelled:
         return
     drawn.draw_without_rendering()  # for the sizes of axes and texts
     to_points = 72 / drawn.dpi

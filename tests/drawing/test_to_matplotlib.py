@@ -127,6 +127,16 @@ def test_labels_of_points_cover_nothing_or_are_hidden() -> None:
         assert axes.get_window_extent().padded(2).containsx(box.x1)
 
 
+def test_panels_without_labels_are_drawn_beside_those_that_have_some() -> None:
+    scale = Scale(label="x", quantity="number", low=0.0, high=10.0)
+    panels = [
+        Curves(title="t", x=scale, y=scale, series=(Series(name="f", x=(1, 2), y=(5, 6), points=True, label=each),))
+        for each in ("n=8", "", "n=9")
+    ]
+    drawn = figure(Multiples(title="t", panels=tuple(panels)))
+    assert [[text.get_text() for text in axes.texts] for axes in drawn.axes] == [["n=8"], [], ["n=9"], []]
+
+
 def hostile_charts() -> list[Any]:
     time = Scale(label=HOSTILE, quantity="time", low=0.0, high=2.0)
     ratio = Scale(label=HOSTILE, quantity="ratio", low=0.5, high=2.0, log=True)
