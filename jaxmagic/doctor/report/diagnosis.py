@@ -84,7 +84,9 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
         return f"{units.count(len(findings), 'finding')}{_in_vain(findings)}{run}."
     if not diagnosis.looked:
         return f"No rule was applied{run}."
-    return f"No rule found a problem{run}{_bound(diagnosis)}."
+    failed = sum(each.kind == "doctor.rule_failed" for each in diagnosis.notes)
+    incomplete = f", but {units.count(failed, 'rule')} failed" if failed else ""
+    return f"No rule found a problem{incomplete}{run}{_bound(diagnosis)}."
 
 
 def _in_vain(findings: tuple[RuleFinding, ...]) -> str:

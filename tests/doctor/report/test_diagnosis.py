@@ -28,6 +28,12 @@ def test_the_headline_says_how_much_was_found(diagnosis: Any) -> None:
     assert headline(diagnosis(findings=(), looked=(), first=None, warm=()), 3) == "No rule was applied."
 
 
+def test_a_rule_that_failed_is_in_the_headline_of_a_diagnosis_without_findings(diagnosis: Any) -> None:
+    failed = note("doctor.rule_failed", rule="recompile", error="IndexError")
+    found = replace(diagnosis(findings=()), notes=(failed,))
+    assert headline(found, 3) == "No rule found a problem, but 1 rule failed; a run takes 40.0 ms."
+
+
 def test_the_only_run_is_no_typical_one(diagnosis: Any) -> None:
     assert headline(diagnosis(warm=(), findings=()), 3).startswith("No rule found a problem; the run took ")
 
