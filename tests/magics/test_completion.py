@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -12,6 +13,15 @@ from IPython.core.completer import provisionalcompleter
 import jaxmagic
 from jaxmagic.comparison.capture.derivatives import Mode
 from jaxmagic.magics.options import MODES
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_cache_of_other_processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Jedi's cache on disk is not written atomically, and what another worker writes meanwhile completes nothing."""
+    jedi = pytest.importorskip("jedi")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jedi.settings, "cache_directory", str(tmp_path_factory.mktemp("jedi")))
+        yield
 
 
 def completed(session: Any, cell: str, at: int | None = None) -> list[str]:
