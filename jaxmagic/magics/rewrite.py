@@ -181,8 +181,7 @@ class BlockRewriter(ast.NodeTransformer):
             return [ast.copy_location(refusal(magic, keyword), node)]
         name = f"__jaxmagic_{next(_numbers)}__"  # a dunder name does not become a member of an enumeration
         arguments, _ = options.read(text, self._parsers[magic])
-        first, end = body[0], body[-1]
-        place = (first.lineno, first.col_offset, end.end_lineno, end.end_col_offset)
+        place = (_first_line(body[0]), body[0].col_offset, body[-1].end_lineno, body[-1].end_col_offset)
         shown = displayable and not silent and is_displayed(self._interactivity(), last=True, assigned=bool(targets))
         kept = self._keep_values(name, body, displayable)
         if several:
@@ -221,3 +220,8 @@ class BlockRewriter(ast.NodeTransformer):
         else:
             body[-1] = keep_dropped(name, end)
         return kept
+
+
+def _first_line(statement: ast.stmt) -> int:
+    """Return where a statement begins: ``lineno`` is the line of ``def``, below the decorators."""
+    return min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", ()))])

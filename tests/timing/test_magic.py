@@ -428,6 +428,14 @@ def test_the_cells_text_is_on_the_record(session: Any) -> None:
     assert jaxmagic.last().code == "a = f( x )\na  +  1"
 
 
+@pytest.mark.parametrize("code", ["@jax.jit\ndef g(a):\n    return a", "@jax.jit\n\n@jax.vmap\nclass C:\n    pass"])
+def test_decorators_are_a_part_of_the_text(session: Any, code: str) -> None:
+    session.run("class jax_:\n    jit = vmap = staticmethod(lambda given: given)")
+    code = code.replace("jax.", "jax_.")
+    session.run(f"%%jaxtime -q -v t\n# a comment\n{code}")
+    assert session.run("t.code") == code
+
+
 def test_a_cell_run_again_is_named_as_the_cause(session: Any) -> None:
     cell = "%%jaxtime -q -v t\n@jax.jit\ndef again(a):\n    return a * 59\nagain(x)"
     session.run(cell)

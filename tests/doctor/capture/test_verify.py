@@ -426,6 +426,10 @@ class TestThatDoNotHelp:
         found = tried("recompile", "scale = x * 2\njax.jit(lambda x: x * scale)(x)", jax=jax, x=x, budget_s=20)
         assert kinds(found) == ["not_used", "tried_runs"]
 
+    def test_a_remedy_that_does_not_meet_the_code_was_not_tried(self, x: Any) -> None:
+        found = tried("recompile", "jax.lax.fori_loop(0, 9, lambda i, x: x * i, x)", jax=jax, x=x, budget_s=20)
+        assert kinds(found) == ["not_mechanical", "tried_runs"]
+
     def test_outputs_that_vary_without_the_remedy(self, x: Any) -> None:
         def noisy(x: Any) -> Any:
             return jax.jit(lambda x: x * 2)(x) + np.random.default_rng().random()

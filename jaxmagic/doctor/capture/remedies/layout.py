@@ -34,7 +34,7 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     held = [each for each in jax.tree.leaves(seen_variables(read)) if isinstance(each, jax.Array)]
     transposed = _Transposed(function, orders, held)
     about = note("doctor.transposed", names=", ".join(orders), function=_name(function))
-    return Change({id(function): transposed.call}, used=lambda: transposed.called, notes=(about,))
+    return Change({id(function): transposed.call}, met=lambda: transposed.called, notes=(about,))
 
 
 def _orders(finding: RuleFinding) -> _Orders:

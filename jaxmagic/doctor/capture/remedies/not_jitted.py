@@ -40,7 +40,7 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     def about() -> Note:
         return note("doctor.jitted", name=function.__name__, code="" if library else _code(jitted))
 
-    return Change({id(function): jitted.call}, used=lambda: jitted.called, found=about)
+    return Change({id(function): jitted.call}, met=lambda: jitted.called, found=about)
 
 
 def _code(jitted: Jitted) -> str:

@@ -49,7 +49,7 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
             replacements[id(seen[root])] = module_with_at(whole, path, memo.of(maker))
         else:
             replacements[id(maker)] = memo.of(maker)
-    return Change(replacements, used=lambda: memo.hits > 0)
+    return Change(replacements, met=lambda: memo.called, used=lambda: memo.hits > 0)
 
 
 def _maker(value: Any, path: list[str]) -> Any:
@@ -65,11 +65,12 @@ class _Memo:
     """A cache of jitted functions, by function and options.
 
     Attributes:
+        called: whether anything was jitted at all.
         hits: how often a function was there already.
     """
 
     def __init__(self) -> None:
-        self.hits = 0
+        self.called, self.hits = False, 0
         self._made: dict[Any, Any] = {}
 
     def of(self, make: Callable[..., Any]) -> Callable[..., Any]:
@@ -80,6 +81,7 @@ class _Memo:
                 fun = options.pop("fun")
             if fun is None:
                 return functools.partial(remembered, *args, **options)
+            self.called = True
             given = tuple((name, identity(value)) for name, value in sorted(options.items()))
             key = id(make), identity(fun), identity(args), given
             if key in self._made:

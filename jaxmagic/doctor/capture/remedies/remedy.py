@@ -19,7 +19,8 @@ class Change(NamedTuple):
     Attributes:
         replacements: what the code and the functions that it calls see instead of some objects, by their ids.
         context: makes a context for each run.
-        used: whether the code has made use of the change, after it has run several times.
+        met: whether the code has called what stands in place of the objects, once it has run.
+        used: whether that has made a difference, after it has run several times.
         notes: what a reader must know about it.
         found: returns another such note, once the code has run.
         sizes: what compiled programs need without and with it, if memory is what it is about.
@@ -29,6 +30,7 @@ class Change(NamedTuple):
 
     replacements: dict[int, Any]
     context: Callable[[], AbstractContextManager[object]] = nullcontext
+    met: Callable[[], bool] = lambda: True
     used: Callable[[], bool] = lambda: True
     notes: tuple[Note, ...] = ()
     found: Callable[[], Note] | None = None

@@ -19,9 +19,8 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     (function,) = found.values()
     kept = _Kept(function)
-    return Change(
-        {id(function): kept.call}, used=lambda: kept.hits > 0, notes=(note("doctor.result_kept", name=name),)
-    )
+    about = note("doctor.result_kept", name=name)
+    return Change({id(function): kept.call}, met=lambda: kept.called, used=lambda: kept.hits > 0, notes=(about,))
 
 
 class _Kept:
@@ -35,6 +34,11 @@ class _Kept:
         self.hits = 0
         self._function = function
         self._results: list[Any] = []
+
+    @property
+    def called(self) -> bool:
+        """Whether there is a result."""
+        return bool(self._results)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Return the result of the first call."""
