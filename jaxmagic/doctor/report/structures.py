@@ -85,7 +85,7 @@ STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
     "write_carry_shape": lambda leaf, got="": (
         f"If each step changes the shape of {quoted(leaf) or 'the carry'}, as concatenate does, no first shape is "
         "right: a carry cannot grow. Allocate it in full and set its elements with .at[i].set(). Otherwise begin "
-        f"with {quoted(got) or 'the type'}, which the body returns, or return the type it came in."
+        f"with {quoted(got) or 'the type'}, if the body returns that for it as well, or return the type it came in."
     ),
     "write_carry_metadata": lambda leaf, type: (
         f"Make {quoted(leaf) or 'it'} once, outside of the loop, and change its arrays alone in the body, for "

@@ -46,27 +46,29 @@ class _Operand(NamedTuple):
         position: its position among the arguments.
         test: the condition for it, with ``x`` in its place.
         replacement: a number in the domain, with a finite derivative.
+        steep: where in the domain the derivative is infinite.
     """
 
     operations: tuple[str, ...]
     position: int
     test: str
     replacement: int = 1
+    steep: str = ""
 
 
 _POSITIVE = _Operand(("log", "log2", "log10"), 0, "x > 0")
 _QUOTIENT = _Operand(("div", "true_divide", "rem"), 1, "x != 0")
-_POWER = _Operand(("pow", "power"), 0, "x >= 0")
+_POWER = _Operand(("pow", "power"), 0, "x >= 0", steep="0")
 _INVERSE_POWER = _Operand(("pow", "power"), 0, "x > 0")
-_SINE = _Operand(("asin", "acos", "arcsin", "arccos"), 0, "{jnp}.abs(x) <= 1", 0)
-_COSH = _Operand(("acosh", "arccosh"), 0, "x >= 1", 2)
+_SINE = _Operand(("asin", "acos", "arcsin", "arccos"), 0, "{jnp}.abs(x) <= 1", 0, steep="-1 and 1")
+_COSH = _Operand(("acosh", "arccosh"), 0, "x >= 1", 2, steep="1")
 _TANH = _Operand(("atanh", "arctanh"), 0, "{jnp}.abs(x) < 1", 0)
 
 #: Functions of JAX that apply such an operation to their argument as it is.
 _FUNCTIONS = {
     **dict.fromkeys(("log", "log2", "log10"), _POSITIVE),
     "log1p": _Operand(("log1p",), 0, "x > -1"),
-    "sqrt": _Operand(("sqrt",), 0, "x >= 0"),
+    "sqrt": _Operand(("sqrt",), 0, "x >= 0", steep="0"),
     "rsqrt": _Operand(("rsqrt",), 0, "x > 0"),
     **dict.fromkeys(("divide", "true_divide", "floor_divide", "div"), _QUOTIENT),
     **dict.fromkeys(("remainder", "mod", "fmod", "rem"), _QUOTIENT),
@@ -109,7 +111,8 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
     matrix = _MATRICES.get(function, "") if module in _ALGEBRA else ""
     operation = function if matrix else failure.detail or ""
     domain = _DOMAINS.get(_bare(operation), "")
-    example, jnp = _in_domain(failure, _bare(operation)) or "", spelled(failure, "jax.numpy")
+    example, steep = _in_domain(failure, _bare(operation)) or ("", "")
+    jnp = spelled(failure, "jax.numpy")
     return RuleFinding(
         rule="error",
         found=note("doctor.error_not_finite", operation=operation),
@@ -118,7 +121,7 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
         evidence=evidence_of(failure),
         remedy=note("doctor.write_matrix", function=function, needs=matrix, jnp=jnp)
         if matrix
-        else note("doctor.write_in_domain", domain=domain, jnp=jnp, example=example),
+        else note("doctor.write_in_domain", domain=domain, jnp=jnp, example=example, steep=steep),
     )
 
 
@@ -126,8 +129,10 @@ def _bare(operation: str) -> str:
     return operation.removeprefix("jit(").removesuffix(")")
 
 
-def _in_domain(failure: Failure, operation: str) -> str | None:
-    """Return the failing expression with its operand kept in the domain; ``None`` if the operand cannot be read.
+def _in_domain(failure: Failure, operation: str) -> tuple[str, str] | None:
+    """Return the failing expression with its operand kept in the domain, and where its derivative is infinite.
+
+    ``None`` if the operand cannot be read.
 
     The expression itself has to apply the operation: not a function that it calls, and not JAX in a derivative of it.
     """
@@ -149,7 +154,7 @@ def _in_domain(failure: Failure, operation: str) -> str | None:
     else:
         field[place] = kept
     text = ast.unparse(ast.fix_missing_locations(node))
-    return text if len(text) <= _LONGEST else None
+    return (text, needs.steep) if len(text) <= _LONGEST else None
 
 
 def _operand(node: ast.AST, called: str, operation: str) -> tuple[ast.AST, str, int | None, _Operand] | None:
@@ -162,8 +167,11 @@ def _operand(node: ast.AST, called: str, operation: str) -> tuple[ast.AST, str, 
             found = node, "value", None, _QUOTIENT
         case ast.BinOp(op=ast.Pow(), right=ast.UnaryOp(op=ast.USub())):
             found = node, "left", None, _INVERSE_POWER
-        case ast.BinOp(op=ast.Pow()):
-            found = node, "left", None, _POWER
+        case ast.BinOp(op=ast.Pow(), right=exponent):
+            smooth = (
+                isinstance(exponent, ast.Constant) and isinstance(exponent.value, int | float) and exponent.value >= 1
+            )
+            found = node, "left", None, _POWER._replace(steep="") if smooth else _POWER
         case ast.Call(args=arguments):
             module, _, function = called.rpartition(".")
             needs = _FUNCTIONS.get(function) if module in _MODULES else None

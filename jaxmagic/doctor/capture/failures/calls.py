@@ -225,7 +225,8 @@ def _passed(name: str, node: ast.expr, frame: FrameType) -> Passed:
         if is_exactly(value, list, tuple, set):
             flat = all(is_exactly(each, *_HASHABLE) for each in value)
     elif isinstance(node, ast.List | ast.Tuple | ast.Set):
-        flat = all(isinstance(each, ast.Constant) for each in node.elts)
+        elements = [value_of(each, frame) for each in node.elts]
+        flat = None if MISSING in elements else all(is_exactly(each, *_HASHABLE) for each in elements)
     return Passed(name=name, text=ast.unparse(node), type=kind, flat=flat)
 
 

@@ -21,15 +21,28 @@ def _write_functions(functions: str, replacements: str, left: str = "") -> str:
     return f"Use {uses}.{rest if left else ''}"
 
 
-def _write_in_domain(domain: str, jnp: str, example: str = "") -> str:
-    """Word how to keep an operation in its domain: with the user's own operand, or without code."""
+def _write_in_domain(domain: str, jnp: str, example: str = "", steep: str = "") -> str:
+    """Word how to keep an operation in its domain: with the user's own operand, or without code.
+
+    Args:
+        domain: what the operation needs.
+        jnp: the user's name of ``jax.numpy``.
+        example: the user's expression, with a condition that includes the whole domain.
+        steep: where in the domain the derivative is infinite.
+    """
     if not domain:
         return (
             f"Find out for which inputs it does, and replace these before the operation, with {jnp}.where(): one "
             "behind it leaves NaN in the gradient."
         )
     is_operand = domain.startswith(("a divisor", "a base"))
-    how = f": {printable(example)}. A where()" if example else f", with {jnp}.where(): one"
+    strict = "<" if "and" in steep else ">"
+    edge = (
+        f" For jax.grad, write {strict} in place of {strict}=: at {printable(steep)} the derivative can be infinite."
+        if steep
+        else ""
+    )
+    how = f": {printable(example)}.{edge} A where()" if example else f", with {jnp}.where(): one"
     return (
         f"The operation needs {'' if is_operand else 'a value that is '}{domain}. Replace other inputs before it"
         f"{how} behind the operation leaves NaN in the gradient."

@@ -53,8 +53,9 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         )
     ),
     "write_static": _write_static,
-    "write_static_perhaps": lambda argument, function: (
-        f"If {quoted(argument)} is a Python number wherever {quoted(function)} is called, declare it static: "
+    "write_static_perhaps": lambda argument, function, tuple=False: (
+        f"If {quoted(argument)} is a {'tuple of Python numbers' if tuple else 'Python number'} wherever "
+        f"{quoted(function)} is called, declare it static: "
         f'static_argnames="{quoted(argument)}". Whether it is, is unknown here.'
     ),
     "write_static_if": lambda argument, type, function, computed: (
@@ -63,9 +64,15 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         f'declare {quoted(argument)} static, with static_argnames="{quoted(argument)}". The function is then '
         "compiled once per value."
     ),
-    "write_static_part": lambda argument, container, function: (
+    "write_static_list": lambda argument, function: (
+        f"{quoted(argument)} is a Python list where {quoted(function)} is called, and a static argument has to be "
+        f'hashable: pass a tuple, and declare it static, with static_argnames="{quoted(argument)}". The function is '
+        "then compiled once per value."
+    ),
+    "write_static_part": lambda argument, container, function, several=False: (
         f"{quoted(argument)} is a part of {quoted(container)}, and JAX traces all numbers in it. Pass it to "
-        f"{quoted(function)} as an argument of its own, as a Python number, and declare that static; or declare "
+        f"{quoted(function)} as an argument of its own, as a "
+        f"{'tuple of Python numbers' if several else 'Python number'}, and declare that static; or declare "
         f"{quoted(container)} static, if it is hashable, such as a tuple or a frozen dataclass of Python numbers."
     ),
     "write_fori": lambda lax: (
@@ -104,8 +111,9 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
     ),
     "write_not_static": lambda argument, text="": (
         f"If {quoted(argument) or 'it'} decides a size, a number of steps or a branch, pass a Python number, "
-        f"int({printable(text) or '…'}), or a tuple of numbers. If it is data, do not declare it static: arrays are "
-        "passed as ordinary arguments, which are traced."
+        f"int({printable(text) or '…'}) if it has one element, or a tuple of numbers, "
+        f"tuple({printable(text) or '…'}.tolist()) if it has one axis. If it is data, do not declare it static: "
+        "arrays are passed as ordinary arguments, which are traced."
     ),
     "write_tuple": lambda argument: (
         f"Pass {quoted(argument) or 'it'} as a tuple, if its items are hashable and nothing changes it."

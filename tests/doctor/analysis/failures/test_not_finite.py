@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import jax
+import jax.numpy as jnp
 import pytest
 from failing_cells import Cell
 
@@ -53,6 +55,34 @@ def test_the_example_has_finite_results_and_gradients(name: str) -> None:
     for transform in ("jax.jit", "jax.grad"):
         option = ", argnums=1" if transform == "jax.grad" else ""
         assert _cell(example, transform, option).error is None
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "strict"),
+    [
+        ("jnp.sqrt(z)", 0.0, "z > 0"),
+        ("jnp.power(z, 0.5)", 0.0, "z > 0"),
+        ("z ** 0.5", 0.0, "z > 0"),
+        ("jnp.arcsin(z)", -1.0, "jnp.abs(z) < 1"),
+        ("jnp.arccosh(z)", 1.0, "z > 1"),
+    ],
+)
+def test_at_the_edge_of_the_domain_the_gradient_needs_a_strict_condition(name: str, at: float, strict: str) -> None:
+    said = _cell(name).said
+    advised = "<" if "<" in strict else ">"
+    edge = "-1 and 1" if "abs" in strict else f"{at:g}"
+    assert f"For jax.grad, write {advised} in place of {advised}=: at {edge} the derivative can be infinite." in said
+    example = said.partition("before it: ")[2].partition(". For jax.grad")[0]
+    for written, finite in ((example, False), (example.replace(f"{advised}=", advised), True)):
+        gradient = jax.grad(eval(f"lambda z: {written}", {"jnp": jnp}))(at)
+        assert bool(jnp.isfinite(gradient)) is finite
+
+
+@pytest.mark.parametrize("line", ["z ** 1.5", "jnp.log(z)", "(z + 2) / (z + 2)"])
+def test_where_no_derivative_is_infinite_nothing_is_said_of_it(line: str) -> None:
+    said = _cell(line).said
+    assert "before it: " in said
+    assert "infinite" not in said
 
 
 @pytest.mark.parametrize(

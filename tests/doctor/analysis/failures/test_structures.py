@@ -41,4 +41,4 @@ def test_a_carry_that_grows_begins_with_no_shape(body: str) -> None:
     cell = Cell(f"lax.scan(lambda c, y: ({body}, y), jnp.zeros(1), jnp.arange(3.0))  # here")
     remedy = cell.said.splitlines()[-1]
     assert remedy.startswith("If each step changes the shape of c, as concatenate does, no first shape is right")
-    assert "Otherwise begin with f32[2], which the body returns" in remedy
+    assert "Otherwise begin with f32[2], if the body returns that for it as well" in remedy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 
 from .....records.note import Note, note
 from ....record.failure import Failure
@@ -13,6 +14,9 @@ from .static_argument import StaticArgument, computed, write_static
 
 #: An element or an attribute of an argument, as JAX names it, such as ``cfg['h']``, ``shape[0]`` and ``cfg.h``.
 _PART = re.compile(r"(\w+)[.\[].*", re.DOTALL)
+
+#: An element of a tuple or a list.
+_ELEMENT = re.compile(r"\w+\[\d+\]")
 
 
 def known_number(
@@ -24,7 +28,7 @@ def known_number(
         return write_static(failure, static)
     given = _given_number(failure, failing)
     if given is not None:
-        return given, None
+        return given
     if size == "range":
         return note("doctor.write_fori", lax=lax), None
     if size == "slice":
@@ -47,8 +51,8 @@ def perhaps_static(failure: Failure) -> Note | None:
     return note("doctor.write_static_perhaps", argument=argument, function=traced.function)
 
 
-def _given_number(failure: Failure, failing: Expression | None) -> Note | None:
-    """Return the advice for a size that depends on one argument alone: a Python number, or a part of a container.
+def _given_number(failure: Failure, failing: Expression | None) -> tuple[Note, str | None] | None:
+    """Return the advice for a size that depends on one argument alone: a Python number, or a container of them.
 
     Whether the user's own functions compute the size with Python alone is said as a condition.
     """
@@ -61,27 +65,56 @@ def _given_number(failure: Failure, failing: Expression | None) -> Note | None:
     inner = [ast.unparse(each) for each in calls if not is_number(each)]
     container = _PART.fullmatch(argument)
     if container is not None:
-        if inner or not _is_number_itself(nodes, argument):
-            return None
-        return note("doctor.write_static_part", argument=argument, container=container[1], function=traced.function)
+        return None if inner else _container(failure, nodes, argument, container[1])
     passed = () if failure.call is None else failure.call.arguments
     number = next((each for each in passed if each.name == argument and each.type in ("int", "bool")), None)
     if number is None or failure.call is None or argument in failure.call.unfit:
         return None
     if len(inner) > 1 or any(is_jax(failure, each) for each in inner) or (failure.own and not inner):
         return None
-    return note(
+    advice = note(
         "doctor.write_static_if",
         argument=argument,
         type=number.type or "",
         function=traced.function,
         computed="".join(inner),
     )
+    return advice, None
 
 
-def _is_number_itself(nodes: list[ast.AST], argument: str) -> bool:
-    """Return whether expressions read an argument, and nothing reads an element or an attribute of it."""
-    parts = [each for each in nodes if isinstance(each, ast.Subscript | ast.Attribute)]
-    return any(ast.unparse(each) == argument for each in parts) and all(
-        ast.unparse(each.value) != argument for each in parts
-    )
+def _container(
+    failure: Failure, nodes: Sequence[ast.AST], argument: str, name: str
+) -> tuple[Note, str | None] | None:
+    """Return the advice for numbers in a container: to make all of it static if it is a tuple or a list of them."""
+    read, call = _read(nodes, argument), failure.call
+    function = failure.traced.function if failure.traced is not None else ""
+    unfit = call is not None and name in call.unfit
+    if read is None or (read == name and unfit):
+        return None
+    passed = None if call is None else next((each for each in call.arguments if each.name == name), None)
+    holds = passed is None or (passed.type in ("tuple", "list") and passed.flat is not False)
+    if not _ELEMENT.fullmatch(argument) or unfit or not holds:
+        return None if read == name else (_part(read, argument, name, function), None)
+    if passed is None or passed.flat is None:
+        return note("doctor.write_static_perhaps", argument=name, function=function, tuple=True), None
+    if passed.type == "tuple":
+        return write_static(failure, StaticArgument((name,), "yes", "tuple"))
+    return note("doctor.write_static_list", argument=name, function=function), None
+
+
+def _part(read: str, argument: str, container: str, function: str) -> Note:
+    several = read != argument
+    return note("doctor.write_static_part", argument=read, container=container, function=function, several=several)
+
+
+def _read(nodes: Sequence[ast.AST], argument: str) -> str | None:
+    """Return which part of an argument expressions read, such as ``cfg['shape']`` for the number ``cfg['shape'][0]``.
+
+    ``None`` if they read an element or an attribute of the number, which is an array then.
+    """
+    parts = [each for each in nodes if isinstance(each, ast.Name | ast.Subscript | ast.Attribute)]
+    texts = {ast.unparse(each) for each in parts}
+    if any(not isinstance(each, ast.Name) and ast.unparse(each.value) == argument for each in parts):
+        return None
+    found = [each for each in texts if argument == each or re.match(rf"{re.escape(each)}[.\[]", argument)]
+    return max(found, key=len, default=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from types import CodeType
@@ -20,7 +21,7 @@ def computed_of(place: Place, code: CodeType) -> tuple[tuple[str, str], ...]:
     """
     if place.statement is None:
         return ()
-    of = {name: each.value for each, name in _once_assigned(place, code) if each.lineno < place.statement.lineno}
+    of = {name: value for at, name, value in _once_computed(place, code) if at < place.statement.lineno}
     found, names = dict[str, str](), list(_read(place.statement))
     while names and len(found) < _MOST:
         name = names.pop(0)
@@ -52,14 +53,32 @@ def read_by(place: Place, code: CodeType) -> tuple[str, ...]:
 
 
 def _once_assigned(place: Place, code: CodeType) -> Iterator[tuple[ast.Assign, str]]:
+    stored, assignments = _assignments(place, code)
+    for each in assignments:
+        match each.targets:
+            case [ast.Name(id=name)] if stored[name] == 1:
+                yield each, name
+
+
+def _once_computed(place: Place, code: CodeType) -> Iterator[tuple[int, str, ast.expr]]:
+    """Iterate over what is assigned to variables, those into which a container is unpacked as well: with its line."""
+    yield from ((each.lineno, name, each.value) for each, name in _once_assigned(place, code))
+    stored, assignments = _assignments(place, code)
+    for each in assignments:
+        match each:
+            case ast.Assign(targets=[ast.Tuple(elts=parts)], value=ast.Name() | ast.Attribute() | ast.Subscript()):
+                for index, part in enumerate(itertools.takewhile(lambda one: isinstance(one, ast.Name), parts)):
+                    if isinstance(part, ast.Name) and stored[part.id] == 1:
+                        yield each.lineno, part.id, ast.Subscript(each.value, ast.Constant(index), ast.Load())
+
+
+def _assignments(place: Place, code: CodeType) -> tuple[Counter[str], list[ast.Assign]]:
+    """Return how often the failing function assigns to each name, and its assignments."""
     home = definition(place.tree, code.co_name, code.co_firstlineno)
     nodes = list(ast.walk(home)) if home is not None else []
     stored = Counter(each.id for each in nodes if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load))
     stored.update(each.arg for each in nodes if isinstance(each, ast.arg))
-    for each in nodes:
-        match each:
-            case ast.Assign(targets=[ast.Name(id=name)]) if stored[name] == 1:
-                yield each, name
+    return stored, [each for each in nodes if isinstance(each, ast.Assign)]
 
 
 def _statements(place: Place, code: CodeType) -> Iterator[ast.stmt]:

@@ -120,7 +120,9 @@ def test_what_jax_computes_is_not_made_known_by_static_arguments(line: str) -> N
         (("x = x[: n['rows']]  # here",), "{'rows': 3}", "n['rows']"),
         (("rows = n['rows']", "x = x[:rows]  # here"), "{'rows': 3}", "n['rows']"),
         (("x = jnp.zeros((n.rows, n.columns))  # here",), "Sizes(2, 3)", "n.rows"),
-        (("x = x.reshape(n[0], n[1])  # here",), "(2, 3)", "n[0]"),
+        (("x = x.reshape(n['shape'])  # here",), "{'shape': (2, 3)}", "n['shape']"),
+        (("i, j = n['shape']", "x = x.reshape(i, j)  # here"), "{'shape': (2, 3)}", "n['shape'][0]"),
+        (("x = x.reshape(n[1])  # here",), "(0.5, (2, 3))", "n[1]"),
         (("for i in range(n.rows + 1): x = x + i  # here",), "Sizes(2, 3)", "n.rows"),
     ],
 )
@@ -135,3 +137,46 @@ def test_an_array_in_a_container_is_no_number(size: str) -> None:
     cell = failed(f"x = x[:{size}]  # here", n="{'rows': jnp.array([1, 2])}")
     assert cell.finding.line == cell.here
     assert "is a part of" not in cell.said
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ("x = x.reshape(n)  # here",),
+        ("x = x.reshape(n[0], n[1])  # here",),
+        ("i, j = n", "x = x.reshape(i, j)  # here"),
+        ("i = n[0] + 1", "x = x[:i]  # here"),
+    ],
+)
+def test_a_tuple_of_numbers_is_made_static(steps: tuple[str, ...]) -> None:
+    cell = failed(*steps, n="(2, 3)")
+    assert cell.finding.line == cell.here
+    assert "n is a Python tuple where f is called: declare it static." in cell.said
+    assert cell.finding.code is not None
+    again = cell.rewritten(cell.finding.code)
+    assert again.error is None
+    assert cell.fallback is not None
+    np.testing.assert_allclose(again.names["result"], eval(cell.fallback, cell.names))
+
+
+@pytest.mark.parametrize(
+    ("n", "advice"),
+    [
+        ("[2, 3]", 'pass a tuple, and declare it static, with static_argnames="n"'),
+        ("[rows, 3]", 'pass a tuple, and declare it static, with static_argnames="n"'),
+        ("(rows, 9 // rows)", "If n is a tuple of Python numbers wherever f is called, declare it static"),
+        ("(rows, jnp.int32(3))", "If n is a tuple of Python numbers wherever f is called, declare it static"),
+    ],
+)
+def test_what_is_passed_decides_how_numbers_become_static(n: str, advice: str) -> None:
+    cell = Cell(SOURCE.replace("@jax.jit", "rows = 2\n@jax.jit").format(steps="    x = x.reshape(n)  # here", n=n))
+    assert cell.finding.line == cell.here
+    assert advice in cell.said
+
+
+@pytest.mark.parametrize("n", ["(2, jnp.int32(3))", "[2, jnp.int32(3)]"])
+def test_an_array_among_the_numbers_cannot_be_static(n: str) -> None:
+    source = SOURCE.replace("result = ", f"given = {n}\nresult = ")
+    cell = Cell(source.format(steps="    x = x.reshape(n)  # here", n="given"))
+    assert cell.finding.line == cell.here
+    assert "declare" not in cell.said
