@@ -11,6 +11,9 @@ from ..record.candidate import Check, CheckKind
 #: The tolerance for types without rounding: integers, booleans.
 _EXACT = 0.0
 
+#: The mean of fewer errors says little.
+_LEAST_ERRORS = 16
+
 
 def check_output(value: Any, reference: Any, check: CheckKind | tuple[float, float]) -> Check:
     """Compare two pytrees of arrays and numbers.
@@ -72,7 +75,8 @@ def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind, given: t
     one_wide, other_wide = one.astype(wide), other.astype(wide)
     both_nan = np.isnan(one_wide) & np.isnan(other_wide)
     with np.errstate(invalid="ignore", over="ignore"):
-        error_at = np.where(both_nan | (one_wide == other_wide), 0.0, np.abs(one_wide - other_wide))
+        signed = np.where(both_nan | (one_wide == other_wide), 0.0, one_wide - other_wide)
+    error_at = np.abs(signed)
     largest = float(np.max(error_at)) if error_at.size else 0.0
     dtypes = _dtype(value, one), _dtype(reference, other)
     magnitude = np.where(np.isfinite(other_wide), np.abs(other_wide), 0.0)
@@ -84,6 +88,7 @@ def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind, given: t
         rtol, atol = given
         allowed = atol + rtol * magnitude
     beyond = error_at > allowed
+    varied = signed.size >= _LEAST_ERRORS and np.ptp(magnitude) > 0  # equal numbers are rounded in the same direction
     if not np.isfinite(largest):
         return Check(kind=kind, passed=False, leaf=path, problem="NaN or infinite where the other is not")
     if kind == "equal" and largest == 0 and one.tobytes() != other.tobytes():
@@ -93,6 +98,7 @@ def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind, given: t
         passed=not beyond.any(),
         leaf=path,
         largest_error=float(np.max(error_at[beyond])) if beyond.any() else largest,
+        mean_error=float(np.mean(signed)) if varied and wide is np.float64 else None,
         rtol=rtol,
         atol=atol,
         dtype=dtypes[0].name,

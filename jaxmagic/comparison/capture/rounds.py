@@ -284,5 +284,6 @@ def _refusal(label: str, check: Check) -> OutputsDiffer:
         where = f" at {check.leaf}" if check.leaf else ""
         problem = f"{label} does not compute what {check.like} does{where}: {what}"
     return OutputsDiffer(
-        f'{problem}. Nothing was timed. Where outputs need not agree, give check="none" (--check none).'
+        f"{problem}. Nothing was timed. To allow more, give check=(rtol, atol) (--check RTOL,ATOL); where outputs "
+        'need not agree, check="none" (--check none).'
     )

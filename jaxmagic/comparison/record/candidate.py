@@ -29,6 +29,8 @@ class Check:
         problem: why the outputs differ, if it is not a numerical error: a different structure, shape or dtype.
         largest_error: the largest absolute difference in that leaf; if a given tolerance is exceeded, the largest of
             the elements beyond it.
+        mean_error: the mean of the signed differences in that leaf; ``None`` for fewer than 16 real numbers,
+            and if the reference has the same everywhere.
         rtol: the relative tolerance. Unless it was given, it follows from the coarser of both types.
         atol: the absolute tolerance in that leaf.
         given: whether `rtol` and `atol` were given. Then each element may differ by ``atol + rtol * |reference|``, as
@@ -45,6 +47,7 @@ class Check:
     leaf: str | None = None
     problem: str | None = None
     largest_error: float | None = None
+    mean_error: float | None = None
     rtol: float = 0.0
     atol: float = 0.0
     dtype: str | None = None

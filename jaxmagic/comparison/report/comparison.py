@@ -16,6 +16,7 @@ from ..record.comparison import Comparison
 from ..record.sweep import Sweep
 from ..record.verdict import counterpart
 from . import sentences as words
+from .outputs import about_outputs
 from .profile_diff import about_profiles, profile_tables
 
 #: At most this many candidates are seen at once.
@@ -38,7 +39,7 @@ def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Bloc
         whole=(Entries(rows=rows),),
     )
     yield from (Sentence(text=words.cut(each, comparison)) for each in words.about_medians(comparison))
-    yield from (Sentence(text=words.cut(each, comparison)) for each in words.about_outputs(comparison))
+    yield from (Sentence(text=words.cut(each, comparison)) for each in about_outputs(comparison))
     yield Sentence(text=words.cut(words.about_rounds(comparison), comparison), faint=True)
     yield Fold(title="Memory against time", blocks=(Picture(chart=lambda: tradeoff_chart(comparison)),))
     profiled = about_profiles(comparison)

@@ -10,7 +10,7 @@ from ...benchmarking.record.versus import Versus
 from ...benchmarking.report.versus import span, verdict
 from ...records.names import shortened
 from ...statistics.medians import median
-from ..record.candidate import Candidate, Check
+from ..record.candidate import Candidate
 from ..record.comparison import Comparison
 from ..record.fastest import fastest
 from ..record.verdict import agrees, counterpart, family_confidence
@@ -270,46 +270,3 @@ def budget_for_verdict_ns(comparison: Comparison) -> float | None:
     if comparison.stopped_by != "budget" or any(each.conditions.fresh for each in comparison.candidates):
         return None  # samples do not include making fresh arguments
     return _rounds_needed(comparison) * _round_ns(comparison)
-
-
-def about_outputs(comparison: Comparison) -> list[str]:
-    """Say which outputs differ from the baseline's, or that all agree."""
-    checks = [(each.label, each.check) for each in comparison.candidates if each.check is not None]
-    failed = [(label, check) for label, check in checks if not check.passed]
-    if failed:
-        return [_mismatch(label, check.like or comparison.baseline, check) for label, check in failed]
-    if not checks:
-        return []
-    label, worst = max(checks, key=lambda each: each[1].largest_error or 0.0)
-    others = [
-        f"{each} returns {check.dtype} where {check.like or comparison.baseline} returns {check.like_dtype}."
-        for each, check in checks
-        if check.dtype != check.like_dtype
-    ]
-    if not worst.largest_error:
-        return ["All outputs are equal except for their types:" if others else "All outputs are equal.", *others]
-    error, where = units.number_short(worst.largest_error), f"{label}, at {worst.leaf}"
-    return [
-        f"All outputs agree: the largest error is {error} ({where}), with {_allowed(worst)}.",
-        *others,
-    ]
-
-
-def _mismatch(label: str, like: str, check: Check) -> str:
-    if check.varies:
-        return f"Whether {label} computes what {like} does is unknown: the output of {like} varies from call to call."
-    where = f" at {check.leaf}" if check.leaf else ""
-    if check.problem is not None:
-        return f"{label} does not compute what {like} does{where}: {check.problem}."
-    error = units.number_short(check.largest_error or 0.0)
-    return f"{label} does not compute what {like} does{where}: off by up to {error}, with {_allowed(check)}."
-
-
-def _allowed(check: Check) -> str:
-    """Return the tolerance: as it was given, or with the types of the outputs on which it depends."""
-    if check.given:
-        return f"rtol={check.rtol:g} and atol={check.atol:g} allowed"
-    allowed = f"{units.number_short(check.atol)} allowed"
-    if check.dtype is None:
-        return allowed
-    return f"{allowed} in {check.dtype}" + (f" against {check.like_dtype}" if check.like_dtype != check.dtype else "")

@@ -17,6 +17,7 @@ from ..record.scaling import time_of
 from ..record.sweep import Point, Sweep
 from ..record.verdict import agrees, counterpart
 from . import sentences as comparison_words
+from .outputs import about_outputs as outputs_of_point
 
 #: An overhead below this share of the time at the last point is not reported.
 _WORTH_REPORTING = 0.01
@@ -141,7 +142,7 @@ def about_outputs(sweep: Sweep) -> list[str]:
         for each in point.comparison.candidates if point.comparison is not None else ():
             if point.comparison is not None and each.check is not None and not each.check.passed:
                 alone = replace(point.comparison, candidates=tuple(_with_baseline(point.comparison, each)))
-                mismatches.setdefault(each.label, []).append((point, comparison_words.about_outputs(alone)[0]))
+                mismatches.setdefault(each.label, []).append((point, outputs_of_point(alone)[0]))
     return [_at_points(sweep, seen) for seen in mismatches.values()]
 
 

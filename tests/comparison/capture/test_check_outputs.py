@@ -12,6 +12,7 @@ import pytest
 from jaxmagic.comparison.capture.check_outputs import check_output
 
 X = np.linspace(0, 1, 12, dtype=np.float32).reshape(3, 4)
+LONG = np.linspace(0, 8, 64)
 
 
 @pytest.mark.parametrize(
@@ -154,3 +155,36 @@ def test_an_object_beside_a_number_is_a_different_value() -> None:
     for value, reference in ((abs, 1.0), (1.0, abs)):
         check = check_output(value, reference, "allclose")
         assert (check.passed, check.problem) == (False, "different value")
+
+
+@pytest.mark.parametrize(
+    ("value", "mean"),
+    [
+        (LONG + 0.5, 0.5),
+        (LONG + 0.5 * (-1.0) ** np.arange(64), 0.0),
+        (np.where(LONG == 0, np.nan, LONG - 0.25), -0.25 * 63 / 64),
+        (LONG[:15] + 0.5, None),
+        (LONG + 0.5j, None),
+    ],
+)
+def test_errors_have_a_mean_with_its_sign(value: Any, mean: float | None) -> None:
+    reference = np.where(np.isnan(value), np.nan, LONG[: value.size])
+    found = check_output(value, reference, (0.0, 1.0))
+    assert found.passed
+    assert found.mean_error == (None if mean is None else pytest.approx(mean))
+
+
+def test_numbers_that_are_all_the_same_are_rounded_in_one_direction() -> None:
+    assert check_output(np.full(64, 1.01), np.ones(64), (0.1, 0.0)).mean_error is None
+
+
+@pytest.mark.parametrize("dtype", [jnp.bfloat16, jnp.float16])
+@pytest.mark.parametrize("make", [jax.random.normal, jax.random.uniform])
+def test_rounding_has_no_direction(dtype: Any, make: Any) -> None:
+    x = make(jax.random.key(0), (128, 128))
+    low = x.astype(dtype)
+    for value, reference in ((low @ low, x @ x), (jax.nn.softmax(low), jax.nn.softmax(x)), (low.mean(0), x.mean(0))):
+        found = check_output(value, reference, "allclose")
+        assert found.mean_error is not None
+        assert found.largest_error is not None
+        assert abs(found.mean_error) < found.largest_error / 4

@@ -544,7 +544,7 @@ def test_a_donated_array_is_told_with_its_candidate_and_with_what_a_comparison_t
 
 def test_outputs_that_differ_name_an_option_that_all_verbs_have() -> None:
     entries = {"one": Entry(Runner(lambda: 1.0)), "two": Entry(Runner(lambda: 2.0))}
-    with pytest.raises(jaxmagic.OutputsDiffer, match='give check="none"') as error:
+    with pytest.raises(jaxmagic.OutputsDiffer, match=r'check="none" \(--check none\)') as error:
         take_comparison(entries, Plan(samples=2), baseline="one", strict=True)
     assert "strict" not in str(error.value)
 

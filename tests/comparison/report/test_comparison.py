@@ -16,6 +16,7 @@ from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.comparison.record.candidate import Check
 from jaxmagic.comparison.record.comparison import Comparison
+from jaxmagic.comparison.report.outputs import about_outputs
 from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_frame import to_frame
 from jaxmagic.report.to_html import to_html
@@ -108,7 +109,7 @@ def test_what_computes_something_else_is_never_the_fastest(comparison: Compariso
         (Check(kind="equal", passed=True), "All outputs are equal."),
         (
             LOW,
-            "error is 0.01 (jit, at x), with 0.09 allowed in bfloat16 against float32. jit returns bfloat16",
+            "by at most 0.01 (jit, at x), with 0.09 allowed in bfloat16 against float32. jit returns bfloat16",
         ),
         (
             replace(LOW, largest_error=0.0),
@@ -121,8 +122,29 @@ def test_what_computes_something_else_is_never_the_fastest(comparison: Compariso
         (Check(kind="allclose", passed=True, leaf="x", largest_error=0.0, atol=1.0), "All outputs are equal."),
         (
             Check(kind="allclose", passed=True, leaf="['w']", largest_error=1e-7, atol=3e-4),
-            "All outputs agree: the largest error is 1e-07 (jit, at ['w']), with 0.0003 allowed.",
+            "All outputs agree: they differ by at most 1e-07 (jit, at ['w']), with 0.0003 allowed.",
         ),
+        (
+            replace(LOW, largest_error=2.7, mean_error=2.5, rtol=0.088, atol=3.1),
+            "with 3.1 allowed in bfloat16 against float32, 8.8 % of the largest value. On average jit is 2.5 larger: "
+            "errors of one sign are seldom those of rounding. jit returns",
+        ),
+        (replace(LOW, largest_error=2.7, mean_error=-1.3, rtol=0.088, atol=3.1), "largest value. jit returns"),
+        (replace(LOW, largest_error=0.4, mean_error=0.4, rtol=0.088, atol=3.1), "largest value. jit returns"),
+        (
+            replace(LOW, passed=False, largest_error=0.059, rtol=3.4e-4, atol=0.012, dtype="float32"),
+            "off by up to 0.059, with 0.012 allowed in float32, 0.034 % of the largest value. If this is rounding, "
+            "--check 0,0.06 (check=(0, 0.06)) allows it.",
+        ),
+        (
+            replace(LOW, passed=False, largest_error=9.0, rtol=3.4e-4, atol=0.012, dtype="float32"),
+            "off by up to 9, with 0.012 allowed in float32, 0.034 % of the largest value.\n",
+        ),
+        (
+            replace(LOW, passed=False, given=True, rtol=0.1, atol=0.0),
+            "with rtol=0.1 and atol=0 allowed. Where values are near 0, it takes atol as well: --check RTOL,ATOL",
+        ),
+        (replace(LOW, passed=False, given=True, rtol=0.1, atol=0.1), "with rtol=0.1 and atol=0.1 allowed.\n"),
         (
             Check(kind="equal", passed=False, leaf="x", problem="different dtype: f8, not f4"),
             "jit does not compute what numpy does at x: different dtype: f8, not f4.",
@@ -130,7 +152,10 @@ def test_what_computes_something_else_is_never_the_fastest(comparison: Compariso
     ],
 )
 def test_what_the_check_of_outputs_came_to(comparison: Comparison, check: Check, sentence: str) -> None:
-    assert sentence in " ".join(to_text(with_check(comparison, check)).split())
+    found = with_check(comparison, check)
+    said = " ".join(about_outputs(found))
+    assert sentence in f"{said}\n"
+    assert said[:60] in " ".join(to_text(found).split())
 
 
 def test_headlines(comparison: Comparison) -> None:

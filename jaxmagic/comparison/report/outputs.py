@@ -1,0 +1,86 @@
+"""Words the check of outputs: which agree, by how much they differ, and what allows a difference of rounding."""
+
+from __future__ import annotations
+
+import math
+
+from ... import units
+from ..record.candidate import Check
+from ..record.comparison import Comparison
+
+#: Errors of less than this many machine epsilons of the largest value may all be those of one rounding.
+_ROUNDINGS = 4
+
+#: A larger error, as a part of the largest value, is not one of rounding.
+_PLAUSIBLE = 0.1
+
+
+def about_outputs(comparison: Comparison) -> list[str]:
+    """Say which outputs differ from the baseline's, or that all agree."""
+    checks = [(each.label, each.check) for each in comparison.candidates if each.check is not None]
+    failed = [(label, check) for label, check in checks if not check.passed]
+    if failed:
+        return [_mismatch(label, check.like or comparison.baseline, check) for label, check in failed]
+    if not checks:
+        return []
+    label, worst = max(checks, key=lambda each: each[1].largest_error or 0.0)
+    others = [
+        f"{each} returns {check.dtype} where {check.like or comparison.baseline} returns {check.like_dtype}."
+        for each, check in checks
+        if check.dtype != check.like_dtype
+    ]
+    if not worst.largest_error:
+        return ["All outputs are equal except for their types:" if others else "All outputs are equal.", *others]
+    error, where = units.number_short(worst.largest_error), f"{label}, at {worst.leaf}"
+    return [
+        f"All outputs agree: they differ by at most {error} ({where}), with {_allowed(worst)}.",
+        *_bias(label, worst),
+        *others,
+    ]
+
+
+def _bias(label: str, check: Check) -> list[str]:
+    """Say that errors of more than single roundings have mostly one sign."""
+    mean, largest = check.mean_error or 0.0, check.largest_error or 0.0
+    if check.given or abs(mean) < largest / 2 or largest <= _ROUNDINGS * check.rtol * check.atol:
+        return []
+    size = units.number_short(abs(mean))
+    return [
+        f"On average {label} is {size} {'larger' if mean > 0 else 'smaller'}: errors of one sign are seldom those of "
+        "rounding."
+    ]
+
+
+def _mismatch(label: str, like: str, check: Check) -> str:
+    if check.varies:
+        return f"Whether {label} computes what {like} does is unknown: the output of {like} varies from call to call."
+    where = f" at {check.leaf}" if check.leaf else ""
+    if check.problem is not None:
+        return f"{label} does not compute what {like} does{where}: {check.problem}."
+    largest = check.largest_error or 0.0
+    off = f"off by up to {units.number_short(largest)}, with {_allowed(check)}."
+    return f"{label} does not compute what {like} does{where}: {off}{_to_allow(check, largest)}"
+
+
+def _to_allow(check: Check, largest: float) -> str:
+    """Say which option allows an error that may be one of rounding."""
+    if check.kind != "allclose" or not largest:
+        return ""
+    if check.given:
+        near_zero = " Where values are near 0, it takes atol as well: --check RTOL,ATOL (check=(rtol, atol))."
+        return "" if check.atol else near_zero
+    if not check.rtol or largest > _PLAUSIBLE * check.atol / check.rtol:
+        return ""
+    unit = 10.0 ** math.floor(math.log10(largest))
+    atol = f"{math.ceil(largest / unit) * unit:.1g}"
+    return f" If this is rounding, --check 0,{atol} (check=(0, {atol})) allows it."
+
+
+def _allowed(check: Check) -> str:
+    """Return the tolerance: as it was given, or with the types of the outputs on which it depends."""
+    if check.given:
+        return f"rtol={check.rtol:g} and atol={check.atol:g} allowed"
+    against = f" against {check.like_dtype}" if check.like_dtype != check.dtype else ""
+    types = "" if check.dtype is None else f" in {check.dtype}{against}"
+    part = f", {units.percent(check.rtol)} of the largest value" if check.rtol else ""
+    return f"{units.number_short(check.atol)} allowed{types}{part}"
