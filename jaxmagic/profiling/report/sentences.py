@@ -9,7 +9,7 @@ from ... import units
 from ...records.names import listed
 from ...records.other_load import loaded
 from ...timing.report import about_fetch
-from ..analysis.devices.bound import Bound, bound_of, slowed_down
+from ..analysis.devices.bound import CONTRADICTING, Bound, bound_of, differs, slowed_down
 from ..analysis.stale_callers import compiled_earlier
 from ..record.profile import Profile
 from .legend import SPLIT
@@ -86,7 +86,19 @@ def about_bound(profile: Profile, wall_ns: int | None = None) -> list[str]:
             f"host callbacks take {callbacks} of the run; other operations of {device} take {share}, and it is idle "
             f"for {idle}."
         )
-    return [f"{_WITH_IDLE_TIME[bound.limit]}: {sentence}"]
+    return [f"{_WITH_IDLE_TIME[bound.limit]}: {sentence}{_runs_that_differ(bound, profile)}"]
+
+
+def _runs_that_differ(bound: Bound, profile: Profile) -> str:
+    """Say that the recorded run was shorter, if its device was then busy for another part of it."""
+    recorded_ns = (profile.recorded_ns or 0) / (profile.runs or 1)
+    wall_ns = profile.wall_ns or 0
+    if wall_ns <= CONTRADICTING * recorded_ns or not differs(bound.busy_ns, recorded_ns, wall_ns):
+        return ""
+    return (
+        f" That is of the {units.time(wall_ns)} without the profiler; the recorded run took "
+        f"{units.time(recorded_ns)}, with the device busy for {units.share(bound.busy_ns, recorded_ns)}."
+    )
 
 
 def _unknown(bound: Bound, profile: Profile, device: str) -> str:

@@ -210,6 +210,18 @@ def test_the_idle_time_is_that_of_the_run_whose_time_is_given(profile: Profile, 
     assert about_bound(busy, 8 * MS) == [f"{sentence} 2.00 ms."]
 
 
+def test_a_recorded_run_that_was_shorter_and_busier_is_told_apart(profile: Profile, timing: Make) -> None:
+    busy = replace(profile, device_uses=(use("CPU:0", 39 * MS),))
+    longer = replace(busy, unprofiled=timing(dispatch_ns=26 * MS, wait_ns=0), timed_runs=3)
+    sentence = "Neither host-bound nor device-bound: the device is busy for 75 % of the run and idle for 6.50 ms."
+    runs = (
+        "That is of the 26.0 ms without the profiler; the recorded run took 20.0 ms, with the device busy for 98 %."
+    )
+    assert about_bound(longer) == [f"{sentence} {runs}"]
+    idle = replace(longer, device_uses=(use("CPU:0", 10 * MS),))
+    assert "without the profiler" not in about_bound(idle)[0]
+
+
 @pytest.mark.parametrize(
     ("busy", "callback", "sentence"),
     [

@@ -13,6 +13,9 @@ _HOST_BOUND = 0.5
 #: Runs that take more than this many times as long under the profiler say little about how busy a device is.
 _DISTORTED = 1.5
 
+#: A run without the profiler that takes more than this many times as long as the recorded one contradicts it.
+CONTRADICTING = 1.1
+
 #: The median of fewer runs without the profiler may be that of a disturbed run.
 _STEADY = 3
 
@@ -75,8 +78,11 @@ def bound_of(profile: Profile) -> Bound | None:
         return Bound("not timed", use, busy_ns, recorded_ns, None, callback_ns)
     least_ns = max(busy_ns - max(recorded_ns - wall_ns, 0), 0.0)
     longer_ns = max(recorded_ns, wall_ns)
-    disturbed = wall_ns > _DISTORTED * recorded_ns and profile.timed_runs < _STEADY
-    if disturbed and busy_ns > _HOST_BOUND * recorded_ns:
+    if (
+        wall_ns > CONTRADICTING * recorded_ns
+        and profile.timed_runs < _STEADY
+        and differs(busy_ns, recorded_ns, wall_ns)
+    ):
         return Bound("unsteady", use, busy_ns, recorded_ns, slower, callback_ns)
     if busy_ns <= _HOST_BOUND * wall_ns:
         return Bound("host", use, busy_ns, wall_ns if slower > _DISTORTED else longer_ns, slower, callback_ns)
@@ -87,6 +93,12 @@ def bound_of(profile: Profile) -> Bound | None:
     is_between = _HOST_BOUND * wall_ns < least_ns <= busy_ns < _DEVICE_BOUND * wall_ns
     limit: Limit = "neither" if is_between else "unclear"
     return Bound(limit, use, busy_ns, longer_ns, slower, callback_ns, least_ns)
+
+
+def differs(busy_ns: float, recorded_ns: float, wall_ns: float) -> bool:
+    """Return whether the same busy time gives one verdict for the recorded run, and another for that without it."""
+    limits = _HOST_BOUND, _DEVICE_BOUND
+    return [busy_ns > each * recorded_ns for each in limits] != [busy_ns > each * wall_ns for each in limits]
 
 
 def _working_ns(use: DeviceUse) -> int:

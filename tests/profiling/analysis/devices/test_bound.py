@@ -54,7 +54,10 @@ def test_a_verdict_holds_with_the_profiler_and_without(
         (739, 740, 2210, 1, "unsteady"),  # another process had the machine
         (739, 740, 2210, 2, "unsteady"),
         (739, 740, 2210, 3, "host"),
-        (739, 740, 1000, 1, "neither"),
+        (739, 740, 1000, 1, "unsteady"),
+        (739, 740, 1000, 3, "neither"),
+        (739, 740, 780, 1, "device"),
+        (600, 740, 840, 1, "neither"),  # in both
         (100, 740, 2210, 1, "host"),  # in both
     ],
 )
