@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..record.compilation import Cause
 from ..record.events import Call
-from .remedies import cause, combined, difference, setting_difference, type_difference
+from .remedies import cause, combined, difference, differing_aspects, setting_difference, type_difference
 from .static_values import static_difference
 
 
@@ -40,13 +41,23 @@ _DIFFERENCE = re.compile(r"\* at (?P<path>.+?), now (?P<now>.+?) and before (?P<
 def _types(text: str, call: Call | None) -> Cause | None:
     if "different input types" not in text:
         return None
-    # JAX 0.8 compares with all earlier calls that are equally close; the first is enough.
-    closest = text.partition("different input types")[2].partition("* key with ")[0]
-    differing = [
-        type_difference(_argument(each["path"], call), each["now"], each["before"])
-        for each in _DIFFERENCE.finditer(closest)
-    ]
-    return combined(differing) if differing else None
+    # JAX 0.8 compares with all earlier calls in which as few arguments differ, later versions with one of them.
+    keys = text.partition("different input types")[2].split("* key with ")
+    found = [found for each in keys if (found := list(_DIFFERENCE.finditer(each)))]
+    if not found:
+        return None
+    closest = min(found, key=_aspects)
+    stated = combined(
+        [type_difference(_argument(each["path"], call), each["now"], each["before"]) for each in closest]
+    )
+    if _aspects(closest) == len(closest):
+        return stated
+    return replace(stated, reason=f"{stated.reason}, in one earlier call; another may be closer", remedy=None)
+
+
+def _aspects(differences: Sequence[re.Match[str]]) -> int:
+    """Return in how many of shape and dtype the arguments differ."""
+    return sum(differing_aspects(each["now"], each["before"]) for each in differences)
 
 
 _STATIC_KWARGS = re.compile(r"different value of static kwargs:\s+now \{(?P<now>.*)\} and before \{(?P<before>.*)\}")

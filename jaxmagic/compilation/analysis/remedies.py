@@ -139,6 +139,18 @@ def type_difference(
     return difference("placement", f"argument {argument} has a different sharding", argument, *texts)
 
 
+def differing_aspects(now_text: str, before_text: str) -> int:
+    """Return in how many of shape and dtype two types differ; one if in something else.
+
+    >>> differing_aspects("f32[8]", "i32[4]"), differing_aspects("f32[8]", "f32[4]"), differing_aspects("?", "f32[8]")
+    (2, 1, 1)
+    """
+    now, before = (_TYPE.match(without_sharding(each)) for each in (now_text, before_text))
+    if now is None or before is None:
+        return 1
+    return max(1, sum(now[each] != before[each] for each in ("shape", "dtype")))
+
+
 def _weak(number: bool | None) -> str:
     if number is None:
         return "a Python number or a weakly typed array"

@@ -127,6 +127,23 @@ def test_one_argument_is_named_once_where_several_earlier_calls_are_equally_clos
     assert cause.reason == "argument x has a different dtype: i32[4] now, f32[4] before"
 
 
+def test_the_call_that_differs_in_less_is_chosen_where_jax_names_several() -> None:
+    difference = "different input types:\n      types now: x: i32[4]\n        * at x, now i32[4] and before {}\n"
+    cause = read(OLD.format(difference.format("f32[8]")) + "  * key with " + difference.format("i32[8]"))
+    assert cause.reason == "argument x has a different shape: i32[4] now, i32[8] before"
+    assert cause.remedy is not None
+
+
+@pytest.mark.parametrize("layout", [NEW, OLD])
+def test_a_call_that_jax_chose_among_others_gives_no_advice_if_it_differs_in_two_ways(layout: str) -> None:
+    cause = read(layout.format("different input types:\n  * at x, now f32[7] and before bf16[9]"))
+    assert cause.reason == (
+        "argument x has a different shape and dtype: f32[7] now, bf16[9] before, in one earlier call; another may be "
+        "closer"
+    )
+    assert cause.remedy is None
+
+
 def test_a_context_without_a_name_is_said_to_have_none() -> None:
     cause = read(NEW.format("Tracing context doesn't match, e.g. due to config or context manager."))
     assert (cause.kind, cause.now) == ("context", None)
