@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 import sys
 from contextlib import suppress
 from functools import partial
@@ -21,6 +23,7 @@ from .magics.rewrite import BlockRewriter
 from .magics.text_transforms import cell_in_sight, cell_to_marker, line_in_sight
 from .records.cell_names import add_naming, remove_naming
 from .session.shown_errors import keep_last_shown, last_shown
+from .subjects import magics
 from .terminal import print_line
 
 _NAME = "JaxMagics"
@@ -184,16 +187,32 @@ def _note_memory(result: Any = None) -> None:
 
 
 def _hint(shell: InteractiveShell, result: Any = None) -> None:
-    """Print one line under the traceback of an error that ``%jaxdoctor`` explains.
+    """Print one line under the traceback of an error that ``%jaxdoctor`` explains, and of a mistyped magic.
 
     Costs nothing if the cell raised no error, or if JAX has not been imported.
     """
     error = getattr(result, "error_in_exec", None)
     magics = shell.magics_manager.registry.get(_NAME)
+    if isinstance(error, UsageError) and (meant := _meant(str(error))):
+        print_line(f"Did you mean {meant}? %jaxmagic lists all magics.")
     if error is not None and "jax" in sys.modules and getattr(magics, "error_hint", False):
         from .doctor.capture.failures.hint import print_hint
 
         print_hint(error)
+
+
+def _meant(message: str) -> str | None:
+    """Return the magic that was meant by one that IPython does not know, if it is ours."""
+    found = re.search(r"agic (?:function )?`(%+)(jax\w*)` not found", message)
+    if found is None:
+        return None
+    kinds = {name: each.magic.kinds for name, each in magics().items()}
+    close = difflib.get_close_matches(found[2], kinds, 1, cutoff=0.75)
+    if not close:
+        return None
+    given = found[1]
+    percent = given if ("cell" if given == "%%" else "line") in kinds[close[0]] else "%%" if given == "%" else "%"
+    return f"{percent}{close[0]}"
 
 
 #: Modules with a function that releases resources after a cell.

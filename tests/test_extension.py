@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from IPython.core.error import UsageError
 
 from jaxmagic.records import cell_names as sources
 from jaxmagic.session.verbs import cells
@@ -103,6 +104,21 @@ def test_what_arrays_take_is_noted_behind_each_cell(session: Any) -> None:
     assert held.array_bytes - freed.array_bytes == 2**20
     session.shell.run_cell("1 + 1", store_history=False)
     assert cells()[-1] == freed
+
+
+@pytest.mark.parametrize(
+    ("cell", "hint"),
+    [
+        ("%jaxtme f(x)", "Did you mean %jaxtime? %jaxmagic lists all magics.\n"),
+        ("%%jax_time\nf(x)", "Did you mean %%jaxtime? %jaxmagic lists all magics.\n"),
+        ("%jaxmen x", "Did you mean %jaxmem? %jaxmagic lists all magics.\n"),
+        ("%jaxfoo", ""),
+        ("%tiem x", ""),
+    ],
+)
+def test_a_mistyped_magic_is_guessed(session: Any, capsys: pytest.CaptureFixture[str], cell: str, hint: str) -> None:
+    session.run(cell, fails=UsageError)
+    assert capsys.readouterr().out == hint
 
 
 def test_without_the_extension_nothing_is_noted_and_what_fails_is_not_heard_of(

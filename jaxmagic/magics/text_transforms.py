@@ -39,7 +39,10 @@ def cell_in_sight(lines: list[str], parsers: Parsers) -> list[str]:
     if as_python is None or not body.strip():
         return [f"{lines[0].rstrip()}\n", "\n"] if options.only_comment(rest) else lines
     source = as_python(body)
-    return [f"{marker(magic, given.strip())}\n", *source.splitlines(keepends=True)] if _is_broken(source) else lines
+    if not _is_broken(source):
+        return lines
+    options.refuse_below(body, magic, parsers[magic])
+    return [f"{marker(magic, given.strip())}\n", *source.splitlines(keepends=True)]
 
 
 def cell_to_marker(lines: list[str], parsers: Parsers) -> list[str]:
@@ -90,7 +93,10 @@ def line_in_sight(lines: list[str], parsers: Parsers, blocks: Container[str]) ->
         call = line_call(node, parsers)
         if call is None or call.node.lineno != call.node.end_lineno:
             continue
-        _, statement = options.split(call.text, parsers[call.magic])
+        try:
+            _, statement = options.read(call.text, parsers[call.magic])
+        except UsageError:
+            continue  # the magic itself says so: an option without a value may have taken a part of the code
         line = rewritten[call.node.lineno - 1]
         if _is_broken(statement):
             line = line[: call.node.col_offset] + statement.encode() + line[call.node.end_col_offset :]
@@ -107,7 +113,10 @@ _CALL = re.compile(r"""get_ipython\(\)\.run_line_magic\('(\w+)', ('(?:[^'\\]|\\.
 def _has_to_be_seen(call: re.Match[str], parsers: Parsers) -> bool:
     if call[1] not in parsers or getattr(declared(call[1]), "as_python", str) is not str:  # no code of one line
         return False
-    _, statement = options.split(ast.literal_eval(call[2]), parsers[call[1]])
+    try:
+        _, statement = options.read(ast.literal_eval(call[2]), parsers[call[1]])
+    except UsageError:
+        return False
     return _awaits(statement) or _is_broken(statement)
 
 

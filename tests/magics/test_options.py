@@ -205,6 +205,29 @@ def test_a_short_option_after_the_code_is_refused_where_the_whole_is_not_python(
 
 
 @pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("-budget 1s f(x)", "there is no option -budget. Write --budget, with two dashes."),
+        ("--n 5 f(x)", "there is no option --n. Write -n, with one dash."),
+        ("--budget -1s f(x)", "--budget: expected a time with a unit (ns, us, ms, s, min), got '-1s'"),
+        ("-n -1 f(x)", "-n: expected a positive integer, got '-1'"),
+        ("--budget f(x, x)", "--budget: expected a time with a unit (ns, us, ms, s, min), got 'f(x,'"),
+    ],
+)
+def test_dashes_and_values_that_are_none_are_told(line: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        options.read(line, declared("jaxtimeit").parser)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("line", ["-budget", "-budget - x", "--n", "-n0 + 1"])
+def test_what_is_code_with_minus_signs_stays_code(line: str) -> None:
+    if line == "--n":
+        line = "-- --n"
+    assert options.split(line, declared("jaxtimeit").parser) == ([], line.removeprefix("-- "))
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "f(x) -r",

@@ -59,6 +59,7 @@ def run_compare(
     try:
         tree = parse(shell, "jaxcompare", cell, is_line=False, as_python=as_python)
     except SyntaxError as error:
+        options.refuse_below(cell, "jaxcompare", parser)
         explain_label(error)
         raise
     alone = len(arguments.modes) == 1 and not arguments.sweep

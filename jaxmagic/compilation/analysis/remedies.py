@@ -148,7 +148,7 @@ def differing_aspects(now_text: str, before_text: str) -> int:
     now, before = (_TYPE.match(without_sharding(each)) for each in (now_text, before_text))
     if now is None or before is None:
         return 1
-    return max(1, sum(now[each] != before[each] for each in ("shape", "dtype")))
+    return max(1, (now["shape"] != before["shape"]) + (now["dtype"] != before["dtype"]))
 
 
 def _weak(number: bool | None) -> str:

@@ -4,6 +4,7 @@ from .leading import asks_for_help as asks_for_help
 from .leading import only_comment as only_comment
 from .leading import parse as parse
 from .leading import read as read
+from .leading import refuse_below as refuse_below
 from .leading import split as split
 from .values import CHECKS as CHECKS
 from .values import MODES as MODES

@@ -87,6 +87,15 @@ def _refuse_late_short(code: str, parser: argparse.ArgumentParser) -> None:
             raise UsageError(f"{found[1]}: options come before the code. Write {late} {before.strip()}")
 
 
+def refuse_below(code: str, magic: str, parser: argparse.ArgumentParser) -> None:
+    """Raise a `UsageError` if a line below a magic, whose code is not Python, ends in options of the magic."""
+    for line in code.splitlines():
+        for found in _LATE.finditer(f" {line}"):
+            late = line[found.start() :].strip()
+            if found[1] in parser._option_string_actions and not _is_code(late):
+                raise UsageError(f"{found[1]}: options come on the first line. Write %%{magic} {late}")
+
+
 def asks_for_help(text: str, parser: argparse.ArgumentParser) -> bool:
     """Return whether the options in a text include ``-h`` or ``--help``; ``-h + 1`` is code."""
     try:
@@ -172,7 +181,8 @@ def _long_option(text: str, start: int, word: str, known: dict[str, argparse.Act
         words.append(word)
         return end
     given = (_file if known[name].nargs == "?" else _value)(text, end, known[name])
-    words += [name, *([_unquoted(given[1])] if given else [])]
+    values = [_unquoted(given[1])] if given else []
+    words += [f"{name}={values[0]}"] if values and values[0].startswith("-") else [name, *values]
     return given.end() if given else end
 
 
@@ -180,6 +190,8 @@ def _instead(name: str, known: Mapping[str, argparse.Action]) -> str:
     """Say which option may have been meant by one that does not exist."""
     if name == "--save" and "-v" in known:
         return "Write -v NAME, and then jaxmagic.save(NAME, 'run.json')."
+    if name[1:] in known:
+        return f"Write {name[1:]}, with one dash."
     # Without the dashes, which all names have in common.
     close = difflib.get_close_matches(name[2:], [each[2:] for each in known if each.startswith("--")], 1)
     if not close:
@@ -196,6 +208,8 @@ def _short_options(
     for position, letter in enumerate(word[1:], 1):
         action = known.get(f"-{letter}")
         if action is None or (letter == "h" and word != "-h"):
+            if f"-{word}" in known and not _is_code(text[start:]):
+                raise UsageError(f"there is no option {word}. Write -{word}, with two dashes.")
             return None
         if action.nargs == 0:
             flags.append(f"-{letter}")

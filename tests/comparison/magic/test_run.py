@@ -178,6 +178,20 @@ def test_bad_input_says_what_to_write(session: Any, line: str, cell: str, messag
         session.shell.run_cell_magic("jaxcompare", line, cell)
 
 
+@pytest.mark.parametrize("below", ["one: 1 --budget 1s\ntwo: 2", "one: 1\ntwo: 2\n--budget 1s"])
+def test_options_below_the_first_line_are_told(session: Any, below: str) -> None:
+    error = session.run(f"%%jaxcompare\n{below}", fails=UsageError)
+    assert str(error) == "--budget: options come on the first line. Write %%jaxcompare --budget 1s"
+
+
+@pytest.mark.parametrize("below", ["one: 1 --budget\ntwo: 2", "one: 1 --nothing 1s\ntwo: 2", "one: (\ntwo: 2"])
+def test_what_may_be_a_difference_is_python(session: Any, below: str) -> None:
+    session.run("budget = 1")
+    result = session.shell.run_cell(f"%%jaxcompare -r 3\n{below}")
+    error = result.error_before_exec or result.error_in_exec
+    assert error is None or isinstance(error, SyntaxError)
+
+
 def test_labels_may_be_words_expressions_and_anything_in_quotes(session: Any) -> None:
     cell = 'python loop: f(x)\n"it\'s: jit": (\n    f(x)\n)\njit(f): f(x)  # a: b\nnp.dot: x * 2\nx + x'
     record = session.run(f"%%jaxcompare -oq {QUICK} --baseline 'jit(f)'\n{cell}")
