@@ -55,7 +55,7 @@ def load_earlier(
     if arguments.save:
         try:
             file = shell.var_expand(arguments.save)
-            refuse_picture(file)
+            refuse_picture(file, arguments.v or "record")
             target_of(file)
         except OSError as error:
             raise refused_path("--save", "a file that can be written", file, error) from None

@@ -79,8 +79,12 @@ def save(record: object, path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def refuse_picture(path: str | os.PathLike[str]) -> None:
+def refuse_picture(path: str | os.PathLike[str], name: str = "record") -> None:
     """Refuse a path with the suffix of a picture, in which nobody expects JSON.
+
+    Args:
+        path: the path.
+        name: what the user calls the record.
 
     Raises:
         ValueError: it has one.
@@ -89,7 +93,7 @@ def refuse_picture(path: str | os.PathLike[str]) -> None:
     if file.suffix.lower() in _PICTURES:
         raise ValueError(
             f"{file.name}: expected a file for JSON, got the name of a picture. "
-            f"Write record.figure().savefig({file.name!r}) for a picture."
+            f"Write {name}.figure().savefig({str(path)!r}) for a picture."
         )
 
 

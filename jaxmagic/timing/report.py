@@ -125,8 +125,8 @@ def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> 
     sentences = []
     if rest:
         sentences.append(
-            f"These are the {len(compiled.functions) - rest} costliest; "
-            f"{units.count(rest, 'more function')} compiled in {units.time(rest_ns, digits)}."
+            f"Besides the {len(compiled.functions) - rest} costliest, {units.count(rest, 'function')} compiled in "
+            f"{units.time(rest_ns, digits)}."
         )
     sentences += about_eager(compiled.eager, digits)
     if not timing.heard_all:

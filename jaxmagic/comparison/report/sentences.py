@@ -34,7 +34,12 @@ def headline(comparison: Comparison) -> str:
 
 
 def _headline(comparison: Comparison) -> str:
-    passed = [each for each in comparison.candidates if agrees(comparison, each) is not False]
+    uncalled = [each.label for each in comparison.candidates if _is_uncalled(each)]
+    if comparison.baseline in uncalled or len(comparison) - len(uncalled) < 2 <= len(comparison):
+        return f"Nothing to compare: {' and '.join(uncalled)} {'was' if len(uncalled) == 1 else 'were'} not called"
+    passed = [
+        each for each in comparison.candidates if each.label not in uncalled and agrees(comparison, each) is not False
+    ]
     compared = [counterpart(comparison, each) for each in passed if each.label != comparison.baseline]
     # A derivative is not an alternative to its function, but to other derivatives, if there are any.
     alternatives = [each for each in compared if each.baseline == comparison.candidate(each.label).like]
@@ -51,6 +56,10 @@ def _headline(comparison: Comparison) -> str:
     modes = ([each for each in others if each.baseline == baseline] for baseline in fastest_of)
     first, *rest = (_of_mode(comparison, each) for each in modes)
     return "; ".join([first, *map(_inside_sentence, rest)])
+
+
+def _is_uncalled(candidate: Candidate) -> bool:
+    return any(each.kind == "timing.not_called" for each in candidate.first_call.notes)
 
 
 def _of_mode(comparison: Comparison, others: Sequence[Versus]) -> str:
@@ -218,8 +227,11 @@ def about_rounds(comparison: Comparison) -> str:
         return f"{sentence}."
     floor = max(noise.high, 1 / noise.low) - 1
     if floor > _LARGEST_NOISE:
-        beyond = units.percent(_LARGEST_NOISE)
-        return f"{sentence}. Too noisy: {comparison.twice} differs from itself by more than {beyond}."
+        itself = f"{comparison.twice} differs from itself by more than {units.percent(_LARGEST_NOISE)}"
+        verdicts = {counterpart(comparison, each).verdict for each in comparison.candidates}
+        if "too noisy to tell" in verdicts:
+            return f"{sentence}. Too noisy: {itself}."
+        return f"{sentence}. {itself}; the verdicts are about more than that."
     return f"{sentence}. {comparison.twice} differs from itself by at most {units.percent(floor)}."
 
 
@@ -235,9 +247,8 @@ def about_medians(comparison: Comparison) -> list[str]:
         if not versus.ratio.low * (1 - _ROUNDING) <= apart <= versus.ratio.high * (1 + _ROUNDING):
             how = f"{units.factor(max(apart, 1 / apart))} {'slower' if apart > 1 else 'faster'}"
             sentences.append(
-                f"By its median {versus.label} is {how}, which is outside of the interval: the verdict rests on the "
-                "ratios within each round, so changes of the machine's speed from round to round cancel out. In the "
-                "medians they do not."
+                f"The medians alone make {versus.label} {how}, outside of the interval. The verdict is from the "
+                "ratios within each round, in which changes of the machine's speed between rounds cancel out."
             )
     return sentences
 

@@ -189,7 +189,7 @@ def _long_option(text: str, start: int, word: str, known: dict[str, argparse.Act
 def _instead(name: str, known: Mapping[str, argparse.Action]) -> str:
     """Say which option may have been meant by one that does not exist."""
     if name == "--save" and "-v" in known:
-        return "Write -v NAME, and then jaxmagic.save(NAME, 'run.json')."
+        return "Write -v t, and then jaxmagic.save(t, 'run.json'), or t.figure().savefig('run.svg') for a picture."
     if name[1:] in known:
         return f"Write {name[1:]}, with one dash."
     # Without the dashes, which all names have in common.

@@ -6,10 +6,14 @@ import re
 from collections.abc import Sequence
 
 from ... import units
+from ...runtime.functions import only_name
 from ..record.live_arrays import HeldArray, LiveArrays
 from ..record.memory_profile import MemoryProfile, Suspect
 from ..record.usage import MemoryTimeline, Peak
 from .notes import ASIDE
+
+#: The note that is the headline.
+_NOT_CALLED = "timing.not_called"
 
 #: Number of deleted arrays that are listed.
 _MOST_DELETED = 5
@@ -25,7 +29,12 @@ EXPLANATION = (
 
 
 def headline(profile: MemoryProfile) -> str:
-    """Name the most that a program needs, the memory of arrays, and its growth."""
+    """Name the most that a program needs, the memory of arrays, and its growth; or say that nothing ran."""
+    uncalled = [str(each) for each in profile.timing.notes if each.kind == _NOT_CALLED]
+    if uncalled:
+        return uncalled[0]
+    if only_name(profile.timing.code):
+        return f"{profile.timing.code} was only read, so nothing ran. %jaxmem alone lists all arrays that are alive."
     after, delta = profile.arrays.total_bytes, sum(profile.delta_bytes.values())
     parts = []
     if profile.peak_bytes is not None:
@@ -188,7 +197,7 @@ def notes(profile: MemoryProfile, *, aside: bool) -> list[str]:
     """Word the notes of a record and its parts, each once: those that can be folded, or all others."""
     sampled = profile.timeline.notes if profile.timeline else ()
     own = (*profile.notes, *profile.timing.notes, *profile.arrays.notes, *sampled)
-    sentences = [str(each) for each in own if (each.kind in ASIDE) == aside]
+    sentences = [str(each) for each in own if (each.kind in ASIDE) == aside and each.kind != _NOT_CALLED]
     sentences += [
         f"{program.name}: {each}"
         for program in profile.executables

@@ -17,6 +17,7 @@ from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.comparison.record.candidate import Check
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.comparison.report.outputs import about_outputs
+from jaxmagic.records.note import note
 from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_frame import to_frame
 from jaxmagic.report.to_html import to_html
@@ -64,7 +65,7 @@ def test_the_title_of_the_details_names_only_what_is_inside(comparison: Comparis
 def test_medians_that_are_farther_apart_than_the_interval_are_explained(named: Any) -> None:
     """While the machine is slow, b is measured in three rounds more than a; in all others they are 1.3x apart."""
     found = named("a", "b")
-    assert "By its median" not in str(found)
+    assert "The medians alone" not in str(found)
     a, b = found.candidates
 
     def slow(trial: Any, rounds: int) -> Any:
@@ -79,7 +80,7 @@ def test_medians_that_are_farther_apart_than_the_interval_are_explained(named: A
     assert changed["b"].interval[1] < 1.4  # type: ignore[index]
     text = " ".join(str(changed).split())
     assert re.search(
-        r"By its median b is 3\.8\dx slower, which is outside of the interval: the verdict rests on", text
+        r"The medians alone make b 3\.8\dx slower, outside of the interval\. The verdict is from the ratios", text
     )
 
 
@@ -93,6 +94,35 @@ def test_a_baseline_that_is_far_from_itself_is_too_noisy_to_give_a_number(named:
     assert ("a differs from itself by" in text and "at most" in text) == (spread != 25)
     assert "2420 %" not in text
     assert "2400 %" not in text
+
+
+def test_noise_that_every_verdict_exceeds_is_not_too_much(named: Any) -> None:
+    found = named("a", "b", rounds=7)
+    again = tuple(round(each * 25.0 ** (-1) ** number) for number, each in enumerate(found.again.samples_ns))
+    a, b = found.candidates
+    slow = replace(b, latency=replace(b.latency, samples_ns=tuple(10**5 * each for each in b.latency.samples_ns)))
+    noisy = replace(found, candidates=(a, slow), again=replace(found.again, samples_ns=again), stopped_by="budget")
+    text = " ".join(to_text(noisy).split())
+    assert text.startswith("a is the fastest")
+    assert "Too noisy" not in text
+    assert "a differs from itself by more than 50 %; the verdicts are about more than that." in text
+
+
+@pytest.mark.parametrize(
+    ("uncalled", "headline"),
+    [
+        (("numpy",), "Nothing to compare: numpy was not called"),
+        (("jit",), "Nothing to compare: jit was not called"),
+        (("numpy", "jit"), "Nothing to compare: numpy and jit were not called"),
+    ],
+)
+def test_what_was_not_called_has_no_verdict(comparison: Comparison, uncalled: tuple[str, ...], headline: str) -> None:
+    told = note("timing.not_called", function="f")
+    candidates = tuple(
+        replace(each, first_call=replace(each.first_call, notes=(told,))) if each.label in uncalled else each
+        for each in comparison.candidates
+    )
+    assert to_text(replace(comparison, candidates=candidates)).splitlines()[0] == headline
 
 
 def test_what_computes_something_else_is_never_the_fastest(comparison: Comparison) -> None:

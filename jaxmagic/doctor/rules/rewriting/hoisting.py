@@ -266,8 +266,8 @@ def _joined(definition: str, body: list[str], span: tuple[int, int], instead: st
         return None
     if len(body) <= _MOST_REPEATED:
         rest = [*body[: first - begin], *([instead] if instead else []), *body[last - begin + 1 :]]
-        gap = "\n\n" if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) else "\n"
-        return f"{definition}\n{gap}{textwrap.dedent(chr(10).join(rest))}".rstrip()
+        gap = "\n\n\n" if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) else "\n"
+        return f"{definition}{gap}{textwrap.dedent(chr(10).join(rest))}".rstrip()
     lines = f"line {first}" if first == last else f"lines {first} to {last}"
     place = f"{lines} of {outer.name}" if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) else lines
     change = f"# Then {place} becomes:\n#     {instead.strip()}" if instead else f"# Then remove {place}."
