@@ -123,7 +123,8 @@ def test_after_two_dashes_everything_is_code(given_options: str, code: str) -> N
 
 def test_an_unknown_long_option_names_the_closest() -> None:
     with pytest.raises(
-        UsageError, match=r"no option --save. Write -v t, and then jaxmagic.save.t, 'run.json'., or t.figure..\.savefig"
+        UsageError,
+        match=r"no option --save. Write -v t, and then jaxmagic.save.t, 'run.json'., or t.figure..\.savefig",
     ):
         options.split("--save run.json f(x)", declared("jaxprof").parser)
     with pytest.raises(UsageError, match="no option --nave. Options: "):

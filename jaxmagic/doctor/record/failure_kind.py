@@ -59,6 +59,8 @@ Kind = Literal[
     "scalar",  # an array with axes was converted to a Python number
     "hash",  # an array was hashed
     "listed",  # an argument is a list, or None
+    "text",  # an operand is a string
+    "scalar index",  # Python needs one integer, and gets an array that is none
     "key",  # a function of jax.random gets something else than one key, or another function gets a key
     "index type",  # an index is a float
     "index list",  # an index is a list

@@ -111,7 +111,7 @@ def _with_operands(facts: Failure, last: Entry, calls: Sequence[Entry]) -> Failu
     if facts.kind == "backend":
         allowed, variable = allowed_platforms()
         facts = replace(facts, said=(*facts.said, ("allowed", allowed), ("variable", "1" if variable else "")))
-    if facts.kind in ("layer input", "groups", "image axes", "features"):
+    if facts.kind in ("layer input", "groups", "image axes", "features", "scalar index"):  # not what __index__ gets
         return replace(facts, operands=operands_of(place, frame, None))
     if facts.library is not None:
         return replace(facts, operands=() if called is None else passed_arrays(called))

@@ -111,6 +111,18 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
     ),
     "write_listed": lambda jnp: f"Make it an array: {jnp}.array(…).",
     "write_no_none": lambda: "Pass an array or a number. A function without a return statement returns None.",
+    "write_as_number": lambda number: (
+        f"It is a number in quotes: convert it with {number}()."
+        if number
+        else "Pass an array or a number. A number in a text, as from a file, is converted with float()."
+    ),
+    "error_scalar_index": lambda: (
+        "An array is used where Python needs one integer, but it holds a float, or several elements."
+    ),
+    "write_scalar_index": lambda jnp: (
+        f"For items of a list, make the list an array: {jnp}.array(items)[i], where i holds integers. Where Python "
+        "itself needs one, as in range(), convert an array with one element: int(x)."
+    ),
     "write_no_object": lambda type: f"Pass an array or a number in place of the {quoted(type)}.",
     "error_index_list": lambda: "A list is used as an index, but JAX takes arrays as indices.",
     "write_index_list": lambda jnp: (

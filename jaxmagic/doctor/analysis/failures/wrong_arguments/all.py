@@ -11,7 +11,7 @@ from . import meshes, modules
 from .explained import Explained, Rule
 from .shapes import broadcasting, convolutions, indexing, matrices, products
 from .transforms import control_flow, custom_rules, derivatives, mapped, options, signatures
-from .values import attributes, formats, keys, mixed_dtypes, non_arrays, python_values, updates
+from .values import attributes, formats, keys, mixed_dtypes, non_arrays, python_values, texts, updates
 
 _RULES: tuple[Rule, ...] = (
     *products.RULES,
@@ -22,6 +22,7 @@ _RULES: tuple[Rule, ...] = (
     *updates.RULES,
     *formats.RULES,
     *non_arrays.RULES,
+    *texts.RULES,
     *control_flow.RULES,
     *derivatives.RULES,
     *custom_rules.RULES,
