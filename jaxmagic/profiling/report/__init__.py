@@ -51,7 +51,7 @@ def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
     """Compose the bound and the slow lines; operations, devices, pictures and how it was recorded are folded."""
     yield from _verdict(profile)
     yield Picture(chart=lambda: steps_chart(profile))
-    yield from _listed(profile)
+    yield from _listed(profile, style)
     again = words.about_warm_up(profile) if profile.compilations else []
     yield from _sentences(again, words.about_copy(profile, style.digits))
     yield from _sentences(
@@ -99,7 +99,7 @@ def _verdict(profile: Profile) -> Iterator[Block]:
     yield from _sentences(words.about_error(profile), others, about_steps(profile))
 
 
-def _listed(profile: Profile) -> Iterator[Block]:
+def _listed(profile: Profile, style: Style) -> Iterator[Block]:
     """List the lines that take most time; all others, and what no line shows, are in the whole listing."""
     lines = line_times(profile)
     listed = listings(profile, lines)[:_MOST_LISTINGS]
@@ -111,7 +111,7 @@ def _listed(profile: Profile) -> Iterator[Block]:
             line_words.about_labels(lines, profile),
         )
     )
-    part = tuple(_slowest(whole))
+    part = tuple(_slowest(whole, style.rows))
     if part == whole and len(beside) < 2:
         yield from whole
         yield from beside
@@ -125,14 +125,14 @@ def _listed(profile: Profile) -> Iterator[Block]:
         )
 
 
-def _slowest(whole: Sequence[Listing]) -> Iterator[Listing]:
-    """Keep the lines that take most time and those that call them, in their order."""
-    if sum(len(each.lines) + 1 for each in whole) <= _FEW_LINES:
+def _slowest(whole: Sequence[Listing], most: int) -> Iterator[Listing]:
+    """Keep the lines that take most time and those that call them, at most so many, in their order."""
+    timed = [line for each in whole[:2] for line in each.lines if any(line.cells)]
+    if sum(len(each.lines) + 1 for each in whole) <= _FEW_LINES and len(timed) <= most:
         yield from whole
         return
-    timed = [line for each in whole[:2] for line in each.lines if any(line.cells)]
     taken = [line for line in timed if not 0 < line.share < _LEAST_SHARE] or timed
-    kept = set(map(id, sorted(taken, key=lambda line: -line.share)[:_MOST_LINES]))
+    kept = set(map(id, sorted(taken, key=lambda line: -line.share)[: min(_MOST_LINES, most)]))
     for each in whole[:2]:
         lines = tuple(line for line in each.lines if id(line) in kept)
         if lines:

@@ -126,14 +126,18 @@ def test_a_short_listing_has_the_slow_lines_and_their_callers_but_no_line_below_
         cells = ("1 ms" if share else "", "", calls, "")
         return SourceLine(number=number, text="f(x)", cells=cells, share=share, inside="", operations="")
 
-    def kept(*lines: SourceLine) -> list[int | None]:
+    def kept(*lines: SourceLine, most: int = 10) -> list[int | None]:
         empty = (line(number, 0.0) for number in range(90, 99))
-        listings = _slowest([Listing(place="cell 1", heads=(), lines=(*lines, *empty))])
+        listings = _slowest([Listing(place="cell 1", heads=(), lines=(*lines, *empty))], most)
         return [each.number for listing in listings for each in listing.lines]
 
     assert kept(line(1, 0.5), line(2, 0.009), line(3, 0.48), line(4, 0.0, "9 ms")) == [1, 3, 4]
     assert kept(*(line(number, 0.1 + 0.01 * number) for number in range(6))) == [2, 3, 4, 5]
     assert kept(line(1, 0.009), line(2, 0.008)) == [1, 2]
+    assert kept(line(1, 0.3), line(2, 0.5), line(3, 0.1), most=1) == [2]
+    short = Listing(place="cell 1", heads=(), lines=(line(1, 0.3), line(2, 0.5), line(3, 0.0)))
+    assert list(_slowest([short], 2)) == [short]
+    assert [each.number for listing in _slowest([short], 1) for each in listing.lines] == [2]
 
 
 def test_the_title_of_the_operations_says_how_many_of_them_are_inside(profile: Profile) -> None:
