@@ -242,8 +242,10 @@ def _picture(block: Picture, style: Style) -> str:
 
 
 def _lines(block: Lines, style: Style) -> str:
-    text = "\n".join(truncated(printable(each), _WIDEST_SOURCE) for each in block.lines)
-    return html_parts.in_its_width(f'<pre style="{CODE};white-space:pre">{escape(text)}</pre>', block.lines[0])
+    texts = (truncated(printable(each), _WIDEST_SOURCE) for each in block.lines)
+    row = "display:block;overflow:hidden;text-overflow:ellipsis"
+    lines = "".join(f'<span style="{row}" title="{safe(each.strip())}">{escape(each)}</span>' for each in texts)
+    return f'<pre style="{CODE};white-space:pre">{lines}</pre>'
 
 
 def _fold(block: Fold, style: Style) -> str:

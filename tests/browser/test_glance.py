@@ -52,6 +52,7 @@ MAGICS = {
     "jaxprof": "%jaxprof -n 3 new = step(ws, x)",
     "jaxdoctor": "%%jaxdoctor --only recompile,host-wait\n"
     "for _ in range(3):\n    y = jax.jit(lambda x: jnp.tanh(x @ x))(x)\n    float(y.sum())",
+    "history": "jaxmagic.history()",
 }
 
 

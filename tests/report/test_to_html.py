@@ -180,16 +180,16 @@ def test_no_line_ends_between_a_number_and_its_unit(timing: Any) -> None:
     assert unescape(re.sub("<[^>]*>", "", page)).count(note) == 1
 
 
-def test_a_list_keeps_its_columns_on_a_narrow_page(timing: Any) -> None:
+def test_a_long_line_of_a_list_is_cut_where_the_page_ends_and_whole_in_its_tooltip(timing: Any) -> None:
     history = History()
     history.append(replace(timing(), code="f(x) + " * 100))
     html = to_html(history, AT_A_GLANCE)
-    (scrolled,) = re.findall(
-        r'<div style="overflow-x:auto" tabindex="0"[^>]*><pre style="font-family:monospace;white-space:pre">'
-        r"([^<]*)</pre>",
-        html,
-    )
-    assert max(map(len, scrolled.splitlines())) <= 160
+    (written,) = re.findall('<pre style="font-family:monospace;white-space:pre">(.*?)</pre>', html)
+    ((style, tooltip, line),) = re.findall('<span style="([^"]*)" title="([^"]*)">([^<]*)</span>', written)
+    assert "text-overflow:ellipsis" in style
+    assert tooltip == line.strip()
+    assert len(line) <= 160
+    assert "overflow-x" not in html
 
 
 def test_a_long_name_is_wrapped_in_its_cell_rather_than_cut_off() -> None:
