@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from math import ceil
 
@@ -25,6 +26,9 @@ from .plot import formatted
 #: The font size in points, legible in a figure as wide as a page, and the number of characters in its line.
 _POINTS = 9
 LETTERS = 90
+
+#: The same number if all are as wide as a "w".
+_WIDE_LETTERS = 64
 
 
 def draw_curve(axes: Axes, series: Series, name: str) -> Line2D:
@@ -152,6 +156,11 @@ def labels(texts: Sequence[str], most: int = 32) -> tuple[str, ...]:
 def label(text: str, most: int = 32) -> str:
     """Shorten a text to one line of printable characters."""
     return truncated(printable(text), most)
+
+
+def wrapped(note: str) -> str:
+    """Break a note into lines that fit the figure, also if they are all of wide letters."""
+    return "\n".join(textwrap.wrap(label(note, 3 * _WIDE_LETTERS), _WIDE_LETTERS))
 
 
 def _floats(values: Values) -> list[float]:

@@ -40,6 +40,7 @@ from .matplotlib_parts import (
     patches,
     place_labels,
     set_scale,
+    wrapped,
 )
 from .plot import names_of
 
@@ -168,7 +169,7 @@ def _curves(chart: Curves, axes: Axes) -> list[Line2D | Patch]:
     if chart.bands:
         handles.append(Patch(color=GREY, alpha=0.3, label=label(chart.bands_name)))
     if chart.note:
-        axes.set_xlabel(f"{axes.get_xlabel()}\n{label(chart.note, 70)}")
+        axes.set_xlabel(f"{axes.get_xlabel()}\n{wrapped(chart.note)}")
     return handles
 
 
@@ -225,7 +226,7 @@ def _(chart: Flame, into: Figure) -> None:
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     if chart.note:
-        axes.text(0, -0.5, label(chart.note, 60), va="bottom")
+        axes.text(0, -0.5, wrapped(chart.note), va="bottom")
     if chart.kinds:
         draw_legend(into, patches(chart.kinds))
 
@@ -248,8 +249,9 @@ def _(chart: Lanes, into: Figure) -> None:
                 linewidth=0,
             )
         at += lane.rows + 0.4
-    note = note_of(chart, lanes)
-    axes.set_ylim(at + (1.2 if note else 0), 0)
+    note = wrapped(note_of(chart, lanes))
+    room = 1.2 * (note.count("\n") + 1) if note else 0.0
+    axes.set_ylim(at + room, 0)
     axes.set_yticks(places, labels=labels([name_of(each) for each in lanes], 26))
     axes.tick_params(axis="y", length=0)
     axes.grid(False, axis="y")
@@ -259,4 +261,4 @@ def _(chart: Lanes, into: Figure) -> None:
         into, [Patch(color=hue(kind), label=name) for name, (_, kind) in zip(names, chart.kinds, strict=True)]
     )
     if note:
-        axes.text(0, at + 0.6, label(note, 60), va="center")
+        axes.text(0, at + room / 2, note, va="center")

@@ -6,6 +6,7 @@ import base64
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
@@ -166,6 +167,17 @@ def hostile_charts() -> list[Any]:
             note=HOSTILE,
         ),
     ]
+
+
+LONG = "mean of 2 devices; 13 smaller or deeper calls not drawn; 5 programs that no line of yours has called"
+
+
+@pytest.mark.parametrize("kind", [Curves, Flame])
+def test_a_long_note_is_whole_and_as_wide_as_the_figure(kind: type) -> None:
+    (chart,) = (each for each in hostile_charts() if isinstance(each, kind))
+    made = figure(replace(chart, note=LONG))
+    made.savefig(BytesIO(), format="png")
+    assert any(LONG in each.replace("\n", " ") for each in texts(made))
 
 
 @pytest.mark.parametrize("hostile", hostile_charts(), ids=lambda each: type(each).__name__)
