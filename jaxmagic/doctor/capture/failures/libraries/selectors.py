@@ -118,7 +118,7 @@ def _is_used_alone(value: Any, place: Place, frame: FrameType) -> bool:
 
     What a function of JAX returns is traced, whatever its arguments are.
     """
-    node = used(place)
+    node = _decides(used(place), frame)
     test = node.test if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert) else node
     joined = (each for each in ast.walk(place.statement or ast.Pass()) if isinstance(each, ast.BoolOp))
     test = next((each for each in joined if any(part is test for part in ast.walk(each))), test)
@@ -133,6 +133,16 @@ def _is_used_alone(value: Any, place: Place, frame: FrameType) -> bool:
         if isinstance(each, ast.Call) and (each is not test or tested) and any(True for _ in tracers_in(each, frame)):
             return False
     return True
+
+
+def _decides(node: ast.AST | None, frame: FrameType) -> ast.AST | None:
+    """Return what has to be known of an expression: the bounds of a slice, and the sizes that a method takes."""
+    if isinstance(node, ast.Subscript) and any(isinstance(each, ast.Slice) for each in ast.walk(node.slice)):
+        return node.slice
+    method = node.func if isinstance(node, ast.Call) else None
+    if isinstance(node, ast.Call) and isinstance(method, ast.Attribute) and is_tracer(value_of(method.value, frame)):
+        return ast.Tuple([*node.args, *(each.value for each in node.keywords)], ast.Load())
+    return node
 
 
 def _passed(parameter: _Parameter, place: Place, frame: FrameType) -> Selector | None:

@@ -95,6 +95,38 @@ def test_what_jax_computes_from_a_flag_is_traced_even_if_it_is_static(test: str)
     assert "static" not in cell.said
 
 
+@pytest.mark.parametrize(
+    ("line", "transform", "more"),
+    [
+        ("w[:n].sum()", "jax.grad", ""),
+        ("w.reshape(n, -1).sum()", "jax.value_and_grad", ""),
+        ("(w[n:] ** 2).sum()", "jax.grad", ""),
+        ("w[:n]", "jax.vmap", ", in_axes=(0, None)"),
+        ("sum(w[i] for i in range(n))", "jax.grad", ""),
+    ],
+)
+def test_a_size_of_a_function_that_is_transformed_and_jitted_is_made_static(
+    line: str, transform: str, more: str
+) -> None:
+    source = f"""
+        def f(w, n):
+            return {line}  # here
+        w = jnp.ones((6, 6)) if "vmap" in "{transform}" else jnp.ones(6)
+        g = jax.jit({transform}(f{more}))
+        result = g(w, 3)
+    """
+    cell = Cell(source)
+    assert cell.finding.line == cell.here
+    assert 'n is a Python int where g is called: declare it static, with static_argnames="n"' in cell.said
+    assert Cell(source.replace(f"f{more}))", f'f{more}), static_argnames="n")')).error is None
+
+
+@pytest.mark.parametrize("n", ["jnp.int32(3)", "np.int32(3)"])
+def test_an_array_as_the_size_of_a_transformed_function_is_not_made_static(n: str) -> None:
+    cell = Cell(f"g = jax.jit(jax.grad(lambda w, n: w[:n].sum()))\ng(jnp.ones(6), {n})")
+    assert "static, with" not in cell.said
+
+
 def test_a_size_that_is_passed_on_is_made_static() -> None:
     cell = Cell(
         "def layer(x, train):\n    return x + jnp.zeros(train)\n" + step("return layer(x, train)", "step(1.0, 3)")
