@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from typing import NamedTuple
 
 from ....records.note import note
@@ -35,8 +36,25 @@ def explain_mask(failure: Failure) -> RuleFinding:
         source=failure.source,
         evidence=evidence_of(failure),
         remedy=note("doctor.write_mask", jnp=spelled(failure, "jax.numpy")),
-        code=None if failing is None else _updated(failure, failing) or _reduced(failure, failing),
+        code=None if failing is None else _rewritten(failure, failing),
     )
+
+
+def _rewritten(failure: Failure, failing: Expression) -> str | None:
+    return _updated(failure, failing) or _reduced(failure, failing) or _changed(failure, failing)
+
+
+def _changed(failure: Failure, failing: Expression) -> str | None:
+    """Return ``x = jnp.where(m, x + 1, x)`` for ``x[m] += 1``, and ``x = jnp.where(m, y, x)`` for ``x[m] = y[m]``."""
+    node = failing.node
+    match failing.statement:
+        case ast.Assign(targets=[ast.Subscript() as target], value=value):
+            if isinstance(node, ast.Subscript) and ast.unparse(node.slice) == ast.unparse(target.slice):
+                return masked(failure, target.value, target.slice, value)
+        case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value) if node is target:
+            new = ast.BinOp(left=target.value, op=op, right=value)
+            return masked(failure, target.value, target.slice, new)
+    return None
 
 
 class _Update(NamedTuple):
@@ -155,11 +173,22 @@ def _mask_shape(failure: Failure, mask: ast.expr) -> str | None:
     return None if value is None or not value.type.startswith("bool") else value.type.removeprefix("bool")
 
 
+class _Whole(ast.NodeTransformer):
+    """Puts whole arrays in place of what a mask selects of them: ``y`` in place of ``y[m]``."""
+
+    def __init__(self, mask: ast.expr) -> None:
+        self._mask = ast.unparse(mask)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        return node.value if ast.unparse(node.slice) == self._mask else self.generic_visit(node)
+
+
 def masked(failure: Failure, array: ast.expr, mask: ast.expr, new: ast.expr) -> str | None:
     """Return ``x = jnp.where(x < 0, 0, x)`` for ``x[x < 0] = 0``; ``None`` if its shape or dtype may be another."""
     value = value_named(failure, ast.unparse(array))
     if value is None or not isinstance(array, ast.Name):
         return None
+    new = _Whole(mask).visit(copy.deepcopy(new))
     dtype, shape = value.type[: value.type.find("[")], value.type[value.type.find("[") :]
     names = [value_named(failure, each.id) for each in ast.walk(new) if isinstance(each, ast.Name)]
     numbers = [each.value for each in ast.walk(new) if isinstance(each, ast.Constant)]

@@ -36,6 +36,33 @@ def test_elements_of_a_traced_mask_are_chosen(line: str, code: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("x[m] += 1", "x = jnp.where(m, x + 1, x)"),
+        ("x[x < 0] *= -1", "x = jnp.where(x < 0, x * -1, x)"),
+        ("x[m] -= y[m]", "x = jnp.where(m, x - y, x)"),
+        ("x[m] /= 2 * y[m]", "x = jnp.where(m, x / (2 * y), x)"),
+        ("x[m] = y[m]", "x = jnp.where(m, y, x)"),
+        ("x[x < 0] = 2 * y[x < 0]", "x = jnp.where(x < 0, 2 * y, x)"),
+    ],
+)
+def test_what_is_changed_where_a_mask_is_true_is_what_numpy_changes(line: str, code: str) -> None:
+    cell = Cell(SOURCE.format(line=line))
+    assert cell.finding.line == cell.here
+    assert cell.finding.code == code
+    names = {name: np.array(cell.names[name]) for name in "xym"}
+    exec(line, names)
+    np.testing.assert_allclose(cell.rewritten(code).names["result"], names["x"])
+
+
+@pytest.mark.parametrize("line", ["x[m] += y[:2]", "x[m] += y[~m]", "x = x.astype(int); x[m] /= 2"])
+def test_other_changes_get_no_code(line: str) -> None:
+    cell = Cell(SOURCE.format(line=line))
+    assert cell.failure.kind == "mask"
+    assert cell.finding.code is None
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "x[m] = y[:2]",
