@@ -92,8 +92,11 @@ STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
         f"example with dataclasses.replace(). Other fields of {quoted(type)}, such as functions, must stay equal: a "
         "function that is re-created is another one."
     ),
-    "write_carry_structure": lambda expected: (
+    "write_carry_structure": lambda expected, loop="scan": (
         "Return the carry with the structure that it came in; a body of scan() returns it as the first of two things."
+        if loop == "scan"
+        else "Return the carry alone, with the structure that it came in; only a body of scan() returns something "
+        "else besides."
     ),
     "write_branch_dtype": _write_branch_dtype,
     "write_branch_structure": lambda: "Return the same structure with the same shapes from each branch.",

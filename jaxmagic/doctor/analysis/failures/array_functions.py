@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
-from .expression import Expression, call, expression_of, spelled, value_named, with_imports
+from .expression import Expression, call, expression_of, is_jax, spelled, value_named, with_imports
+from .known_values.size_use import sizes_in
+from .numbers import explain_number
 from .origin import evidence_of
 
 #: Functions that ``jax.numpy`` has under NumPy's name, with the same arguments and results.
@@ -71,6 +74,8 @@ _ABOUT = "shape", "ndim", "size", "dtype", "result_type", "issubdtype", "isscala
 def explain_numpy(failure: Failure) -> RuleFinding:
     """Explain ``TracerArrayConversionError``."""
     failing = expression_of(failure)
+    if _is_size_of_jax(failure, failing):
+        return explain_number(replace(failure, kind="shape"))
     function = _need(failing)  # before the expression is rewritten
     remedy, code = _numpy_remedy(failure, failing)
     return RuleFinding(
@@ -82,6 +87,12 @@ def explain_numpy(failure: Failure) -> RuleFinding:
         remedy=remedy,
         code=code,
     )
+
+
+def _is_size_of_jax(failure: Failure, failing: Expression | None) -> bool:
+    """Return whether a function of JAX gets a list with a traced size, of which it makes an array of NumPy."""
+    called = _called(failing)
+    return failing is not None and is_jax(failure, called) and bool(sizes_in(failure, failing))
 
 
 def _called(failing: Expression | None) -> str:

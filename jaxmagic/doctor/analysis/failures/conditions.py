@@ -21,11 +21,12 @@ from .expression import (
     whole_test,
     with_imports,
 )
-from .known_values.known_number import known_number, perhaps_static
+from .known_values.known_number import flag_in_container, known_number, perhaps_static
 from .known_values.size_use import size_use
 from .known_values.static_argument import library_remedy, static_argument, write_static
 from .origin import evidence_of
 from .selection import may_be_traced, may_diverge, rewritten
+from .wrong_arguments.values.membership import membership
 
 #: What makes a chained comparison more than comparisons of arrays, each of which is computed once.
 _NOT_TWICE = ast.NamedExpr | ast.Await | ast.List | ast.Tuple | ast.Dict | ast.In | ast.NotIn | ast.Is | ast.IsNot
@@ -131,6 +132,9 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         return write_static(failure, static)
     if failure.library is not None:
         return library_remedy(failure, failing, failure.library), None
+    flag = None if failing is None else flag_in_container(failure, condition_of(failure, failing))
+    if flag is not None:
+        return flag, None
     size = "" if failing is None or use not in _OF_SIZES else size_use(failure, failing)
     if size:
         number = static_argument(failure, failing, of_size=True)
@@ -182,7 +186,7 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     if use in ("any", "all"):
         return note("doctor.write_function", function=use, replacement=f"{jnp}.{use}"), None
     if use == "in":
-        return note("doctor.write_membership", jnp=jnp), None if failing is None else membership(failure, failing)
+        return membership(failure, failing)
     method = use.rpartition(".")[2]
     if use == "sorted" or method == "sort":
         return note("doctor.write_sorted", function=use, jnp=jnp), _sorted(failure, failing)
@@ -221,25 +225,6 @@ def _receiver(failing: Expression) -> str | None:
         if isinstance(each, ast.Call) and failing.node in (*each.args, *(pair.value for pair in each.keywords)):
             return ast.unparse(each.func)
     return None
-
-
-def membership(failure: Failure, failing: Expression) -> str | None:
-    """Return ``y = jnp.isin(x, jnp.array([1, 2]))`` for ``y = x in [1, 2]``; ``None`` for a condition."""
-    node = failing.node
-    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(failing.parent, ast.stmt):
-        return None
-    items = node.comparators[0]
-    if not isinstance(items, ast.List | ast.Tuple | ast.Set) or not items.elts:
-        return None
-    numbers = all(isinstance(each, ast.Constant) and type(each.value) in (int, float) for each in items.elts)
-    if not numbers or value_named(failure, ast.unparse(node.left)) is None:
-        return None
-    jnp = spelled(failure, "jax.numpy")
-    found = call(f"{jnp}.isin", node.left, call(f"{jnp}.array", ast.List(elts=items.elts, ctx=ast.Load())))
-    if isinstance(node.ops[0], ast.NotIn):
-        found = call(f"{jnp}.logical_not", found)
-    code = failing.with_node(found)
-    return None if code is None else with_imports(failure, code, "jax.numpy")
 
 
 def _sorted(failure: Failure, failing: Expression | None) -> str | None:

@@ -57,6 +57,13 @@ def _changed(failure: Failure, failing: Expression) -> str | None:
     return None
 
 
+#: Reductions, as methods or functions, that leave elements out with ``where``.
+_WITH_WHERE = "sum", "mean", "prod", "std", "var", "any", "all"
+
+#: Those that need besides what they return for no element at all: infinity, with this sign.
+_EXTREMES = {"max": "-", "min": ""}
+
+
 class _Update(NamedTuple):
     """An update ``array.at[mask].set(value)``."""
 
@@ -106,27 +113,56 @@ def _updated(failure: Failure, failing: Expression) -> str | None:
     return None if code is None else with_imports(failure, code, "jax.numpy")
 
 
+class _Reduction(NamedTuple):
+    """A call such as ``x[m].sum()`` or ``jnp.sum(x[m])``."""
+
+    call: ast.Call
+    name: str
+    is_method: bool
+
+
+def _reduction(failing: Expression, node: ast.Subscript, jnp: str) -> _Reduction | None:
+    """Return the call that reduces what is selected, without other arguments."""
+    calls = [each for each in ast.walk(failing.statement) if isinstance(each, ast.Call)]
+    outer = next((each for each in calls if failing.parent in (each, each.func)), None)
+    if outer is None or outer.keywords or not isinstance(outer.func, ast.Attribute):
+        return None
+    if outer.func.value is node and not outer.args:
+        return _Reduction(outer, outer.func.attr, is_method=True)
+    of_jax = outer.args == [node] and ast.unparse(outer.func.value) == jnp
+    return _Reduction(outer, outer.func.attr, is_method=False) if of_jax else None
+
+
 def _reduced(failure: Failure, failing: Expression) -> str | None:
-    """Return ``jnp.where(m, x, 0).sum()`` for ``x[m].sum()``, and ``x.mean(where=m)`` for ``x[m].mean()``."""
-    node, method = failing.node, failing.parent
-    if not isinstance(node, ast.Subscript) or not isinstance(method, ast.Attribute):
+    """Return ``jnp.where(m, x, 0).sum()`` for ``x[m].sum()``, and ``x.prod(where=m)`` for ``x[m].prod()``."""
+    node, jnp = failing.node, spelled(failure, "jax.numpy")
+    value = value_named(failure, ast.unparse(node.value)) if isinstance(node, ast.Subscript) else None
+    if not isinstance(node, ast.Subscript) or value is None or value.type.startswith("bool"):
         return None
-    value = value_named(failure, ast.unparse(node.value))
-    if value is None or not value.type.endswith((failure.type or "?").removeprefix("bool")):
+    found = _reduction(failing, node, jnp)
+    if found is None or not value.type.endswith((failure.type or "?").removeprefix("bool")):
         return None
-    nodes = list(ast.walk(failing.statement))
-    outer = next((each for each in nodes if isinstance(each, ast.Call) and each.func is method), None)
-    if outer is None or outer.args or outer.keywords or value.type.startswith("bool"):
-        return None
-    if method.attr == "mean":
-        outer.func = ast.Attribute(value=node.value, attr="mean", ctx=ast.Load())
-        outer.keywords = [ast.keyword(arg="where", value=node.slice)]
-        return failing.with_node(node)
-    if method.attr == "sum":
-        kept = call(f"{spelled(failure, 'jax.numpy')}.where", node.slice, node.value, ast.Constant(value=0))
-        code = failing.with_node(kept)
+    outer, name, floats = found.call, found.name, value.type.startswith(("f", "bf"))
+    where = [ast.keyword(arg="where", value=node.slice)]
+    if name == "sum" and found.is_method:
+        code = failing.with_node(call(f"{jnp}.where", node.slice, node.value, ast.Constant(value=0)))
         return None if code is None else with_imports(failure, code, "jax.numpy")
-    return None
+    if name == "median" and not found.is_method and floats:
+        outer.func = ast.parse(f"{jnp}.nanmedian", mode="eval").body
+        outer.args = [call(f"{jnp}.where", node.slice, node.value, ast.parse(f"{jnp}.nan", mode="eval").body)]
+        return failing.with_node(node)
+    if name in _EXTREMES and floats:
+        initial = ast.parse(f"{_EXTREMES[name]}{jnp}.inf", mode="eval").body
+        where.append(ast.keyword(arg="initial", value=initial))
+    elif name not in _WITH_WHERE:
+        return None
+    if found.is_method:
+        outer.func = ast.Attribute(value=node.value, attr=name, ctx=ast.Load())
+    else:
+        outer.args = [node.value]
+    outer.keywords = where
+    code = failing.with_node(node)
+    return None if code is None else with_imports(failure, code, "jax.numpy")
 
 
 def _index_text(node: ast.Subscript) -> str:

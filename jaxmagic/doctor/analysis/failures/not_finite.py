@@ -121,7 +121,14 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
         evidence=evidence_of(failure),
         remedy=note("doctor.write_matrix", function=function, needs=matrix, jnp=jnp)
         if matrix
-        else note("doctor.write_in_domain", domain=domain, jnp=jnp, example=example, steep=steep),
+        else note(
+            "doctor.write_in_domain",
+            domain=domain,
+            jnp=jnp,
+            example=example,
+            steep=steep,
+            inside=bool(domain) and not example and not _is_written(failure, _bare(operation)),
+        ),
     )
 
 
@@ -155,6 +162,16 @@ def _in_domain(failure: Failure, operation: str) -> tuple[str, str] | None:
         field[place] = kept
     text = ast.unparse(ast.fix_missing_locations(node))
     return (text, needs.steep) if len(text) <= _LONGEST else None
+
+
+def _is_written(failure: Failure, operation: str) -> bool:
+    """Return whether the failing expression applies an operation itself, as far as it can be read."""
+    failing = expression_of(failure)
+    for each in ast.walk(failing.node) if failing is not None and failure.library is None else ():
+        function = f"jax.numpy.{ast.unparse(each.func).rpartition('.')[2]}" if isinstance(each, ast.Call) else ""
+        if _operand(each, function, operation) is not None:
+            return True
+    return False
 
 
 def _operand(node: ast.AST, called: str, operation: str) -> tuple[ast.AST, str, int | None, _Operand] | None:

@@ -27,7 +27,7 @@ def explain_carry(failure: Failure) -> RuleFinding:
         got=first.got,
         aspect=first.aspect,
     )
-    return _finding(failure, found, more, _carry_remedy(first, spelled(failure, "jax.numpy")))
+    return _finding(failure, found, more, _carry_remedy(first, spelled(failure, "jax.numpy"), loop))
 
 
 def explain_branches(failure: Failure) -> RuleFinding:
@@ -81,7 +81,7 @@ def _of_fori_loop(difference: Difference) -> Difference:
     return replace(difference, path=path)
 
 
-def _carry_remedy(first: Difference, jnp: str) -> Note:
+def _carry_remedy(first: Difference, jnp: str, loop: str) -> Note:
     if first.aspect == "dtypes":
         return note(
             "doctor.write_carry_dtype",
@@ -93,7 +93,7 @@ def _carry_remedy(first: Difference, jnp: str) -> Note:
             jnp=jnp,
         )
     if first.aspect == "structure":
-        return note("doctor.write_carry_structure", expected=first.expected)
+        return note("doctor.write_carry_structure", expected=first.expected, loop=loop)
     if first.aspect == "metadata":
         return note("doctor.write_carry_metadata", leaf=first.path, type=first.expected)
     return note("doctor.write_carry_shape", leaf=first.path, got=first.got)

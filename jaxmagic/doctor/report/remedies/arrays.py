@@ -21,7 +21,7 @@ def _write_functions(functions: str, replacements: str, left: str = "") -> str:
     return f"Use {uses}.{rest if left else ''}"
 
 
-def _write_in_domain(domain: str, jnp: str, example: str = "", steep: str = "") -> str:
+def _write_in_domain(domain: str, jnp: str, example: str = "", steep: str = "", inside: bool = False) -> str:
     """Word how to keep an operation in its domain: with the user's own operand, or without code.
 
     Args:
@@ -29,11 +29,20 @@ def _write_in_domain(domain: str, jnp: str, example: str = "", steep: str = "") 
         jnp: the user's name of ``jax.numpy``.
         example: the user's expression, with a condition that includes the whole domain.
         steep: where in the domain the derivative is infinite.
+        inside: whether the line does not apply the operation itself.
     """
     if not domain:
         return (
             f"Find out for which inputs it does, and replace these before the operation, with {jnp}.where(): one "
-            "behind it leaves NaN in the gradient."
+            "behind it leaves NaN in the gradient. Operands that are NaN already make it NaN too, as do, in a "
+            "derivative, the infinite slopes of log, sqrt and norm at 0."
+        )
+    if inside:
+        return (
+            "The line itself does not apply it: a function that it calls does, or a derivative. Derivatives of log, "
+            "sqrt, norm and powers divide by their operand. Replace operands outside of the domain before such an "
+            f"operation, as in {jnp}.log({jnp}.where(x > 0, x, 1)). A where() behind the operation leaves NaN in the "
+            "gradient."
         )
     is_operand = domain.startswith(("a divisor", "a base"))
     strict = "<" if "and" in steep else ">"

@@ -116,6 +116,12 @@ CONDITION_REMEDIES: dict[str, Callable[..., str]] = {
         f"Make the conditions one array, and use {replacement} of this array in place of {function}. It takes no "
         "generator and no list."
     ),
+    "write_any_equal": lambda: "Compare all elements at once: (x == value).any() in place of value in x.",
+    "write_identity": lambda: (
+        "Python's in compares with == and needs one truth value of each comparison. For the same object, write "
+        "any(x is each for each in items); for arrays with equal elements, any((x == each).all() for each in items), "
+        "if all have one shape."
+    ),
     "write_membership": lambda jnp: f"Use {jnp}.isin(x, {jnp}.array([…])) in place of x in […].",
     "write_kept_condition": lambda jnp, lax, gradient=False: (
         f"Keep the array, and use it in {jnp}.where(condition, a, b) or {lax}.cond(condition, f, g, x)."

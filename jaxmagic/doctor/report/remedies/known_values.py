@@ -8,6 +8,21 @@ from ....terminal import printable
 from ..quoted import quoted
 
 
+def _write_static_part(
+    argument: str, container: str, function: str, several: bool = False, flag: bool = False
+) -> str:
+    part = f"{quoted(argument)} is a part of {quoted(container)}, and JAX traces all numbers in it."
+    kind = "tuple of Python numbers" if several else "Python bool" if flag else "Python number"
+    passed = f"pass it to {quoted(function)} as an argument of its own"
+    static = "declare that static" if flag else f"as a {kind}, and declare that static"
+    own = f" If it is a {kind}, {passed}, and {static}" if flag else f" P{passed[1:]}, {static}"
+    data = " A condition on data becomes jnp.where(condition, a, b)." if flag else ""
+    return (
+        f"{part}{own}; or declare {quoted(container)} static, if it is hashable, such as a tuple or a frozen "
+        f"dataclass of Python numbers.{data}"
+    )
+
+
 def _write_static(argument: str, type: str, function: str, option: str = "") -> str:
     *first, last = argument.split(", ")
     if first and not option:
@@ -69,12 +84,7 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         f'hashable: pass a tuple, and declare it static, with static_argnames="{quoted(argument)}". The function is '
         "then compiled once per value."
     ),
-    "write_static_part": lambda argument, container, function, several=False: (
-        f"{quoted(argument)} is a part of {quoted(container)}, and JAX traces all numbers in it. Pass it to "
-        f"{quoted(function)} as an argument of its own, as a "
-        f"{'tuple of Python numbers' if several else 'Python number'}, and declare that static; or declare "
-        f"{quoted(container)} static, if it is hashable, such as a tuple or a frozen dataclass of Python numbers."
-    ),
+    "write_static_part": _write_static_part,
     "write_fori": lambda lax: (
         f"Use {lax}.fori_loop(0, n, body, init), where body(i, carry) returns the next carry. jax.grad needs an n "
         "that is static."
@@ -107,7 +117,8 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
     ),
     "write_known_size": lambda: (
         "Take it from what is known during tracing: x.shape, a Python number that the function closes over, or a "
-        "static argument that is a Python number. A size that depends on an array cannot be computed under jit."
+        "static argument of jit that is a Python number; under vmap, one that in_axes does not map. A size that "
+        "depends on an array is unknown while the function is traced: take the largest, and mask the rest."
     ),
     "write_not_static": lambda argument, text="": (
         f"If {quoted(argument) or 'it'} decides a size, a number of steps or a branch, pass a Python number, "

@@ -117,11 +117,11 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         else "Pass an array or a number. A number in a text, as from a file, is converted with float()."
     ),
     "error_scalar_index": lambda: (
-        "An array is used where Python needs one integer, but it holds a float, or several elements."
+        "An array is used where Python needs one integer, but it has an axis, or holds no integer."
     ),
     "write_scalar_index": lambda jnp: (
         f"For items of a list, make the list an array: {jnp}.array(items)[i], where i holds integers. Where Python "
-        "itself needs one, as in range(), convert an array with one element: int(x)."
+        "itself needs one, as in range(), take one element of the array, x[0], and convert a float: int(x)."
     ),
     "write_no_object": lambda type: f"Pass an array or a number in place of the {quoted(type)}.",
     "error_index_list": lambda: "A list is used as an index, but JAX takes arrays as indices.",

@@ -151,6 +151,11 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
         "lengths or a mask beside it. Under jit, a list or a dictionary of arrays works as it is: it is a pytree."
     ),
     "error_broadcast": _broadcast,
+    "write_integer_labels": lambda jax: (
+        "It takes a probability for each class. For integer labels, use "
+        "optax.softmax_cross_entropy_with_integer_labels(logits, labels), or pass "
+        f"{jax}.nn.one_hot(labels, logits.shape[-1])."
+    ),
     "error_broadcast_to": _broadcast_to,
     "error_joined": _joined,
     "error_ranks": _ranks,

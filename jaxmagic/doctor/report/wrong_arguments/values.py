@@ -58,6 +58,22 @@ def _write_at_cut_off(array: str, type: str, method: str) -> str:
     )
 
 
+def _write_at_copied(function: str, jax: str, jnp: str, np: str) -> str:
+    instead = {
+        f"{np}.random.shuffle": f"x = {jax}.random.permutation(key, x)",
+        f"{np}.fill_diagonal": f"x = {jnp}.fill_diagonal(x, value, inplace=False)",
+        f"{np}.put": f"x = {jnp}.put(x, indices, values, inplace=False)",
+        f"{np}.place": f"x = {jnp}.place(x, mask, values, inplace=False)",
+        f"{np}.copyto": f"x = {jnp}.asarray(y, x.dtype)",
+    }.get(function)
+    if instead is not None:
+        return f"Make a new array: {instead}."
+    return (
+        f"{quoted(function) or 'The function'} changes what it gets in place. Give it a copy that can be changed, "
+        f"{np}.array(x), and make an array of JAX of that: {jnp}.asarray(…)."
+    )
+
+
 def _format(value: str, type: str) -> str:
     what = f"{quoted(value)} ({type}) is traced" if value else "A value is traced"
     return f"{what}, so it has no value yet that could be formatted."
@@ -99,6 +115,7 @@ VALUE_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(root)} is not a local variable of this function. Return the new array, "
         f"{quoted(array)}.at[…].set(…), and assign it where {quoted(root)} is made."
     ),
+    "write_at_copied": _write_at_copied,
     "error_format": _format,
     "write_printed": _write_printed,
     "error_not_array": _not_array,

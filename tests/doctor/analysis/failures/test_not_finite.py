@@ -166,3 +166,22 @@ def test_a_multiple_of_the_identity_makes_a_matrix_that_is_not_singular(name: st
     more = ", jnp.ones((2, 1))" if name == "solve" else ""
     cell = _cell(f"jnp.linalg.{name}(0 * z * jnp.ones((2, 2)) + 1e-6 * jnp.eye(2){more})")
     assert cell.error is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "jax.grad(lambda x: jnp.where(x > 0, jnp.log(x), 0.0).sum())(jnp.array([0.0, 1.0]))",
+        "jax.grad(lambda x: jnp.where(x > 0, x * jnp.log(x), 0.0))(0.0)",
+    ],
+)
+def test_a_derivative_divides_where_the_line_does_not(line: str) -> None:
+    with jax.debug_nans(False):
+        assert not jnp.isfinite(eval(line)).all()
+    cell = Cell(f"with jax.debug_nans(True):\n    {line}  # here")
+    assert cell.finding.line == cell.here
+    multiplies = "in a derivative, the infinite slopes of log, sqrt and norm at 0" in cell.said
+    assert multiplies or "does not apply it: a function that it calls does, or a derivative." in cell.said
+    assert "a divisor other than zero" not in cell.said
+    mended = line.replace("jnp.log(x)", "jnp.log(jnp.where(x > 0, x, 1))")
+    assert jnp.isfinite(eval(mended)).all()

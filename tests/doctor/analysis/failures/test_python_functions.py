@@ -17,6 +17,8 @@ def _line(line: str, result: str) -> Cell:
     ("line", "result", "code", "expected"),
     [
         ("z = sorted(x)", "f(jnp.array([2, 1]))", "z = jnp.sort(x)", [1, 2]),
+        ("z = 2 in x", "f(jnp.arange(3))", "z = (x == 2).any()", True),
+        ("z = 2 not in x", "f(jnp.arange(3))", "z = jnp.logical_not((x == 2).any())", False),
         ("z = x in [1, 2]", "f(2)", "z = jnp.isin(x, jnp.array([1, 2]))", True),
         ("z = x not in (1, 2)", "f(2)", "z = jnp.logical_not(jnp.isin(x, jnp.array([1, 2])))", False),
         ("z = np.sum([x, x])", "f(3.0)", "z = jnp.sum(jnp.array([x, x]))", 6),

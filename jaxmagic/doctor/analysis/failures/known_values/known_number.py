@@ -51,6 +51,17 @@ def perhaps_static(failure: Failure) -> Note | None:
     return note("doctor.write_static_perhaps", argument=argument, function=traced.function)
 
 
+def flag_in_container(failure: Failure, condition: str) -> Note | None:
+    """Return the advice for a condition that is an entry of an argument, such as ``flags["train"]``."""
+    traced = failure.traced
+    container = None if traced is None or traced.arguments != (condition,) else _PART.fullmatch(condition)
+    if traced is None or container is None or traced.transform != "jit" or failure.type != "bool[]":
+        return None
+    return note(
+        "doctor.write_static_part", argument=condition, container=container[1], function=traced.function, flag=True
+    )
+
+
 def _given_number(failure: Failure, failing: Expression | None) -> tuple[Note, str | None] | None:
     """Return the advice for a size that depends on one argument alone: a Python number, or a container of them.
 

@@ -51,7 +51,17 @@ _METHODS: dict[str, range | tuple[int, ...]] = {
 _KEYWORDS = frozenset(
     (
         *("shape", "axis", "axes", "num", "size", "length", "total_repeat_length", "num_classes", "num_segments"),
-        *("newshape", "repeats", "reps", "indices_or_sections", "features", "unroll", "slice_sizes", "ndim"),
+        *(
+            "newshape",
+            "repeats",
+            "reps",
+            "keepdims",
+            "indices_or_sections",
+            "features",
+            "unroll",
+            "slice_sizes",
+            "ndim",
+        ),
     )
 )
 

@@ -164,9 +164,9 @@ def _passed(parameter: _Parameter, place: Place, frame: FrameType) -> Selector |
     if given is None or not is_exactly(value, *_SELECTING):
         return None
     option = f'static_argnames="{name}"' if name else f"static_argnums={position}"
-    if jitted.has_static and position is not None:  # by number alone, a name would not count for a positional one
-        also = f', or "{name}" in static_argnames if it has names there' if name else ""
-        option = f"{position} in static_argnums{also},"
+    if jitted.has_static and position is not None:  # JAX takes numbers from names, or names from numbers, not both
+        also = f'"{name}" in static_argnames, or ' if name else ""
+        option = f"{also}{position} in static_argnums{', whichever it has already' if name else ''},"
     return Selector(
         function=ast.unparse(node.func),
         argument=name or ast.unparse(given),

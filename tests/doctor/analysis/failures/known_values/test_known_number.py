@@ -180,3 +180,26 @@ def test_an_array_among_the_numbers_cannot_be_static(n: str) -> None:
     cell = Cell(source.format(steps="    x = x.reshape(n)  # here", n="given"))
     assert cell.finding.line == cell.here
     assert "declare" not in cell.said
+
+
+@pytest.mark.parametrize("test", ["if n['train']: x = 2 * x  # here", "x = 2 * x if not n['train'] else x  # here"])
+def test_a_flag_in_a_container_is_passed_on_its_own(test: str) -> None:
+    cell = failed(test, n="{'train': True}")
+    assert cell.finding.line == cell.here
+    assert "If it is a Python bool, pass it to f as an argument of its own, and declare that static" in cell.said
+    assert "A condition on data becomes jnp.where(condition, a, b)." in cell.said
+
+
+@pytest.mark.parametrize("test", ["if n['train'] > 0: x = 2 * x  # here", "if n['train'].any(): x = 2 * x  # here"])
+def test_a_condition_on_an_entry_is_no_flag(test: str) -> None:
+    cell = failed(test, n="{'train': jnp.ones(())}")
+    assert cell.finding.line == cell.here
+    assert "static" not in cell.said
+
+
+def test_a_list_of_sizes_for_a_function_of_jax_becomes_a_static_tuple() -> None:
+    cell = failed("x = jnp.broadcast_to(x, n)  # here", n="[2, 6]")
+    assert cell.failure.error == "TracerArrayConversionError"
+    assert cell.finding.line == cell.here
+    assert "NumPy" not in cell.said
+    assert 'pass a tuple, and declare it static, with static_argnames="n"' in cell.said

@@ -313,3 +313,29 @@ def test_through_apply_of_haiku(given: str) -> None:
     cell = Cell(f"{HAIKU}jax.jit(apply)(params, state, None, {given})")
     assert 'static_argnames="train" where the function is jitted' in cell.said
     assert Cell(f'{HAIKU}jax.jit(apply, static_argnames="train")(params, state, None, {given})').error is None
+
+
+@pytest.mark.parametrize(
+    ("options", "call", "again"),
+    [
+        ('static_argnames="verbose"', "n=2, verbose=True", 'static_argnames=("verbose", "n")'),
+        ('static_argnames="verbose"', "2, True", 'static_argnames=("verbose", "n")'),
+        ("static_argnums=2", "n=2, verbose=True", "static_argnums=(1, 2)"),
+        ("static_argnums=2", "2, True", "static_argnums=(1, 2)"),
+    ],
+)
+def test_a_function_with_static_arguments_gets_another_one_in_the_option_that_it_has(
+    options: str, call: str, again: str
+) -> None:
+    source = f"""
+        @functools.partial(jax.jit, {options})
+        def f(x, n, verbose=False):
+            for _ in range(n):  # here
+                x = x * 2
+            return x
+        f(1.0, {call})
+    """
+    cell = Cell(source)
+    assert cell.finding.line == cell.here
+    assert '"n" in static_argnames, or 1 in static_argnums, whichever it has already,' in cell.said
+    assert Cell(source.replace(options, again)).error is None

@@ -22,6 +22,7 @@ from ..operands import (
     with_shapes,
     written,
 )
+from ..values.membership import is_membership
 from .matrices import square
 
 #: Functions that join arrays along the axis that they are given.
@@ -37,7 +38,9 @@ _SYMMETRIC = "cholesky", "eigh", "eigvalsh"
 def explain_broadcast(failure: Failure) -> Explained:
     """Explain operands that do not broadcast to each other."""
     shapes = shapes_in(fact(failure, "shapes"))
-    texts = with_shapes(failure, shapes)
+    failing = expression_of(failure)
+    compares = failing is not None and failure.library is None and is_membership(failing.node)
+    texts = None if compares else with_shapes(failure, shapes)  # it compares with an item, which has no text
     axis, sizes = _differing(shapes)
     if not texts and _called(failure).endswith(_SYMMETRIC):
         return square(failure, _called(failure), shapes[0])
@@ -48,7 +51,18 @@ def explain_broadcast(failure: Failure) -> Explained:
         axis=axis,
         sizes=" and ".join(map(str, sizes)),
     )
+    if compares:
+        return Explained(found, note("doctor.write_identity"))
+    if _has_integer_labels(failure, shapes):
+        return Explained(found, note("doctor.write_integer_labels", jax=spelled(failure, "jax")))
     return Explained(found, _fitting(failure, shapes, texts) or note("doctor.write_broadcast"))
+
+
+def _has_integer_labels(failure: Failure, shapes: list[Shape]) -> bool:
+    """Return whether a function of optax that takes one label per class gets labels with one axis less."""
+    failing = expression_of(failure)
+    called = "" if failing is None else (failing.called or "").rpartition(".")[2]
+    return called == "softmax_cross_entropy" and len(shapes) == 2 and len({len(each) for each in shapes}) == 2
 
 
 def _differing(shapes: list[Shape]) -> tuple[int, list[int]]:

@@ -6,11 +6,12 @@ import ast
 
 from ......records.note import note
 from .....record.failure import Failure
-from ...conditions import membership, use_of
+from ...conditions import use_of
 from ...expression import Expression, expression_of, spelled
 from ...numbers import MATH, replaced
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
+from .membership import membership
 
 
 def explain_truth(failure: Failure) -> Explained:
@@ -27,7 +28,7 @@ def explain_truth(failure: Failure) -> Explained:
         whole = f"{jnp}.{use}"
         return Explained(found, note("doctor.write_extreme", function=use, replacement=f"{whole}imum", whole=whole))
     if use == "in":
-        return Explained(found, note("doctor.write_membership", jnp=jnp))
+        return Explained(found, *membership(failure, failing))
     return Explained(found, note("doctor.write_one_truth", jnp=jnp))
 
 
@@ -61,9 +62,8 @@ def explain_hash(failure: Failure) -> Explained:
     failing = expression_of(failure)
     traced = fact(failure, "type").endswith("Tracer")
     found = note("doctor.error_hash", traced=traced)
-    code = None if failing is None else membership(failure, failing)
     if failing is not None and isinstance(failing.node, ast.Compare):
-        return Explained(found, note("doctor.write_membership", jnp=spelled(failure, "jax.numpy")), code)
+        return Explained(found, *membership(failure, failing))
     return Explained(found, note("doctor.write_no_hash", jnp=spelled(failure, "jax.numpy"), traced=traced))
 
 

@@ -30,6 +30,10 @@ def explain_update(failure: Failure) -> Explained:
         target="" if target is None else ast.unparse(target),
     )
     if target is None or failing is None:
+        if failure.library is not None:
+            called = "" if failing is None else failing.called or ""
+            jax, jnp, np = (spelled(failure, each) for each in ("jax", "jax.numpy", "numpy"))
+            return Explained(found, note("doctor.write_at_copied", function=called, jax=jax, jnp=jnp, np=np))
         return Explained(found, note("doctor.write_at", array="x", method="set", root="", repeated=False))
     root = _root(target)
     if failure.outer:
@@ -152,7 +156,7 @@ def _written(
             dtype = ast.Attribute(value=array, attr="dtype", ctx=ast.Load())
             value = ast.Call(ast.Attribute(value=value, attr="astype", ctx=ast.Load()), args=[dtype], keywords=[])
     else:
-        return None
+        return _exchanged(failing, target, array, method)
     if not _root(array) or any(
         isinstance(each, ast.NamedExpr | ast.Await | ast.Yield) for each in ast.walk(statement)
     ):
@@ -161,6 +165,22 @@ def _written(
     element = ast.Subscript(value=at, slice=index, ctx=ast.Load())
     changed = ast.Call(func=ast.Attribute(value=element, attr=method, ctx=ast.Load()), args=[value], keywords=[])
     return ast.unparse(ast.fix_missing_locations(ast.Assign(targets=[array], value=changed, lineno=1)))
+
+
+def _exchanged(failing: Expression, target: ast.Subscript, array: ast.expr, method: str) -> str | None:
+    """Return ``x = x.at[0].set(x[1]).at[1].set(x[0])`` for ``x[0], x[1] = x[1], x[0]``: both read the old array."""
+    match failing.statement:
+        case ast.Assign(targets=[ast.Tuple(elts=places)], value=ast.Tuple(elts=values)) if len(places) == len(values):
+            text, changed = ast.unparse(target.value), ast.unparse(array)
+            if method != "set" or changed != text or not isinstance(array, ast.Name):
+                return None
+            for place, value in zip(places, values, strict=True):
+                if not isinstance(place, ast.Subscript) or ast.unparse(place.value) != text:
+                    return None
+                index = ast.unparse(ast.Subscript(ast.Name("x"), place.slice)).removeprefix("x")
+                changed += f".at{index}.set({ast.unparse(value)})"
+            return f"{text} = {changed}"
+    return None
 
 
 def _is_single(index: ast.expr, operands: tuple[Operand, ...]) -> bool:

@@ -27,7 +27,7 @@ def _jitted(line: str, x: str = "jnp.array([1, 2, 3])") -> Cell:
         ("z = x > 2 or x < 1", "the operator or needs one", "Write jnp.logical_or(…) in place of or"),
         ("z = 0 < x < 2", "An array has several elements", "Write jnp.logical_and(a < b, b < c) in place of a < b"),
         ("z = max(x, 2 * x)", "but max needs one truth", "Use jnp.maximum(a, b) in place of max(a, b)"),
-        ("z = x in [x + 1]", "but the operator in needs", "Use jnp.isin"),
+        ("z = x in [x + 1]", "but the operator in needs", "any(x is each for each in items)"),
         ("z = bool(x)", "An array has several elements", "reduce the condition"),
     ],
 )

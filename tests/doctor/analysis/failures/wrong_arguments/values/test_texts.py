@@ -50,5 +50,5 @@ def test_another_text_is_not_converted(line: str) -> None:
 def test_an_array_is_no_index_of_a_list(line: str) -> None:
     cell = Cell(SOURCE.format(decorator="", line=line))
     assert cell.finding.line == cell.here
-    assert "An array is used where Python needs one integer, but it holds a float, or several" in cell.said
+    assert "An array is used where Python needs one integer, but it has an axis, or holds no integer." in cell.said
     assert "make the list an array: jnp.array(items)[i]" in cell.said

@@ -317,3 +317,42 @@ def test_a_number_that_is_converted_for_a_text(line: str, code: str | None) -> N
     assert "leave out" not in cell.said
     assert cell.finding.code == code
     assert code is None or cell.rewritten(code).error is None
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("x[0], x[1] = x[1], x[0]", "x = x.at[0].set(x[1]).at[1].set(x[0])"),
+        ("x[0], x[1], x[2] = x[2], x[0], x[1]", "x = x.at[0].set(x[2]).at[1].set(x[0]).at[2].set(x[1])"),
+    ],
+)
+def test_elements_that_are_exchanged(line: str, code: str) -> None:
+    cell = Cell(f"x = jnp.array([1, 2, 3])\n{line}  # here")
+    assert cell.finding.line == cell.here
+    assert cell.finding.code == code
+    names = {"x": np.array([1, 2, 3])}
+    exec(line if len(line) > 30 else "x[[0, 1]] = x[[1, 0]]", names)
+    np.testing.assert_array_equal(cell.rewritten(code).names["x"], names["x"])
+
+
+@pytest.mark.parametrize("line", ["x[0], y = 1, 2", "x[0], y[1] = 1, 2", "(x[0], x[1]), z = (1, 2), 3"])
+def test_other_assignments_to_several_places_get_no_code(line: str) -> None:
+    cell = Cell(f"x = y = jnp.array([1, 2, 3])\n{line}")
+    assert cell.finding.code is None
+
+
+@pytest.mark.filterwarnings("ignore:you are shuffling")
+@pytest.mark.parametrize(
+    ("line", "written"),
+    [
+        ("np.random.shuffle(x)", "x = jax.random.permutation(key, x)."),
+        (
+            "__import__('random').shuffle(x)",
+            "changes what it gets in place. Give it a copy that can be changed, np.array(x)",
+        ),
+    ],
+)
+def test_functions_that_change_what_they_get(line: str, written: str) -> None:
+    cell = Cell(f"x = jnp.array([3, 2, 1])\n{line}  # here")
+    assert cell.finding.line == cell.here
+    assert written in cell.said

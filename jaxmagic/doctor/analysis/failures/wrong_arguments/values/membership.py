@@ -1,0 +1,50 @@
+"""Advises what to write for ``in``: Python compares with one item after the other, JAX all elements at once."""
+
+from __future__ import annotations
+
+import ast
+
+from ......records.note import Note, note
+from .....record.failure import Failure
+from ...expression import Expression, call, spelled, value_named, with_imports
+
+
+def is_membership(node: ast.AST | None) -> bool:
+    """Return whether an expression is ``x in y``, or ``x not in y``."""
+    return isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn)
+
+
+def membership(failure: Failure, failing: Expression | None) -> tuple[Note, str | None]:
+    """Return the advice, and ``y = jnp.isin(x, jnp.array([1, 2]))`` for ``y = x in [1, 2]`` if that fits."""
+    node, jnp = None if failing is None else failing.node, spelled(failure, "jax.numpy")
+    if failing is None or not isinstance(node, ast.Compare) or len(node.ops) != 1:
+        return note("doctor.write_membership", jnp=jnp), None
+    items = node.comparators[0]
+    if _is_array(failure, items):
+        equal = ast.Compare(left=items, ops=[ast.Eq()], comparators=[node.left])
+        found = ast.Call(ast.Attribute(value=equal, attr="any", ctx=ast.Load()), args=[], keywords=[])
+        return note("doctor.write_any_equal"), _written(failing, node, found, jnp)
+    listed = items.elts if isinstance(items, ast.List | ast.Tuple | ast.Set) else []
+    numbers = all(isinstance(each, ast.Constant) and type(each.value) in (int, float) for each in listed)
+    if listed and not numbers:
+        return note("doctor.write_identity"), None
+    if not listed or value_named(failure, ast.unparse(node.left)) is None:
+        return note("doctor.write_membership", jnp=jnp), None
+    found = call(f"{jnp}.isin", node.left, call(f"{jnp}.array", ast.List(elts=listed, ctx=ast.Load())))
+    code = _written(failing, node, found, jnp)
+    return note("doctor.write_membership", jnp=jnp), None if code is None else with_imports(
+        failure, code, "jax.numpy"
+    )
+
+
+def _is_array(failure: Failure, node: ast.expr) -> bool:
+    text = ast.unparse(node)
+    given = next((each for each in failure.operands if each.text == text), None)
+    return value_named(failure, text) is not None or (given is not None and given.shape is not None)
+
+
+def _written(failing: Expression, node: ast.Compare, found: ast.expr, jnp: str) -> str | None:
+    """Return the statement with another expression, negated for ``not in``; ``None`` for a condition."""
+    if not isinstance(failing.parent, ast.stmt):
+        return None
+    return failing.with_node(call(f"{jnp}.logical_not", found) if isinstance(node.ops[0], ast.NotIn) else found)
