@@ -60,6 +60,7 @@ Kind = Literal[
     "hash",  # an array was hashed
     "listed",  # an argument is a list, or None
     "text",  # an operand is a string
+    "iterated",  # a scalar was iterated over or unpacked
     "scalar index",  # Python needs one integer, and gets an array that is none
     "key",  # a function of jax.random gets something else than one key, or another function gets a key
     "index type",  # an index is a float

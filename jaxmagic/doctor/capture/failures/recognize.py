@@ -23,6 +23,10 @@ from .statement import operation
 _OF_FLAX = "layer input", "groups", "image axes"
 
 
+#: Kinds of which NumPy says the same in the same words.
+_IN_NUMPYS_WORDS = "truth", "iterated"
+
+
 @dataclass(frozen=True, slots=True)
 class Recognized:
     """An exception that can be explained.
@@ -101,7 +105,7 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
         return None if called is None else ("signature", {**wrong[1], **called})
     if wrong[0] == "hash" and (is_from_jax(error) or wrong[1]["type"] not in {"ArrayImpl", *tracer_names()}):
         return None
-    if wrong[0] == "truth" and not (is_from_jax(error) or _has_traced(error)):  # NumPy says it in the same words
+    if wrong[0] in _IN_NUMPYS_WORDS and not (is_from_jax(error) or _has_traced(error)):
         return None
     return wrong
 

@@ -85,6 +85,12 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         f"For one decision, reduce the condition with .all() or .any(). To choose for each element, use "
         f"{jnp}.where(condition, a, b)."
     ),
+    "error_iterated": lambda: "A scalar is unpacked, or iterated over, but it has no elements.",
+    "write_value_and_grad": lambda jax: (
+        f"{jax}.grad(f) returns the gradient alone; {jax}.value_and_grad(f) returns the value and the gradient. Of "
+        "other functions, assign the result to one name."
+    ),
+    "write_no_iteration": lambda: "Iterate over an array with an axis, such as x[None] or jnp.arange(n).",
     "error_scalar": lambda function, axes: (
         f"{quoted(function) or 'Python'} needs a single number, but it gets an array with {axes} "
         f"{'axis' if axes == 1 else 'axes'}."

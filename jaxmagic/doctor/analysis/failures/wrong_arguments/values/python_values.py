@@ -67,11 +67,28 @@ def explain_hash(failure: Failure) -> Explained:
     return Explained(found, note("doctor.write_no_hash", jnp=spelled(failure, "jax.numpy"), traced=traced))
 
 
+def explain_iterated(failure: Failure) -> Explained:
+    """Explain a scalar that was unpacked, as the gradient that ``jax.grad`` returns without the value."""
+    failing, jax = expression_of(failure), spelled(failure, "jax")
+    found = note("doctor.error_iterated")
+    statement = None if failing is None or failure.library is not None else failing.statement
+    unpacked = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple | ast.List)
+    if failing is None or not unpacked or not isinstance(statement, ast.Assign):
+        return Explained(found, note("doctor.write_no_iteration"))
+    value = statement.value
+    maker = value.func.func if isinstance(value, ast.Call) and isinstance(value.func, ast.Call) else None
+    code = None
+    if maker is not None and ast.unparse(maker) == f"{jax}.grad":
+        code = ast.unparse(statement).replace(f"{jax}.grad(", f"{jax}.value_and_grad(", 1)
+    return Explained(found, note("doctor.write_value_and_grad", jax=jax), code)
+
+
 #: The messages that are explained here.
 # fmt: off
 RULES = (
     Rule("ValueError", "truth", explain_truth,
         r"The truth value of an array with more than one element is ambiguous"),
+    Rule("TypeError", "iterated", explain_iterated, r"iteration over a 0-d array"),
     Rule("TypeError", "scalar", explain_scalar,
         r"Only scalar arrays can be converted to Python scalars; got arr\.ndim=(?P<axes>\d+)"),
     Rule("TypeError", "hash", explain_hash,

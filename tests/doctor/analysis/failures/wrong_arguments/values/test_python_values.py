@@ -200,3 +200,28 @@ def test_an_exception_in_a_callback_is_told_with_its_line(body: str, error: str)
     assert cell.finding.line == cell.here
     assert f"the Python function of a callback, look, raised {error} at " in cell.said
     assert f"{cell.here.rpartition(':')[0]}:{int(cell.here.rpartition(':')[2]) - 4}" in cell.said
+
+
+def test_a_gradient_that_is_unpacked_comes_without_its_value() -> None:
+    cell = Cell("loss, g = jax.grad(lambda x: x**2)(3.0)  # here")
+    assert cell.finding.line == cell.here
+    assert cell.finding.code == "loss, g = jax.value_and_grad(lambda x: x ** 2)(3.0)"
+    again = cell.rewritten(cell.finding.code)
+    assert (float(again.names["loss"]), float(again.names["g"])) == (9, 6)
+
+
+@pytest.mark.parametrize(
+    "line", ["for _ in jnp.array(3): pass", "a, b = jnp.array(3)", "a, b = jax.grad(f)(1.0) * 2"]
+)
+def test_other_scalars_are_not_iterated_over(line: str) -> None:
+    for code in (f"f = lambda x: x\n{line}  # here", "f = lambda x: x\njax.jit(lambda n: list(n))(3)  # here"):
+        cell = Cell(code)
+        assert cell.finding.line == cell.here
+        assert "A scalar is unpacked, or iterated over" in cell.said
+        assert cell.finding.code is None
+
+
+def test_the_iteration_of_numpy_is_not_explained() -> None:
+    error = Cell("for _ in np.array(3): pass").error
+    assert isinstance(error, TypeError)
+    assert recognize(error) is None
