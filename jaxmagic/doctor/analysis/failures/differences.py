@@ -7,6 +7,9 @@ import re
 from ...record.failure import Difference
 from .messages import LONGEST, short_type
 
+#: Keys that only one of two dictionaries has.
+_KEYS = r"(?:, with the symmetric difference of key sets:? \{(.+?)\})?"
+
 
 def differences(text: str) -> tuple[Difference, ...]:
     """Return the leaves at which carries, branches or pytrees differ.
@@ -37,17 +40,22 @@ def _structures(text: str) -> tuple[Difference, ...]:
     """Return the nodes of two pytrees that differ in type or in length."""
     pairs = re.findall(
         r"he input carry (?:component )?(\S.*?) is an? (.+?) but the corresponding component of the carry output "
-        r"is an? (.+?), so (?:their|the) (.+?) (?:differ|do not match)",
+        rf"is an? (.+?), so (?:their|the) (.+?) (?:differ|do not match){_KEYS}",
         text,
     )
     pairs += re.findall(
         r"(?m)^(?:  \* )?\S[^\n]* output(?: at path (\S.*?))? is an? (.+?) but \S[^\n]* output(?: at path \S.*?)? "
-        r"is an? (.+?), so (?:their|the) (.+?) (?:differ|do not match)",
+        rf"is an? (.+?), so (?:their|the) (.+?) (?:differ|do not match){_KEYS}",
         text,
     )
     found = [
-        Difference(path=path, expected=_plain(first), got=_plain(other), aspect="structure")
-        for path, first, other, _ in pairs
+        Difference(
+            path=path,
+            expected=_plain(first),
+            got=f"{_plain(other)}, and only one has {keys}" if keys else _plain(other),
+            aspect="structure",
+        )
+        for path, first, other, _, keys in pairs
     ]
     return tuple(found) or _metadata(text) or _trees(text)
 

@@ -42,3 +42,21 @@ def test_a_carry_that_grows_begins_with_no_shape(body: str) -> None:
     remedy = cell.said.splitlines()[-1]
     assert remedy.startswith("If each step changes the shape of c, as concatenate does, no first shape is right")
     assert "Otherwise begin with f32[2], if the body returns that for it as well" in remedy
+
+
+def test_keys_that_only_one_carry_has_are_named() -> None:
+    cell = Cell("""
+        def body(c, x):
+            return {"pos": c["pos"] + x}, None
+        lax.scan(body, {"pos": 0.0, "vel": 1.0}, jnp.arange(3.0))  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert (
+        "c of scan begins as dict with 2 children and ends as dict with 1 child, and only one has 'vel'." in cell.said
+    )
+
+
+def test_keys_that_only_one_branch_has_are_named() -> None:
+    cell = Cell("lax.cond(True, lambda: {'a': 1.0}, lambda: {'a': 1.0, 'b': 2.0})  # here")
+    assert cell.finding.line == cell.here
+    assert "and only one has 'b'." in cell.said
