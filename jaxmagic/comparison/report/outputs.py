@@ -82,5 +82,5 @@ def _allowed(check: Check) -> str:
         return f"rtol={check.rtol:g} and atol={check.atol:g} allowed"
     against = f" against {check.like_dtype}" if check.like_dtype != check.dtype else ""
     types = "" if check.dtype is None else f" in {check.dtype}{against}"
-    part = f", {units.percent(check.rtol)} of the largest value" if check.rtol else ""
+    part = f", {units.percent(check.rtol)} of the largest value" if check.rtol and check.atol else ""
     return f"{units.number_short(check.atol)} allowed{types}{part}"
