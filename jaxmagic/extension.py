@@ -194,7 +194,7 @@ def _hint(shell: InteractiveShell, result: Any = None) -> None:
     error = getattr(result, "error_in_exec", None)
     magics = shell.magics_manager.registry.get(_NAME)
     if isinstance(error, UsageError) and (meant := _meant(str(error))):
-        print_line(f"Did you mean {meant}? %jaxmagic lists all magics.")
+        print_line(meant)
     if error is not None and "jax" in sys.modules and getattr(magics, "error_hint", False):
         from .doctor.capture.failures.hint import print_hint
 
@@ -202,17 +202,18 @@ def _hint(shell: InteractiveShell, result: Any = None) -> None:
 
 
 def _meant(message: str) -> str | None:
-    """Return the magic that was meant by one that IPython does not know, if it is ours."""
+    """Return the hint for a magic that IPython does not know, if its name begins as ours do."""
     found = re.search(r"agic (?:function )?`(%+)(jax\w*)` not found", message)
     if found is None:
         return None
     kinds = {name: each.magic.kinds for name, each in magics().items()}
     close = difflib.get_close_matches(found[2], kinds, 1, cutoff=0.75)
     if not close:
-        return None
+        return "%jaxmagic lists the magics of jaxmagic."
     given = found[1]
     percent = given if ("cell" if given == "%%" else "line") in kinds[close[0]] else "%%" if given == "%" else "%"
-    return f"{percent}{close[0]}"
+    others = "" if close[0] == "jaxmagic" else " %jaxmagic lists all magics."
+    return f"Did you mean {percent}{close[0]}?{others}"
 
 
 #: Modules with a function that releases resources after a cell.

@@ -112,7 +112,8 @@ def test_what_arrays_take_is_noted_behind_each_cell(session: Any) -> None:
         ("%jaxtme f(x)", "Did you mean %jaxtime? %jaxmagic lists all magics.\n"),
         ("%%jax_time\nf(x)", "Did you mean %%jaxtime? %jaxmagic lists all magics.\n"),
         ("%jaxmen x", "Did you mean %jaxmem? %jaxmagic lists all magics.\n"),
-        ("%jaxfoo", ""),
+        ("%jaxfoo", "%jaxmagic lists the magics of jaxmagic.\n"),
+        ("%jaxmagics", "Did you mean %jaxmagic?\n"),
         ("%tiem x", ""),
     ],
 )

@@ -115,6 +115,7 @@ class Flame:
         cells: the calls; each lies within the width of its caller, one level below.
         kinds: the names of the kinds, each with a colour of its own; empty if there is only one colour.
         note: what the chart leaves out; empty if nothing.
+        hint: where to see something else; a figure for a paper leaves it out.
     """
 
     title: str
@@ -122,6 +123,12 @@ class Flame:
     cells: tuple[Cell, ...]
     kinds: tuple[str, ...] = ()
     note: str = ""
+    hint: str = ""
+
+    @property
+    def told(self) -> str:
+        """The hint and the note."""
+        return "; ".join(filter(None, (self.hint, self.note)))
 
     @property
     def levels(self) -> int:

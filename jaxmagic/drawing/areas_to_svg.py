@@ -74,12 +74,12 @@ def draw_flame(chart: Flame) -> Drawing:
     """Draw calls above each other, as wide as their times."""
     top = 16 * (lay_out(chart.kinds, 8)[-1][1] + 1) + 6 if chart.kinds else 4
     bottom = top + _CELL * chart.levels
-    plot = Plot(bottom + below(chart.note), chart.title, (chart.x, 8, WIDTH - 8))
+    plot = Plot(bottom + below(chart.told), chart.title, (chart.x, 8, WIDTH - 8))
     plot.grid(top, bottom)
     legend(plot.drawing, [(name, hue(number), False) for number, name in enumerate(chart.kinds)], 8)
     for cell in chart.cells:
         _cell(plot, cell, top + _CELL * cell.level)
-    plot.note(bottom, chart.note)
+    plot.note(bottom, chart.told)
     return plot.drawing
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from math import ceil
 
 import numpy as np
@@ -143,9 +143,10 @@ def make_clear(drawn: Figure) -> None:
             spine.set_edgecolor(GREY)
 
 
-def patches(names: Sequence[str]) -> list[Patch]:
-    """Return the legend handles of numbered kinds."""
-    return [Patch(color=hue(number), label=name) for number, name in enumerate(labels(names))]
+def patches(names: Sequence[str], drawn: Container[int] | None = None) -> list[Patch]:
+    """Return the legend handles of numbered kinds, or of those that are drawn."""
+    numbered = enumerate(labels(names))
+    return [Patch(color=hue(number), label=name) for number, name in numbered if drawn is None or number in drawn]
 
 
 def labels(texts: Sequence[str], most: int = 32) -> tuple[str, ...]:

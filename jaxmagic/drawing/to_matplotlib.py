@@ -228,7 +228,7 @@ def _(chart: Flame, into: Figure) -> None:
     if chart.note:
         axes.text(0, -0.5, wrapped(chart.note), va="bottom")
     if chart.kinds:
-        draw_legend(into, patches(chart.kinds))
+        draw_legend(into, patches(chart.kinds, {cell.kind for cell in chart.cells}))
 
 
 @_draw.register

@@ -13,6 +13,7 @@ from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
 
 from ..records.recordings import RECORDING
+from .declare import declared
 from .repeatable import Source
 
 
@@ -53,7 +54,8 @@ def parse(
             ) from None
         if is_line and option:
             raise UsageError(
-                f"%{magic} has no option {option[0].strip()}, and this is not valid Python code. See %{magic}?"
+                f"%{magic} has no option {option[0].strip()}, and this is not valid Python code. "
+                f"Options: {', '.join(sorted(declared(magic).parser._option_string_actions))}."
             ) from None
         raise
     tree = shell.transform_ast(tree)

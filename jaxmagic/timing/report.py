@@ -98,7 +98,8 @@ def about_time(timing: Timing, digits: int) -> list[str]:
     inside = chosen.code_wait_ns(timing)
     if inside is not None:
         sentences.append(
-            f"{units.time(inside, digits)} of the wait was inside the code, which waits for results itself."
+            f"{units.time(inside, digits)} of the wait was inside the code: it, or a library that it calls, waits "
+            "for results itself."
         )
     unreached = chosen.unreached_ns(timing)
     if unreached is not None:

@@ -249,3 +249,10 @@ def test_small_multiples_share_their_axes_and_legend() -> None:
     assert [each.get_title() for each in drawn.axes] == ["d=1", "d=2", "d=3", ""]
     assert [each.get_text() for each in drawn.legends[0].get_texts()] == ["f"]
     assert len({each.get_xlim() for each in drawn.axes}) == 1
+
+
+def test_a_figure_names_the_kinds_that_it_shows_and_gives_no_hints() -> None:
+    (chart,) = (each for each in hostile_charts() if isinstance(each, Flame))
+    made = figure(replace(chart, kinds=("operation", "scope"), note="1 part not drawn", hint="see figure()"))
+    assert {"operation", "1 part not drawn"} <= set(texts(made))
+    assert not {"scope", "see figure()"} & set(texts(made))

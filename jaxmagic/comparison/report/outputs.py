@@ -14,6 +14,9 @@ _ROUNDINGS = 4
 #: A larger error, as a part of the largest value, is not one of rounding.
 _PLAUSIBLE = 0.1
 
+#: An error that changes the second digit.
+_VISIBLE = 0.01
+
 
 def about_outputs(comparison: Comparison) -> list[str]:
     """Say which outputs differ from the baseline's, or that all agree."""
@@ -31,12 +34,34 @@ def about_outputs(comparison: Comparison) -> list[str]:
     ]
     if not worst.largest_error:
         return ["All outputs are equal except for their types:" if others else "All outputs are equal.", *others]
-    error, where = units.number_short(worst.largest_error), f"{label}, at {worst.leaf}"
+    where = f"{label}, at {worst.leaf}"
     return [
-        f"All outputs agree: they differ by at most {error} ({where}), with {_allowed(worst)}.",
+        f"All outputs agree: they differ by at most {_size(worst)} ({where}), with {_allowed(worst)}.",
+        *_stricter(worst),
         *_bias(label, worst),
         *others,
     ]
+
+
+def _size(check: Check) -> str:
+    """Return the largest error, also as a part of the largest value if the tolerance is one."""
+    error = units.number_short(check.largest_error or 0.0)
+    share = _share(check)
+    return error if share is None else f"{error} or {units.percent(share)} of the largest value"
+
+
+def _share(check: Check) -> float | None:
+    largest = 0.0 if check.given or not check.rtol else check.atol / check.rtol
+    return (check.largest_error or 0.0) / largest if largest else None
+
+
+def _stricter(check: Check) -> list[str]:
+    """Name an option where the types allow an error that anybody would see."""
+    share = _share(check)
+    if share is None or share <= _VISIBLE:
+        return []
+    atol = f"{_VISIBLE * check.atol / check.rtol:.1g}"
+    return [f"--check 0,{atol} (check=(0, {atol})) allows no more than {units.percent(_VISIBLE)}."]
 
 
 def _bias(label: str, check: Check) -> list[str]:
@@ -58,7 +83,7 @@ def _mismatch(label: str, like: str, check: Check) -> str:
     if check.problem is not None:
         return f"{label} does not compute what {like} does{where}: {check.problem}."
     largest = check.largest_error or 0.0
-    off = f"off by up to {units.number_short(largest)}, with {_allowed(check)}."
+    off = f"off by up to {_size(check)}, with {_allowed(check)}."
     return f"{label} does not compute what {like} does{where}: {off}{_to_allow(check, largest)}"
 
 
@@ -82,5 +107,6 @@ def _allowed(check: Check) -> str:
         return f"rtol={check.rtol:g} and atol={check.atol:g} allowed"
     against = f" against {check.like_dtype}" if check.like_dtype != check.dtype else ""
     types = "" if check.dtype is None else f" in {check.dtype}{against}"
-    part = f", {units.percent(check.rtol)} of the largest value" if check.rtol and check.atol else ""
-    return f"{units.number_short(check.atol)} allowed{types}{part}"
+    if _share(check) is not None:
+        return f"{units.percent(check.rtol)} allowed{types}"
+    return f"{units.number_short(check.atol)} allowed{types}"

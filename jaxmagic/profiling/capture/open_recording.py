@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from google.protobuf.message import DecodeError
 
 from ...errors import NotMeasured
+from ...records.names import listed
+from ...records.note import note
 from ...records.recordings import RecordingFile, recordings
 from ..analysis.interpret import interpreted
 from ..analysis.summarize import summarize
 from ..record.profile import Profile
 from .make_record import make_profile
 from .xspace import read_recording
+
+#: At most this many hosts are named.
+_MOST_HOSTS = 4
 
 #: The first bytes of a file that is compressed with gzip.
 _GZIP = b"\x1f\x8b"
@@ -37,7 +43,11 @@ def open_recording(path: Path) -> Profile:
         raise NotMeasured(_about_broken(next(filter(_is_broken, files)))) from None
     if not recording.tracks:
         raise NotMeasured(" ".join([f"{path} is empty: it has no events.", *map(str, recording.notes)]))
-    return make_profile(summarize(recording), recording, here=False)
+    profile = make_profile(summarize(recording), recording, here=False)
+    if len(files) == 1:
+        return profile
+    names = listed([each.host for each in files], _MOST_HOSTS)
+    return replace(profile, notes=(note("profiling.hosts", hosts=len(files), names=names), *profile.notes))
 
 
 def _is_broken(file: RecordingFile) -> bool:

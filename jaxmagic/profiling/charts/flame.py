@@ -52,18 +52,24 @@ def profile_flame(profile: Profile, by: By | None = None) -> Flame | None:
         x=Scale(label="device time", quantity="time", low=0.0, high=root.time_ns / count),
         cells=tuple(shown),
         kinds=KINDS,
-        note="; ".join(_about(by, facts, has_scopes, left_out)),
+        note="; ".join(_left_out(by, facts, left_out)),
+        hint=_hint(by, facts, has_scopes),
     )
 
 
-def _about(by: By, facts: Known, has_scopes: bool, left_out: int) -> Iterator[str]:
-    """Say which steps the graph lacks: calls, scopes, and those too small or deep to be drawn."""
-    if by == "scope":
-        yield 'your calls: figure("stacks")' if facts.functions else "calls of your functions were not recorded"
-    elif has_scopes:
-        yield 'named scopes: figure("scopes")'
+def _left_out(by: By, facts: Known, left_out: int) -> Iterator[str]:
+    """Say which steps the graph lacks: calls, and those too small or deep to be drawn."""
+    if by == "scope" and not facts.functions:
+        yield "calls of your functions were not recorded"
     if left_out:
         yield f"{units.count(left_out, 'smaller or deeper part')} not drawn"
+
+
+def _hint(by: By, facts: Known, has_scopes: bool) -> str:
+    """Name the graph of what this one does not show."""
+    if by == "scope":
+        return 'your calls: figure("stacks")' if facts.functions else ""
+    return 'named scopes: figure("scopes")' if has_scopes else ""
 
 
 def _cells(root: Node, count: int, known: Known) -> Iterator[Cell]:

@@ -53,7 +53,7 @@ def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
     yield Picture(chart=lambda: steps_chart(profile))
     yield from _listed(profile, style)
     again = words.about_warm_up(profile) if profile.compilations else []
-    yield from _sentences(again, words.about_copy(profile, style.digits))
+    yield from _sentences(again, words.about_earlier(profile), words.about_copy(profile, style.digits))
     yield from _sentences(
         words.about_kept(profile), (str(each) for each in _notes(profile) if matters(each, profile))
     )
@@ -75,7 +75,6 @@ def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
             *words.about_unknown(profile),
             *words.about_profiler(profile),
             *([] if again else words.about_warm_up(profile)),
-            *words.about_earlier(profile),
             *([] if explain else about_signs(profile)),
             *(str(each) for each in _notes(profile) if not matters(each, profile) and each.kind != ABOUT_THE_ROOF),
         )

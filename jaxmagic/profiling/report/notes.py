@@ -45,6 +45,9 @@ NOTES: dict[str, Callable[..., str]] = {
         "JAX's profiler started the backends before the code ran, so their start is not in the recording. "
         "If you use jax.distributed.initialize(), call it before profiling."
     ),
+    "hosts": lambda hosts, names: (
+        f"Read as one run on {hosts} hosts, with a file for each: {names}. If they are different runs, give one file."
+    ),
     "no_program": lambda runs: (
         f"No JAX program ran in the {'recorded run' if runs == 1 else units.count(runs, 'recorded run')}."
     ),

@@ -48,7 +48,8 @@ def headline(profile: Profile) -> str:
     each = profile.device_ns / len(profile.device_uses) / (profile.runs or 1)
     of = profile.recorded_ns / (profile.runs or 1)
     run = "" if profile.runs is None else " per run"
-    several = "" if len(profile.device_uses) == 1 else f" (mean of {len(profile.device_uses)} devices)"
+    devices = len(profile.device_uses)
+    several = "" if devices == 1 else f" (mean of {devices} devices; counts are of all)"
     share = units.share(each, max(of, 1))
     device = f"Device time: {units.time(each)}{run}{several}, {share} of the {units.time(of)} under the profiler"
     if profile.whole_ns is not None:  # most of the recording may have no device activity at all

@@ -106,6 +106,10 @@ class Stopwatch:
         """The record, which is the timing itself."""
         return self.timing
 
+    def __str__(self) -> str:
+        """Return the report, once the block has ended."""
+        return repr(self) if self._timing is None else str(self._timing)
+
     def __enter__(self) -> Stopwatch:
         self.start()
         return self

@@ -135,7 +135,7 @@ def test_a_flame_graph_says_what_it_does_not_show() -> None:
     def note(*places: PlaceTime, by: By | None = None) -> str:
         found = profile_flame(replace(fabricated(), place_times=places), by)
         assert found is not None
-        return found.note
+        return found.told
 
     called, unknown = place(MS, CALLER, scope="jit(f)/layer/sort"), place(MS, scope="jit(f)/transpose(jvp())/sort")
     assert note(called) == 'your calls: figure("stacks")'

@@ -51,6 +51,9 @@ def test_the_hosts_of_a_run_are_told_apart_and_an_older_run_is_not_mixed_in(tmp_
             (folder / f"{host}.xplane.pb").write_bytes(whole)
     record = jaxmagic.read_profile(tmp_path)
     assert [each.device for each in record.device_uses] == ["a CPU:0", "b CPU:0"]
+    assert "Read as one run on 2 hosts, with a file for each: a, b. If they are different runs" in " ".join(
+        str(record).split()
+    )
 
 
 def test_operations_without_a_module_are_listed(tmp_path: Path, whole: bytes) -> None:

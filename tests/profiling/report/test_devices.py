@@ -159,8 +159,8 @@ def test_a_recording_from_elsewhere_names_the_window_of_its_share(profile: Profi
     made = replace(profile, runs=None, recorded_ns=30 * MS, whole_ns=9700 * MS)
     told = squeezed(made).splitlines()
     assert " ".join(told[:2]).startswith(
-        "Device time: 15.0 ms (mean of 2 devices), 50 % of the 30.0 ms from the first operation to the end of "
-        "the last (recording: 9.70 s)"
+        "Device time: 15.0 ms (mean of 2 devices; counts are of all), 50 % of the 30.0 ms from the first operation "
+        "to the end of the last (recording: 9.70 s)"
     )
 
 

@@ -374,7 +374,7 @@ def test_several_devices_are_a_table_with_what_was_exposed(profile: Profile) -> 
     text = to_text(replace(profile, device_uses=uses))
     assert "  device     busy  share  compute  collectives  exposed     idle" in text
     assert "  GPU:0   15.0 ms   75 %  15.0 ms      4.00 ms  1.00 ms  5.00 ms" in text
-    assert "12.5 ms per run (mean of 2 devices)" in text
+    assert "12.5 ms per run (mean of 2 devices; counts are of all)" in text
 
 
 def test_a_device_cannot_work_longer_than_the_recording_is(profile: Profile) -> None:

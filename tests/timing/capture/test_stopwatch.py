@@ -1125,3 +1125,9 @@ def test_a_fence_that_cannot_compile_is_a_note(x: Any) -> None:
             pass
     assert any("could not be waited for" in str(each) for each in watch.timing.notes)
     assert watch.timing.unreached_ns is None
+
+
+def test_a_stopwatch_is_printed_as_its_report_once_there_is_one() -> None:
+    with Stopwatch() as watch:
+        assert "object at" in str(watch)
+    assert str(watch) == str(watch.timing)
