@@ -442,3 +442,13 @@ def test_a_cell_run_again_is_named_as_the_cause(session: Any) -> None:
     assert session.run("t.compilations[0].cause.kind") == "first call"
     session.run(cell)
     assert session.run("t.compilations[0].cause.kind") == "new function"
+
+
+@pytest.mark.parametrize("magic", ["%jaxtime -q", "%jaxtimeit -q -r 4", "%jaxmem -q"])
+@pytest.mark.parametrize("result", ["[key, [0] * 20]", "{**{str(i): jnp.ones(3) for i in range(20)}, 'key': key}"])
+def test_a_typed_key_in_a_large_result_does_not_say_whether_it_is_ready(
+    session: Any, magic: str, result: str
+) -> None:
+    session.run("key = jax.random.key(0)")
+    session.run(f"{magic} -v t {result}")
+    assert session.run("t") is not None

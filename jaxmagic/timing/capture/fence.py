@@ -225,9 +225,14 @@ def unready(arrays: Iterable[Any]) -> list[Any]:
     """Return the arrays that are not ready.
 
     Each array is asked twice: some backends begin to track an array at the first query and then answer "not ready".
+    Typed keys do not say whether they are ready, but the array that each one holds is alive as well.
     """
-    found = [array for array in arrays if not array.is_deleted() and not array.is_ready()]
-    return [array for array in found if not array.is_deleted() and not array.is_ready()]
+    found = [array for array in arrays if _is_unready(array)]
+    return [array for array in found if _is_unready(array)]
+
+
+def _is_unready(array: Any) -> bool:
+    return not array.is_deleted() and hasattr(array, "is_ready") and not array.is_ready()
 
 
 def wait_for_arrays(arrays: list[Any]) -> bool:
