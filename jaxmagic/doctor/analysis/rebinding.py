@@ -13,6 +13,13 @@ _PASSES_ON = frozenset({"asarray", "device_put", "copy", "dict", "list", "tuple"
 _KEEPS_NOTHING = frozenset({"print", "float", "int", "bool", "len", "str", "repr", "isinstance", "type"})
 
 
+#: Methods of arrays that return something new, and attributes that tell about one.
+_REDUCES = frozenset(
+    {"sum", "mean", "max", "min", "std", "var", "prod", "any", "all", "argmax", "argmin", "item", "tolist"}
+)
+_ABOUT = frozenset({"shape", "dtype", "ndim", "size", "nbytes", "itemsize", "sharding"})
+
+
 class ReplacedArguments(NamedTuple):
     """A call whose arguments are replaced by the statement that it is in, or by one right behind it.
 
@@ -43,6 +50,8 @@ def replaced_arguments(code: str | None, functions: Collection[str]) -> Iterator
 
     >>> [(each.function, each.positions) for each in replaced_arguments("state, loss = step(state, x)", {"step"})]
     [('step', {0: 'state'})]
+    >>> [each.positions for each in replaced_arguments("state = step(state, x); print(state.sum())", {"step"})]
+    [{0: 'state'}]
     >>> list(replaced_arguments("new = step(state, x)", {"step"}))
     []
     >>> list(replaced_arguments("old = state; state = step(state, x)", {"step"}))
@@ -116,8 +125,31 @@ def _kept(tree: ast.Module, functions: Collection[str]) -> set[str]:
         if isinstance(each, ast.Attribute | ast.Subscript) and isinstance(each.ctx, ast.Store) and _is_path(each)
     }
     shown = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
-    harmless = passed | stored_parts
+    harmless = passed | stored_parts | _looked_at(tree)
     return {each.id for each in loaded if id(each) not in harmless or id(each) in shown}
+
+
+def _looked_at(tree: ast.Module) -> set[int]:
+    """Return the names, by their ids, that are reduced or asked about, or waited for by a statement of its own.
+
+    What the last statement returns is displayed, and so kept: it may be the array that it waits for.
+    """
+    found: set[int] = set()
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            continue  # whoever calls it may do so with the argument
+        waiting += ast.iter_child_nodes(node)
+        match node:
+            case ast.Call(func=ast.Attribute(value=array, attr=name)) if name in _REDUCES and _is_path(array):
+                found.add(id(_root_node(array)))
+            case ast.Attribute(value=array, attr=name) if name in _ABOUT and _is_path(array):
+                found.add(id(_root_node(array)))
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=array, attr="block_until_ready"), args=given)):
+                if node is not tree.body[-1]:
+                    found |= {id(_root_node(each)) for each in (array, *given) if _is_path(each)}
+    return found
 
 
 def _taken(tree: ast.Module) -> set[str]:

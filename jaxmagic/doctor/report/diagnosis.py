@@ -85,7 +85,12 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
     if not diagnosis.looked:
         return f"No rule was applied{run}."
     failed = sum(each.kind == "doctor.rule_failed" for each in diagnosis.notes)
-    incomplete = f", but {units.count(failed, 'rule')} failed" if failed else ""
+    once = any(each.kind.startswith("doctor.once_") for each in diagnosis.notes)
+    but = [
+        *([f"{units.count(failed, 'rule')} failed"] if failed else []),
+        *(["the code ran only once"] if once else []),
+    ]
+    incomplete = f", but {' and '.join(but)}" if but else ""
     return f"No rule found a problem{incomplete}{run}{_bound(diagnosis)}."
 
 
@@ -157,7 +162,8 @@ def about_verified(verified: Verified | None, digits: int = 3, rule: str = "") -
     if verified.speedup is not None and verified.low is not None and verified.high is not None:
         numbers = [units.number(each, 3) for each in (verified.speedup, verified.low, verified.high)]
         faster = f"{numbers[0]} times as fast (95 % interval {numbers[1]} to {numbers[2]})"
-        tried = f"Tried: {faster}{times and f', {times}'}."
+        compiles = "compiles " if any(each.kind == "doctor.tried_compile_time" for each in verified.notes) else ""
+        tried = f"Tried: {compiles}{faster}{times and f', {times}'}."
         sentences.append(_ceiling(faster, times) if verified.ceiling else tried)
     elif times and not verified.ceiling:
         sentences.append(f"Tried: {times}.")

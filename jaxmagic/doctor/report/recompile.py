@@ -28,7 +28,8 @@ def _recompile(function: str, cause: str, programs: int, every_run: int, reason:
     why = _WHY.get(cause)
     because = f" {why}" if why else f": {printable(reason)}"
     if operations == 1:
-        return f"{printable(function)} compiles {when}{because}."
+        first = " If this runs only once, it is its first compilation." if every_run and times == "once" else ""
+        return f"{printable(function)} compiles {when}{because}.{first if cause == 'new function' else ''}"
     listed = function.count(", ") + 1
     more = f" and {operations - listed} more" if operations > listed else ""
     return f"{operations} operations ({printable(function)}{more}) compile {when}{because}."

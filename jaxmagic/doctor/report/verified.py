@@ -49,7 +49,9 @@ NOTES: dict[str, Callable[..., str]] = {
     "tried_on_copies": lambda names: f"Each of these runs had its own copy of {printable(names)}.",
     "tried_too_few": lambda: "Too few runs fit into the time to measure a speed-up.",
     "not_mechanical": lambda rule: _not(f"this remedy ({rule}) could not be applied mechanically to this code"),
-    "not_used": lambda: "Tried without effect: the code makes no use of the change.",
+    "not_used": lambda: _not(
+        "the change had no effect on a copy of the code, as where a function captures what each run makes anew"
+    ),
     "not_tried_budget": lambda: _not("the rest of --budget (budget_s) is too short for it"),
     "not_tried_interrupt": lambda: _not("interrupted"),
     "not_tried_effect": lambda name: _not(
@@ -144,5 +146,8 @@ NOTES: dict[str, Callable[..., str]] = {
     "unrolled_by_hand": lambda: _not("no JAX loop could be put in its place mechanically"),
     "unrolled_other_types": lambda: "With the JAX loop, the function returns other shapes or types.",
     "tried_compile_time": lambda: "These are compile times; nothing ran.",
+    "folded_then_runs": lambda: (
+        "What XLA has computed of the constants, such as a transpose, is then computed in every call."
+    ),
     "precision_set": _precision,
 }

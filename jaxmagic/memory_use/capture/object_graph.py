@@ -145,9 +145,15 @@ def _of_function(function: types.FunctionType) -> Iterator[Part]:
     yield from _named(function.__dict__)
 
 
+#: What the name of a block in a cell begins with, which refers to what is being measured.
+_OURS = "__jaxmagic_"
+
+
 def _of_module(module: types.ModuleType) -> Iterator[Part]:
     held = dict_of(module)
-    return (part for part in _named(held) if part[0][1] not in LOADED_WITH) if is_users_module(held) else iter(())
+    if not is_users_module(held):
+        return iter(())
+    return (part for part in _named(held) if part[0][1] not in LOADED_WITH and not part[0][1].startswith(_OURS))
 
 
 def _of_class(kind: type) -> Iterator[Part]:

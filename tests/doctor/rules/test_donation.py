@@ -290,6 +290,12 @@ def test_donation_in_vain_of_little_is_left_alone(doctor: Callable[..., list[Rul
         "other = start; state = other; state = step(state)",
         "for state in states:\n    state = step(state)",
         "state = start or {}; state = step(state)",
+        "state = step(state)\nstate.block_until_ready()",
+        "def total():\n    return state.sum()\nstate = step(state)",
+        "total = lambda: state.sum()\nstate = step(state)",
+        "state = step(state)\nkept = state.block_until_ready()\nx = 1",
+        "state = step(state)\nview = state.T\nx = 1",
+        "state = step(state)\nview = state.reshape(-1)\nx = 1",
     ],
 )
 def test_arguments_that_may_be_used_are_left_alone(code: str) -> None:
@@ -310,6 +316,10 @@ def test_arguments_that_may_be_used_are_left_alone(code: str) -> None:
         "state = start + 1; state = step(state)",
         "for x in data:\n    state = step(state, x)\n    print(f'{state.loss}', float(state.loss))",
         "while True:\n    with mesh:\n        state = step(state)",
+        "for x in data:\n    state = step(state, x)\nprint(state.sum())",
+        "for x in data:\n    state = step(state, x)\nstate.block_until_ready()\nloss = 0",
+        "state = step(state)\njax.block_until_ready(state)\nshape = state.shape",
+        "for x in data:\n    state = step(state, x)\n    losses.append(state.loss.mean())",
     ],
 )
 def test_replaced_arguments_are_seen(code: str) -> None:

@@ -42,4 +42,6 @@ def _builds(call: Call) -> Builds | None:
         compile_afresh(lambda consts, *values: jax.core.eval_jaxpr(closed.jaxpr, consts, *values), consts, *flat)
 
     about = note("doctor.constants_passed", arrays=len(consts), size_bytes=size)
-    return Builds(with_constants, with_arguments, (about, note("doctor.tried_compile_time")))
+    return Builds(
+        with_constants, with_arguments, (about, note("doctor.tried_compile_time"), note("doctor.folded_then_runs"))
+    )
