@@ -172,7 +172,7 @@ def _timed(
     )
     verified = _as_ceiling(found.verified) if change.ceiling else found.verified
     if verified.before_ns is not None and not change.met():
-        raise NotTried(note("doctor.not_mechanical", rule=finding.rule), verified.notes[-1])
+        raise NotTried(note("doctor.not_met"), verified.notes[-1])
     if verified.before_ns is not None and not change.used():
         why = note("doctor.not_replayed") if change.ceiling else note("doctor.not_used")
         raise NotTried(why, verified.notes[-1])

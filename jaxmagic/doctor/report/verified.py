@@ -49,8 +49,10 @@ NOTES: dict[str, Callable[..., str]] = {
     "tried_on_copies": lambda names: f"Each of these runs had its own copy of {printable(names)}.",
     "tried_too_few": lambda: "Too few runs fit into the time to measure a speed-up.",
     "not_mechanical": lambda rule: _not(f"this remedy ({rule}) could not be applied mechanically to this code"),
-    "not_used": lambda: _not(
-        "the change had no effect on a copy of the code, as where a function captures what each run makes anew"
+    "not_met": lambda: "The trial changed nothing: the code does not call what this remedy replaces.",
+    "not_used": lambda: (
+        "The trial changed nothing: on a copy of the code the remedy had no effect, as where a function captures "
+        "what each run makes anew."
     ),
     "not_tried_budget": lambda: _not("the rest of --budget (budget_s) is too short for it"),
     "not_tried_interrupt": lambda: _not("interrupted"),
