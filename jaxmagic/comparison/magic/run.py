@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import prod
@@ -44,6 +45,10 @@ def run_compare(
         SyntaxError: at the user's line.
     """
     arguments, rest = options.read(line, parser)
+    if re.match(r"-\w\b", rest):
+        raise UsageError(
+            f"%%jaxcompare: there is no option {rest[:2]}. Options: {', '.join(sorted(parser._option_string_actions))}."
+        )
     if not options.only_comment(rest):
         raise UsageError(
             f"%%jaxcompare: expected only options, got {rest.strip()[:60]!r}. Put the code on the lines below, and "

@@ -51,7 +51,7 @@ def file(text: str) -> str:
 def positive_int(text: str) -> int:
     """Parse an option that is a count."""
     if not re.fullmatch(r"\d+", text) or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a positive integer, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a positive integer, got {text!r}; for example 3")
     return int(text)
 
 

@@ -165,6 +165,7 @@ def test_an_error_in_the_code_of_an_option_points_at_that_code(session: Any, opt
         ("", "n=10: 1\ntwo: 2", "If 'n=10' is a label, put it in double quotes: \"n=10\": 1"),
         ("--baseline three", "one: 1\ntwo: 2", "--baseline: expected one of the labels one, two, got 'three'"),
         ("f(x)", "one: 1\ntwo: 2", "expected only options"),
+        ("-n 5", "one: 1\ntwo: 2", "there is no option -n. Options: --against, "),
         (
             "--check maybe",
             "one: 1\ntwo: 2",
