@@ -55,7 +55,7 @@ def parse(
         if is_line and option:
             raise UsageError(
                 f"%{magic} has no option {option[0].strip()}, and this is not valid Python code. "
-                f"Options: {', '.join(sorted(declared(magic).parser._option_string_actions))}."
+                f"Write one of {', '.join(sorted(declared(magic).parser._option_string_actions))}."
             ) from None
         raise
     tree = shell.transform_ast(tree)

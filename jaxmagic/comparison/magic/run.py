@@ -46,9 +46,8 @@ def run_compare(
     """
     arguments, rest = options.read(line, parser)
     if re.match(r"-\w\b", rest):
-        raise UsageError(
-            f"%%jaxcompare: there is no option {rest[:2]}. Options: {', '.join(sorted(parser._option_string_actions))}."
-        )
+        known = ", ".join(sorted(parser._option_string_actions))
+        raise UsageError(f"%%jaxcompare: there is no option {rest[:2]}. Write one of {known}.")
     if not options.only_comment(rest):
         raise UsageError(
             f"%%jaxcompare: expected only options, got {rest.strip()[:60]!r}. Put the code on the lines below, and "
