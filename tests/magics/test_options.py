@@ -212,6 +212,7 @@ def test_a_short_option_after_the_code_is_refused_where_the_whole_is_not_python(
         ("--n 5 f(x)", "there is no option --n. Write -n, with one dash."),
         ("--budget -1s f(x)", "--budget: expected a time with a unit (ns, us, ms, s, min), got '-1s'"),
         ("-n -1 f(x)", "-n: expected a positive integer, got '-1'"),
+        ("--budget=1 f(x)", "--budget: expected a time with a unit"),
         ("--budget f(x, x)", "--budget: expected a time with a unit (ns, us, ms, s, min), got 'f(x,'"),
     ],
 )
@@ -267,3 +268,12 @@ def test_a_minus_and_a_name_stay_code(line: str) -> None:
 def test_what_may_be_code_stays_code(line: str) -> None:
     words, code = options.split(line, declared("jaxtimeit").parser)
     assert (words, code) == ([], line.removeprefix("-- "))
+
+
+def test_a_file_with_another_ending_is_told() -> None:
+    with pytest.raises(
+        UsageError, match=r"--pprof: expected a file that ends in .pb.gz, .pprof or .prof, got 'out.txt'"
+    ):
+        options.read("--pprof out.txt f(x)", declared("jaxmem").parser)
+    for line in ("--pprof f(x)", "--pprof out.attribute", "--pprof x.y + f(x)", "--pprof heap.prof f(x)"):
+        assert options.read(line, declared("jaxmem").parser)[1].endswith(("f(x)", "out.attribute"))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ... import units
-from ...memory_use.record.memory_profile import Buffer
+from ...memory_use.record.memory_profile import Allocation, Buffer
 from ...records.cell_names import text_of
 from ...records.note import Note, note
 from ..record.evidence import Evidence
@@ -103,18 +103,25 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
 def _by_function(programs: Iterable[Program]) -> list[_Constants]:
     found: dict[tuple[str | None, str | None], _Constants] = {}
     for program in programs:
-        buffers = [
-            buffer
-            for allocation in program.executable.allocations or ()
-            if allocation.kind == "constant"
-            for buffer in allocation.buffers
-            if buffer.size_bytes >= _LEAST_BYTES
-        ]
+        buffers = [each for every in program.executable.allocations or () for each in _large_constants(every)]
         if buffers and not program.eager:
             constants = found.setdefault((program.function, program.location), _Constants([], []))
             constants.programs.append(program)
             constants.buffers.extend(buffers)
     return list(found.values())
+
+
+def _folded_bytes(program: Program) -> int:
+    """Return the bytes of large constants beyond the arrays that a program has captured, which XLA made of them."""
+    buffers = (each for allocation in program.executable.allocations or () for each in _large_constants(allocation))
+    captured = sum(each.size_bytes for each in program.captured if each.size_bytes >= _LEAST_BYTES)
+    return max(sum(each.size_bytes for each in buffers) - captured, 0) if captured else 0
+
+
+def _large_constants(allocation: Allocation) -> list[Buffer]:
+    if allocation.kind != "constant":
+        return []
+    return [each for each in allocation.buffers if each.size_bytes >= _LEAST_BYTES]
 
 
 def _notes(constants: _Constants) -> Iterator[Note]:
@@ -125,6 +132,9 @@ def _notes(constants: _Constants) -> Iterator[Note]:
             type=each.type,
             size_bytes=each.size_bytes,
         )
+    folded = _folded_bytes(constants.programs[0])
+    if folded >= _LEAST_BYTES:
+        yield note("doctor.captured_folded", size_bytes=folded)
     if not constants.captured:
         for buffer in constants.buffers[:3]:
             yield note(

@@ -26,6 +26,9 @@ _VALUE = re.compile(r"""\s*("[^"]*"|'[^']*'|\S+)""")
 _QUOTED = re.compile(r"""("[^"]*"|'[^']*')(?=\s|$)""")
 _WORD = re.compile(r"""\s*("[^"]*"|'[^']*'|[^\s'"]+)(?=\s|$)""")
 
+#: What looks like the name of a file.
+_FILE = re.compile(r"(?!-)[\w./~-]*[A-Za-z_]\w*\.[A-Za-z]\w*")
+
 #: Other names for a tolerance of outputs; ``--rtol`` says when to stop.
 _TOLERANCES = ("--atol", "--tol", "--tolerance")
 
@@ -181,9 +184,22 @@ def _long_option(text: str, start: int, word: str, known: dict[str, argparse.Act
         words.append(word)
         return end
     given = (_file if known[name].nargs == "?" else _value)(text, end, known[name])
+    if given is None and known[name].nargs == "?":
+        _refuse_other_file(name, text, end)
     values = [_unquoted(given[1])] if given else []
     words += [f"{name}={values[0]}"] if values and values[0].startswith("-") else [name, *values]
     return given.end() if given else end
+
+
+def _refuse_other_file(name: str, text: str, end: int) -> None:
+    """Raise a `UsageError` if a file with another ending stands before code that is Python without it."""
+    word = _WORD.match(text, end)
+    if word is None or not _FILE.fullmatch(_unquoted(word[1])):
+        return
+    rest = text[word.end() :].strip()
+    if rest and _is_code(rest) and not _is_code(text[end:].strip()):
+        ends = " or ".join((", ".join(_PPROF_ENDINGS[:-1]), _PPROF_ENDINGS[-1]))
+        raise UsageError(f"{name}: expected a file that ends in {ends}, got {word[1]!r}")
 
 
 def _instead(name: str, known: Mapping[str, argparse.Action]) -> str:

@@ -83,6 +83,19 @@ def test_the_pasted_function_has_no_constant_and_computes_the_same() -> None:
     assert jaxmagic.memory_requirement(project, X).constant_bytes >= SIZE_BYTES
 
 
+@jax.jit
+def both_ways(v):  # type: ignore[no-untyped-def]
+    return W.T @ (W @ v)
+
+
+def test_what_xla_has_computed_of_a_constant_is_told_since_calls_would_compute_it_again() -> None:
+    finding = the_one(both_ways, jnp.ones(W.shape[1]))
+    folded = [each.facts["size_bytes"] for each in finding.evidence if each.kind == "doctor.captured_folded"]
+    constants = jaxmagic.memory_requirement(both_ways, jnp.ones(W.shape[1])).constant_bytes
+    assert folded == ([constants - SIZE_BYTES] if constants > 1.5 * SIZE_BYTES else [])
+    assert not any(each.kind == "doctor.captured_folded" for each in the_one(project, X).evidence)
+
+
 def test_each_program_has_a_copy() -> None:
     project.clear_cache()
     finding = the_one(lambda: (project(X), project(X[:4])))
