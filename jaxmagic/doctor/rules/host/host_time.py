@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
+from ....records.note import Note, note
 from ....timing.record import Timing
 from ...record.evidence import Dispatch, Evidence, HostUse, HostWait
 from ...record.program import Program
@@ -15,6 +17,20 @@ LEAST_NS = 100_000
 
 #: Waits at one line recur from this number on.
 SEVERAL = 3
+
+
+#: Operations whose own work takes most of their time, and would do so within a larger program.
+_HEAVY = re.compile(
+    "dot|matmul|einsum|conv|sort|solve|inv|chol|svd|eig|qr|fft|random|normal|uniform|bits|threefry|split|scan|while|cond|"
+    "gather|scatter|take|device_put"
+)
+
+#: From how many others on, and from which share of the run, it matters that they are not fused.
+_FUSIBLE = 3
+_MOST = 0.5
+
+#: The most names of operations that are listed.
+_NAMES = 4
 
 
 class HostTime(NamedTuple):
@@ -127,6 +143,25 @@ def eager_calls(evidence: Evidence, use: HostUse) -> list[Dispatch]:
     """Return the calls of eager operations."""
     eager, jitted = names_of(evidence, eager=True), names_of(evidence, eager=False)
     return [each for each in use.dispatches if each.name in eager and each.name not in jitted]
+
+
+def eager_on_device(evidence: Evidence) -> Note | None:
+    """Return a note on operations outside jit for which the device works for most of the run; ``None`` otherwise.
+
+    Those count whose time is that of reading and writing arrays, which XLA would fuse.
+    """
+    time = host_time(evidence)
+    if time is None:
+        return None
+    calls = [each for each in eager_calls(evidence, time.use) if not _HEAVY.search(each.name)]
+    busy_ns, count = sum(each.busy_ns for each in calls), sum(each.count for each in calls)
+    recorded_ns = evidence.profile.recorded_ns if evidence.profile is not None else 0
+    runs = max(evidence.profile.runs or 1, 1) if evidence.profile is not None else 1
+    share = min(busy_ns * runs / recorded_ns, 1.0) if recorded_ns else 0.0
+    if count < _FUSIBLE or share < _MOST or busy_ns < LEAST_NS:
+        return None
+    names = ", ".join(each.name.strip("_") for each in sorted(calls, key=lambda each: -each.busy_ns)[:_NAMES])
+    return note("doctor.eager_on_device", count=count, names=names, kinds=len(calls), share=share)
 
 
 def jitted_calls(evidence: Evidence, use: HostUse) -> list[Dispatch]:

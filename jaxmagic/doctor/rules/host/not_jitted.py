@@ -262,7 +262,9 @@ RULE = Rule(
     "NumPy's random numbers, and for what it cannot compile, as x[x > 0]. Calls of "
     "jax.vmap(f), jax.grad(f) and the like outside jit, where f is jitted, count from "
     f"{MANY_TRANSFORMED} per run on: each of them transforms f again. Where f is not jitted, its transformed calls "
-    "cost the time in which they were running, as the samples of the host show, without that of the device.",
+    "cost the time in which they were running, as the samples of the host show, without that of the device. Where "
+    "nothing is reported, a note tells of operations outside jit for which the device works for half of the run: XLA "
+    "would fuse them, and what that gains is not estimated.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html",
     look=look,
     needs=("programs", "profile"),

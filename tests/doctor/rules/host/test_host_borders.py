@@ -23,6 +23,7 @@ from jaxmagic.doctor.record.evidence import (
 )
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.record.program import Program
+from jaxmagic.doctor.rules.examine import examine
 from jaxmagic.doctor.rules.host import dispatch_bound, input_bound, not_jitted, transfer, wait
 from jaxmagic.doctor.rules.host.functions.spared import Part
 from jaxmagic.doctor.rules.host.functions.transformed_function import TransformedFunction
@@ -216,6 +217,28 @@ class TestCalls:
         found = list(not_jitted.look(evidence((calls("sin", count, exposed_ns),), programs=known)))
         assert [each.cost_ns for each in found] == ([] if cost_ns is None else [pytest.approx(cost_ns)])
         assert not list(dispatch_bound.look(evidence((calls("sin", count, exposed_ns),), programs=known)))
+
+    @pytest.mark.parametrize(
+        ("operations", "told"),
+        [
+            ({"multiply": (2, 40), "add": (1, 20)}, True),
+            ({"multiply": (2, 40)}, False),  # two of them
+            ({"multiply": (2, 30), "add": (1, 19)}, False),  # less than half of the run
+            ({"dot_general": (3, 60)}, False),  # their own work
+            ({"dot_general": (3, 40), "multiply": (3, 55)}, True),
+        ],
+    )
+    def test_eager_operations_for_which_the_device_works(
+        self, evidence: Any, executable: Any, operations: dict[str, tuple[int, int]], told: bool
+    ) -> None:
+        given = tuple(calls(name, count, 0, busy_ns=busy_ms * MS) for name, (count, busy_ms) in operations.items())
+        known = tuple(program(name, executable, eager=True) for name in operations)
+        notes = examine(evidence(given, programs=known), only=("not-jitted",)).notes
+        assert [each.kind for each in notes if each.kind == "doctor.eager_on_device"] == (
+            ["doctor.eager_on_device"] if told else []
+        )
+        jitted = tuple(program(name, executable, eager=False) for name in operations)
+        assert not examine(evidence(given, programs=jitted), only=("not-jitted",)).notes
 
     @pytest.mark.parametrize(
         ("count", "exposed_ns", "changes", "cost_ns"),
