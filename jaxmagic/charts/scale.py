@@ -24,6 +24,7 @@ class Scale:
         high: the value at its upper end.
         log: whether it is logarithmic.
         names: for the quantity ``name``, the names at 0, 1, 2, ….
+        values: the values that were chosen, at which ticks stand as far as there is room; round ones if empty.
         unit: for the quantities ``time`` and ``size``, the unit to use; chosen by the values if ``None``.
     """
 
@@ -33,6 +34,7 @@ class Scale:
     high: float
     log: bool = False
     names: tuple[str, ...] = ()
+    values: tuple[float, ...] = ()
     unit: str | None = None
 
     def __post_init__(self) -> None:

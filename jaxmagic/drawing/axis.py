@@ -17,6 +17,10 @@ _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _ONE_UNIT = 300
 
 
+#: Ticks are at least this part of an axis apart: a label has up to five digits.
+_LEAST_APART = 0.08
+
+
 class Axis(NamedTuple):
     """An axis with its position in a picture.
 
@@ -82,11 +86,28 @@ def ticks(scale: Scale, *, log: bool, most: int = 6) -> list[tuple[float, str]]:
     if scale.quantity == "name":
         step = ceil(len(scale.names) / 12)
         return [(float(index), name) for index, name in enumerate(scale.names)][::step]
+    if scale.values:
+        return [(value, units.number_tick(value)) for value in _apart(scale, log)]
     if scale.quantity == "size" and _has_many_units(scale, log):
         return [(value, units.size(value, 1)) for value in _powers_of_two(scale, most)]
     size = unit_of(scale)[1]
     values = [tick * size for tick in Axis(scale.low / size, scale.high / size, 0, 1, log).ticks(most)]
     return [(value, _tick_label(replace(scale, log=log), value, size)) for value in values]
+
+
+def _apart(scale: Scale, log: bool) -> list[float]:
+    """Return the values of a scale whose labels do not touch, the highest and the lowest first of all.
+
+    >>> _apart(Scale(label="n", quantity="number", low=1, high=100, values=(1, 2, 3, 50, 98, 100)), log=False)
+    [1, 50, 100]
+    """
+    axis = Axis(scale.low, scale.high, 0, 1, log)
+    kept: list[float] = []
+    highest, *others = sorted(scale.values, reverse=True)
+    for value in (highest, *others[-1:], *others[:-1]):
+        if all(abs(axis.at(each) - axis.at(value)) >= _LEAST_APART for each in kept):
+            kept.append(value)
+    return sorted(kept)
 
 
 def title(scale: Scale, *, log: bool) -> str:

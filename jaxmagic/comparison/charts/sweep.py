@@ -84,7 +84,7 @@ def _beyond(variable: Variable, measured: Sequence[int]) -> str:
 
 
 def _along(variable: Variable, measured: Mapping[int, float]) -> Scale:
-    """Make the axis of the measured values: numbers, logarithmic beyond a factor of 4, or labels."""
+    """Make the axis of the measured values: numbers, logarithmic from a factor of 4 on, or labels."""
     places = list(measured.values())
     if variable.numbers is None:
         return Scale(
@@ -94,6 +94,8 @@ def _along(variable: Variable, measured: Mapping[int, float]) -> Scale:
             high=len(places) - 0.5,
             names=tuple(variable.labels[at] for at in measured),
         )
-    growing = max(places) > 4 * min(places)
+    growing = max(places) >= 4 * min(places) > 0
     low, high = around(places, log=growing)
-    return Scale(label=variable.name, quantity="number", low=low, high=high, log=growing)
+    return Scale(
+        label=variable.name, quantity="number", low=low, high=high, log=growing, values=tuple(dict.fromkeys(places))
+    )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from fabricate.comparison import grid_of, without_end
 
 from jaxmagic.charts.curves import Curves
 from jaxmagic.charts.spec import Multiples
-from jaxmagic.comparison.charts.sweep import sweep_chart
+from jaxmagic.comparison.charts.sweep import _along, sweep_chart
+from jaxmagic.comparison.record.curve import Variable
+from jaxmagic.drawing.axis import ticks
 
 
 def test_what_was_not_measured_leaves_no_empty_axis_and_is_said(sweep: Any) -> None:
@@ -31,3 +34,21 @@ def test_a_second_variable_is_a_panel_for_each_of_its_values_on_the_same_axes(sw
     for panel in found.panels:
         assert [each.name for each in panel.series] == ["numpy", "jit"]
         assert [each.label for each in panel.marks] == ["jit overtakes numpy near"]
+
+
+def test_ticks_stand_at_the_values_of_the_sweep_and_doublings_are_equally_far_apart(sweep: Any) -> None:
+    found = sweep_chart(sweep)
+    assert isinstance(found, Curves)
+    assert found.x.log
+    measured = {x for each in found.series for x in each.x}
+    marked = [value for value, _ in ticks(found.x, log=True)]
+    assert {min(measured), max(measured)} <= set(marked) <= measured
+    assert [label for _, label in ticks(found.x, log=True)] == [f"{value:g}" for value in marked]
+
+
+@pytest.mark.parametrize(("numbers", "log"), [((64, 128, 256), True), ((10, 20, 30), False)])
+def test_a_factor_of_four_makes_a_logarithmic_axis(numbers: tuple[int, ...], log: bool) -> None:
+    variable = Variable(name="n", labels=tuple(map(str, numbers)), numbers=tuple(map(float, numbers)))
+    axis = _along(variable, dict(enumerate(map(float, numbers))))
+    assert axis.log is log
+    assert [value for value, _ in ticks(axis, log=log)] == list(numbers)
