@@ -101,7 +101,7 @@ def convolution(slow: bool) -> Any:
             y = jax.lax.conv_general_dilated(y, w, (1, 1), "SAME", dimension_numbers=NHWC)  # planted
         return y + 1
 
-    return jax.jit(f), (image(8, 56, 56, 32), image(3, 3, 32, 32))
+    return jax.jit(f), (image(8, 56, 56, 32), image(7, 7, 32, 32))
 
 
 @planted()
