@@ -684,3 +684,15 @@ def test_an_argument_that_was_donated_is_named(session: Any) -> None:
     assert "still named: z (f32[500], 1.95 KiB)" in " ".join(session.report.split())
     session.run("import jaxmagic")
     assert session.run("jaxmagic.last().arrays.deleted[0].names") == ("z",)
+
+
+def test_a_name_that_runs_nothing_is_told_and_a_property_that_runs_is_not(session: Any) -> None:
+    session.run("class Data:\n    @property\n    def made(self):\n        return x + 1\ndata = Data()")
+    session.run("%jaxmem x;")
+    assert session.report.startswith("Reading x runs nothing. %jaxmem alone lists all arrays")
+    session.run("%jaxmem f;")
+    assert session.report.startswith("f was not called, so nothing ran.")
+    session.run("%jaxmem data.made;")
+    assert "runs nothing" not in session.report
+    session.run("%jaxmem nowhere", fails=NameError)
+    assert "runs nothing" not in session.report

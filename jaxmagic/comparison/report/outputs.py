@@ -71,8 +71,8 @@ def _bias(label: str, check: Check) -> list[str]:
         return []
     size = units.number_short(abs(mean))
     return [
-        f"On average {label} is {size} {'larger' if mean > 0 else 'smaller'}: errors of one sign are seldom those of "
-        "rounding."
+        f"On average {label} is {size} {'larger' if mean > 0 else 'smaller'}. Rounding errors rarely have "
+        "all the same sign."
     ]
 
 
@@ -92,7 +92,7 @@ def _to_allow(check: Check, largest: float) -> str:
     if check.kind != "allclose" or not largest:
         return ""
     if check.given:
-        near_zero = " Where values are near 0, it takes atol as well: --check RTOL,ATOL (check=(rtol, atol))."
+        near_zero = " Values near 0 need atol as well: --check RTOL,ATOL (check=(rtol, atol))."
         return "" if check.atol else near_zero
     if not check.rtol or largest > _PLAUSIBLE * check.atol / check.rtol:
         return ""

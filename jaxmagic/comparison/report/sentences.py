@@ -231,7 +231,7 @@ def about_rounds(comparison: Comparison) -> str:
         verdicts = {counterpart(comparison, each).verdict for each in comparison.candidates}
         if "too noisy to tell" in verdicts:
             return f"{sentence}. Too noisy: {itself}."
-        return f"{sentence}. {itself}; the verdicts are about more than that."
+        return f"{sentence}. {itself}, but all differences are larger."
     return f"{sentence}. {comparison.twice} differs from itself by at most {units.percent(floor)}."
 
 

@@ -75,8 +75,8 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{printable(name) or 'An array'} ({printable(type)}, {units.size(size_bytes)}) is captured."
     ),
     "captured_folded": lambda size_bytes: (
-        f"XLA computed {units.size(size_bytes)} of it while compiling, such as a transpose. Of an argument, that is "
-        "computed in every call, which may then be slower."
+        f"XLA computed {units.size(size_bytes)} of it while compiling, such as a transpose. If the array is an "
+        "argument, every call computes that again, and may be slower."
     ),
     "captured_unknown": lambda shape, size_bytes, source: (
         f"{printable(shape)} ({units.size(size_bytes)}){f' at {printable(source)}' if source else ''}."

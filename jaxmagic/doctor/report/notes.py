@@ -46,9 +46,9 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "unread": lambda part, error: f"Not available: {part} ({printable(error)}).",
     "eager_on_device": lambda count, names, kinds, share: (
-        f"The device works for {units.share(share, 1)} of the run on {count} operations outside jit "
-        f"({printable(names)}{', …' if kinds > 4 else ''}), each of which reads and writes whole arrays. jit lets "
-        "XLA fuse them; what that gains was not measured."
+        f"The device works for {units.share(share, 1)} of the recorded run on {count} operations outside "
+        f"jit ({printable(names)}{', …' if kinds > 4 else ''}), each of which reads and writes whole arrays. jit "
+        "lets XLA fuse them; what that gains was not measured."
     ),
     "rule_failed": lambda rule, error: f"Rule {rule} failed ({printable(error)}); the others were applied.",
     "not_looked": lambda rules, need: f"Rules not applied, because {_MISSING[need]}: {rules}.",

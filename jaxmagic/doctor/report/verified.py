@@ -149,7 +149,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "unrolled_other_types": lambda: "With the JAX loop, the function returns other shapes or types.",
     "tried_compile_time": lambda: "These are compile times; nothing ran.",
     "folded_then_runs": lambda: (
-        "What XLA has computed of the constants, such as a transpose, is then computed in every call."
+        "Every call then repeats what XLA computed from the constants while compiling, such as a transpose."
     ),
     "precision_set": _precision,
 }

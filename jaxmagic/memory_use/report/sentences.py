@@ -33,8 +33,9 @@ def headline(profile: MemoryProfile) -> str:
     uncalled = [str(each) for each in profile.timing.notes if each.kind == _NOT_CALLED]
     if uncalled:
         return uncalled[0]
-    if only_name(profile.timing.code):
-        return f"{profile.timing.code} was only read, so nothing ran. %jaxmem alone lists all arrays that are alive."
+    ran = profile.timing.error is not None or profile.executables or profile.arrays.made  # a property may run code
+    if only_name(profile.timing.code) and not ran:
+        return f"Reading {profile.timing.code} runs nothing. %jaxmem alone lists all arrays that are alive."
     after, delta = profile.arrays.total_bytes, sum(profile.delta_bytes.values())
     parts = []
     if profile.peak_bytes is not None:

@@ -9,7 +9,7 @@ from ... import units
 from ...records.names import listed
 from ...records.other_load import loaded
 from ...timing.report import about_fetch
-from ..analysis.devices.bound import CONTRADICTING, Bound, bound_of, differs, slowed_down
+from ..analysis.devices.bound import Bound, bound_of, runs_differ, slowed_down
 from ..analysis.stale_callers import compiled_earlier
 from ..record.profile import Profile
 from .legend import SPLIT
@@ -92,12 +92,11 @@ def about_bound(profile: Profile, wall_ns: int | None = None) -> list[str]:
 
 def _runs_that_differ(bound: Bound, profile: Profile) -> str:
     """Say that the recorded run was shorter, if its device was then busy for another part of it."""
-    recorded_ns = (profile.recorded_ns or 0) / (profile.runs or 1)
-    wall_ns = profile.wall_ns or 0
-    if wall_ns <= CONTRADICTING * recorded_ns or not differs(bound.busy_ns, recorded_ns, wall_ns):
+    if not runs_differ(profile, bound.busy_ns):
         return ""
+    recorded_ns = (profile.recorded_ns or 0) / (profile.runs or 1)
     return (
-        f" That is of the {units.time(wall_ns)} without the profiler; the recorded run took "
+        f" That is of the {units.time(profile.wall_ns or 0)} without the profiler; the recorded run took "
         f"{units.time(recorded_ns)}, with the device busy for {units.share(bound.busy_ns, recorded_ns)}."
     )
 

@@ -54,6 +54,15 @@ class Expression:
         return code if len(code) <= _LONGEST else None
 
 
+def with_operand(failing: Expression, place: int, function: str) -> str | None:
+    """Return the statement with one side of its operator passed through a function; ``None`` for anything else."""
+    node = failing.node
+    if not isinstance(node, ast.BinOp):
+        return None
+    sides = [call(function, each) if side == place else each for side, each in enumerate((node.left, node.right))]
+    return failing.with_node(ast.BinOp(left=sides[0], op=node.op, right=sides[1]))
+
+
 class _Replace(ast.NodeTransformer):
     def __init__(self, old: ast.AST, new: ast.expr) -> None:
         self.old = old

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from typing import NamedTuple
 
 from ....records.note import note
@@ -209,14 +208,16 @@ def _mask_shape(failure: Failure, mask: ast.expr) -> str | None:
     return None if value is None or not value.type.startswith("bool") else value.type.removeprefix("bool")
 
 
-class _Whole(ast.NodeTransformer):
-    """Puts whole arrays in place of what a mask selects of them: ``y`` in place of ``y[m]``."""
-
-    def __init__(self, mask: ast.expr) -> None:
-        self._mask = ast.unparse(mask)
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        return node.value if ast.unparse(node.slice) == self._mask else self.generic_visit(node)
+def _whole(node: ast.expr, mask: str) -> ast.expr:
+    """Return arithmetic with whole arrays in place of what a mask selects of them: ``2 * y`` for ``2 * y[m]``."""
+    match node:
+        case ast.BinOp(left=left, op=op, right=right):
+            return ast.BinOp(left=_whole(left, mask), op=op, right=_whole(right, mask))
+        case ast.UnaryOp(op=op, operand=operand):
+            return ast.UnaryOp(op=op, operand=_whole(operand, mask))
+        case ast.Subscript(value=value, slice=index) if ast.unparse(index) == mask:
+            return value
+    return node
 
 
 def masked(failure: Failure, array: ast.expr, mask: ast.expr, new: ast.expr) -> str | None:
@@ -224,7 +225,7 @@ def masked(failure: Failure, array: ast.expr, mask: ast.expr, new: ast.expr) -> 
     value = value_named(failure, ast.unparse(array))
     if value is None or not isinstance(array, ast.Name):
         return None
-    new = _Whole(mask).visit(copy.deepcopy(new))
+    new = _whole(new, ast.unparse(mask))
     dtype, shape = value.type[: value.type.find("[")], value.type[value.type.find("[") :]
     names = [value_named(failure, each.id) for each in ast.walk(new) if isinstance(each, ast.Name)]
     numbers = [each.value for each in ast.walk(new) if isinstance(each, ast.Constant)]

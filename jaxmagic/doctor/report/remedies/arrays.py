@@ -34,8 +34,8 @@ def _write_in_domain(domain: str, jnp: str, example: str = "", steep: str = "", 
     if not domain:
         return (
             f"Find out for which inputs it does, and replace these before the operation, with {jnp}.where(): one "
-            "behind it leaves NaN in the gradient. Operands that are NaN already make it NaN too, as do, in a "
-            "derivative, the infinite slopes of log, sqrt and norm at 0."
+            "behind it leaves NaN in the gradient. NaN operands give NaN as well, and so can derivatives of log, "
+            "sqrt and norm at 0, where their slope is infinite."
         )
     if inside:
         return (

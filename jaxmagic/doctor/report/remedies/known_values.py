@@ -8,18 +8,30 @@ from ....terminal import printable
 from ..quoted import quoted
 
 
-def _write_static_part(
-    argument: str, container: str, function: str, several: bool = False, flag: bool = False
-) -> str:
-    part = f"{quoted(argument)} is a part of {quoted(container)}, and JAX traces all numbers in it."
-    kind = "tuple of Python numbers" if several else "Python bool" if flag else "Python number"
-    passed = f"pass it to {quoted(function)} as an argument of its own"
-    static = "declare that static" if flag else f"as a {kind}, and declare that static"
-    own = f" If it is a {kind}, {passed}, and {static}" if flag else f" P{passed[1:]}, {static}"
-    data = " A condition on data becomes jnp.where(condition, a, b)." if flag else ""
+def _write_static_part(argument: str, container: str, function: str, several: bool = False) -> str:
+    kind = "tuple of Python numbers" if several else "Python number"
     return (
-        f"{part}{own}; or declare {quoted(container)} static, if it is hashable, such as a tuple or a frozen "
-        f"dataclass of Python numbers.{data}"
+        f"{_part_of(argument, container)} Pass it to {quoted(function)} as an argument of its own, as a {kind}, and "
+        f"declare that static{_or_all(container)}"
+    )
+
+
+def _write_static_flag(argument: str, container: str, function: str, jnp: str) -> str:
+    return (
+        f"{_part_of(argument, container)} If it is a Python bool, pass it to {quoted(function)} as an argument of "
+        f"its own, and declare that static{_or_all(container)} A condition on data becomes "
+        f"{jnp}.where(condition, a, b)."
+    )
+
+
+def _part_of(argument: str, container: str) -> str:
+    return f"{quoted(argument)} is a part of {quoted(container)}, and JAX traces all numbers in it."
+
+
+def _or_all(container: str) -> str:
+    return (
+        f"; or declare {quoted(container)} static, if it is hashable, such as a tuple or a frozen dataclass of "
+        "Python numbers."
     )
 
 
@@ -85,6 +97,7 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         "then compiled once per value."
     ),
     "write_static_part": _write_static_part,
+    "write_static_flag": _write_static_flag,
     "write_fori": lambda lax: (
         f"Use {lax}.fori_loop(0, n, body, init), where body(i, carry) returns the next carry. jax.grad needs an n "
         "that is static."

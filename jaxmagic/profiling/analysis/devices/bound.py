@@ -14,7 +14,7 @@ _HOST_BOUND = 0.5
 _DISTORTED = 1.5
 
 #: A run without the profiler that takes more than this many times as long as the recorded one contradicts it.
-CONTRADICTING = 1.1
+_CONTRADICTING = 1.1
 
 #: The median of fewer runs without the profiler may be that of a disturbed run.
 _STEADY = 3
@@ -78,11 +78,7 @@ def bound_of(profile: Profile) -> Bound | None:
         return Bound("not timed", use, busy_ns, recorded_ns, None, callback_ns)
     least_ns = max(busy_ns - max(recorded_ns - wall_ns, 0), 0.0)
     longer_ns = max(recorded_ns, wall_ns)
-    if (
-        wall_ns > CONTRADICTING * recorded_ns
-        and profile.timed_runs < _STEADY
-        and differs(busy_ns, recorded_ns, wall_ns)
-    ):
+    if profile.timed_runs < _STEADY and runs_differ(profile, busy_ns):
         return Bound("unsteady", use, busy_ns, recorded_ns, slower, callback_ns)
     if busy_ns <= _HOST_BOUND * wall_ns:
         return Bound("host", use, busy_ns, wall_ns if slower > _DISTORTED else longer_ns, slower, callback_ns)
@@ -95,10 +91,11 @@ def bound_of(profile: Profile) -> Bound | None:
     return Bound(limit, use, busy_ns, longer_ns, slower, callback_ns, least_ns)
 
 
-def differs(busy_ns: float, recorded_ns: float, wall_ns: float) -> bool:
-    """Return whether the same busy time gives one verdict for the recorded run, and another for that without it."""
-    limits = _HOST_BOUND, _DEVICE_BOUND
-    return [busy_ns > each * recorded_ns for each in limits] != [busy_ns > each * wall_ns for each in limits]
+def runs_differ(profile: Profile, busy_ns: float) -> bool:
+    """Return whether a run took longer without the profiler, so that the same busy time gives another verdict."""
+    recorded_ns, wall_ns = (profile.recorded_ns or 0) / (profile.runs or 1), profile.wall_ns or 0
+    verdicts = [[busy_ns > limit * each for limit in (_HOST_BOUND, _DEVICE_BOUND)] for each in (recorded_ns, wall_ns)]
+    return wall_ns > _CONTRADICTING * recorded_ns and verdicts[0] != verdicts[1]
 
 
 def _working_ns(use: DeviceUse) -> int:

@@ -55,7 +55,16 @@ def test_what_is_changed_where_a_mask_is_true_is_what_numpy_changes(line: str, c
     np.testing.assert_allclose(cell.rewritten(code).names["result"], names["x"])
 
 
-@pytest.mark.parametrize("line", ["x[m] += y[:2]", "x[m] += y[~m]", "x = x.astype(int); x[m] /= 2"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x[m] = y[m][0]",
+        "x[m] = jnp.flip(y[m])",
+        "x[m] += y[:2]",
+        "x[m] += y[~m]",
+        "x = x.astype(int); x[m] /= 2",
+    ],
+)
 def test_other_changes_get_no_code(line: str) -> None:
     cell = Cell(SOURCE.format(line=line))
     assert cell.failure.kind == "mask"

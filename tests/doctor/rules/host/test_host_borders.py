@@ -225,6 +225,8 @@ class TestCalls:
             ({"multiply": (2, 40)}, False),  # two of them
             ({"multiply": (2, 30), "add": (1, 19)}, False),  # less than half of the run
             ({"dot_general": (3, 60)}, False),  # their own work
+            ({"sqrt": (2, 40), "convert_element_type": (2, 20)}, True),
+            ({"_threefry_split": (3, 60)}, False),
             ({"dot_general": (3, 40), "multiply": (3, 55)}, True),
         ],
     )

@@ -58,7 +58,11 @@ def flag_in_container(failure: Failure, condition: str) -> Note | None:
     if traced is None or container is None or traced.transform != "jit" or failure.type != "bool[]":
         return None
     return note(
-        "doctor.write_static_part", argument=condition, container=container[1], function=traced.function, flag=True
+        "doctor.write_static_flag",
+        argument=condition,
+        container=container[1],
+        function=traced.function,
+        jnp=spelled(failure, "jax.numpy"),
     )
 
 

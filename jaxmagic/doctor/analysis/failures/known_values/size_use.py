@@ -48,22 +48,12 @@ _METHODS: dict[str, range | tuple[int, ...]] = {
 }
 
 #: Keywords whose values have to be known during tracing.
-_KEYWORDS = frozenset(
-    (
-        *("shape", "axis", "axes", "num", "size", "length", "total_repeat_length", "num_classes", "num_segments"),
-        *(
-            "newshape",
-            "repeats",
-            "reps",
-            "keepdims",
-            "indices_or_sections",
-            "features",
-            "unroll",
-            "slice_sizes",
-            "ndim",
-        ),
-    )
-)
+# fmt: off
+_KEYWORDS = frozenset((
+    "shape", "axis", "axes", "num", "size", "length", "total_repeat_length", "num_classes", "num_segments",
+    "newshape", "repeats", "reps", "keepdims", "indices_or_sections", "features", "unroll", "slice_sizes", "ndim",
+))
+# fmt: on
 
 #: Functions of Python that return such a number if they get one.
 _NUMBERS = "int", "round", "abs", "max", "min", "len"

@@ -60,9 +60,11 @@ def explain_broadcast(failure: Failure) -> Explained:
 
 def _has_integer_labels(failure: Failure, shapes: list[Shape]) -> bool:
     """Return whether a function of optax that takes one label per class gets labels with one axis less."""
-    failing = expression_of(failure)
-    called = "" if failing is None else (failing.called or "").rpartition(".")[2]
-    return called == "softmax_cross_entropy" and len(shapes) == 2 and len({len(each) for each in shapes}) == 2
+    library = failure.library
+    of_optax = library is not None and "/optax/" in library.file.replace("\\", "/")
+    return (
+        of_optax and _called(failure).endswith("softmax_cross_entropy") and len({len(each) for each in shapes}) == 2
+    )
 
 
 def _differing(shapes: list[Shape]) -> tuple[int, list[int]]:

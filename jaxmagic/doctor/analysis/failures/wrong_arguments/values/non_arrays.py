@@ -7,7 +7,7 @@ import re
 
 from ......records.note import note
 from .....record.failure import Failure, Operand
-from ...expression import Expression, call, expression_of, spelled, with_imports
+from ...expression import Expression, call, expression_of, spelled, with_imports, with_operand
 from ...known_values.static_argument import static_decorator
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
@@ -140,8 +140,7 @@ def _as_array(failure: Failure, failing: Expression, operand: Operand, place: in
         return None
     function = f"{spelled(failure, 'jax.numpy')}.array"
     if isinstance(node, ast.BinOp):
-        sides = [call(function, each) if side == place else each for side, each in enumerate((node.left, node.right))]
-        code = failing.with_node(ast.BinOp(left=sides[0], op=node.op, right=sides[1]))
+        code = with_operand(failing, place, function)
     elif isinstance(node, ast.Call) and place < len(node.args):
         node.args = [call(function, each) if number == place else each for number, each in enumerate(node.args)]
         code = failing.with_node(node)

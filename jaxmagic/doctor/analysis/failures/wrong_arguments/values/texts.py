@@ -6,7 +6,7 @@ import ast
 
 from ......records.note import note
 from .....record.failure import Failure, Operand
-from ...expression import Expression, call, expression_of, spelled
+from ...expression import Expression, expression_of, spelled, with_operand
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
 
@@ -24,7 +24,7 @@ def explain_text(failure: Failure) -> Explained:
         function=operator or fact(failure, "function") or "the operator",
     )
     number = None if operand is None else _number(operand)
-    code = None if failing is None or place is None or number is None else _converted(failing, place, number)
+    code = None if failing is None or place is None or number is None else with_operand(failing, place, number)
     return Explained(found, note("doctor.write_as_number", number=number or ""), code)
 
 
@@ -58,15 +58,6 @@ def _operator(failing: Expression | None) -> str:
         return ""
     written = ast.unparse(ast.BinOp(left=ast.Name("a"), op=node.op, right=ast.Name("b")))
     return written[1:-1].strip()
-
-
-def _converted(failing: Expression, place: int, function: str) -> str | None:
-    """Return the statement with one operand converted to a number."""
-    node = failing.node
-    if not isinstance(node, ast.BinOp):
-        return None
-    sides = [call(function, each) if place == side else each for side, each in enumerate((node.left, node.right))]
-    return failing.with_node(ast.BinOp(left=sides[0], op=node.op, right=sides[1]))
 
 
 #: The messages that are explained here.
