@@ -222,7 +222,7 @@ class TestCalls:
         ("operations", "told"),
         [
             ({"multiply": (2, 40), "add": (1, 20)}, True),
-            ({"multiply": (2, 40)}, False),  # two of them
+            ({"multiply": (2, 60)}, False),  # two of them
             ({"multiply": (2, 30), "add": (1, 19)}, False),  # less than half of the run
             ({"dot_general": (3, 60)}, False),  # their own work
             ({"sqrt": (2, 40), "convert_element_type": (2, 20)}, True),
