@@ -34,6 +34,11 @@ def test_a_rule_that_failed_is_in_the_headline_of_a_diagnosis_without_findings(d
     assert headline(found, 3) == "No rule found a problem, but 1 rule failed; a run takes 40.0 ms."
 
 
+def test_code_that_ran_once_is_in_the_headline_of_a_diagnosis_without_findings(diagnosis: Any) -> None:
+    found = replace(diagnosis(findings=()), notes=(note("doctor.once_rebound", names="x"),))
+    assert headline(found, 3).startswith("No rule found a problem, but the code ran only once; ")
+
+
 def test_the_only_run_is_no_typical_one(diagnosis: Any) -> None:
     assert headline(diagnosis(warm=(), findings=()), 3).startswith("No rule found a problem; the run took ")
 
@@ -143,6 +148,13 @@ def test_a_remedy_that_was_tried_is_told_with_its_interval(
 ) -> None:
     assert about_verified(verified) == sentences
     assert verified is None or verified.survives is survives
+
+
+def test_a_gain_in_compile_time_is_not_told_as_one_in_run_time() -> None:
+    gain = Verified(before_ns=4.0, after_ns=1.0, speedup=4.0, low=3.0, high=5.0)
+    compiled = replace(gain, notes=(note("doctor.tried_compile_time"),))
+    assert about_verified(gain)[0].startswith("Tried: 4.00 times as fast")
+    assert about_verified(compiled)[0].startswith("Tried: compiles 4.00 times as fast")
 
 
 def test_a_remedy_of_an_error_that_is_not_faster_mends_it_all_the_same() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import types
 import weakref
 from collections import OrderedDict
 
@@ -30,3 +31,14 @@ def test_no_class_is_kept_alive_that_its_module_does_not_keep() -> None:
     kinds.clear()
     gc.collect()
     assert [reference() for reference in references] == [None, None]
+
+
+def test_the_names_of_a_cells_blocks_are_not_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(object_graph, "is_users_module", lambda held: held["__name__"] == "a_notebook")
+    module = types.ModuleType("a_notebook")
+    module.__dict__.update(x=1, __jaxmagic_1__=1)
+    read = reader_of(types.ModuleType)
+    assert read is not None
+    names = [name for (_, name), _ in read(module)]
+    assert "x" in names
+    assert "__jaxmagic_1__" not in names

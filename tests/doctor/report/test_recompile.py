@@ -1,0 +1,25 @@
+"""What is said of a function that compiles again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jaxmagic.records.note import note
+
+ONLY_ONCE = "If this runs only once, it is its first compilation."
+
+
+def sentence(**facts: Any) -> str:
+    usual = {"function": "step", "cause": "new function", "programs": 1, "every_run": 1, "reason": ""}
+    return str(note("doctor.recompile", **usual | facts))
+
+
+def test_one_new_function_in_a_run_may_be_the_first_compilation() -> None:
+    assert sentence().endswith(ONLY_ONCE)
+
+
+@pytest.mark.parametrize("facts", [{"programs": 3}, {"every_run": 0}, {"cause": "shape"}])
+def test_what_compiles_for_another_reason_is_no_first_compilation(facts: dict[str, Any]) -> None:
+    assert ONLY_ONCE not in sentence(**facts)
