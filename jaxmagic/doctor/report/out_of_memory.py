@@ -11,6 +11,7 @@ from .quoted import quoted
 #: Why the failed program is unknown.
 _UNKNOWN = {
     "call": "the line calls no jitted function whose arguments are known without running code",
+    "waited": "the line waits for a result, and no program that is known here and leads to it needs so much",
     "compile": "it could not be compiled again",
     "sizes": "this backend does not report what a program needs",
 }

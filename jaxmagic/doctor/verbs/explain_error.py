@@ -17,8 +17,8 @@ from ..analysis.failed_trial import revised
 from ..analysis.failures.explanation import explanation
 from ..analysis.failures.origin import FIRST_TRIES
 from ..capture.failures.failure import read_failure
+from ..capture.failures.memory.out_of_memory import Limits
 from ..capture.failures.mended import compared_with_fallback
-from ..capture.failures.out_of_memory import Limits
 from ..capture.failures.recognize import is_from_jax
 from ..record.diagnosis import Diagnosis
 

@@ -23,6 +23,7 @@ from .held import largest_alive, shared_in
 from .holder import holder_of
 from .libraries.batches import module_in
 from .libraries.selectors import selector_of
+from .memory.out_of_memory import Limits, look_at_memory
 from .modules import module_names
 from .operands import (
     allowed_platforms,
@@ -35,7 +36,6 @@ from .operands import (
     operands_of,
     passed_arrays,
 )
-from .out_of_memory import Limits, look_at_memory
 from .recognize import Recognized, recognize, transformed_at
 from .statement import Place
 from .traced.assigned import computed_of, read_by

@@ -13,9 +13,9 @@ import pytest
 from failing_cells import Cell
 
 import jaxmagic
-from jaxmagic.doctor.capture.failures import out_of_memory
 from jaxmagic.doctor.capture.failures.failure import read_failure
-from jaxmagic.doctor.capture.failures.out_of_memory import Limits
+from jaxmagic.doctor.capture.failures.memory import out_of_memory
+from jaxmagic.doctor.capture.failures.memory.out_of_memory import Limits
 from jaxmagic.doctor.record.out_of_memory import FailedProgram, OutOfMemory
 
 MIB = 2**20
@@ -63,6 +63,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Failing:
 
     def run(source: str) -> Cell:
         with monkeypatch.context() as patched:
+            patched.setattr(builtins, "wait", names["failing"], raising=False)
             patched.setattr(
                 builtins,
                 "fail",
@@ -210,6 +211,63 @@ def test_options_that_would_get_lost_prevent_variants(failing: Failing, monkeypa
 def test_program_is_unknown_if_its_arguments_are(failing: Failing, before: str, after: str) -> None:
     memory = memory_of(failing(REPLACING.replace(before, after).replace("fail()", "params + 1; fail()")))
     assert (memory.program, memory.unknown) == (None, "call")
+
+
+#: 256 MiB of temporaries, more than the message says was asked for, and a program without any.
+WAITING = """
+    x = jnp.ones(8192)
+    @jax.jit
+    def large(x):
+        return jnp.sort(x[:, None] * x, axis=0)[0]
+    @jax.jit
+    def small(x):
+        return x * 2
+    y = large(x)
+    wait(y)  # here
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = large(x)\n    wait(y)", "wait(large(x))"),
+        ("y = large(x)\n    wait(y)", "y, n = wait(large(x)), 1"),
+        ("wait(y)", "wait(y)"),
+        ("wait(y)", "wait(y.sum())"),
+        ("y = large(x)\n", "y = small(x)\n    y = large(x)\n"),
+        ("wait(y)", "y = small(y); wait(y)"),
+        ("wait(y)", "z = small(y)\n    wait(z[0])"),
+        ("wait(y)", "for each in (1, 2):\n        z = small(y)\n        wait(z)"),
+    ],
+)
+def test_program_whose_result_is_waited_for_is_found(failing: Failing, before: str, after: str) -> None:
+    cell = failing(WAITING.replace(before, after))
+    program = program_of(cell)
+    assert program.function == "large"
+    assert program.temporary_bytes >= 256 * MIB
+    if "# here" in cell.source:
+        assert cell.finding.line == cell.here
+
+
+def test_program_in_a_function_of_the_user_that_waits_is_found(failing: Failing) -> None:
+    source = WAITING.replace(
+        "y = large(x)\n    wait(y)", "def run(x):\n        y = large(x)\n        wait(y)\n    run(x)"
+    )
+    assert program_of(failing(source)).function == "large"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        ("y = large(x)", "y = small(x)", "waited"),  # needs less than was asked for
+        ("y = large(x)\n    wait(y)", "wait(x); y = large(x)", "call"),  # runs later
+        ("y = large(x)\n    wait(y)", "wait(lambda: large(x))", "call"),
+        ("y = large(x)", "y = jnp.sin(x)", "waited"),
+    ],
+)
+def test_no_program_is_blamed_that_cannot_have_failed(failing: Failing, before: str, after: str, why: str) -> None:
+    memory = memory_of(failing(WAITING.replace(before, after)))
+    assert (memory.program, memory.unknown) == (None, why)
 
 
 def test_allocation_that_really_fails() -> None:

@@ -10,24 +10,25 @@ from dataclasses import replace
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
-from ....memory_use.analysis.peak import peak_of
-from ....memory_use.capture.array_survey import alive, share, survey
-from ....memory_use.capture.executables import requirement
-from ....memory_use.record.memory_profile import Executable
-from ....runtime.around import is_exactly
-from ....runtime.clock import Clock, now_ns
-from ....runtime.functions import compiled_for
-from ....runtime.private_api import local_devices
-from ....runtime.tracing import is_array, is_tracer
-from ....xla.hlo import HloModule
-from ....xla.read_hlo import read_module
-from ...analysis.failures.out_of_memory import shortage
-from ...record.out_of_memory import FailedProgram, HeldAtPeak, Incomplete, OutOfMemory, Smaller
-from ..remedies.compiled.calls import Call, abstract, need_with
-from ..remedies.compiled.smaller import are_alike, donated_parameters, replaced_parameters, smaller_variants
-from ..remedies.user_functions import is_users_function
-from .calls import is_missing, value_of, wrapped_function
-from .statement import Place
+from .....memory_use.analysis.peak import peak_of
+from .....memory_use.capture.array_survey import alive, share, survey
+from .....memory_use.capture.executables import requirement
+from .....memory_use.record.memory_profile import Executable
+from .....runtime.around import is_exactly
+from .....runtime.clock import Clock, now_ns
+from .....runtime.functions import compiled_for
+from .....runtime.private_api import local_devices
+from .....runtime.tracing import is_array, is_tracer
+from .....xla.hlo import HloModule
+from .....xla.read_hlo import read_module
+from ....analysis.failures.out_of_memory import shortage
+from ....record.out_of_memory import FailedProgram, HeldAtPeak, Incomplete, OutOfMemory, Shortage, Smaller, Unknown
+from ...remedies.compiled.calls import Call, abstract, need_with
+from ...remedies.compiled.smaller import are_alike, donated_parameters, replaced_parameters, smaller_variants
+from ...remedies.user_functions import is_users_function
+from ..calls import is_missing, value_of, wrapped_function
+from ..statement import Place
+from .waited import calls_that_may_have_failed
 
 #: Most lines of the peak.
 _MOST_LINES = 5
@@ -64,15 +65,18 @@ def look_at_memory(text: str, place: Place, frame: FrameType, limits: Limits) ->
     """
     said = shortage(text)
     deadline_ns = limits.clock() + limits.budget_ns
-    try:
-        program = _program(place, frame, said.capacity_bytes if said.space == "hbm" else None, limits, deadline_ns)
-    except _Unknown as reason:
-        return OutOfMemory(shortage=said, unknown=reason.args[0])
-    return OutOfMemory(shortage=said, program=program)
+    why: Unknown = "call"
+    for called in calls_that_may_have_failed(place, frame):
+        waited = called is not place
+        try:
+            return OutOfMemory(shortage=said, program=_program(called, frame, said, waited, limits, deadline_ns))
+        except _Unknown as reason:
+            why = "waited" if waited else reason.args[0]
+    return OutOfMemory(shortage=said, unknown=why)
 
 
 def _program(
-    place: Place, frame: FrameType, capacity_bytes: int | None, limits: Limits, deadline_ns: int
+    place: Place, frame: FrameType, said: Shortage, waited: bool, limits: Limits, deadline_ns: int
 ) -> FailedProgram:
     call, args, kwargs = _call(place, frame)
     assert isinstance(place.node, ast.Call)
@@ -85,6 +89,9 @@ def _program(
     need_bytes = executable.peak_bytes
     if need_bytes is None:
         raise _Unknown("sizes")
+    if waited and not _asks_for(executable, said):
+        raise _Unknown("waited")
+    capacity_bytes = said.capacity_bytes if said.space == "hbm" else None
     given = limits.memory_bytes is not None
     variants: list[Smaller] = []
     failed = FailedProgram(
@@ -105,6 +112,12 @@ def _program(
     except KeyboardInterrupt:
         incomplete = "interrupted"
     return replace(failed, variants=tuple(variants), incomplete=incomplete)
+
+
+def _asks_for(executable: Executable, said: Shortage) -> bool:
+    """Return whether a program asks for as much as the message says, which has no more than two decimals."""
+    asks_bytes = (executable.output_bytes or 0) + (executable.temporary_bytes or 0)
+    return said.asked_bytes is not None and asks_bytes >= 0.99 * said.asked_bytes
 
 
 def _call(place: Place, frame: FrameType) -> tuple[Call, tuple[Any, ...], dict[str, Any]]:

@@ -1,0 +1,1 @@
+"""Programs that ran out of memory."""
