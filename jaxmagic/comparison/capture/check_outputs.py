@@ -15,7 +15,9 @@ _EXACT = 0.0
 _LEAST_ERRORS = 16
 
 
-def check_output(value: Any, reference: Any, check: CheckKind | tuple[float, float]) -> Check:
+def check_output(
+    value: Any, reference: Any, check: CheckKind | tuple[float, float], *, coarsest_eps: float = 0.0
+) -> Check:
     """Compare two pytrees of arrays and numbers.
 
     With ``allclose`` a leaf passes if no error exceeds the tolerance: the square root of the coarser type's machine
@@ -28,6 +30,8 @@ def check_output(value: Any, reference: Any, check: CheckKind | tuple[float, flo
         value: the candidate's output.
         reference: the baseline's output.
         check: how to compare: a kind, or ``rtol`` and ``atol``.
+        coarsest_eps: for ``allclose``, the machine epsilon of a type in which something was computed on the way, if
+            it is coarser than the types of the outputs.
     """
     import jax
 
@@ -43,7 +47,7 @@ def check_output(value: Any, reference: Any, check: CheckKind | tuple[float, flo
         return Check(kind=kind, passed=False, problem=f"different structure: {our_tree}, not {their_tree}"[:300])
     worst = Check(kind=kind, passed=True)
     for (path, one), (_, other) in zip(ours, theirs, strict=True):
-        leaf = _check_leaf(one, other, jax.tree_util.keystr(path) or "the output", kind, given)
+        leaf = _check_leaf(one, other, jax.tree_util.keystr(path) or "the output", kind, given, coarsest_eps)
         if (not leaf.passed and worst.passed) or (
             leaf.passed == worst.passed and (leaf.largest_error or 0) >= (worst.largest_error or 0)
         ):
@@ -53,7 +57,9 @@ def check_output(value: Any, reference: Any, check: CheckKind | tuple[float, flo
     return worst
 
 
-def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind, given: tuple[float, float] | None) -> Check:
+def _check_leaf(
+    value: Any, reference: Any, path: str, kind: CheckKind, given: tuple[float, float] | None, coarsest_eps: float
+) -> Check:
     import jax
     import numpy as np
 
@@ -81,7 +87,7 @@ def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind, given: t
     dtypes = _dtype(value, one), _dtype(reference, other)
     magnitude = np.where(np.isfinite(other_wide), np.abs(other_wide), 0.0)
     if given is None:
-        rtol = max(map(_tolerance, dtypes)) if kind == "allclose" else _EXACT
+        rtol = max(_tolerance(each, coarsest_eps) for each in dtypes) if kind == "allclose" else _EXACT
         atol = rtol * float(np.max(magnitude, initial=0.0))
         allowed = np.full_like(magnitude, atol)
     else:
@@ -114,9 +120,9 @@ def _dtype(value: Any, array: Any) -> Any:
     return jnp.result_type(type(value)) if is_exactly(value, float, complex) else array.dtype
 
 
-def _tolerance(dtype: Any) -> float:
+def _tolerance(dtype: Any, coarsest_eps: float) -> float:
     import jax.numpy as jnp
 
     if not jnp.issubdtype(dtype, jnp.inexact):
         return _EXACT
-    return float(jnp.finfo(dtype).eps) ** 0.5
+    return max(float(jnp.finfo(dtype).eps), coarsest_eps) ** 0.5

@@ -9,6 +9,8 @@ from ...profiling.analysis.operations import over_devices
 from ...profiling.record.profile import DeviceUse, OperationTime, Profile
 from ..record.program import ProductCount
 
+_Type = Literal["f32", "tf32", "bf16"]
+
 #: A product achieves at least this share of the peak rate of the type that it is taken to be computed in. A faster
 #: one would not follow from the peak rates otherwise.
 LEAST_OF_PEAK = 0.5
@@ -19,10 +21,11 @@ _MOST_OF_PEAK = 1.1
 #: Bytes that a conversion moves per byte that the product accesses: it reads 4 and writes 2 bytes per number.
 _CONVERTING = 1.5
 
+#: JAX's names of the faster types of products.
+OPTIONS: dict[_Type, str] = {"bf16": "BF16_BF16_F32", "tf32": "tensorfloat32"}
+
 #: JAX's names of full single precision.
 FULL = ("highest", "float32")
-
-_Type = Literal["f32", "tf32", "bf16"]
 
 
 class FasterProducts(NamedTuple):

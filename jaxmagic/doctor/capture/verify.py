@@ -169,6 +169,7 @@ def _timed(
         budget_ns=min((left_ns - trial.first_ns) // 2, most_ns),
         deadline_ns=deadline_ns,
         clock=clock,
+        products=change.products,
     )
     verified = _as_ceiling(found.verified) if change.ceiling else found.verified
     if verified.before_ns is not None and not change.met():

@@ -170,7 +170,8 @@ def about_verified(verified: Verified | None, digits: int = 3, rule: str = "") -
     if verified.before_bytes is not None and verified.after_bytes is not None:
         needed, needs = units.size(verified.before_bytes), units.size(verified.after_bytes)
         sentences.append(f"Tried: needs {needs} instead of {needed}.")
-    if verified.outputs_agree is not None:
+    rounded = any(each.kind == "doctor.outputs_rounded" for each in verified.notes)  # which says how they differ
+    if verified.outputs_agree is not None and not (rounded and verified.outputs_agree):
         sentences.append("The outputs agree." if verified.outputs_agree else "The outputs differ.")
     if verified.survives is False:
         tried = "." if verified.remedy is None else f": {verified.remedy}"

@@ -21,6 +21,19 @@ def _error(error: float, allowed: float, dtype: str) -> str:
     return f"The outputs differ by up to {error:.2g}, {beyond} the {allowed:.2g} allowed for {printable(dtype)}."
 
 
+#: Types of products that round more than float32.
+_ROUNDING = {"bf16": "bfloat16", "tf32": "TF32"}
+
+
+def _rounded(share: float, allowed: float, products: str) -> str:
+    most = units.percent(allowed)
+    limit = f"where up to {most} counts" if share <= allowed else f"more than the {most} that counts"
+    return (
+        f"The outputs differ by up to {units.percent(share)} of the largest value, {limit} as the rounding of "
+        f"products in {_ROUNDING.get(products, printable(products))}."
+    )
+
+
 def _third(rounds: int, third: int, rounds_ns: int, third_ns: int, cost_ns: int, claimed_ns: int) -> str:
     claimed = f", where {units.time(claimed_ns)} was estimated" if claimed_ns else ""
     return (
@@ -83,6 +96,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "outputs_vary": lambda: "The outputs vary from run to run without the remedy, so they cannot be compared.",
     "outputs_problem": lambda leaf, problem: f"{printable(leaf[:1].upper() + leaf[1:])}: {printable(problem)}.",
     "outputs_error": _error,
+    "outputs_rounded": _rounded,
     "jitted": lambda name, code="": f"Tried with {printable(name)} jitted; JAX called it twice more, to trace it.",
     "jit_of_constants": lambda name: _not(
         f"{printable(name)} gets no array as an argument, so that XLA may compute the result once, while it compiles"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ... import units
 from ...records.note import note
 from ...xla.hlo import HloModule, Sharded
-from ..analysis.faster_products import LEAST_OF_PEAK, FasterProducts, faster_products
+from ..analysis.faster_products import LEAST_OF_PEAK, OPTIONS, FasterProducts, faster_products
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.program import EquationCount, Program
@@ -23,9 +23,6 @@ _SPARED = 0.5
 
 #: A faster type of products spares at least this share of a run: less is not worth the precision.
 _LEAST_BY_PRODUCTS = 0.1
-
-#: JAX's names of the faster types of products.
-_OPTIONS = {"bf16": "BF16_BF16_F32", "tf32": "tensorfloat32"}
 
 #: Element types of single precision and below.
 _NARROW = ("f32[", "bf16[", "f16[")
@@ -141,7 +138,7 @@ def _slow_products(
         cost_ns=min(faster.spared_ns, evidence.run_ns),
         basis="estimated",
         remedy=note("doctor.faster_products_remedy", faster=faster.faster),
-        code=_with_precision(evidence.code, _OPTIONS[faster.faster]),
+        code=_with_precision(evidence.code, OPTIONS[faster.faster]),
     )
 
 

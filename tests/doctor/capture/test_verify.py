@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import lax
 
 import jaxmagic
 from jaxmagic.doctor.capture.changes import Changed, Snapshot
@@ -27,6 +28,7 @@ from jaxmagic.doctor.capture.remedies.not_jitted import Jitted
 from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
 from jaxmagic.doctor.capture.verify import Trial, verify
 from jaxmagic.doctor.record.finding import RuleFinding, Verified
+from jaxmagic.doctor.report.diagnosis import about_verified
 from jaxmagic.doctor.rules import examine as applied
 from jaxmagic.progress.record import SILENT
 from jaxmagic.records.note import note
@@ -338,6 +340,49 @@ class TestThatDoNotHelp:
         found = tried("precision", "product(x)", product=product, x=jnp.ones((200, 200)), _code=code)
         assert found.survives is False
         assert found.outputs_agree
+
+    @pytest.mark.parametrize(
+        ("option", "bits", "least", "allowed"),
+        [("BF16_BF16_F32", 7, 0.0005, 0.0884), ("tensorfloat32", 10, 0.00005, 0.03125)],
+    )
+    def test_outputs_may_differ_by_the_rounding_that_the_remedy_asks_for(
+        self, option: str, bits: int, least: float, allowed: float
+    ) -> None:
+        """What a GPU does, done by hand: factors are rounded where the option says so."""
+
+        @jax.jit
+        def product(x: Any, w: Any) -> Any:
+            if jax.config.jax_default_matmul_precision == option:
+                rounded = (lax.reduce_precision(each, 8, bits) for each in (x, w))
+                return jnp.matmul(*rounded, precision="highest")
+            return jnp.matmul(x, w, precision="highest")
+
+        keys = jax.random.split(jax.random.key(0))
+        x, w = (jax.random.normal(each, (256, 256)) for each in keys)
+        code = f'jax.config.update("jax_default_matmul_precision", "{option}")'
+        found = tried("precision", "product(x, w)", product=product, x=x, w=w, _code=code)
+        assert found.outputs_agree
+        (about,) = [each for each in found.notes if each.kind == "doctor.outputs_rounded"]
+        exact = product(x, w)
+        with jax.default_matmul_precision(option):
+            error = abs(product(x, w) - exact).max() / abs(exact).max()
+        assert about.facts["share"] == pytest.approx(float(error), rel=1e-4)
+        assert about.facts["share"] > least
+        assert about.facts["allowed"] == pytest.approx(allowed, rel=1e-3)
+        assert "The outputs agree." not in about_verified(found)
+        assert "of the largest value, where up to" in str(about)
+
+    def test_outputs_that_differ_by_more_than_the_rounding_are_told(self) -> None:
+        @jax.jit
+        def amplified(x: Any) -> Any:
+            if jax.config.jax_default_matmul_precision == "BF16_BF16_F32":
+                return 1.2 * (x @ x)
+            return x @ x
+
+        code = 'jax.config.update("jax_default_matmul_precision", "BF16_BF16_F32")'
+        found = tried("precision", "amplified(x)", amplified=amplified, x=jnp.ones((64, 64)), _code=code)
+        assert (found.outputs_agree, found.survives) == (False, False)
+        assert "by up to 20 % of the largest value, more than the 8.8 % that counts" in str(found.notes[1])
 
     def test_x64_is_left_as_it_was(self, x: Any) -> None:
         before = jax.config.jax_enable_x64

@@ -31,6 +31,9 @@ _RTOL = 0.05
 #: Larger outputs of the first run are not kept to see whether outputs vary.
 _MOST_KEPT_BYTES = 2**28
 
+#: The machine epsilons of coarse types of products: of bfloat16, and of TF32, whose fractions have 10 bits.
+PRODUCT_EPS = {"bf16": 2.0**-7, "tf32": 2.0**-10}
+
 _BEFORE, _AFTER = "before", "after"
 
 
@@ -94,7 +97,14 @@ class _Counted:
 
 
 def measured(
-    before: Run, after: Run, *, budget_ns: int, deadline_ns: int, clock: Clock, expected: Any = None
+    before: Run,
+    after: Run,
+    *,
+    budget_ns: int,
+    deadline_ns: int,
+    clock: Clock,
+    expected: Any = None,
+    products: str = "",
 ) -> Measured:
     """Measure two runs in turns.
 
@@ -105,6 +115,7 @@ def measured(
         deadline_ns: when no other run begins.
         clock: the clock of the deadline, in nanoseconds.
         expected: the outputs to compare with, if they are not those of the original.
+        products: the coarser type in which the remedy computes products: outputs may differ by its rounding.
 
     Returns:
         The record, which has nothing but notes if there was not enough time, the user interrupted, or a run failed.
@@ -141,7 +152,7 @@ def measured(
         return Measured(Verified(notes=(why, runs)), interrupted)
     versus = comparison[_AFTER]
     times = {label: median(comparison.candidate(label).latency.calls_ns) for label in counted}
-    agree, notes = _agree(counted, expected)
+    agree, notes = _agree(counted, expected, products)
     ratio = versus.ratio
     verified = Verified(
         before_ns=times[_BEFORE],
@@ -160,18 +171,17 @@ def failure(error: Exception) -> Note:
     return note("doctor.not_tried_failed", error=briefly(error))
 
 
-def _agree(counted: dict[str, _Counted], expected: Any) -> tuple[bool | None, list[Note]]:
+def _agree(counted: dict[str, _Counted], expected: Any, products: str) -> tuple[bool | None, list[Note]]:
     """Return whether the outputs agree; ``None`` if there are none, or if those of the original vary."""
     of_original = (counted[_BEFORE].last, counted[_BEFORE].first) if expected is None else (expected, expected)
     original, first, after = map(_comparable, (*of_original, counted[_AFTER].last))
     if not _leaves(original):
         return None, [note("doctor.no_outputs")]
-    check = check_output(after, original, "allclose")
-    if check.passed:
-        return True, _about_error(check)
-    if not check_output(first, original, "allclose").passed:
+    check = check_output(after, original, "allclose", coarsest_eps=PRODUCT_EPS.get(products, 0.0))
+    if not check.passed and not check_output(first, original, "allclose").passed:
         return None, [note("doctor.outputs_vary")]
-    return False, _about_error(check)
+    rounded = products and check.problem is None
+    return check.passed, [_about_rounding(check, products)] if rounded else _about_error(check)
 
 
 def _about_error(check: Check) -> list[Note]:
@@ -182,6 +192,12 @@ def _about_error(check: Check) -> list[Note]:
     return [
         note("doctor.outputs_error", error=check.largest_error, allowed=check.atol or 0.0, dtype=check.dtype or "?")
     ]
+
+
+def _about_rounding(check: Check, products: str) -> Note:
+    rtol, atol = check.rtol or 1.0, check.atol or 0.0
+    share = (check.largest_error or 0.0) * rtol / atol if atol else 1.0
+    return note("doctor.outputs_rounded", share=share, allowed=rtol, products=products)
 
 
 def _leaves(value: Any) -> list[Any]:

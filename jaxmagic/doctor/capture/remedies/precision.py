@@ -11,6 +11,7 @@ from typing import Any
 from ....records.note import Note, note
 from ....runtime.copies import unguarded
 from ....runtime.tracing import is_array
+from ...analysis.faster_products import OPTIONS
 from ...record.finding import RuleFinding
 from .remedy import Change, NotTried, calls_in_advice, names_given
 from .transfer import MOST_BYTES, seen_variables
@@ -21,20 +22,28 @@ _OPTION = "jax_default_matmul_precision"
 
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
     """Propose the setting that the finding's code makes, for all that the code compiles."""
-    import jax
-
     for call in calls_in_advice(finding, "default_matmul_precision"):
-        precision = _constants(call)[0]
-        return Change({}, partial(jax.default_matmul_precision, precision), notes=(_about("matmul", precision),))
+        return _of_products(_constants(call)[0])
     for call in calls_in_advice(finding, "update"):
         option, value = (*_constants(call), None)[:2]
         if option == _OPTION:
-            return Change({}, partial(jax.default_matmul_precision, value), notes=(_about("matmul", value),))
+            return _of_products(value)
         if option == "jax_enable_x64" and value is False:
             return Change({}, _without_x64, notes=(_about("x64", "off"),))
     if finding.found.kind == "doctor.cast":
         return _converted(finding, code)
     raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+
+
+def _of_products(precision: Any) -> Change:
+    import jax
+
+    return Change(
+        {},
+        partial(jax.default_matmul_precision, precision),
+        notes=(_about("matmul", precision),),
+        products=next((type_ for type_, name in OPTIONS.items() if name == precision), ""),
+    )
 
 
 def _converted(finding: RuleFinding, code: TriedCode) -> Change:

@@ -26,6 +26,7 @@ class Change(NamedTuple):
         sizes: what compiled programs need without and with it, if memory is what it is about.
         ceiling: whether it computes something else, which shows what no remedy can exceed.
         code: the code to run with the remedy, if it is written in another way.
+        products: the type in which it computes products, ``"bf16"`` or ``"tf32"``, if that is the remedy.
     """
 
     replacements: dict[int, Any]
@@ -37,6 +38,7 @@ class Change(NamedTuple):
     sizes: Sizes | None = None
     ceiling: bool = False
     code: TriedCode | None = None
+    products: str = ""
 
 
 class Builds(NamedTuple):
