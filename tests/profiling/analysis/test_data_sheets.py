@@ -20,6 +20,7 @@ MI300X = {
     [
         ("gpu_mi300_gemm", "GPU:0", "AMD Instinct MI300X"),
         ("gpu_gfx950_te_attention", "GPU:0", "AMD Instinct MI355X"),
+        ("gpu_h200_products", "GPU:0", "NVIDIA H200"),
         ("tpu_v6e_4dev_inference", "TPU:0", "TPU v6 Lite"),
     ],
 )
