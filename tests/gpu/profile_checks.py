@@ -68,11 +68,14 @@ with tempfile.TemporaryDirectory() as folder:
 
 
 def sums(work: Work) -> Iterator[Row]:
-    """A run of products alone: the device is busy all the time, and our fence is no row."""
-    profile = work.profile("sums", work.function(200), work.x)
+    """A loop of products: the device is busy but for launches, as long as by hand, and our fence is no row."""
+    run = work.function(200)
+    by_hand_ns = work.by_hand_ns(200)
+    profile = work.profile("sums", run, work.x)
     use = profile.device_uses[0]
-    busy = use.busy_ns / profile.recorded_ns
-    yield Row("10. busy", f"{busy:.1%} of the recording", "97 to 100 %", 0.97 <= busy <= 1)
+    busy, of_run = use.busy_ns / profile.recorded_ns, use.busy_ns / by_hand_ns
+    figure = f"{busy:.1%} of the recording, {of_run:.1%} of a run by hand"
+    yield Row("10. busy", figure, "85 to 100 %, and at most the run", 0.85 <= busy <= 1 and of_run <= 1.02)
     ours = [each.name for each in profile.operation_times if "jaxmagic" in each.module]
     yield Row("10. our fence", f"{len(ours)} rows", "0 rows", not ours)
     products = [each for each in profile.operation_times if each.category == "matmul" and each.flops]

@@ -50,7 +50,10 @@ TABLES = {
     "lines": ("IPython", "pandas"),
 }
 
-PARTS = ("marked", *CHECKS, *TABLES)
+#: The slow programs of the doctor, written as far as the time suffices.
+_SLOW = "slow"
+
+PARTS = ("marked", *CHECKS, _SLOW, *TABLES)
 
 
 def main() -> int:
@@ -114,6 +117,9 @@ def _part(part: str, side: int, scale: float, folder: Path) -> Iterator[str]:
         yield from _checks(CHECKS[part], side, scale, folder / "recordings")
     elif part == "marked":
         yield from _marked(folder)
+    elif part == _SLOW:
+        command = [sys.executable, "-m", "tests.doctor.slow_table", str(folder / "slow_table.md")]
+        yield from _output(command, XLA_PYTHON_CLIENT_PREALLOCATE="false")  # it starts other processes
     elif missing := [each for each in TABLES[part] if not _is_there(each)]:
         yield f"Not run: {', '.join(missing)} is missing."
     else:
