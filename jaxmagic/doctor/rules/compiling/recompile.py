@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from .... import units
 from ....records.call_stack import Frame
@@ -13,12 +14,13 @@ from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ..host.syntax import arguments_at, site_of
 from ..rewriting.bucket_sizes import Buckets, buckets, sizes_along
-from ..rewriting.hoisting import Made, find_making
+from ..rewriting.hoisting import Made
 from ..rewriting.jit_obstacles import sized_by_values
-from ..rewriting.syntax import file_of, lines_run, source_of_location
+from ..rewriting.syntax import source_of_location
 from ..rule import LEAST_SHARE, Rule, is_worth_it, source_at
 from .compile_claims import numbers_of
 from .growth import Growth, growth
+from .made_anew import is_made_by_the_code, location_like, made_anew
 from .operations import Operation, operations_joined, varying_sizes
 from .recompilations import (
     Group,
@@ -65,8 +67,9 @@ def _found(evidence: Evidence) -> Iterator[Operation]:
     again = [each for each in evidence.typical.compilations if counts(each) and function_of(each) in always]
     for group in grouped(again):
         cost_ns = median_ns(group, later)
-        if is_worth_it(cost_ns, evidence):
-            yield _operation(group, evidence, float(cost_ns), every_run=True)
+        at_top = is_made_by_the_code(group, evidence)
+        if cost_ns >= _LEAST_SINGLE_NS if at_top else is_worth_it(cost_ns, evidence):
+            yield _operation(group, evidence, float(cost_ns), every_run=True, at_top=at_top)
     once = [each for each in evidence.first.compilations if counts(each)]
     for group in grouped([each for each in once if function_of(each) not in always]):
         if group.kind in _BY_DESIGN or not _is_avoidable(group, evidence):
@@ -77,9 +80,14 @@ def _found(evidence: Evidence) -> Iterator[Operation]:
             yield _operation(group, evidence, float(group.cost_ns), every_run=False)
 
 
-def _operation(group: Group, evidence: Evidence, cost_ns: float, *, every_run: bool) -> Operation:
+def _operation(
+    group: Group, evidence: Evidence, cost_ns: float, *, every_run: bool, at_top: bool = False
+) -> Operation:
     lines = [each.called_at for each in programs_of(group, evidence) if each.called_at is not None]
-    return Operation(_finding(group, evidence, cost_ns, every_run=every_run), lines, varying_sizes(group))
+    found = _finding(group, evidence, cost_ns, every_run=every_run)
+    if at_top:
+        found = replace(found, per="first run", compiles=())
+    return Operation(found, lines, varying_sizes(group))
 
 
 def _is_avoidable(group: Group, evidence: Evidence) -> bool:
@@ -148,7 +156,7 @@ def _called_at(group: Group, evidence: Evidence) -> Frame | None:
 def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: bool) -> RuleFinding:
     last = group.compilations[-1].cause
     anew = group.kind == "new function" or (group.kind == "transformation" and every_run)
-    made = _made(group, evidence) if anew else None
+    made = made_anew(group, evidence) if anew else None
     is_shape = group.kind == "shape" and not group.eager
     grows = growth(group, evidence) if is_shape else None
     sizes = _buckets(group, evidence) if is_shape and grows is None else None
@@ -158,7 +166,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
     forms = forms_of(group, evidence) if group.kind == "static value" and not every_run and loop is None else 0
     if forms > 1:  # a program for each of them compiles all the same
         cost_ns *= min(_repeating(group, evidence) / len(group.compilations), 1)
-    location = group.location if made is None else _location_like(group.location, made, evidence)
+    location = group.location if made is None else location_like(group.location, made, evidence)
     called_at = _called_at(group, evidence) if location is None or is_librarys(group) else None
     return RuleFinding(
         rule=RULE.name,
@@ -201,22 +209,6 @@ def _compiles(group: Group, evidence: Evidence, *, every_run: bool) -> tuple[int
         return numbers_of(group.compilations, evidence)
     same = (each for each in evidence.first.compilations if counts(each) and function_of(each) == group.same_function)
     return numbers_of(list(same)[1:], evidence)
-
-
-def _made(group: Group, evidence: Evidence) -> Made | None:
-    """Find where the user's code makes the function anew."""
-    place = file_of(group.location, evidence)
-    if place is None:
-        return None
-    return find_making(group.function, place, [(each.file, each.line) for each in lines_run(evidence)])
-
-
-def _location_like(location: str | None, made: Made, evidence: Evidence) -> str | None:
-    place = file_of(location, evidence)
-    if place is not None and place[0] == made.file:
-        return f"{(location or '').rpartition(':')[0]}:{made.line}"
-    cells = (each.cell for each in lines_run(evidence) if each.file == made.file and each.cell)
-    return f"{next(cells, made.file)}:{made.line}"
 
 
 def _changes(group: Group) -> tuple[Note, ...]:
@@ -304,7 +296,9 @@ RULE = Rule(
     f"{units.percent(LEAST_SHARE)} of the run. Also reports one that compiles at least {_SEVERAL} times in the first "
     "run, not counting its first call, for a reason that can be avoided, if that takes at least "
     f"{_LEAST_FIRST_RUN_NS // 10**6} ms; for a weak type or a placement, a single compilation of at least "
-    f"{_LEAST_SINGLE_NS // 10**6} ms is enough. Different shapes count if one axis varies, in one argument or in "
+    f"{_LEAST_SINGLE_NS // 10**6} ms is enough. A function that the code itself jits and keeps, outside of functions "
+    f"and loops, counts from {_LEAST_SINGLE_NS // 10**6} ms on, as a cost of the first run: code that runs only once "
+    "compiles it only once. Different shapes count if one axis varies, in one argument or in "
     "several that share its size, and powers of two need at most half as many sizes. They also count if an argument "
     "grows from call to call, because the function returns it longer or the code around the call appends to it. "
     "Different static values count if programs have the same operations and shapes, or if only the range of a loop "

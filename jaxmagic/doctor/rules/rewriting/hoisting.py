@@ -64,16 +64,7 @@ def find_making(function: str, place: tuple[str, int], ran: Sequence[tuple[str, 
         place: file and line of its definition.
         ran: lines that are known to have run. Their files are searched, and they decide between several places.
     """
-    trees = {file: tree_of(file) for file in dict.fromkeys([place[0], *(file for file, _ in ran)])}
-    found: list[tuple[str, list[ast.AST], _Making]] = []
-    for known in (True, False):
-        for file, tree in trees.items():
-            line = place[1] if file == place[0] else 0
-            makings = () if tree is None else _makings(tree, known=known)
-            found += [(file, path, making) for path, making in makings if _makes(making, function, line)]
-        if found:
-            break
-    found = [each for each in found if any(isinstance(node, _Around) for node in each[1])]
+    found = [each for each in _found(function, place, ran) if any(isinstance(node, _Around) for node in each[1])]
     if len(found) > 1:
         found = [each for each in found if any(_has(each, *line) for line in ran)]
     if len(found) != 1:
@@ -86,6 +77,43 @@ def find_making(function: str, place: tuple[str, int], ran: Sequence[tuple[str, 
     in_class = any(isinstance(each, ast.ClassDef) for each in path)
     code = None if captured or in_class or _reads_values(making, tree_of(file)) else _code(file, outer, path, making)
     return Made(file, making.lineno, tuple(captured), _maker(making), _are_passable(making, captured), code)
+
+
+def is_made_at_top(function: str, place: tuple[str, int], ran: Sequence[tuple[str, int]]) -> bool:
+    """Return whether a function is jitted outside of functions and loops, and kept: only its file makes it anew.
+
+    Args:
+        function: as for :func:`find_making`.
+        place: likewise.
+        ran: likewise.
+    """
+    found = _found(function, place, ran)
+    return bool(found) and all(_is_kept_at_top(path, making) for _, path, making in found)
+
+
+def _is_kept_at_top(path: Sequence[ast.AST], making: _Making) -> bool:
+    if any(isinstance(each, _Around | ast.Lambda) for each in path):
+        return False
+    nodes = {id(each) for each in (*path, making)}
+    is_called = any(isinstance(each, ast.Call) and id(each.func) in nodes for each in path)
+    named = any(isinstance(each, ast.Assign | ast.AnnAssign | ast.NamedExpr) for each in path)
+    return isinstance(making, ast.FunctionDef) or (named and not is_called)
+
+
+def _found(
+    function: str, place: tuple[str, int], ran: Sequence[tuple[str, int]]
+) -> list[tuple[str, list[ast.AST], _Making]]:
+    """Return the files and nodes that jit a function, with the nodes around them."""
+    trees = {file: tree_of(file) for file in dict.fromkeys([place[0], *(file for file, _ in ran)])}
+    found: list[tuple[str, list[ast.AST], _Making]] = []
+    for known in (True, False):
+        for file, tree in trees.items():
+            line = place[1] if file == place[0] else 0
+            makings = () if tree is None else _makings(tree, known=known)
+            found += [(file, path, making) for path, making in makings if _makes(making, function, line)]
+        if found:
+            break
+    return found
 
 
 def _has(found: tuple[str, list[ast.AST], _Making], file: str, line: int) -> bool:

@@ -1,0 +1,33 @@
+"""Finds where the user's code makes anew a function that compiles in every run."""
+
+from __future__ import annotations
+
+from ...record.evidence import Evidence
+from ..rewriting.hoisting import Made, find_making, is_made_at_top
+from ..rewriting.syntax import file_of, lines_run
+from .recompilations import Group
+
+
+def made_anew(group: Group, evidence: Evidence) -> Made | None:
+    """Find where the user's code makes the function anew."""
+    place = file_of(group.location, evidence)
+    if place is None:
+        return None
+    return find_making(group.function, place, [(each.file, each.line) for each in lines_run(evidence)])
+
+
+def location_like(location: str | None, made: Made, evidence: Evidence) -> str | None:
+    """Return the line that makes the function, named as the records name the cell or file of another line."""
+    place = file_of(location, evidence)
+    if place is not None and place[0] == made.file:
+        return f"{(location or '').rpartition(':')[0]}:{made.line}"
+    cells = (each.cell for each in lines_run(evidence) if each.file == made.file and each.cell)
+    return f"{next(cells, made.file)}:{made.line}"
+
+
+def is_made_by_the_code(group: Group, evidence: Evidence) -> bool:
+    """Return whether the code itself makes a function, once: run a single time, it compiles nothing again."""
+    place = file_of(group.location, evidence)
+    if group.kind != "new function" or len(group.compilations) > 1 or place is None:
+        return False
+    return is_made_at_top(group.function, place, [(each.file, each.line) for each in lines_run(evidence)])

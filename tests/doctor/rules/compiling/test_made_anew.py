@@ -1,0 +1,69 @@
+"""A cell that jits its own functions: run once, it compiles each of them once, and that is no mistake."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from shells import Session
+
+from jaxmagic.doctor.rules.compiling import recompile
+
+KEPT = {
+    "decorated": "@jax.jit\ndef f(v):\n    return jnp.tanh(v @ v).sum()\n",
+    "with options": "@partial(jax.jit, static_argnums=1)\ndef f(v, n=2):\n    return jnp.tanh(v @ v).sum() * n\n",
+    "a lambda": "f = jax.jit(lambda v: jnp.tanh(v @ v).sum())\n",
+    "a gradient": "def loss(v):\n    return jnp.tanh(v @ v).sum()\nf = jax.jit(jax.grad(loss))\n",
+    "several names": "f, g = jax.jit(lambda v: jnp.tanh(v @ v).sum()), 1\n",
+    "in a branch": "if True:\n    f = jax.jit(lambda v: jnp.tanh(v @ v).sum())\n",
+}
+
+#: Called inline, in a loop, or made in a function: these compile again whenever the line runs.
+AGAIN = {
+    "inline": "for _ in range(2):\n    y = x + 1\ny = jax.jit(lambda v: jnp.tanh(v @ v).sum())(x)",
+    "inside another call": "y = jax.vmap(jax.jit(lambda v: jnp.tanh(v).sum()))(x)",
+    "in a loop": "for _ in range(1):\n    f = jax.jit(lambda v: jnp.tanh(v @ v).sum())\n    y = f(x)",
+    "in a function": "def run(x):\n    f = jax.jit(lambda v: jnp.tanh(v @ v).sum())\n    return f(x)\ny = run(x)",
+    "in another cell's function": "y = elsewhere(x)",
+}
+
+
+@pytest.fixture
+def shell(session: Session) -> Session:
+    session.run("from functools import partial\nx = jnp.ones((50, 50))")
+    session.run("def elsewhere(x):\n    f = jax.jit(lambda v: jnp.tanh(v @ v).sum())\n    return f(x)")
+    return session
+
+
+def found(shell: Session, cell: str) -> list[Any]:
+    shell.run(f"%%jaxdoctor -q -v found --only recompile\n{cell}")
+    return list(shell.shell.user_ns["found"].findings)
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_the_cell_jits_and_keeps_is_no_finding(shell: Session, name: str) -> None:
+    assert found(shell, f"{KEPT[name]}for _ in range(3):\n    y = f(x)") == []
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_long_compilation_of_it_costs_once(shell: Session, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recompile, "_LEAST_SINGLE_NS", 1)
+    (finding,) = found(shell, f"{KEPT[name]}for _ in range(3):\n    y = f(x)")
+    assert finding.per == "first run"
+    assert "If this runs only once, it is its first compilation." in str(finding.found)
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_what_is_made_for_each_call_costs_in_every_run(shell: Session, name: str) -> None:
+    (finding,) = found(shell, AGAIN[name])
+    assert finding.per == "run"
+
+
+def test_what_recurs_within_a_run_is_listed_before_what_the_cell_compiles(
+    shell: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recompile, "_LEAST_SINGLE_NS", 1)
+    cell = KEPT["decorated"] + "for _ in range(3):\n    y = jax.jit(lambda v: v * 2)(f(x))"
+    first, second = found(shell, cell)
+    assert (first.found.facts["function"], first.per) == ("<lambda>", "run")
+    assert (second.found.facts["function"], second.per) == ("f", "first run")
