@@ -38,13 +38,31 @@ def _how_to_jit(
     functions: str = "",
     objects: str = "",
     jit: str = "jax.jit",
+    then: str = "",
+    axes: str = "",
+    line: str = "",
     **known: Any,
 ) -> str:
     if way == "blocked":
         first = _blocked(function, source, freezes=bool(freezes))
     else:
         first = _way_to_jit(way, function, outer, jit)
-    return " ".join([first, *_not_traced(library, functions, objects), *_caveats(**known)])
+    more = [_next_step(then, function, axes, line)] if then else []
+    return " ".join([first, *_not_traced(library, functions, objects), *more, *_caveats(**known)])
+
+
+def _next_step(then: str, function: str, axes: str, line: str) -> str:
+    """Word what would spare the calls of the jitted function as well."""
+    if then == "vmap":
+        mapped = f"jax.vmap({printable(function)}{axes and f', in_axes={axes}'})"
+        return (
+            f"Then {printable(function)} is still called once per round of a loop, and no round needs the result of "
+            f"another: if the arguments have one shape, stack them, and {mapped} under jax.jit is one call for all."
+        )
+    return (
+        f"Then the loop at {printable(line)} still calls it, and what else is in the loop, one by one: a jitted "
+        "function of a whole round, with jax.lax.scan over the rounds, would spare that as well."
+    )
 
 
 def _not_traced(library: str, functions: str, objects: str) -> Iterator[str]:

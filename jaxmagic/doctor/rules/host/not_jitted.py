@@ -24,6 +24,7 @@ from ..rewriting.module_jit import jit_of, jit_of_inputs
 from ..rewriting.syntax import last_name, lines_run, parameters
 from ..rule import LEAST_IDLE, Rule, source_at
 from .functions.inside_function import MOST_INSIDE, calls_operation
+from .functions.next_step import with_next_step
 from .functions.spared import Part, spared_by
 from .functions.transformed_function import jit_outermost, transformed_function, transforms
 from .host_time import LEAST_NS, eager_calls, host_time, matters, names_of_program
@@ -75,6 +76,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     told = () if spared is None else spared.evidence
     if spared is not None and not matters(spared.time_ns, evidence):  # too few of them are in this function
         spared, transformed, remedy, code = None, None, group(evidence), None
+    if spared is not None and part is not None and remedy.facts["way"] in ("function", "outermost"):
+        remedy = with_next_step(remedy, part, evidence, transformed=traces)
     yield RuleFinding(
         rule=RULE.name,
         found=note(

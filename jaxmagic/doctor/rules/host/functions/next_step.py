@@ -1,0 +1,50 @@
+"""Tells what can be compiled beyond a function: the calls of a loop in one, or all that an iteration does."""
+
+from __future__ import annotations
+
+from .....records.call_stack import Frame, is_users
+from .....records.note import Note, note
+from ....record.evidence import Evidence
+from ...rewriting.jit_caveats import caveats_of_loop
+from ...rewriting.loops.loop_end import calling_loop
+from ..independence import is_independent, mapped_axes
+from .inside_function import is_in, least_called
+from .spared import Part
+
+#: Fewer calls per run are not worth another step.
+_MANY = 10
+
+
+def with_next_step(remedy: Note, part: Part, evidence: Evidence, *, transformed: bool) -> Note:
+    """Return the advice to jit a function, with what spares its calls as well if a loop makes many of them.
+
+    Args:
+        remedy: the advice.
+        part: the function.
+        evidence: the observations of the runs.
+        transformed: whether its calls are those of ``jax.grad`` or the like.
+    """
+    site = _called_at(part, evidence)
+    name = part.function.name
+    times = least_called(part.function, part.file, evidence) or 0
+    found = None if site is None or times < _MANY else calling_loop(site, name, evidence)
+    if site is None or found is None or found.end != "count":
+        return remedy
+    if not transformed and found.line == site and is_independent(site, name):
+        facts: dict[str, bool | int | float | str] = {"then": "vmap", "axes": mapped_axes(site, name)}
+    elif found.loop is not None:
+        known = caveats_of_loop(found.loop, found.line, found.called, evidence)
+        facts = {"then": "step", "line": found.line.location, **{key: known[key] for key in known if key == "reads"}}
+    else:
+        return remedy
+    return note(remedy.kind, **remedy.facts, **{key: fact for key, fact in facts.items() if key not in remedy.facts})
+
+
+def _called_at(part: Part, evidence: Evidence) -> Frame | None:
+    """Return the only line of the user's that calls a function, as the stacks of operations show it."""
+    found = set[Frame]()
+    for program in evidence.programs or ():
+        for each in () if program.module is None or not program.eager else program.module.instructions.values():
+            inside = next((n for n, frame in enumerate(each.stack) if is_in(frame, part.function, part.file)), 0)
+            found |= set(list(filter(is_users, each.stack[:inside]))[-1:])
+    return found.pop() if len(found) == 1 else None

@@ -1,0 +1,103 @@
+"""What would spare the calls of a jitted function as well, on evidence that was never measured."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fabricate import hlo
+
+from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostUse
+from jaxmagic.doctor.record.program import Program
+from jaxmagic.doctor.rules.host.functions.next_step import with_next_step
+from jaxmagic.doctor.rules.host.functions.spared import Part
+from jaxmagic.records.call_stack import Frame
+from jaxmagic.records.note import Note, note
+
+F = "def f(w, x):\n    return jnp.tanh(w @ x)\n"
+
+ADVICE = note("doctor.not_jitted_remedy", way="function", function="f")
+
+#: No call needs the result of another: the calls of ``vmap`` that compute the same.
+MAPPED = {
+    "def run(w, xs):\n    out = []\n    for x in xs:\n        out.append(f(w, x))  # here\n": "(None, 0)",
+    "def run(ws, xs):\n    return [f(w, x) for w, x in zip(ws, xs)]  # here\n": "",
+    "def run(w, xs):\n    for i in range(len(xs)):\n        y = f(w, xs[i])  # here\n": "(None, 0)",
+}
+
+#: Each round needs the last one, or does more.
+STEPPED = [
+    "def run(w, x):\n    for _ in range(50):\n        x = f(w, x)  # here\n",
+    "def run(w, xs):\n    s = 0.0\n    for x in xs:\n        y = f(w, x + s)  # here\n        s = s + y\n",
+]
+
+#: No loop; one that ends by a value or the clock; a call of another function.
+NOTHING = [
+    "def run(w, x):\n    return f(w, x)  # here\n",
+    "def run(w, x):\n    while jnp.abs(x).max() > 0.1:\n        x = f(w, x)  # here\n",
+    "def run(w, x):\n    while time.time() < 5:\n        x = f(w, x)  # here\n",
+]
+
+
+@pytest.fixture
+def advised(timing: Any, executable: Any, tmp_path: Path) -> Any:
+    file = tmp_path / "model.py"
+
+    def make(source: str, count: int = 50, transformed: bool = False, also: tuple[int, ...] = ()) -> Note:
+        file.write_text(F + source)
+        here = next(n for n, line in enumerate(file.read_text().splitlines(), 1) if "# here" in line)
+        inside = Frame(function="f", file=str(file), line=2)
+        programs = []
+        for number, line in enumerate((here, *also)):
+            stack = (Frame(function="run", file=str(file), line=line), inside)
+            module = hlo.module(hlo.instruction("tanh", stack=stack), name="jit_tanh")
+            made = Program(
+                executable=executable(name=f"jit_tanh{number}"), module=module, function="tanh", eager=True
+            )
+            programs.append(made)
+        use = HostUse(
+            dispatches=(Dispatch(name="tanh", count=count, host_ns=1, exposed_ns=1),), idle_ns=1, waited_ns=0, waits=0
+        )
+        evidence = Evidence(
+            code="run(w, x)", first=timing(), observed=timing(), programs=tuple(programs), host_use=use
+        )
+        (function,) = (each for each in ast.parse(F).body if isinstance(each, ast.FunctionDef))
+        return with_next_step(ADVICE, Part(function, str(file)), evidence, transformed=transformed)
+
+    return make
+
+
+@pytest.mark.parametrize(("source", "axes"), MAPPED.items())
+def test_rounds_that_need_nothing_of_each_other_are_one_call_of_vmap(advised: Any, source: str, axes: str) -> None:
+    found = advised(source)
+    assert (found.facts["then"], found.facts["axes"]) == ("vmap", axes)
+    assert f"jax.vmap(f{axes and ', in_axes=' + axes}) under jax.jit is one call for all" in str(found)
+
+
+@pytest.mark.parametrize("source", STEPPED)
+def test_rounds_that_need_the_last_one_are_a_scan(advised: Any, source: str) -> None:
+    found = advised(source)
+    assert found.facts["then"] == "step"
+    assert "jax.lax.scan over the rounds" in str(found)
+    here = next(number for number, each in enumerate((F + source).splitlines(), 1) if "# here" in each)
+    assert str(found.facts["line"]).endswith(f"model.py:{here}")
+
+
+@pytest.mark.parametrize("source", NOTHING)
+def test_a_call_outside_of_loops_or_in_one_of_unknown_length_is_left_alone(advised: Any, source: str) -> None:
+    assert advised(source) is ADVICE
+
+
+def test_few_calls_are_left_alone(advised: Any) -> None:
+    assert advised(next(iter(MAPPED)), count=9) is ADVICE
+
+
+def test_calls_from_several_lines_are_left_alone(advised: Any) -> None:
+    assert advised(next(iter(MAPPED)), also=(3,)) is ADVICE
+
+
+def test_a_gradient_is_not_mapped(advised: Any) -> None:
+    """What else the loop does with it is more than a call."""
+    assert advised(next(iter(MAPPED)), transformed=True).facts["then"] == "step"
