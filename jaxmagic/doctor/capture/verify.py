@@ -18,6 +18,7 @@ from ..analysis.failed_trial import is_in_vain, revised
 from ..record.finding import RuleFinding, Verified
 from .changes import Changed
 from .remedies.all import COMPILING, REMEDIES
+from .remedies.compiled.timed_builds import timed_builds
 from .remedies.effects import fresh_values
 from .remedies.function_copies import FunctionCopies
 from .remedies.logs import Logs, keep_apart, logs_of
@@ -31,10 +32,6 @@ _LEAST_RUNS = 14
 
 #: Longer than this, or than so many runs, nothing is measured: the effect of a remedy shows sooner.
 _LONGEST_NS, _MOST_RUNS = 2 * 10**9, 30
-
-#: Notes that say something of runs, of which there are none where programs are only compiled.
-_OF_RUNS = "doctor.no_outputs", "doctor.tried_runs"
-
 
 #: Notes about outputs.
 _OF_OUTPUTS = "doctor.no_outputs", "doctor.outputs_vary", "doctor.outputs_problem", "doctor.outputs_error"
@@ -123,11 +120,8 @@ def _built(builds: Builds, trial: Trial, deadline_ns: int, clock: Clock) -> tupl
     budget_ns = min((deadline_ns - clock() - 2 * trial.first_ns) // 2, most_ns)
     if budget_ns <= 0:
         raise NotTried(note("doctor.not_tried_budget"))
-    before, after = Run(builds.before), Run(builds.after)
-    found = measured(before, after, budget_ns=budget_ns, deadline_ns=deadline_ns, clock=clock)
-    notes = tuple(each for each in found.verified.notes if each.kind not in _OF_RUNS)
-    about = () if found.verified.before_ns is None else builds.notes
-    return replace(found.verified, notes=(*about, *notes)), found.interrupted
+    found = timed_builds(builds, budget_ns=budget_ns, deadline_ns=deadline_ns, clock=clock)
+    return found.verified, found.interrupted
 
 
 def _measured(

@@ -45,14 +45,16 @@ class Builds(NamedTuple):
     """Two ways to compile the same, which are timed.
 
     Attributes:
-        before: compiles the original.
-        after: compiles it with the remedy.
+        before: compiles the original; returns the program, or ``None`` if that must not run.
+        after: compiles it with the remedy, likewise.
         notes: what a reader must know about it.
+        given: the arguments with which each program runs; ``None`` if neither can.
     """
 
-    before: Callable[[], None]
-    after: Callable[[], None]
+    before: Callable[[], Callable[..., Any] | None]
+    after: Callable[[], Callable[..., Any] | None]
     notes: tuple[Note, ...] = ()
+    given: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None
 
 
 class Sizes(NamedTuple):

@@ -10,11 +10,14 @@ from typing import Any
 _numbers = count(1)
 
 
-def compile_afresh(function: Callable[..., Any], *arguments: Any) -> None:
+def compile_afresh(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any] | None:
     """Trace, lower and compile a function, although the same was compiled before.
 
     JAX's cache in memory knows functions by their identity. The persistent cache knows programs by their name and
     content, so each one is given another name; none is kept there.
+
+    Returns:
+        The program; ``None`` if it does more than compute when it runs, as one that prints.
     """
     import jax
 
@@ -23,7 +26,9 @@ def compile_afresh(function: Callable[..., Any], *arguments: Any) -> None:
 
     called.__name__ = called.__qualname__ = f"jaxmagic_trial_{next(_numbers)}"
     with _nothing_kept():
-        jax.jit(called).lower(*arguments).compile()
+        traced = jax.jit(called).trace(*arguments)
+        program: Callable[..., Any] = traced.lower().compile()
+    return None if traced.jaxpr.effects else program
 
 
 @contextmanager

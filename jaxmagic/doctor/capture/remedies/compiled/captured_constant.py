@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from .....records.note import note
 from ....record.finding import RuleFinding
@@ -35,13 +36,21 @@ def _builds(call: Call) -> Builds | None:
     consts = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in closed.consts]
     flat = jax.tree.leaves(given)
 
-    def with_constants() -> None:
-        compile_afresh(lambda *values: jax.core.eval_jaxpr(closed.jaxpr, closed.consts, *values), *flat)
+    def with_constants() -> Any:
+        return compile_afresh(lambda *values: jax.core.eval_jaxpr(closed.jaxpr, closed.consts, *values), *flat)
 
-    def with_arguments() -> None:
-        compile_afresh(lambda consts, *values: jax.core.eval_jaxpr(closed.jaxpr, consts, *values), consts, *flat)
+    def with_arguments() -> Any:
+        return compile_afresh(
+            lambda consts, *values: jax.core.eval_jaxpr(closed.jaxpr, consts, *values), consts, *flat
+        )
 
     about = note("doctor.constants_passed", arrays=len(consts), size_bytes=size)
+    values = call.values(given)
+    passed = None if values is None else jax.tree.leaves(values)
+    on_device = [jax.device_put(each) for each in closed.consts] if passed is not None else []
     return Builds(
-        with_constants, with_arguments, (about, note("doctor.tried_compile_time"), note("doctor.folded_then_runs"))
+        with_constants,
+        with_arguments,
+        (about, note("doctor.tried_compile_time"), note("doctor.folded_then_runs")),
+        None if passed is None else (tuple(passed), (on_device, *passed)),
     )

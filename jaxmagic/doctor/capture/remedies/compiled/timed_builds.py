@@ -1,0 +1,88 @@
+"""Times how long the same compiles in two ways, and then how long the two programs run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from .....records.note import Note, note
+from .....runtime.clock import Clock
+from ..measured_remedy import Measured, Run, measured
+from ..remedy import Builds
+
+#: Notes that say something of runs, of which there are none where programs are only compiled.
+_OF_RUNS = "doctor.no_outputs", "doctor.tried_runs"
+
+#: What is unknown where the programs do not run as well, and known where they do.
+_WITHOUT_RUNS = "doctor.folded_then_runs"
+
+#: Running both programs takes no longer.
+_LONGEST_NS = 10**9
+
+_Program = Callable[..., Any]
+
+
+def timed_builds(builds: Builds, *, budget_ns: int, deadline_ns: int, clock: Clock) -> Measured:
+    """Measure two ways to compile in turns; both programs run as well, on the same arguments, if they only compute.
+
+    Args:
+        builds: the two ways.
+        budget_ns: how long to compile, without the first time of each.
+        deadline_ns: when nothing else begins.
+        clock: the clock of the deadline.
+    """
+    programs: dict[str, _Program | None] = {}
+
+    def kept(name: str, build: Callable[[], _Program | None]) -> Callable[[], None]:
+        def compile_() -> None:
+            programs[name] = build()
+
+        return compile_
+
+    before, after = kept("before", builds.before), kept("after", builds.after)
+    found = measured(Run(before), Run(after), budget_ns=budget_ns, deadline_ns=deadline_ns, clock=clock)
+    verified = found.verified
+    notes = tuple(each for each in verified.notes if each.kind not in _OF_RUNS)
+    about = () if verified.before_ns is None else builds.notes
+    compiled = Measured(replace(verified, notes=(*about, *notes)), found.interrupted)
+    if compiled.interrupted or verified.before_ns is None or builds.given is None or None in programs.values():
+        return compiled
+    return _with_runs(compiled, programs, builds.given, deadline_ns, clock)
+
+
+def _with_runs(
+    compiled: Measured,
+    programs: dict[str, _Program | None],
+    given: tuple[tuple[Any, ...], tuple[Any, ...]],
+    deadline_ns: int,
+    clock: Clock,
+) -> Measured:
+    """Add whether the programs compute the same, and how long each of them runs; nothing if they do not run."""
+    before, after = programs["before"], programs["after"]
+    budget_ns = min((deadline_ns - clock()) // 2, _LONGEST_NS)
+    if before is None or after is None or budget_ns <= 0:
+        return compiled
+    ran = measured(
+        Run(lambda: before(*given[0])),
+        Run(lambda: after(*given[1])),
+        budget_ns=budget_ns,
+        deadline_ns=deadline_ns,
+        clock=clock,
+    )
+    runs = ran.verified
+    if runs.speedup is None or runs.low is None or runs.high is None:
+        return Measured(compiled.verified, ran.interrupted)
+    about: Note = note(
+        "doctor.programs_ran",
+        speedup=runs.speedup,
+        low=runs.low,
+        high=runs.high,
+        before_ns=runs.before_ns or 0.0,
+        after_ns=runs.after_ns or 0.0,
+        **runs.notes[-1].facts,
+    )
+    errors = [each for each in runs.notes if each.kind.startswith("doctor.outputs")]
+    known = [each for each in compiled.verified.notes if each.kind != _WITHOUT_RUNS]
+    notes = (*known, about, *errors)
+    return Measured(replace(compiled.verified, outputs_agree=runs.outputs_agree, notes=notes), ran.interrupted)
