@@ -87,8 +87,22 @@ class Own(Plain):
 )
 def test_a_value_is_told_as_it_is_written(first: Any, then: Any, before: str, now: str) -> None:
     (found,) = second(first, then)
-    assert found.reason == f"static argument value has a different value: {now} now, {before} before"
+    assert (
+        found.reason == f"static argument value has a different value: {now} now, {before} in an earlier measurement"
+    )
     assert found.remedy is None
+
+
+def test_calls_of_one_block_are_all_seen_and_others_may_have_gone_unseen() -> None:
+    x, scaled = jnp.ones(8), jax.jit(lambda x, n: x * n, static_argnums=1)
+    with jaxmagic.stopwatch() as watch:
+        for n in (3, 4):
+            scaled(x, n)
+    assert watch.timing.compilations[-1].cause.reason.endswith("4 now, 3 before")
+    scaled(x, 5)  # which nobody saw
+    with jaxmagic.stopwatch() as watch:
+        scaled(x, 6)
+    assert watch.timing.compilations[-1].cause.reason.endswith("6 now, 4 in an earlier measurement")
 
 
 @pytest.mark.parametrize(

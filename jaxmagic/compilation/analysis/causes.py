@@ -16,7 +16,7 @@ from . import jax_explanations
 from .call_diff import differences, most_alike, placement_difference
 from .held import changes, new_function
 from .operations import operation_cause
-from .remedies import cause, combined
+from .remedies import as_measured, cause, combined
 from .static_values import own_equality, shown
 
 #: The functions that are remembered in a session, and the calls of each.
@@ -32,11 +32,21 @@ class Memory:
         calls: the last calls of each function object and each eager operation that compiled something, oldest first.
         sources: the last calls of each function name and source, over all its function objects.
         call_sites: the function that JAX last saw called, by line.
+        new: the calls of the block that is measured.
     """
 
     calls: dict[Hashable, list[Call]] = field(default_factory=dict)
     sources: dict[tuple[str, int | None], list[Call]] = field(default_factory=dict)
     call_sites: dict[str, tuple[str, int | None]] = field(default_factory=dict)
+    new: list[Call] = field(default_factory=list)
+
+    def begin(self) -> None:
+        """Begin a block: other calls may have been made since the last one, which nobody saw."""
+        self.new.clear()
+
+    def is_new(self, call: Call) -> bool:
+        """Return whether a call was made in the block that is measured."""
+        return any(each is call for each in self.new)
 
     def recall(self, call: Call) -> list[Call]:
         """Return the calls of the same eager operation, or of the same function under the same transformation."""
@@ -48,6 +58,7 @@ class Memory:
 
     def remember(self, call: Call) -> None:
         """Add a call; when there are too many, those not used for the longest time are forgotten."""
+        self.new.append(call)
         if call.call_signature is not None and (call.internal or call.function_id is not None):
             calls = self.calls.pop(_key(call), [])
             self.calls[_key(call)] = [*calls, call][-_MOST_CALLS:]
@@ -111,8 +122,8 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
     known = any(each.kind == "context" for each in differing)
     if setting is not None and named and not known and (alike is None or alike.context != call.context):
         return combined([setting, *differing])
-    if differing:
-        return combined(differing)
+    if alike is not None and differing:
+        return combined(differing if memory.is_new(alike) else list(map(as_measured, differing)))
     if alike is not None and jax_explanations.never_seen(text):
         return Cause(kind="first call", reason="compiled before, but no longer in JAX's caches (jax.clear_caches()?)")
     if call.wrapped:

@@ -40,6 +40,7 @@ def group(
         waits: when the measured code itself waited for results; this time counts for no stage.
     """
     own = self_times(spans, start_ns, end_ns, main_thread=main_thread, threads=threads, waits=touching(waits, spans))
+    memory.begin()
     unclaimed = list(misses)
     compilations = []
     for last, members in _programs(spans).items():

@@ -69,6 +69,13 @@ def difference(kind: CauseKind, what: str, argument: str | None, now: str, befor
     )
 
 
+def as_measured(why: Cause) -> Cause:
+    """Say of a static value that the other one is of a call that was measured: later calls may have gone unseen."""
+    if why.kind != "static value" or not why.reason.endswith(f"{why.now} now, {why.before} before"):
+        return why
+    return replace(why, reason=f"{why.reason.removesuffix('before')}in an earlier measurement")
+
+
 def setting_difference(name: str, now: str, before: str) -> Cause:
     """Describe a different value of a setting, or a different mesh."""
     what = "the mesh differs" if "mesh" in name else f"the setting {name} has a different value"
