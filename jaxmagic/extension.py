@@ -23,6 +23,7 @@ from .magics.rewrite import BlockRewriter
 from .magics.text_transforms import cell_in_sight, cell_to_marker, line_in_sight
 from .records.cell_names import add_naming, remove_naming
 from .session.shown_errors import keep_last_shown, last_shown
+from .session.uncalled import uncalled_block
 from .subjects import magics
 from .terminal import print_line
 
@@ -187,14 +188,17 @@ def _note_memory(result: Any = None) -> None:
 
 
 def _hint(shell: InteractiveShell, result: Any = None) -> None:
-    """Print one line under the traceback of an error that ``%jaxdoctor`` explains, and of a mistyped magic.
+    """Print one line under the traceback of an error that ``%jaxdoctor`` explains, and of some mistakes of usage.
 
-    Costs nothing if the cell raised no error, or if JAX has not been imported.
+    These are a mistyped magic, and a function of ours that is to be called in a ``with`` statement. Costs nothing if
+    the cell raised no error.
     """
     error = getattr(result, "error_in_exec", None)
     magics = shell.magics_manager.registry.get(_NAME)
     if isinstance(error, UsageError) and (meant := _meant(str(error))):
         print_line(meant)
+    if isinstance(error, TypeError) and (uncalled := uncalled_block(error)):
+        print_line(uncalled)
     if error is not None and "jax" in sys.modules and getattr(magics, "error_hint", False):
         from .doctor.capture.failures.hint import print_hint
 

@@ -122,6 +122,41 @@ def test_a_mistyped_magic_is_guessed(session: Any, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == hint
 
 
+@pytest.mark.parametrize(
+    ("cell", "hint"),
+    [
+        (
+            "with jaxmagic.stopwatch as t:\n    pass",
+            "jaxmagic.stopwatch: expected a call, got the function. Write with jaxmagic.stopwatch() as t:\n",
+        ),
+        (
+            "with open('/dev/null'), jm.stopwatch as t:\n    pass",
+            "jm.stopwatch: expected a call, got the function. Write with jm.stopwatch() as t:\n",
+        ),
+        (
+            "def f():\n    with (\n        watch as t\n    ):\n        pass\nf()",
+            "watch: expected a call, got the function. Write with watch() as t:\n",
+        ),
+        (
+            "with jaxmagic.testing.assert_no_compile:\n    pass",
+            "jaxmagic.testing.assert_no_compile: expected a call, got the function. Write with "
+            "jaxmagic.testing.assert_no_compile():\n",
+        ),
+        ("with nothing.stopwatch as t:\n    pass", ""),
+        ("with print as t:\n    watch", ""),
+        ("with (lambda: jaxmagic.stopwatch) as t:\n    pass", ""),
+        ("with jaxmagic.benchmark as t:\n    pass", ""),
+    ],
+)
+def test_a_block_of_a_function_that_was_not_called_says_what_to_write(
+    session: Any, capsys: pytest.CaptureFixture[str], cell: str, hint: str
+) -> None:
+    session.run("import jaxmagic, jaxmagic.testing\njm = jaxmagic\nwatch = jaxmagic.stopwatch")
+    session.run("class Other:\n    stopwatch = staticmethod(print)\nnothing = Other()")
+    session.run(cell, fails=TypeError)
+    assert capsys.readouterr().out == hint
+
+
 def test_without_the_extension_nothing_is_noted_and_what_fails_is_not_heard_of(
     session: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

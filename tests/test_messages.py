@@ -8,6 +8,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+import jax
 import pytest
 from IPython.core.error import UsageError
 
@@ -15,7 +16,7 @@ import jaxmagic
 from jaxmagic.comparison.record.candidate import Work
 from jaxmagic.drawing.to_svg import draw
 from jaxmagic.runtime.jax_version import keeps_lines
-from jaxmagic.testing import assert_faster
+from jaxmagic.testing import assert_faster, assert_max_compiles, assert_no_compile
 from jaxmagic.tracebacks import of_the_user
 from jaxmagic.xla.hlo import HloModule
 from jaxmagic.xla.schedule import flattened_schedule
@@ -277,6 +278,58 @@ def record() -> Any:
         ),
         (lambda: jaxmagic.explain_error(3), TypeError, "explain_error(): expected an exception, got int"),
         (lambda: assert_faster(f, f), TypeError, "the other: expected the arguments (x), got 0 "),
+        (
+            lambda: assert_no_compile(f, 1),  # type: ignore[call-arg]
+            TypeError,
+            "assert_no_compile(): expected no argument, got 2 arguments. It watches a block. Write with "
+            "assert_no_compile(): f(x).",
+        ),
+        (
+            lambda: assert_no_compile(f),  # type: ignore[call-arg]
+            TypeError,
+            "assert_no_compile(): expected no argument, got 1 argument. It watches a block. Write with ",
+        ),
+        (
+            lambda: assert_max_compiles(),  # type: ignore[call-arg]
+            TypeError,
+            "assert_max_compiles(): expected the largest number of programs, got no argument. It watches a block. "
+            "Write with assert_max_compiles(1): f(x).",
+        ),
+        (
+            lambda: assert_max_compiles(f, 1),  # type: ignore[call-arg, arg-type]
+            TypeError,
+            "assert_max_compiles(): expected the largest number of programs, got 2 arguments. It watches a block. ",
+        ),
+        (
+            lambda: assert_max_compiles(f),  # type: ignore[arg-type]
+            TypeError,
+            "assert_max_compiles(): expected the largest number of programs, got a function. It watches a block. ",
+        ),
+        (
+            lambda: assert_max_compiles(-1),
+            ValueError,
+            "most: expected an integer of at least 0, got -1",
+        ),
+        (
+            lambda: jaxmagic.benchmark(jax.jit(f), 1.0, budget="5s"),
+            TypeError,
+            "f takes no keyword budget. Did you mean budget_s? ",
+        ),
+        (
+            lambda: jaxmagic.benchmark(jax.jit(f), 1.0, budget=5),
+            TypeError,
+            "f takes no keyword budget. Did you mean ",
+        ),
+        (
+            lambda: jaxmagic.compare({"a": f, "b": jax.jit(f)}, 1.0, budget="5s"),
+            TypeError,
+            "a takes no keyword budget. Did you mean budget_s? ",
+        ),
+        (
+            lambda: jaxmagic.profile(jax.jit(f), 1.0, cols="no"),
+            TypeError,
+            "f takes no keyword cols. Did you mean cold",
+        ),
         (lambda: jaxmagic.comparee, AttributeError, "module 'jaxmagic' has no attribute 'comparee'"),
     ],
 )

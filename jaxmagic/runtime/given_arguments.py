@@ -16,6 +16,8 @@ _R = TypeVar("_R")
 
 #: What Python says if a call does not fit the signature of a function.
 _KEYWORD = re.compile(r"got an unexpected keyword argument '(\w+)'")
+#: What JAX says of a keyword that a jitted function does not take and that is no array.
+_NO_ARRAY = re.compile(r"as an abstract array\..* at path \w+\['(\w+)'\]")
 _POSITIONAL = re.compile(r"missing \d+ required|takes (from )?\d+ .*positional")
 
 
@@ -58,7 +60,7 @@ def _told(
     words: Callable[[str], str],
     advice: str,
 ) -> str | None:
-    refused = _KEYWORD.search(message)
+    refused = _KEYWORD.search(message) or _NO_ARRAY.search(message)
     if refused is not None and refused[1] in keywords:
         label = next((label for label, each in functions.items() if not _may_take(each, refused[1])), None)
         return None if label is None else f"{label} takes no keyword {refused[1]}. {words(refused[1])}"
