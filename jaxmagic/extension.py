@@ -22,7 +22,7 @@ from .magics.once import DisplayOnce, OnceRewriter, forget_shown
 from .magics.rewrite import BlockRewriter
 from .magics.text_transforms import cell_in_sight, cell_to_marker, line_in_sight
 from .records.cell_names import add_naming, remove_naming
-from .session.shown_errors import keep_last_shown, last_shown
+from .session.shown_errors import keep_last_shown, last_seen, last_shown
 from .session.uncalled import uncalled_block
 from .subjects import magics
 from .terminal import print_line
@@ -145,6 +145,7 @@ class ShownBefore:
 
     def __init__(self) -> None:
         self._before: BaseException | None = None
+        self._seen: BaseException | None = None
 
     def attach(self, shell: InteractiveShell) -> None:
         """Register the callbacks."""
@@ -158,15 +159,15 @@ class ShownBefore:
                 shell.events.unregister(event, callback)
 
     def _begin(self, *_: object) -> None:
-        self._before = last_shown()
+        self._before, self._seen = last_shown(), last_seen()
 
     def _end(self, result: Any = None, *_: object) -> None:
-        before, self._before = self._before, None
+        (before, seen), self._before, self._seen = (self._before, self._seen), None, None
         refused = getattr(result, "error_before_exec", None)
         raised = getattr(result, "error_in_exec", None)
         usage = refused if isinstance(refused, SyntaxError) else raised if isinstance(raised, UsageError) else None
         if usage is not None:
-            keep_last_shown(usage, before)
+            keep_last_shown(usage, before, magic=_mistyped(str(usage)), seen=seen)
 
 
 def _forget_left(*_: object) -> None:
@@ -205,19 +206,32 @@ def _hint(shell: InteractiveShell, result: Any = None) -> None:
         print_hint(error)
 
 
+#: What IPython says of a magic that it does not know.
+_NOT_FOUND = re.compile(r"agic (?:function )?`(?P<percent>%+)(?P<name>jax\w*)` not found")
+
+
+def _mistyped(message: str) -> str | None:
+    """Return the magic whose name is close to one that IPython does not know, if there is one."""
+    found = _NOT_FOUND.search(message)
+    return (
+        None
+        if found is None
+        else next(iter(difflib.get_close_matches(found["name"], magics(), 1, cutoff=0.75)), None)
+    )
+
+
 def _meant(message: str) -> str | None:
     """Return the hint for a magic that IPython does not know, if its name begins as ours do."""
-    found = re.search(r"agic (?:function )?`(%+)(jax\w*)` not found", message)
+    found = _NOT_FOUND.search(message)
     if found is None:
         return None
-    kinds = {name: each.magic.kinds for name, each in magics().items()}
-    close = difflib.get_close_matches(found[2], kinds, 1, cutoff=0.75)
-    if not close:
+    name = _mistyped(message)
+    if name is None:
         return "%jaxmagic lists the magics of jaxmagic."
-    given = found[1]
-    percent = given if ("cell" if given == "%%" else "line") in kinds[close[0]] else "%%" if given == "%" else "%"
-    others = "" if close[0] == "jaxmagic" else " %jaxmagic lists all magics."
-    return f"Did you mean {percent}{close[0]}?{others}"
+    given, kinds = found["percent"], magics()[name].magic.kinds
+    percent = given if ("cell" if given == "%%" else "line") in kinds else "%%" if given == "%" else "%"
+    others = "" if name == "jaxmagic" else " %jaxmagic lists all magics."
+    return f"Did you mean {percent}{name}?{others}"
 
 
 #: Modules with a function that releases resources after a cell.

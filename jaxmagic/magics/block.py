@@ -28,7 +28,7 @@ from ..terminal import written_to
 from ..tracebacks import drop_handler
 from . import options
 from .attempts import attempt
-from .declare import declared, keeping_last_shown
+from .declare import KeepingLastShown, declared
 from .once import shown_already
 from .recorder import Recorder, RepeatedRecorder, Timed
 
@@ -236,7 +236,6 @@ def forget_left(*_: object) -> None:
         block.take()
 
 
-@keeping_last_shown
 def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> Block:
     """Make the block for a magic in a cell; called by the code that :mod:`~jaxmagic.magics.rewrite` generates.
 
@@ -248,11 +247,11 @@ def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> B
         shown: whether the cell displays its value.
     """
     shell, function = get_ipython(), declared(magic)
-    parser = function.parser
-    arguments, _ = options.read(text, parser)
-    watch = function.recorder(shell, arguments, shown)
-    style = asked_for(current_style(shell), arguments)
-    return Block(shell, name, arguments, watch, style=style, place=place, shown=shown)
+    with KeepingLastShown(magic):
+        arguments, _ = options.read(text, function.parser)
+        watch = function.recorder(shell, arguments, shown)
+        style = asked_for(current_style(shell), arguments)
+        return Block(shell, name, arguments, watch, style=style, place=place, shown=shown)
 
 
 def asked_for(style: Style, arguments: argparse.Namespace) -> Style:

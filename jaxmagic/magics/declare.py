@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import MAGIC_NO_VAR_EXPAND_ATTR, Magics, magics_class
@@ -24,9 +24,6 @@ from ..subjects import Magic, magics
 from ..terminal import width, wrapped, written_to
 from ..tracebacks import of_the_user
 from . import options
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
 
 _HELP = argument("-h", "--help", action="store_true", help="Print this help, and run nothing.")
 _QUIET = argument("-q", action="store_true", help="Show no report.")
@@ -166,19 +163,18 @@ class Parsers(Mapping[str, argparse.ArgumentParser]):
         return len(self._names)
 
 
-def keeping_last_shown(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Run `function`, and let an error about usage keep the error that ``%jaxdoctor`` explains."""
+class KeepingLastShown:
+    """Lets an error about the usage of a magic, raised in the block, keep the error that ``%jaxdoctor`` explains."""
 
-    @functools.wraps(function)
-    def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        __tracebackhide__ = True
-        try:
-            return function(*args, **kwargs)
-        except UsageError as error:
-            keep_last_shown(error)
-            raise
+    def __init__(self, magic: str) -> None:
+        self._magic = magic
 
-    return run
+    def __enter__(self) -> None:
+        """Begin the block."""
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, UsageError):
+            keep_last_shown(error, magic=self._magic)
 
 
 class LazyMagic:
@@ -200,12 +196,12 @@ class LazyMagic:
         return _with_usage_aligned(str(declared(self.__name__).__doc__))
 
     @of_the_user
-    @keeping_last_shown
     def __call__(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
         """Run the magic, as IPython calls it, or print its help."""
         magic = declared(self.__name__)
         if not options.asks_for_help(line, magic.parser):
-            return magic(self.__self__, line, cell, local_ns)
+            with KeepingLastShown(self.__name__):
+                return magic(self.__self__, line, cell, local_ns)
         print(written_to(_as_text(help_of(magic)), sys.stdout))
         return None
 

@@ -1,4 +1,4 @@
-"""An error about usage does not hide the error before it from ``%jaxdoctor``."""
+"""Which error ``%jaxdoctor`` explains after errors about usage, and which one holds arrays."""
 
 from __future__ import annotations
 
@@ -31,19 +31,14 @@ def shown(session: Any) -> Iterator[Any]:
     "usage",
     [
         ["%jaxdoctor --bogus"],
-        ["%jaxtimeit"],
         ["%jaxdoctor --only nothing 1 + 1"],
-        ["%%jaxcompare\n1 + 1"],
         ["%jaxdoctr"],
         ["%%jaxdoctr\n1 + 1"],
-        ["%timeitt 1"],
         ["%jaxdoctr", "%jaxdoctor --bogus", "%jaxdoctr"],
-        ["%jaxdoctor --bogus", "%jaxtimeit", "%jaxdoctor --only nothing 1 + 1"],
-        ["%%jaxcompar\n1 + 1"],
-        ["%jaxdoctr", "%jaxtimeit", "%jaxprf f(x)"],
+        ["%%jaxdoctor --bogus\n1 + 1"],
     ],
 )
-def test_the_error_before_is_explained(shown: Any, usage: list[str]) -> None:
+def test_the_error_before_a_mistake_in_its_own_use_is_explained(shown: Any, usage: list[str]) -> None:
     error = shown.run(FAILING, fails=Exception)
     for cell in usage:
         assert isinstance(sys.last_value, Exception)
@@ -53,6 +48,43 @@ def test_the_error_before_is_explained(shown: Any, usage: list[str]) -> None:
     shown.run("%jaxdoctor")
     assert "float" in shown.report
     assert "UsageError" not in shown.report
+    assert "The last error is a mistake in the use of %jaxdoctor; this is the one before it." in flat(shown.report)
+
+
+@pytest.mark.parametrize(
+    ("usage", "says"),
+    [
+        (["%jaxtimeit"], "UsageError: "),
+        (["%jaxtimeit --nope f(x)"], "UsageError: there is no option --nope. "),
+        (["%%jaxcompare\n1 + 1"], "UsageError: "),
+        (["%timeitt 1"], "UsageError: Line magic function `%timeitt` not found"),
+        (["%%jaxcompar\n1 + 1"], "UsageError: Cell magic `%%jaxcompar` not found"),
+        (["%jaxdoctr", "%jaxtimeit", "%jaxprf f(x)"], "UsageError: Line magic function `%jaxprf` not found"),
+        (["%jaxtimeit --nope f(x)", "%jaxdoctor --bogus", "%jaxdoctr"], "UsageError: there is no option --nope. "),
+        (["1 +"], "SyntaxError: "),
+    ],
+)
+def test_an_error_before_another_mistake_of_usage_is_not_explained(shown: Any, usage: list[str], says: str) -> None:
+    shown.shell.showsyntaxerror = lambda *args, **kwargs: shown.shell._get_exc_info()
+    error = shown.run(FAILING, fails=Exception)
+    for cell in usage:
+        shown.run(cell, fails=Exception)
+    assert last_shown() is error  # whose arrays may still be held by it
+    published = len(shown.published)
+    for _ in range(2):
+        refused = shown.run("%jaxdoctor", fails=UsageError)
+        assert f"There is no error of JAX to explain: the last one is not of JAX ({says}" in str(refused)
+        assert str(refused).endswith(
+            "Run the cell that fails, then %jaxdoctor; or pass an exception, jaxmagic.explain_error(error)."
+        )
+    assert len(shown.published) == published
+    shown.run(FAILING, fails=Exception)
+    shown.run("%jaxdoctor")
+    assert "float" in shown.report
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 def test_a_cell_that_python_cannot_parse_ran_nothing_either(shown: Any) -> None:

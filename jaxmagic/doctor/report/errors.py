@@ -175,6 +175,7 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         "Which call donated or deleted it is unknown: none was found that the code of this line can see."
     ),
     "error_earlier": lambda: "The last cell raised no error; this one is of an earlier cell.",
+    "error_before_usage": lambda: "The last error is a mistake in the use of %jaxdoctor; this is the one before it.",
     "error_unknown": lambda error: (
         f"{quoted(error)} is not an error that JAX raised, or there is no explanation for it yet."
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...errors import NotMeasured
+from ...errors import NotMeasured, briefly
 from ...progress.bar import shown_progress
 from ...records.note import note
 from ...runtime.around import is_a, of_type
@@ -10,7 +10,7 @@ from ...runtime.clock import timestamp
 from ...runtime.environment import probe
 from ...runtime.given import nanoseconds, whole
 from ...runtime.jax_version import require_jax
-from ...session.shown_errors import last_shown
+from ...session.shown_errors import last_seen, ran_nothing
 from ...session.verbs import keep
 from ...tracebacks import of_the_user
 from ..analysis.failed_trial import revised
@@ -59,7 +59,7 @@ def explain_error(
     Raises:
         TypeError: `error` is not an exception.
         ValueError: `memory_bytes` is not a positive integer, or `budget_s` is not a positive number.
-        NotMeasured: no exception has been shown yet.
+        NotMeasured: no exception has been shown yet, or the last one is about usage, such as an unknown option.
         JaxNotAvailable: JAX is not installed or too old.
 
     >>> import jax, jaxmagic
@@ -92,8 +92,11 @@ def explained(
         budget_s: see there.
         earlier: whether other cells have run since the error was shown.
     """
+    notes = [note("doctor.error_earlier")] if earlier else []
     if error is None:
         error = _last()
+        if error is not last_seen():
+            notes = [note("doctor.error_before_usage")]
     if not is_a(error, BaseException):
         raise TypeError(f"explain_error(): expected an exception, got {of_type('__name__', type(error))}")
     budget_ns = nanoseconds(budget_s)
@@ -105,7 +108,6 @@ def explained(
         finding = None if failure is None else explanation(failure)
         if finding is not None and failure is not None and verify and failure.kind in FIRST_TRIES:
             finding = revised(finding, compared_with_fallback(error, failure, finding, budget_ns))
-    notes = [note("doctor.error_earlier")] if earlier else []
     if failure is None:
         name = of_type("__name__", type(error))
         unknown = note("doctor.error_unknown", error=name)
@@ -123,12 +125,19 @@ def explained(
     )
 
 
+#: The magic that explains errors: a mistake in its use does not change which error is to be explained.
+_MAGIC = "jaxdoctor"
+
+_HOW = "Run the cell that fails, then %jaxdoctor; or pass an exception, jaxmagic.explain_error(error)."
+
+
 def _last() -> BaseException:
-    """Return the last exception that was shown."""
-    error = last_shown()
+    """Return the last exception that was shown, unless it is about usage, which says itself what to write."""
+    error = last_seen(_MAGIC)
     if not isinstance(error, BaseException):
+        raise NotMeasured(f"There is no error of JAX to explain: none has been shown in this session. {_HOW}")
+    if ran_nothing(error):
         raise NotMeasured(
-            "There is no error of JAX to explain: none has been shown in this session. Run the cell that fails, then "
-            "%jaxdoctor; or pass an exception, jaxmagic.explain_error(error)."
+            f"There is no error of JAX to explain: the last one is not of JAX ({briefly(error)}). {_HOW}"
         )
     return error
