@@ -12,6 +12,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
 from . import units
@@ -23,6 +24,7 @@ from .comparison.record.candidate import CheckBy
 from .comparison.verbs.compare import compare
 from .doctor.verbs.diagnose import diagnose, require_rules
 from .records.storage import load
+from .report.style import DEFAULT
 from .report.to_text import to_text
 from .runtime.given import not_negative, positive, whole
 from .timing.verbs import stopwatch
@@ -256,11 +258,15 @@ def assert_no_regression(
     sentence = (
         f"expected at most {units.percent(tolerance)} more time than the baseline; "
         f"it is {verdict(versus)}. {' '.join(about_basis([versus]))}\n"
-        f"before: {to_text(old)}\nnow: {to_text(new)}"
+        f"before: {to_text(old, _COMPARED)}\nnow: {to_text(new, _COMPARED)}"
     )
     if versus.ratio.low > 1 + tolerance:
         raise AssertionError(sentence)
     warnings.warn(f"Inconclusive: {sentence}", stacklevel=3)  # beyond the decorator
+
+
+#: Reports beside a verdict, which says how much processes vary.
+_COMPARED = replace(DEFAULT, compared=True)
 
 
 def _measured(record: object, processes: int | None) -> Benchmark:

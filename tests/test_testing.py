@@ -225,3 +225,11 @@ def test_healthy_code_passes_and_other_code_fails_with_the_report(x: Any) -> Non
     for names in (["recompiles"], "recompile"):
         with pytest.raises(ValueError, match="ignore: expected (several )?names of rules"):
             assert_healthy(compiles_each_time, x, ignore=names)
+
+
+def test_a_regression_tells_the_noise_between_processes_once(benchmark: Benchmark) -> None:
+    old, new = (over_processes(benchmark, factors) for factors in ((1.0, 1.1, 0.9), (2.0, 2.1, 1.9)))
+    with pytest.raises(AssertionError) as caught:
+        assert_no_regression(new, old)
+    told = " ".join(str(caught.value).split())
+    assert (told.count("from process to process"), told.count("in 8 of 10 cases")) == (1, 1)

@@ -111,7 +111,7 @@ def finish(
         raise
     for sentence in () if arguments.q else compared:  # above the report, because this is what was asked
         print_line(sentence, indent="  ")
-    _deliver(shell, arguments, record, namespace)
+    _deliver(shell, arguments, record, namespace, compared=bool(compared))
     return record if arguments.o else None
 
 
@@ -126,12 +126,17 @@ def finish_early(
 
 
 def _deliver(
-    shell: InteractiveShell, arguments: argparse.Namespace, record: Record, namespace: dict[str, Any]
+    shell: InteractiveShell,
+    arguments: argparse.Namespace,
+    record: Record,
+    namespace: dict[str, Any],
+    *,
+    compared: bool = False,
 ) -> None:
     if arguments.v:
         namespace[arguments.v] = record
     style, digits = asked_for(current_style(shell), arguments), getattr(arguments, "p", None)
-    style = style if digits is None else replace(style, digits=digits)
+    style = replace(style, digits=style.digits if digits is None else digits, compared=compared)
     report(record, replace(style, form="static") if arguments.static else style, arguments)
     if arguments.save:
         attempt("--save", lambda: _save(record, shell.var_expand(arguments.save), quiet=arguments.q))

@@ -21,6 +21,7 @@ class Style:
         rows: the maximum number of rows of a table.
         picture: whether HTML contains the chart; ``False`` where a view shows a chart of its own.
         whole: whether all of the report is shown; otherwise it can be read at a glance, and the rest is folded.
+        compared: whether a verdict on the record and another one is shown beside it, with the noise that it rests on.
         whole_by: how a reader gets the whole report, at the end of a short text.
     """
 
@@ -31,6 +32,7 @@ class Style:
     rows: int = 10
     picture: bool = True
     whole: bool = True
+    compared: bool = False
     whole_by: str = "print(record)"
 
     def rows_by(self, method: str) -> str:

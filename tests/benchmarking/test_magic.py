@@ -259,6 +259,20 @@ def test_several_processes_each_run_the_setup_and_what_comes_before_a_sample(ses
     assert "z" not in session.shell.user_ns
 
 
+@pytest.mark.slow
+def test_beside_an_earlier_record_the_noise_between_processes_is_told_once(
+    session: Any, tmp_path: Any, capsys: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("jaxmagic.benchmarking.verbs.earlier.noise_for", lambda *_, **__: None)
+    old = tmp_path / "old.json"
+    session.run(f"y = jnp.ones((100, 100))\n%jaxtimeit -q -r 6 {QUICK} --save '{old}' y.sum()")
+    capsys.readouterr()
+    session.run(f"%jaxtimeit -r 6 {QUICK} --processes 2 --against '{old}' y.sum()")
+    told = " ".join((capsys.readouterr().out + session.report).split())
+    assert (told.count("from process to process"), told.count("in 8 of 10 cases")) == (1, 1)
+    assert "The earlier record is from 1 process and the later one from 2 processes; " in told
+
+
 def test_what_cannot_be_sent_to_a_process_is_named(session: Any) -> None:
     session.run("import threading\nlock = threading.Lock()")
     error = session.run("%jaxtimeit -q --processes 2 lock.locked()", fails=jaxmagic.LaunchError)

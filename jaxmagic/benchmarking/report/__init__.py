@@ -20,7 +20,7 @@ def report(benchmark: Benchmark, style: Style, explain: bool) -> Iterator[Block]
     headline = words.headline(benchmark, style.digits)
     yield Headline(text=headline)
     requested = words.about_device(benchmark, style.digits)  # first, so that warnings never leave no room for it
-    inner = [*([requested] if requested else []), *words.about_samples(benchmark, style.digits)]
+    inner = [*([requested] if requested else []), *words.about_samples(benchmark, style.digits, style.compared)]
     yield from (Sentence(text=each, inner=True) for each in inner)
     if len(benchmark.samples_ns) > 1:
         yield Picture(

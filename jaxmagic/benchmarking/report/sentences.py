@@ -25,8 +25,14 @@ def headline(benchmark: Benchmark, digits: int) -> str:
     return f"{median}   ({interval} with {units.share(estimate.confidence, 1)} confidence{over})"
 
 
-def about_samples(benchmark: Benchmark, digits: int) -> list[str]:
-    """Say how the samples are distributed."""
+def about_samples(benchmark: Benchmark, digits: int, compared: bool = False) -> list[str]:
+    """Say how the samples are distributed.
+
+    Args:
+        benchmark: the record.
+        digits: significant digits of a time.
+        compared: whether the noise between processes is told beside the record, as that of both records together.
+    """
     calls = benchmark.latency.calls_ns
     low, high = medians.quartiles(calls)
     beyond = outliers(calls)
@@ -41,7 +47,7 @@ def about_samples(benchmark: Benchmark, digits: int) -> list[str]:
         sentence += f", {units.count(beyond.high, 'outlier')} above, kept"
     if beyond.low:
         sentence += f", {units.count(beyond.low, 'outlier')} below, kept"
-    about = launch_words.about_processes(benchmark) if benchmark.launches else None
+    about = launch_words.about_processes(benchmark) if benchmark.launches and not compared else None
     assumed = _assumed(benchmark) if len(benchmark.launches) < 2 else None
     return [f"{sentence}.", *(each for each in (about, assumed) if each is not None)]
 
