@@ -61,6 +61,17 @@ def reason(compilation: Compilation, digits: int) -> str:
     return text
 
 
+def remedies(compilations: Sequence[Compilation]) -> list[str]:
+    """Return the remedy beside each compilation: once for all of a function that have it for the same argument."""
+    told: set[tuple[str, str | None, str | None, str | None]] = set()
+    shown = []
+    for each in compilations:
+        about = each.function, each.location, each.cause.argument, each.cause.remedy
+        shown.append("" if about in told else each.cause.remedy or "")
+        told.add(about)
+    return shown
+
+
 def about_eager(operations: Sequence[Compilation], digits: int) -> list[str]:
     """Describe eager operations, in one sentence for all that share a kind of cause and a remedy."""
     groups: dict[tuple[str, str | None, bool], list[Compilation]] = {}

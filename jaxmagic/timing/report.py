@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from .. import units
 from ..compilation.analysis.grouping import costliest, total_ns
 from ..compilation.record.compilation import Compilation
-from ..compilation.report import STAGES, about_eager, reason
+from ..compilation.report import STAGES, about_eager, reason, remedies
 from ..report.blocks import Block, Entries, Entry, Excerpt, Part, Sentence, Split
 from ..report.compose import Brief
 from ..report.style import Style
@@ -84,10 +84,10 @@ def _functions(shown: tuple[Compilation, ...], style: Style) -> Entries:
             name=each.function,
             cells=tuple(cell(getattr(each, field)) for _, field in stages),
             remark=reason(each, style.digits),
-            advice=each.cause.remedy or "",
+            advice=advice,
             place=each.location or "",
         )
-        for each in shown
+        for each, advice in zip(shown, remedies(shown), strict=True)
     )
     return Entries(rows=tuple(rows), heads=("compiled", *(label for label, _ in stages)))
 

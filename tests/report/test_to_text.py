@@ -39,6 +39,30 @@ def test_a_warm_call(timing: Any) -> None:
     """)
 
 
+def test_a_remedy_is_told_once_per_cause(timing: Any, compilation: Any) -> None:
+    def varies(value: int, **changes: Any) -> Any:
+        reason = f"static argument n has a different value: {value} now, {value - 1} before"
+        cause = Cause(kind="static value", reason=reason, remedy="pass n as an array", argument="n")
+        return compilation(cause=cause, **changes)
+
+    made = varies(2), compilation(function="h"), varies(3), varies(4, function="g"), varies(5)
+    assert to_text(timing(*made)) == golden("""
+        Wall time: 866 ms   compile 855 ms (99 %)   host 0.90 ms   wait 10.1 ms
+          f   trace 3.70 ms   lower 8.30 ms   XLA 159 ms
+            static argument n has a different value: 2 now, 1 before
+            → pass n as an array
+          h   trace 3.70 ms   lower 8.30 ms   XLA 159 ms   first call
+          f   trace 3.70 ms   lower 8.30 ms   XLA 159 ms
+            static argument n has a different value: 3 now, 2 before
+          g   trace 3.70 ms   lower 8.30 ms   XLA 159 ms
+            static argument n has a different value: 4 now, 3 before
+            → pass n as an array
+          f   trace 3.70 ms   lower 8.30 ms   XLA 159 ms
+            static argument n has a different value: 5 now, 4 before
+        CPU times: user 210 ms, sys: 12.0 ms, total: 222 ms
+    """)
+
+
 def test_a_recompilation_with_its_cause_and_remedy(timing: Any, compilation: Any) -> None:
     cause = Cause(
         kind="shape",
