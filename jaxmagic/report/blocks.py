@@ -119,6 +119,7 @@ class Table(NamedTuple):
         narrow: a narrower version for text; may be empty.
         numbers: whether all its columns are of quantities; otherwise each is aligned by what is in it.
         code: the heads of columns of names from code.
+        continued: whether text shows columns for which it has no room below the others, instead of leaving them out.
     """
 
     rows: Rows
@@ -128,6 +129,7 @@ class Table(NamedTuple):
     narrow: Rows = ()
     numbers: bool = False
     code: tuple[str, ...] = ()
+    continued: bool = False
 
 
 class SourceLine(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 
 from .. import units
 from ..records.names import shortened
@@ -15,6 +15,9 @@ from .style import Style
 
 #: Cells are not cut to less than this many columns, so that numbers stay whole.
 _NARROWEST = 11
+
+#: The room for an ellipsis in place of columns.
+_ELLIPSIS = 3
 
 #: Longer lines of prose are hard to read.
 _WIDEST_SENTENCE = 100
@@ -48,7 +51,11 @@ def ending(path: str, width: int) -> str:
 
 
 def table(
-    rows: Iterable[Sequence[str]], most: int | None = None, widest: int | None = None, numbers: bool = False
+    rows: Iterable[Sequence[str]],
+    most: int | None = None,
+    widest: int | None = None,
+    numbers: bool = False,
+    continued: bool = False,
 ) -> list[str]:
     """Align rows in columns that are as wide as necessary; the first row has the heads.
 
@@ -61,8 +68,45 @@ def table(
             which an ellipsis shows.
         widest: the maximum width of a cell, if there is one.
         numbers: whether all columns are of quantities.
+        continued: whether the last columns follow below, beside the first one, where they would be left out.
     """
     columns = list(zip(*(map(printable, row) for row in rows), strict=True))
+    if most is None or _narrowest(columns) <= most:
+        return _lines(columns, most, widest, numbers)
+    if not continued:
+        kept = _with_room(columns, most - _ELLIPSIS)
+        lines = _lines(columns[:kept], most - _ELLIPSIS, widest, numbers)
+        width = max(map(len, lines))
+        return [f"{line.ljust(width)}  …" for line in lines]
+    lines, (first, *rest) = [], columns
+    counts = Counter(column[0] for column in columns)
+    heads = [head for head in counts if counts[head] > 1]  # which only the column before tells apart
+    while rest:
+        kept = max(_with_room([first, *rest], most) - 1, 1)
+        while 1 < kept < len(rest) and rest[kept][0] in heads:
+            kept -= 1
+        lines += _lines([first, *rest[:kept]], most, widest, numbers)
+        rest = rest[kept:]
+    return lines
+
+
+def fits(rows: Iterable[Sequence[str]], most: int) -> bool:
+    """Return whether a table has room for all columns, some of them perhaps shortened."""
+    return _narrowest(list(zip(*rows, strict=True))) <= most
+
+
+def _narrowest(columns: Iterable[Sequence[str]]) -> int:
+    """Return the width of a table whose cells are all cut as far as they may be."""
+    return sum(2 + min(max(map(len, column)), _NARROWEST) for column in columns)
+
+
+def _with_room(columns: Sequence[Sequence[str]], most: int) -> int:
+    """Return the number of columns, at least one, that a width has room for."""
+    return max(sum(_narrowest(columns[: number + 1]) <= most for number in range(len(columns))), 1)
+
+
+def _lines(columns: Sequence[Sequence[str]], most: int | None, widest: int | None, numbers: bool) -> list[str]:
+    """Align columns, and cut their cells to fit."""
     widths = [min(max(map(len, column)), widest or sys.maxsize) for column in columns]
     while most is not None and sum(widths) + 2 * len(widths) > most and max(widths) > _NARROWEST:
         widths[widths.index(max(widths))] -= 1
@@ -71,8 +115,7 @@ def table(
         cut = [_fitted(*each) for each in zip(columns, cut, widths, strict=True)]
     right = [numbers or units.are_quantities(column[1:]) for column in columns]
     aligned = [_aligned(column, at_right) for column, at_right in zip(cut, right, strict=True)]
-    shown = aligned if most is None else _fitting(aligned, most)
-    return [("  " + "  ".join(row)).rstrip() for row in zip(*shown, strict=True)]
+    return [("  " + "  ".join(row)).rstrip() for row in zip(*aligned, strict=True)]
 
 
 def _fitted(column: Sequence[str], cut: Sequence[str], width: int) -> tuple[str, ...]:
@@ -80,15 +123,6 @@ def _fitted(column: Sequence[str], cut: Sequence[str], width: int) -> tuple[str,
     return tuple(
         short if len(short) <= width else clipped(cell, width) for cell, short in zip(column, cut, strict=True)
     )
-
-
-def _fitting(columns: Sequence[Sequence[str]], most: int) -> Sequence[Sequence[str]]:
-    """Leave the last columns out for which there is no room."""
-    ends = list(accumulate(2 + len(column[0]) for column in columns))
-    if ends[-1] <= most:
-        return columns
-    kept = max(sum(end <= most - 3 for end in ends), 1)
-    return [*columns[:kept], ["…"] * len(columns[0])]
 
 
 def _aligned(column: Sequence[str], at_right: bool) -> list[str]:

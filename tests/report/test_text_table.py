@@ -7,7 +7,7 @@ import re
 import pytest
 
 from jaxmagic.report import html_parts
-from jaxmagic.report.text_table import table
+from jaxmagic.report.text_table import fits, table
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,42 @@ def test_a_column_with_room_is_kept_where_cells_cannot_stay_different() -> None:
     head, *rows = table([("held", "allocated by"), *(("1 KiB", each) for each in stacks)], most=40)
     assert head.split() == ["held", "allocated", "by"]
     assert all("step" in row and len(row) <= 40 for row in rows)
+
+
+def test_a_column_that_is_left_out_takes_no_room_from_the_others() -> None:
+    rows = [
+        ("name", "file", "kind"),
+        ("multiply_subtract_fusion", "train.py:1234", "elementwise"),
+        ("dot", "a.py:1", ""),
+    ]
+    assert table(rows, most=38) == [
+        "  name                file           …",
+        "  multiply_subtract…  train.py:1234  …",
+        "  dot                 a.py:1         …",
+    ]
+
+
+def test_columns_without_room_follow_below_with_the_first_one_again() -> None:
+    rows = [
+        ("device", "busy", "compute", "memcpy", "idle"),
+        *((f"TPU:{n}", "1min 3s", "2.40 s", "", "9 s") for n in (0, 1)),
+    ]
+    assert table(rows, most=30, continued=True) == [
+        "  device     busy  compute",
+        "  TPU:0   1min 3s   2.40 s",
+        "  TPU:1   1min 3s   2.40 s",
+        "  device  memcpy  idle",
+        "  TPU:0            9 s",
+        "  TPU:1            9 s",
+    ]
+    assert table(rows, most=80, continued=True) == table(rows, most=80)
+    assert [fits(rows, most) for most in (37, 47)] == [False, True]
+
+
+def test_columns_of_one_name_stay_behind_what_they_are_of() -> None:
+    rows = [("device", "collectives", "exposed", "memcpy", "exposed"), ("TPU:0", "365 ms", "20 ms", "4 s", "1 s")]
+    heads = [line.split() for line in table(rows, most=40, continued=True)[::2]]
+    assert heads == [["device", "collectives", "exposed"], ["device", "memcpy", "exposed"]]
 
 
 ROWS = (("name", "time", "count"), ("dot.1", "1.00 ms", "12"), ("sort", "≈340 µs", "7 in all"), ("copy", "", "1,000"))

@@ -12,7 +12,8 @@ from ...report.compose import Brief
 from ...report.glance import notes_folded
 from ...report.inside_words import inside_shares
 from ...report.style import Style
-from ..analysis.operations import by_line
+from ...report.text_table import fits
+from ..analysis.operations import OperationGroup, by_line
 from ..analysis.source_lines import Listed, line_times, listings
 from ..analysis.source_lines import Listing as Lines
 from ..charts.flame import profile_flame
@@ -147,7 +148,7 @@ def _operations(profile: Profile, style: Style) -> Fold:
         there_are=len(groups),
         noun="operation" if len(groups) == count else "row",
         where="operations()",
-        narrow=() if style.width >= _WIDE else roof.operation_table(shown, profile, narrow=True),
+        narrow=() if style.width >= _WIDE else _narrow(shown, profile, style.width),
         code=("operation", "line", "inside"),
     )
     rows, there_are = kernel_table(profile, style.rows)
@@ -172,6 +173,12 @@ def _operations(profile: Profile, style: Style) -> Fold:
             Picture(chart=lambda: roofline_chart(profile)),
         ),
     )
+
+
+def _narrow(shown: Sequence[OperationGroup], profile: Profile, width: int) -> list[tuple[str, ...]]:
+    """Tabulate operations for a terminal, where the category is the last column."""
+    rows = roof.operation_table(shown, profile, narrow=True)
+    return rows if fits(rows, width) else roof.operation_table(shown, profile, narrow=True, narrower=True)
 
 
 def _devices(profile: Profile, style: Style) -> Fold:

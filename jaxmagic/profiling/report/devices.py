@@ -27,10 +27,12 @@ def device_tables(profile: Profile, most: int) -> Iterator[Table]:
     """Tabulate devices, collectives and transfers."""
     if _has_more_than_computation(profile):
         rows, there_are = _devices(profile.device_uses[:most], profile), len(profile.device_uses)
-        yield Table(rows=rows, there_are=there_are, noun="device", where="devices()")
+        yield Table(rows=rows, there_are=there_are, noun="device", where="devices()", continued=True)
     if profile.collectives:
         rows, there_are = _collectives(profile.collectives[:most], profile), len(profile.collectives)
-        yield Table(rows=rows, there_are=there_are, noun="collective", where='to_frame("collectives")')
+        yield Table(
+            rows=rows, there_are=there_are, noun="collective", where='to_frame("collectives")', continued=True
+        )
     if profile.transfers:
         rows, there_are = _transfers(profile.transfers[:most], profile), len(profile.transfers)
         yield Table(rows=rows, there_are=there_are, noun="transfer", where='to_frame("transfers")')

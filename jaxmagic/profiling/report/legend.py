@@ -12,7 +12,7 @@ SPLIT = "≈: partly the line's share of a fusion of several lines, by their wor
 
 _OF_OPERATIONS = {
     "exposed": "Exposed: for asynchronous operations the time that no other operation hides, for others all.",
-    "span": "Span: from the start to the end of an asynchronous operation.",
+    "span": "Span, or the mean of an asynchronous operation: from its start to its end.",
     "of roof": "Of roof: the rate, as a share of the peak FLOP/s or bandwidth that bounds the operation.",
 }
 

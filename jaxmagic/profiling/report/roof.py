@@ -115,6 +115,8 @@ def _runs_of(group: OperationGroup, all_counts: CountsByDevice, profile: Profile
     for each in group.operations:
         for device, executions in all_counts.get(identity(each), {}).items():
             counts[device] = counts.get(device, 0) + executions
+    if not counts:
+        return count
     if len(counts) == 1:
         return f"{count} ({next(iter(counts))})"
     least, most = min(counts.values()) if len(counts) == devices else 0, max(counts.values())
@@ -124,9 +126,16 @@ def _runs_of(group: OperationGroup, all_counts: CountsByDevice, profile: Profile
 
 
 def operation_table(
-    groups: Iterable[OperationGroup], profile: Profile, *, narrow: bool = False
+    groups: Iterable[OperationGroup], profile: Profile, *, narrow: bool = False, narrower: bool = False
 ) -> list[tuple[str, ...]]:
-    """Tabulate groups of operations, with means over devices; the narrow table has shares of the roof, no rates."""
+    """Tabulate groups of operations, with means over devices.
+
+    Args:
+        groups: the operations of each row.
+        profile: the profile that they are of.
+        narrow: have shares of the roof, but no rates.
+        narrower: have spans among the means, no device beside a count, and no "fusion" in a category, too.
+    """
     peaks = peaks_of(profile)
     rates = ("rate", "of roof")[narrow:] if peaks else ()
     groups = list(groups)
@@ -135,7 +144,7 @@ def operation_table(
     any_inside = any(each.inside for each in totals)  # an empty column is left out
     any_async = any(each.asynchronous for each in totals)
     where = ("line", "inside") if any_inside else ("line",)
-    spans = ("span",) if any_async else ()
+    spans = ("span",) if any_async and not narrower else ()
     # The first columns are seen where a page is narrow.
     heads = (
         "operation",
@@ -155,11 +164,11 @@ def operation_table(
             units.time(each.time_ns / parts(profile)),
             short(each.source),
             *((last_names(each.inside or "") if narrow else each.inside or "",) if any_inside else ()),
-            _runs_of(group, counts, profile),
-            "" if each.asynchronous else units.time(each.mean_ns),
-            *((units.time(each.mean_ns) if each.asynchronous else "",) if any_async else ()),
+            _runs_of(group, {} if narrower else counts, profile),
+            "" if each.asynchronous and spans else units.time(each.mean_ns),
+            *(units.time(each.mean_ns) if each.asynchronous else "" for _ in spans),
             *(_rate(place(each, peaks))[narrow:] if peaks else ()),
-            each.category,
+            each.category.removesuffix(" fusion") if narrower else each.category,
         )
         for group, each in zip(groups, totals, strict=True)
     ]

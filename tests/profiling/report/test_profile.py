@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from fabricate.profiling import CALLER, HELPER, MS, OTHER, fabricated, operation, place, use
 from pages import to_html
+from recordings import trace
 
 import jaxmagic
 from jaxmagic.charts.areas import Flame
@@ -503,3 +504,16 @@ def test_heads_of_tables_are_explained_below_them() -> None:
     assert "of roof" in text
     assert "Of roof: the rate, as a share of the peak FLOP/s or bandwidth" in text
     assert "Exposed: the time that is not hidden behind computation" in text
+
+
+def test_a_recording_of_tpus_keeps_its_columns_in_a_terminal() -> None:
+    lines = to_text(jaxmagic.read_profile(trace("tpu_v6e_4dev_inference"))).splitlines()
+    assert not any(line.endswith("…") or len(line) > 80 for line in lines)
+    rows = [line.split() for line in lines]
+    operations = "operation share exposed line count mean of roof category"
+    assert operations.split() in rows
+    (copy,) = (line for line in lines if line.startswith("  async copy "))
+    assert copy.split()[-3:] == ["189", "ms", "copy"]  # its span
+    at = rows.index(["device", "busy", "share", "compute", "collectives", "exposed", "memcpy", "exposed"])
+    assert rows[at + 5] == ["device", "at", "barriers", "idle"]
+    assert [rows[at + 6][0], *rows[at + 6][-2:]] == ["TPU:0", "13.7", "s"]
