@@ -99,7 +99,12 @@ def test_a_budget_too_small_is_told_in_the_words_of_the_api() -> None:
         ({"a": abs, "b": abs}, {"check": -1.0}, ValueError, "or a tolerance such as 1e-3 or .*, got -1.0"),
         ({"a": abs, "b": abs}, {"check": (1e-3,)}, ValueError, r"check: expected .*, got \(0.001,\)"),
         ({"a": abs, "b": abs}, {"check": (1e-3, "1")}, ValueError, r"check: expected .*, got \(0.001, '1'\)"),
-        ({"a": lambda x: x, "b": abs}, {"atol": 1e-3}, TypeError, r"takes no keyword atol. .* check=\(rtol, atol\)"),
+        (
+            {"a": lambda x: x, "b": abs},
+            {"atol": 1e-3},
+            TypeError,
+            r"it takes, got atol. Write check=.* check=\(rtol, atol\)",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_refused(candidates: Any, more: Any, error: type[Exception], message: str) -> None:

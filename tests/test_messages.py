@@ -147,13 +147,14 @@ def test_a_keyword_that_is_an_option_of_another_name_is_told() -> None:
     functions = {"a": lambda x: x, "b": lambda x: x + 1}
     message = wrong(lambda: jaxmagic.compare(functions, 1, budget=1), TypeError)
     assert message == (
-        "a takes no keyword budget. Did you mean budget_s? Keywords that are not options are passed to the functions."
+        "a: expected a keyword that it takes, got budget. Write budget_s instead. "
+        "Keywords that are not options are passed to the functions."
     )
 
 
 def test_a_sweep_without_make_args_is_told() -> None:
     message = wrong(lambda: jaxmagic.sweep({"a": lambda x: x}, n=[10, 20]), TypeError)
-    assert message.startswith("a takes no keyword n. make_args is missing")
+    assert message.startswith("a: expected a keyword that it takes, got n. make_args is missing")
     assert message.endswith("sweep(f, lambda n: (jnp.ones(n),), n=[64, 256])")
 
 
@@ -207,8 +208,16 @@ def record() -> Any:
     ("call", "kind", "message"),
     [
         (lambda: jaxmagic.benchmark(), TypeError, "benchmark() missing 1 required positional argument: 'fn'"),
-        (lambda: jaxmagic.benchmark(f, 1, budget=1), TypeError, "f takes no keyword budget. Did you mean budget_s? "),
-        (lambda: jaxmagic.benchmark(f, 1, n=5), TypeError, "f takes no keyword n. The options are rtol, budget_s, "),
+        (
+            lambda: jaxmagic.benchmark(f, 1, budget=1),
+            TypeError,
+            "f: expected a keyword that it takes, got budget. Write budget_s instead. ",
+        ),
+        (
+            lambda: jaxmagic.benchmark(f, 1, n=5),
+            TypeError,
+            "f: expected a keyword that it takes, got n. Write one of the options rtol, budget_s, ",
+        ),
         (
             lambda: jaxmagic.benchmark(f),
             TypeError,
@@ -218,10 +227,18 @@ def record() -> Any:
         (lambda: jaxmagic.benchmark(f, 1, 2), TypeError, "f: expected the arguments (x), got 2 (too many positional"),
         (lambda: jaxmagic.benchmark(f, setup=3), TypeError, "setup: expected a function, got int. Write for example"),
         (lambda: jaxmagic.benchmark(f, setup=lambda: 3), TypeError, "setup: expected the positional arguments as a "),
-        (lambda: jaxmagic.profile(f, 1, clod=True), TypeError, "f takes no keyword clod. Did you mean cold? "),
+        (
+            lambda: jaxmagic.profile(f, 1, clod=True),
+            TypeError,
+            "f: expected a keyword that it takes, got clod. Write cold instead. ",
+        ),
         (lambda: jaxmagic.memory(f), TypeError, "f: expected the arguments (x), got 0 "),
         (lambda: jaxmagic.memory_requirement(f, 1, 2), TypeError, "f: expected the arguments (x), got 2 "),
-        (lambda: jaxmagic.diagnose(f, 1, verifi=True), TypeError, "f takes no keyword verifi. Did you mean verify? "),
+        (
+            lambda: jaxmagic.diagnose(f, 1, verifi=True),
+            TypeError,
+            "f: expected a keyword that it takes, got verifi. Write verify instead. ",
+        ),
         (lambda: jaxmagic.compare({"a": f}, 1), ValueError, "expected at least two candidates, got 1. Use benchmark"),
         (lambda: jaxmagic.compare({"a": f, "b": f}), TypeError, "a: expected the arguments (x), got 0 "),
         (lambda: jaxmagic.compare({"a": f, "b": f}, 1, modes="back"), ValueError, "modes: expected some of forward"),
@@ -252,7 +269,8 @@ def record() -> Any:
         (
             lambda: jaxmagic.sweep(f, lambda m: (m,), n=[3, 4]),
             TypeError,
-            "make_args takes no keyword n. Its parameters are the variables: lambda n: (jnp.ones(n),)",
+            "make_args: expected a keyword that it takes, got n. Its parameters are the variables: "
+            "lambda n: (jnp.ones(n),)",
         ),
         (lambda: jaxmagic.sweep(f, lambda n, m: (n,), n=[3]), TypeError, "make_args: expected the arguments (n, m)"),
         (lambda: jaxmagic.load("none.json"), FileNotFoundError, "[Errno 2] No such file or directory: 'none.json'"),
@@ -313,22 +331,22 @@ def record() -> Any:
         (
             lambda: jaxmagic.benchmark(jax.jit(f), 1.0, budget="5s"),
             TypeError,
-            "f takes no keyword budget. Did you mean budget_s? ",
+            "f: expected a keyword that it takes, got budget. Write budget_s instead. ",
         ),
         (
             lambda: jaxmagic.benchmark(jax.jit(f), 1.0, budget=5),
             TypeError,
-            "f takes no keyword budget. Did you mean ",
+            "f: expected a keyword that it takes, got budget. Write budget_s instead. ",
         ),
         (
             lambda: jaxmagic.compare({"a": f, "b": jax.jit(f)}, 1.0, budget="5s"),
             TypeError,
-            "a takes no keyword budget. Did you mean budget_s? ",
+            "a: expected a keyword that it takes, got budget. Write budget_s instead. ",
         ),
         (
             lambda: jaxmagic.profile(jax.jit(f), 1.0, cols="no"),
             TypeError,
-            "f takes no keyword cols. Did you mean cold",
+            "f: expected a keyword that it takes, got cols. Write cold instead. ",
         ),
         (lambda: jaxmagic.comparee, AttributeError, "module 'jaxmagic' has no attribute 'comparee'"),
     ],

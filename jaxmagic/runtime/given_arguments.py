@@ -63,7 +63,9 @@ def _told(
     refused = _KEYWORD.search(message) or _NO_ARRAY.search(message)
     if refused is not None and refused[1] in keywords:
         label = next((label for label, each in functions.items() if not _may_take(each, refused[1])), None)
-        return None if label is None else f"{label} takes no keyword {refused[1]}. {words(refused[1])}"
+        if label is None:
+            return None
+        return f"{label}: expected a keyword that it takes, got {refused[1]}. {words(refused[1])}"
     if args is None or not _POSITIONAL.search(message):
         return None
     for label, function in functions.items():
@@ -100,13 +102,13 @@ _TOLERANCES = ("atol", "tol", "tolerance")
 
 
 def meant_option(keyword: str, options: Iterable[str]) -> str:
-    """Say which option of a verb a keyword may have been meant for, and where the others go."""
+    """Say which option of a verb to write for a keyword, and where the others go."""
     options = list(options)
     if keyword in _TOLERANCES and "check" in options:
-        return "The tolerance of outputs is check=1e-3, or check=(rtol, atol)."
+        return "Write check=1e-3, or check=(rtol, atol), for the tolerance of outputs."
     close = difflib.get_close_matches(keyword, options, 1)
-    meant = f"Did you mean {close[0]}? " if close else f"The options are {', '.join(options)}. "
-    return f"{meant}Keywords that are not options are passed to the functions."
+    write = f"{close[0]} instead" if close else f"one of the options {', '.join(options)}"
+    return f"Write {write}. Keywords that are not options are passed to the functions."
 
 
 def options_of(verb: Callable[..., Any]) -> list[str]:
