@@ -80,7 +80,7 @@ class Displayable(Shown, Exportable):
 
         Args:
             of: the name of the chart; the first one if left out. A :class:`~jaxmagic.Profile` has ``"scopes"``,
-                ``"stacks"``, ``"timeline"``, ``"roofline"``, ``"steps"`` and ``"memory"``, a
+                ``"stacks"``, ``"lines"``, ``"timeline"``, ``"roofline"``, ``"steps"`` and ``"memory"``, a
                 :class:`~jaxmagic.Comparison` ``"ratios"`` and ``"distributions"``, a :class:`~jaxmagic.Benchmark`
                 ``"distribution"`` and ``"order"``.
 

@@ -3,6 +3,7 @@
 from ...charts.chart_of import Pictured
 from ..record.profile import Profile
 from .flame import profile_flame
+from .lines import lines_chart
 from .memory import memory_chart
 from .roofline import roofline_chart
 from .steps import steps_chart
@@ -16,6 +17,7 @@ CHARTS = {
     Profile: {
         "scopes": Pictured(lambda record: profile_flame(record, "scope"), _NO_TIME),
         "stacks": Pictured(lambda record: profile_flame(record, "stack"), _NO_TIME),
+        "lines": Pictured(lines_chart, _NO_TIME),
         "timeline": Pictured(profile_timeline_chart, _NO_TIME),
         "roofline": Pictured(roofline_chart, _NO_ROOF),
         "steps": Pictured(steps_chart, _NO_STEPS),
