@@ -48,11 +48,10 @@ def _is_jitted(node: ast.AST | None, frame: FrameType) -> bool:
 
 def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the expressions of a statement itself, without bodies and without code that runs later."""
-    for name, value in ast.iter_fields(node):
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, ast.AST) and not isinstance(each, _LATER) and name not in ("body", "orelse"):
-                yield each
-                yield from _evaluated(each)
+    for each in ast.iter_child_nodes(node):
+        if not isinstance(each, _LATER | ast.stmt | ast.ExceptHandler):
+            yield each
+            yield from _evaluated(each)
 
 
 def _assigned(name: str, statement: ast.stmt, place: Place, frame: FrameType) -> ast.Assign | None:

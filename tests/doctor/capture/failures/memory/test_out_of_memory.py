@@ -234,6 +234,8 @@ WAITING = """
         ("y = large(x)\n    wait(y)", "y, n = wait(large(x)), 1"),
         ("wait(y)", "wait(y)"),
         ("wait(y)", "wait(y.sum())"),
+        ("wait(y)", "z = wait(y) if x.ndim else 0"),
+        ("y = large(x)\n    wait(y)", "for each in [wait(large(x))]: small(x)"),
         ("y = large(x)\n", "y = small(x)\n    y = large(x)\n"),
         ("wait(y)", "y = small(y); wait(y)"),
         ("wait(y)", "z = small(y)\n    wait(z[0])"),
