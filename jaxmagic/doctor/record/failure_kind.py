@@ -103,6 +103,8 @@ Kind = Literal[
     "no tuple",  # the primals of jvp() are no tuple
     "donated twice",  # a call donates an array that it gets twice
     "attribute",  # JAX arrays lack an attribute that those of other libraries have
+    "non-number",  # an array is to hold text, objects or dates
+    "string index",  # an index is text
     "conv rank",  # input and kernel of a convolution have different numbers of axes
     "conv padding",  # the padding of a convolution has no pairs
 ]

@@ -18,6 +18,7 @@ from .wrong_arguments.dtypes import DTYPE_NOTES
 from .wrong_arguments.indexing import INDEXING_NOTES
 from .wrong_arguments.meshes import MESH_NOTES
 from .wrong_arguments.modules import MODULE_NOTES
+from .wrong_arguments.non_numbers import NON_NUMBER_NOTES
 from .wrong_arguments.shapes import SHAPE_NOTES
 from .wrong_arguments.signatures import SIGNATURE_NOTES
 from .wrong_arguments.transforms import TRANSFORM_NOTES
@@ -190,6 +191,7 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     **SIGNATURE_NOTES,
     **TRANSFORM_NOTES,
     **VALUE_NOTES,
+    **NON_NUMBER_NOTES,
     **CUSTOM_RULE_NOTES,
     **DTYPE_NOTES,
     **INDEXING_NOTES,

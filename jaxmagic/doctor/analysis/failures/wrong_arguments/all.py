@@ -11,7 +11,17 @@ from . import meshes, modules
 from .explained import Explained, Rule
 from .shapes import broadcasting, convolutions, indexing, matrices, products
 from .transforms import control_flow, custom_rules, derivatives, mapped, options, signatures
-from .values import attributes, formats, keys, mixed_dtypes, non_arrays, python_values, texts, updates
+from .values import (
+    attributes,
+    formats,
+    keys,
+    mixed_dtypes,
+    non_arrays,
+    non_numbers,
+    python_values,
+    texts,
+    updates,
+)
 
 _RULES: tuple[Rule, ...] = (
     *products.RULES,
@@ -22,6 +32,7 @@ _RULES: tuple[Rule, ...] = (
     *updates.RULES,
     *formats.RULES,
     *non_arrays.RULES,
+    *non_numbers.RULES,
     *texts.RULES,
     *control_flow.RULES,
     *derivatives.RULES,

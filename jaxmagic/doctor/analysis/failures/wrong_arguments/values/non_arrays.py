@@ -11,6 +11,7 @@ from ...expression import Expression, call, expression_of, spelled, with_imports
 from ...known_values.static_argument import static_decorator
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
+from .non_numbers import index_of_text, string_index
 
 #: Types whose values are equal if they mean the same, so that a static argument compiles once per meaning.
 _PLAIN = (
@@ -47,6 +48,8 @@ def explain_not_array(failure: Failure) -> Explained:
         type="dtype" if _is_dtype(kind) else kind,
     )
     collected = inside and name in ("args", "kwargs")  # by a function that takes any arguments
+    if kind == "ndarray" and path and not inside:
+        return Explained(found, note("doctor.write_numbers", jnp=spelled(failure, "jax.numpy")))
     if not path or collected or (failure.detail or "").partition(".")[0] == "jax":
         return Explained(found, note("doctor.write_array", type=kind))
     if inside.startswith("."):
@@ -55,8 +58,6 @@ def explain_not_array(failure: Failure) -> Explained:
         return Explained(found, note("doctor.write_taken_out", path=path, argument=name))
     if name == "self":
         return Explained(found, note("doctor.write_self", type=kind))
-    if kind == "ndarray":
-        return Explained(found, note("doctor.write_numbers", jnp=spelled(failure, "jax.numpy")))
     if kind not in _PLAIN and not _is_dtype(kind):
         return Explained(found, note("doctor.write_static_or_pytree", argument=name, type=kind))
     remedy = note("doctor.write_static_argument", argument=name, anew=kind == "function")
@@ -157,6 +158,9 @@ def explain_index_type(failure: Failure) -> Explained:
 def explain_index_list(failure: Failure) -> Explained:
     """Explain a list as an index."""
     failing, jnp = expression_of(failure), spelled(failure, "jax.numpy")
+    text = index_of_text(failing)
+    if text and failing is not None:
+        return string_index(failing.node, text)
     found, remedy = note("doctor.error_index_list"), note("doctor.write_index_list", jnp=jnp)
     node = None if failing is None else failing.node
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

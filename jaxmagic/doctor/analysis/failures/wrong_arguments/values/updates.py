@@ -9,6 +9,7 @@ from .....record.failure import Failure, Operand
 from ...expression import Expression, expression_of, spelled
 from ...masks import masked, traced_mask
 from ..explained import Explained, Rule
+from .non_numbers import index_of_text, string_index
 
 #: The method of ``x.at[i]`` for each augmented assignment.
 _METHODS: dict[type[ast.operator], str] = {
@@ -24,6 +25,9 @@ def explain_update(failure: Failure) -> Explained:
     """Explain ``x[0] = 1``."""
     failing = expression_of(failure)
     target = None if failing is None or not isinstance(failing.node, ast.Subscript) else failing.node
+    text = index_of_text(failing)
+    if text:
+        return string_index(target, text)
     found = note(
         "doctor.error_update",
         array="" if target is None else ast.unparse(target.value),
