@@ -103,6 +103,13 @@ Kind = Literal[
     "no tuple",  # the primals of jvp() are no tuple
     "donated twice",  # a call donates an array that it gets twice
     "attribute",  # JAX arrays lack an attribute that those of other libraries have
+    "arrays apart",  # arrays are passed one by one where one sequence is expected
+    "sizes apart",  # sizes are passed one by one where one shape is expected
+    "no shape",  # a shape is a float or an array
+    "view",  # view() gets sizes in place of a dtype
+    "renamed",  # a keyword has another name in JAX
+    "called attribute",  # an attribute of an array is called
+    "permutation",  # transpose() does not get each axis once
     "non-number",  # an array is to hold text, objects or dates
     "string index",  # an index is text
     "conv rank",  # input and kernel of a convolution have different numbers of axes

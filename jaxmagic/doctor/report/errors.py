@@ -23,6 +23,7 @@ from .wrong_arguments.shapes import SHAPE_NOTES
 from .wrong_arguments.signatures import SIGNATURE_NOTES
 from .wrong_arguments.transforms import TRANSFORM_NOTES
 from .wrong_arguments.values import VALUE_NOTES
+from .wrong_arguments.wrong_calls import WRONG_CALL_NOTES
 
 #: How each need of a number is worded.
 _NEEDS = {
@@ -192,6 +193,7 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     **TRANSFORM_NOTES,
     **VALUE_NOTES,
     **NON_NUMBER_NOTES,
+    **WRONG_CALL_NOTES,
     **CUSTOM_RULE_NOTES,
     **DTYPE_NOTES,
     **INDEXING_NOTES,

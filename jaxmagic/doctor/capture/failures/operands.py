@@ -67,7 +67,7 @@ def _aligned(node: ast.AST | None, values: list[Any], passed: list[Any]) -> list
 
 def passed_arrays(called: FrameType) -> tuple[Operand, ...]:
     """Return the arrays that a library passed to JAX, which have no text on the user's line."""
-    return tuple(Operand(text="", type=kind) for each in passed_to(called) if (kind := _array_type(each)) is not None)
+    return tuple(Operand(text="", type=kind) for each in passed_to(called) if (kind := array_type(each)) is not None)
 
 
 def names_in(node: ast.AST | None, frame: FrameType) -> tuple[Operand, ...]:
@@ -162,7 +162,7 @@ def _is_method(node: ast.Attribute, frame: FrameType) -> bool:
         while isinstance(root, ast.Attribute):
             root = root.value
         return not isinstance(root, ast.Name) or not is_a(value_of(root, frame), ModuleType)
-    return _array_type(owner) is not None
+    return array_type(owner) is not None
 
 
 def _differ(values: list[Any], passed: list[Any]) -> bool:
@@ -175,11 +175,11 @@ def _differ(values: list[Any], passed: list[Any]) -> bool:
 
 
 def _shape(value: Any) -> str | None:
-    kind = _array_type(value)
+    kind = array_type(value)
     return "[]" if is_exactly(value, int, float, bool, complex) else None if kind is None else kind[kind.find("[") :]
 
 
-def _array_type(value: Any) -> str | None:
+def array_type(value: Any) -> str | None:
     """Return the short type of a traced value, a JAX array or a NumPy array; ``None`` for other values."""
     if is_tracer(value) or is_array(value):
         kind = type_of(value)
@@ -220,4 +220,4 @@ def _either(value: Any, known: list[Any] | None, place: int) -> Any:
 def _type(value: Any) -> str | None:
     if value is MISSING:
         return None
-    return _array_type(value) or str(of_type("__name__", type(value)))
+    return array_type(value) or str(of_type("__name__", type(value)))

@@ -17,6 +17,7 @@ from ...analysis.failures.messages import LONGEST, is_jax_file, kind_of
 from ...analysis.failures.wrong_arguments.all import read
 from ...record.failure_kind import Kind
 from .called import called_by_jax
+from .misused import misused
 from .statement import operation
 
 #: Kinds of which the message is flax's own, or NumPy's in a function of flax.
@@ -95,7 +96,7 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
     kind = kind_of(names, text)
     if kind is not None:
         return kind, {}
-    wrong = read(names, text)
+    wrong = misused(error.__traceback__, names[0], text) or read(names, text)
     if wrong is None or wrong[1].get("tracer", "") not in ("", *tracer_names()):
         return None
     if wrong[0] in _OF_FLAX and not _is_in_flax(error):

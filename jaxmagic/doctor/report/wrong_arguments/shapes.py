@@ -92,7 +92,7 @@ def _reshaped(array: str, shape: str, size: int, requested: str, needed: int, fr
 
 
 def _size(sizes: str) -> str:
-    return f"A shape has to consist of integers, got {sizes}."
+    return f"A shape has to consist of integers, got {quoted(sizes)}."
 
 
 def _write_fitting(code: str, several: bool) -> str:
@@ -199,6 +199,11 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
         f"Pad or slice them to the same shape, or use {jnp}.concatenate() to join arrays that differ along one axis."
     ),
     "write_reshaped": _write_reshaped,
+    "write_sizes": lambda nested: (
+        "A star unpacks a shape in a shape, as in (*x.shape, 4)."
+        if nested
+        else "Pass an integer, or a tuple of integers, such as x.shape."
+    ),
     "write_size": lambda divides: (
         "Divide with // in place of /, or convert the size with int()." if divides else "Convert the size with int()."
     ),

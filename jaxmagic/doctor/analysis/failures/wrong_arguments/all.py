@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ....record.failure import Failure
 from ....record.failure_kind import Kind
-from . import meshes, modules
+from . import meshes, modules, wrong_calls
 from .explained import Explained, Rule
 from .shapes import broadcasting, convolutions, indexing, matrices, products
 from .transforms import control_flow, custom_rules, derivatives, mapped, options, signatures
@@ -46,10 +46,14 @@ _RULES: tuple[Rule, ...] = (
     *attributes.RULES,
     *mixed_dtypes.RULES,
     *modules.RULES,
+    *wrong_calls.RULES,
 )
 
 #: The function for each kind.
-WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {each.kind: each.explain for each in _RULES}
+WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
+    **{each.kind: each.explain for each in _RULES},
+    **wrong_calls.CALLS,
+}
 
 
 def read(types: list[str], text: str) -> tuple[Kind, dict[str, str]] | None:

@@ -219,18 +219,15 @@ def explain_reshaped(failure: Failure) -> Explained:
 
 
 def explain_joined_numbers(failure: Failure) -> Explained:
-    """Explain numbers in ``concatenate()``, or arrays that are not in a list."""
+    """Explain numbers in ``concatenate()``."""
     failing, jnp = expression_of(failure), spelled(failure, "jax.numpy")
     called = _called(failure)
     found = note("doctor.error_joined_numbers", function=shortened(called))
     code, node = None, None if failing is None else failing.node
     direct = called == f"{jnp}.concatenate" and isinstance(node, ast.Call) and not node.keywords
-    shapes = [each.shape for each in failure.operands]
-    if direct and failing is not None and isinstance(node, ast.Call) and len(shapes) == len(node.args):
-        if len(shapes) == 1 and isinstance(node.args[0], ast.List | ast.Tuple):
-            code = failing.with_node(call(f"{jnp}.stack", node.args[0]))
-        elif len(shapes) > 1 and all(each for each in shapes):
-            code = failing.with_node(call(called, ast.List(elts=node.args, ctx=ast.Load())))
+    listed = isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.List | ast.Tuple)
+    if direct and listed and failing is not None and isinstance(node, ast.Call):
+        code = failing.with_node(call(f"{jnp}.stack", node.args[0]))
     return Explained(found, note("doctor.write_joined_numbers", jnp=jnp), code)
 
 

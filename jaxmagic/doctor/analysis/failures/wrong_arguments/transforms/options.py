@@ -63,10 +63,11 @@ def explain_callback(failure: Failure) -> Explained:
 
 def explain_size(failure: Failure) -> Explained:
     """Explain a shape with a float, as a division makes it."""
+    sizes = fact(failure, "sizes")
+    if not re.fullmatch(r"[(\[][\d., e+-]*[)\]]", sizes):
+        return Explained(note("doctor.error_size", sizes=sizes), note("doctor.write_sizes", nested="(" in sizes[1:]))
     divides = "/" in (failure.source or "").replace("//", "")
-    return Explained(
-        note("doctor.error_size", sizes=fact(failure, "sizes")), note("doctor.write_size", divides=divides)
-    )
+    return Explained(note("doctor.error_size", sizes=sizes), note("doctor.write_size", divides=divides))
 
 
 def explain_donated_twice(failure: Failure) -> Explained:
@@ -83,8 +84,8 @@ def explain_donated_twice(failure: Failure) -> Explained:
 # fmt: off
 RULES = (
     Rule("TypeError", "size", explain_size,
-        r"Shapes must be 1D sequences of concrete values of integer type, got (?P<sizes>\([\d., "
-        r"e+-]*\d\.\d*[\d., e+-]*\))\.\s*\Z"),
+        r"Shapes must be 1D sequences of concrete values of integer type, got "
+        r"(?P<sizes>(?:(?!Tracer)[\s\S])+)\.\s*\Z"),
     Rule("ValueError", "jit option", explain_jit_option,
         r"Jitted function has (?P<option>\w+_argnums)=(?P<numbers>\(.*?\)), but only accepts (?P<count>\d+) "
         r"positional"),

@@ -1,0 +1,74 @@
+"""Words calls whose arguments stand apart or are no shape, and calls that PyTorch takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..quoted import quoted
+
+#: What each attribute of an array is.
+_ATTRIBUTES = {
+    "size": "the number of elements",
+    "shape": "a tuple of sizes",
+    "ndim": "the number of axes",
+    "T": "the transposed array",
+    "dtype": "the type of the elements",
+}
+
+
+def _no_shape(function: str, text: str, type: str, parameter: str) -> str:
+    got = f"{quoted(text) or 'a value'}{f' ({quoted(type)})' if type else ''}"
+    return (
+        f"Axes have integer sizes, but {quoted(function) or 'a function of JAX'} gets {got} for {quoted(parameter)}."
+    )
+
+
+def _write_shape(text: str, axes: int, is_shape: bool, is_float: bool, parameters: str) -> str:
+    order = f"Its parameters are, in this order: {quoted(parameters)}."
+    text = quoted(text) or "x"
+    if axes > 1 and is_shape:
+        return f"For a result with the shape of {text}, pass {text}.shape. {order}"
+    if axes == 1 and is_shape:
+        return (
+            f"For a result with the shape of {text}, pass {text}.shape. If {text} holds the sizes, pass integers: "
+            f"tuple(map(int, {text})). {order}"
+        )
+    if axes == 0 or is_float:
+        return (
+            f"Pass an integer{', or a tuple of integers' if is_shape else ''}: divide with //, or use int(). {order}"
+        )
+    return f"Pass an integer{', or a tuple of integers' if is_shape else ''}. {order}"
+
+
+def _write_permutation(swaps: bool, rank: int, jnp: str) -> str:
+    every = f"Name each of the {rank} axes once."
+    return f"To swap two axes, write x.swapaxes(i, j) or {jnp}.swapaxes(x, i, j). {every}" if swaps else every
+
+
+WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
+    "error_arrays_apart": lambda function: (
+        f"{quoted(function) or 'A function of JAX'} takes its arrays as one list, but gets them as separate "
+        "arguments."
+    ),
+    "write_one_list": lambda code: f"Put them into a list: {quoted(code)}.",
+    "error_no_shape": _no_shape,
+    "write_shape": _write_shape,
+    "error_sizes_apart": lambda function: (
+        f"{quoted(function) or 'A function of JAX'} takes a shape as one tuple, but gets its sizes as separate "
+        "arguments."
+    ),
+    "write_one_tuple": lambda shape: f"Put them into a tuple: {quoted(shape)}.",
+    "error_view": lambda method, array: (
+        f"In JAX as in NumPy, {quoted(method)} reads the bytes of {quoted(array)} as another dtype. It changes no "
+        "shape, unlike in PyTorch."
+    ),
+    "error_renamed": lambda function, keywords: (
+        f"{quoted(function) or 'A function of JAX'} has no parameter {quoted(keywords)}."
+    ),
+    "write_renamed": lambda keywords: f"JAX and NumPy call it {quoted(keywords)}.",
+    "error_called_attribute": lambda attribute, name: f"{quoted(attribute)} is no method: it is {_ATTRIBUTES[name]}.",
+    "error_permutation": lambda given, shape: (
+        f"transpose orders all axes, and gets {given} for an array of shape {shape}."
+    ),
+    "write_permutation": _write_permutation,
+}
