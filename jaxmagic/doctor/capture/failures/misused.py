@@ -24,6 +24,10 @@ _SEQUENCES = "arrays", "tup", "operands"
 #: Parameters that are a shape or a number of elements.
 _SIZES = "shape", "num"
 
+#: The kinds of parameters that are passed by position, and by keyword.
+_POSITIONAL = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+_KEYWORDS = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+
 
 class _Call(NamedTuple):
     """A call at which the user's innermost line failed.
@@ -31,7 +35,8 @@ class _Call(NamedTuple):
     Attributes:
         node: the call.
         values: the positional arguments; ``MISSING`` for unknown ones.
-        parameters: the parameters of the function of JAX; empty if it is none, as for a method.
+        parameters: the positional parameters of the function of JAX, without ``self``; empty if they are unknown.
+        keywords: the keywords that it takes; ``None`` if they are unknown.
         owner: the object whose method or attribute is called; ``MISSING`` if it is unknown.
         frame: the frame of the line.
         in_jax: whether the call led to code of JAX.
@@ -41,6 +46,7 @@ class _Call(NamedTuple):
     node: ast.Call
     values: list[Any]
     parameters: tuple[str, ...]
+    keywords: frozenset[str] | None
     owner: Any
     frame: FrameType
     in_jax: bool
@@ -87,7 +93,8 @@ def _call(traceback: TracebackType | None) -> _Call | None:
     return _Call(
         node=node,
         values=values,
-        parameters=() if function is None else _parameters(function)[bound:],
+        parameters=tuple(_parameters(function, *_POSITIONAL))[bound:],
+        keywords=_keywords(function),
         owner=owner,
         frame=frame,
         in_jax=inner is not None and is_jax_file(inner.tb_frame.f_code.co_filename),
@@ -111,14 +118,22 @@ def _jax_function(value: Any) -> FunctionType | None:
     return known if str(known.__module__).partition(".")[0] == "jax" else None
 
 
-def _parameters(function: FunctionType) -> tuple[str, ...]:
-    """Return the parameters of a function that are no keywords alone."""
+def _parameters(function: FunctionType | None, *kinds: object) -> list[str]:
+    """Return the parameters of a function that are of some kinds; none if they are unknown."""
+    if function is None:
+        return []
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return ()
-    kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-    return tuple(each.name for each in parameters if each.kind in kinds)
+        return []
+    return [each.name for each in parameters if each.kind in kinds]
+
+
+def _keywords(function: FunctionType | None) -> frozenset[str] | None:
+    """Return the keywords that a function takes; ``None`` if it passes any on, as methods of traced values do."""
+    if function is None or _parameters(function, inspect.Parameter.VAR_KEYWORD):
+        return None
+    return frozenset(_parameters(function, *_KEYWORDS))
 
 
 def _is_of_array(call: _Call) -> bool:
@@ -219,9 +234,13 @@ def _viewed(call: _Call, text: str) -> dict[str, str] | None:
 def _renamed(call: _Call, text: str) -> dict[str, str] | None:
     """Recognize a keyword of PyTorch, if the function or the method has the parameter that JAX calls otherwise."""
     names = [each.arg for each in call.node.keywords if each.arg in RENAMED]
-    if not names or not (_is_of_array(call) or RENAMED[names[0]] in call.parameters):
+    new = [RENAMED[each] for each in names if each is not None]
+    known = _is_of_array(call) if call.keywords is None else call.keywords.issuperset(new)
+    if not names or not known:
         return None
-    return {"keywords": " and ".join(names)}
+    given = [*call.parameters[: len(call.values)], *(each.arg for each in call.node.keywords)]
+    free = not set(new) & set(given) and bool(call.parameters or not call.values)
+    return {"keywords": " and ".join(filter(None, names)), "free": "1" if free else ""}
 
 
 def _called_attribute(call: _Call, text: str) -> dict[str, str] | None:

@@ -21,6 +21,8 @@ def _non_number(argument: str, holds: str, asked: str, function: str) -> str:
         return f"dtype {quoted(asked)} is asked of {quoted(function) or 'a function of JAX'}, {but}"
     if holds == "none":
         return f"None is among the values{f' of {quoted(argument)}' if argument else ''}, {but}"
+    if holds == "object":
+        return f"{quoted(argument)} is no number and no array, {but}"
     if holds == "dict":
         return f"{quoted(argument)} is a dict, {but}"
     return f"{quoted(argument) or 'A value'} holds {_HOLDS[holds]}, {but}"
@@ -35,6 +37,7 @@ def _write_non_number(argument: str, holds: str, jax: str, jnp: str, np: str) ->
     return {
         "text": text,
         "objects": f"{objects} Arrays of different shapes stay in a list, or are padded to one shape.",
+        "object": "Pass a number, an array, or a list of numbers in its place.",
         "dates": f"Convert them to numbers in NumPy: (t - t[0]) / {np}.timedelta64(1, 's') are seconds.",
         "none": f"For a missing number, write {jnp}.nan. A function without a return statement returns None.",
         "dict": (

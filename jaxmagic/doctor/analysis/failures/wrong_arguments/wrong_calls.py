@@ -173,7 +173,7 @@ def explain_renamed(failure: Failure) -> Explained:
     node = None if failing is None else failing.node
     given = fact(failure, "keywords")
     code = None
-    if failing is not None and isinstance(node, ast.Call):
+    if failing is not None and isinstance(node, ast.Call) and fact(failure, "free"):
         for each in node.keywords:
             each.arg = RENAMED.get(each.arg or "", each.arg)
         code = failing.with_node(node)

@@ -149,6 +149,8 @@ def test_sizes_that_are_passed_apart(code: str, written: str) -> None:
         ("a.mean(1, keepdim=True)", "a.mean has no parameter keepdim.", "a.mean(1, keepdims=True)"),
         ("jnp.sum(a, dim=1)", "jnp.sum has no parameter dim.", "jnp.sum(a, axis=1)"),
         ("jnp.concatenate([a, b], dim=1)", "has no parameter dim.", "jnp.concatenate([a, b], axis=1)"),
+        ("jnp.concat([a, b], dim=1)", "jnp.concat has no parameter dim.", "jnp.concat([a, b], axis=1)"),
+        ("jax.jit(lambda x: x.sum(dim=1))(a)", "x.sum has no", "jax.jit(lambda x: x.sum(axis=1))(a)"),
         ("jax.nn.softmax(a, dim=1)", "jax.nn.softmax has no parameter dim.", "jax.nn.softmax(a, axis=1)"),
         (
             "a[None].transpose(0, 1)",
@@ -167,9 +169,17 @@ def test_calls_that_pytorch_takes(code: str, said: str, written: str) -> None:
     assert cell.rewritten(written).error is None
 
 
+@pytest.mark.parametrize("code", ["a.sum(axis=1, dim=1)", "a.sum(1, dim=0)", "jnp.sum(a, 1, dim=0)"])
+def test_a_keyword_is_not_written_twice(code: str) -> None:
+    cell = failing(code)
+    assert "has no parameter dim." in cell.said
+    assert cell.finding.code is None
+
+
 @pytest.mark.parametrize(
     "code",
     [
+        "a.reshape(6, dim=1)",
         "np.ones((2, 3)).view(-1)",
         "np.ones(3).view(3, 2)",
         "np.vstack(np.ones(2), np.ones(2))",
@@ -209,6 +219,8 @@ def test_an_array_for_an_axis_may_be_another_array_or_not(code: str) -> None:
     [
         ("jnp.zeros((3, n / 2))", "got (3, 3.0)"),
         ("jnp.zeros((a.shape, 4))", "A star unpacks a shape in a shape, as in (*x.shape, 4)."),
+        ("jnp.tile(a, 2.0)", "got (2.0, 6.0).\nConvert the size with int()."),
+        ("jnp.eye(3.0)", "got (3.0,).\nConvert the size with int()."),
         ("jnp.zeros(('a', 4))", "A shape has to consist of integers, got ('a', 4)."),
     ],
 )

@@ -23,6 +23,8 @@ _REPLACED = {
     "fill": "{x} = {jnp}.full_like({x}, value)",
     "clamp": "{jnp}.clip({x}, low, high)",
     "dim": "{x}.ndim",
+    "numel": "{x}.size",
+    "t": "{x}.T",
     "add_": "{x} = {x} + value",
     "mul_": "{x} = {x} * value",
     "zero_": "{x} = {jnp}.zeros_like({x})",

@@ -31,6 +31,8 @@ def explain_non_number(failure: Failure) -> Explained:
     holds = "none" if fact(failure, "none") else _kind_of(fact(failure, "dtype") or asked) or holds
     if holds == "objects" and fact(failure, "value") and operand is not None and operand.type == "dict":
         holds = "dict"
+    elif holds == "objects" and fact(failure, "value") and operand is not None and _is_single(operand):
+        holds = "object"
     argument = "" if operand is None else shortened(operand.text)
     found = note("doctor.error_non_number", argument=argument, holds=holds, asked=asked, function=called)
     names = {"jax": spelled(failure, "jax"), "jnp": spelled(failure, "jax.numpy"), "np": spelled(failure, "numpy")}
@@ -45,6 +47,11 @@ def _operand(failure: Failure) -> tuple[Operand | None, str]:
         if holds or each.type == "dict":
             return each, holds
     return (positional[0] if len(positional) == 1 else None), ""
+
+
+def _is_single(operand: Operand) -> bool:
+    """Return whether a value is known to be no array and no sequence."""
+    return operand.shape is None and operand.type not in (None, "list", "tuple") and "[" not in (operand.type or "")
 
 
 def _kind_of(dtype: str) -> str:

@@ -44,6 +44,8 @@ def test_another_argument_than_the_key_may_lack_the_mapped_axis() -> None:
         ("x.numpy()", "x", "np.asarray(x)"),
         ("x.detach()", "x", "jax.lax.stop_gradient(x)"),
         ("x.append(1)", "x", "x = jnp.append(x, value), or x = jnp.concatenate([x, row[None]]) for rows"),
+        ("x.numel()", "x", "x.size"),
+        ("x.t()", "x", "x.T"),
         ("x.fill(0)", "x", "x = jnp.full_like(x, value)"),
         ("x.clamp(0, 1)", "x", "jnp.clip(x, low, high)"),
         ("x.masked_fill(x > 0, 1)", "x", "jnp.where(mask, value, x)"),

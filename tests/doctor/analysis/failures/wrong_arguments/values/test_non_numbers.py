@@ -21,6 +21,7 @@ from jaxmagic.doctor.capture.failures.recognize import recognize
         ("jnp.array('abc')", "'abc' holds text, but", "encode it as integers"),
         ("jnp.array([b'a'])", "[b'a'] holds text, but", "encode it as integers"),
         ("jnp.asarray(objects)", "objects holds Python objects, but", "convert the array with .astype(float)"),
+        ("jnp.array(range)", "range is no number and no array, but", "Pass a number, an array, or a list"),
         ("jnp.array(table)", "table is a dict, but JAX arrays", "jax.tree.map(jnp.asarray, table)"),
         ("jnp.asarray(days)", "days holds dates or times, but", "(t - t[0]) / np.timedelta64(1, 's')"),
         ("jnp.array([1.0, None])", "None is among the values of [1.0, None], but", "jnp.nan"),
