@@ -103,6 +103,13 @@ Kind = Literal[
     "no tuple",  # the primals of jvp() are no tuple
     "donated twice",  # a call donates an array that it gets twice
     "attribute",  # JAX arrays lack an attribute that those of other libraries have
+    "unbound",  # a module of flax.linen is called, or its parts are used, without parameters
+    "submodule",  # a submodule of flax.linen is made where none may be made
+    "variables",  # a module of flax.linen does not get variables that it needs
+    "nested variables",  # apply() gets variables with one level more or less than it takes
+    "immutable",  # a module of flax.linen updates a collection that apply() keeps
+    "module key",  # a module of flax.linen gets no key
+    "unset",  # a layer of flax.linen does not know whether it trains
     "arrays apart",  # arrays are passed one by one where one sequence is expected
     "sizes apart",  # sizes are passed one by one where one shape is expected
     "no shape",  # a shape is a float or an array

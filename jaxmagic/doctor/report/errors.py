@@ -19,6 +19,7 @@ from .wrong_arguments.indexing import INDEXING_NOTES
 from .wrong_arguments.meshes import MESH_NOTES
 from .wrong_arguments.modules import MODULE_NOTES
 from .wrong_arguments.non_numbers import NON_NUMBER_NOTES
+from .wrong_arguments.scopes import SCOPE_NOTES
 from .wrong_arguments.shapes import SHAPE_NOTES
 from .wrong_arguments.signatures import SIGNATURE_NOTES
 from .wrong_arguments.transforms import TRANSFORM_NOTES
@@ -193,6 +194,7 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     **TRANSFORM_NOTES,
     **VALUE_NOTES,
     **NON_NUMBER_NOTES,
+    **SCOPE_NOTES,
     **WRONG_CALL_NOTES,
     **CUSTOM_RULE_NOTES,
     **DTYPE_NOTES,

@@ -43,6 +43,9 @@ def entries_of(recognized: Recognized) -> list[Entry]:
 def _entries(traceback: TracebackType | None) -> Iterator[Entry]:
     while traceback is not None:
         code = traceback.tb_frame.f_code
+        if code.co_qualname.startswith("__create_fn__.<locals>"):  # a method that dataclasses wrote
+            traceback = traceback.tb_next
+            continue
         name = known_as(code.co_filename)
         where = Frame(
             function=code.co_name,

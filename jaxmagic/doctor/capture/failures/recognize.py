@@ -21,7 +21,12 @@ from .misused import misused
 from .statement import operation
 
 #: Kinds of which the message is flax's own, or NumPy's in a function of flax.
-_OF_FLAX = "layer input", "groups", "image axes"
+# fmt: off
+_OF_FLAX = (
+    "layer input", "groups", "image axes", "unbound", "submodule", "variables", "nested variables", "immutable",
+    "module key", "unset",
+)
+# fmt: on
 
 
 #: Kinds of which NumPy says the same in the same words.
@@ -99,7 +104,7 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
     wrong = misused(error.__traceback__, names[0], text) or read(names, text)
     if wrong is None or wrong[1].get("tracer", "") not in ("", *tracer_names()):
         return None
-    if wrong[0] in _OF_FLAX and not _is_in_flax(error):
+    if wrong[0] in _OF_FLAX and not of_flax and not _is_in_flax(error):  # JAX may have left flax's calls out
         return None
     if wrong[0] == "signature":
         called = called_by_jax(error.__traceback__, wrong[1]["function"])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ....record.failure import Failure
 from ....record.failure_kind import Kind
-from . import meshes, modules, wrong_calls
+from . import meshes, modules, scopes, wrong_calls
 from .explained import Explained, Rule
 from .shapes import broadcasting, convolutions, indexing, matrices, products
 from .transforms import control_flow, custom_rules, derivatives, mapped, options, signatures
@@ -47,6 +47,7 @@ _RULES: tuple[Rule, ...] = (
     *mixed_dtypes.RULES,
     *modules.RULES,
     *wrong_calls.RULES,
+    *scopes.RULES,
 )
 
 #: The function for each kind.

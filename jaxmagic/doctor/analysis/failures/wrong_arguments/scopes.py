@@ -1,0 +1,145 @@
+"""Explains modules of flax.linen that are called, applied or written against its rules."""
+
+from __future__ import annotations
+
+import ast
+
+from .....records.note import note
+from ....record.failure import Failure
+from ..expression import expression_of, spelled
+from .explained import Explained, Rule
+from .operands import fact, shortened
+
+#: Options of layers that are set for evaluation.
+_OF_EVALUATION = "deterministic|use_running_average"
+
+
+def explain_unbound(failure: Failure) -> Explained:
+    """Explain a module that is called, or whose parts are used, without parameters."""
+    failing, attribute = expression_of(failure), fact(failure, "attribute")
+    node = None if failing is None else failing.node
+    function = failure.stack[-1].function if failure.stack else ""
+    in_method = "self" in failure.parameters
+    module, arguments, method = "model", "x", ""
+    if attribute:
+        found = note("doctor.error_no_setup", attribute=attribute, module=fact(failure, "module"))
+        method = function if in_method and function != "__call__" else ""
+    else:
+        if isinstance(node, ast.Call):
+            module = ast.unparse(node.func)
+            arguments = ", ".join(ast.unparse(each) for each in (*node.args, *node.keywords)) or "x"
+        found = note("doctor.error_unbound", module=shortened(module))
+    remedy = note(
+        "doctor.write_applied",
+        module=shortened(module),
+        arguments=shortened(arguments),
+        method=method,
+        inside=in_method and not attribute,
+    )
+    return Explained(found, remedy)
+
+
+def explain_submodule(failure: Failure) -> Explained:
+    """Explain a submodule that is made outside of ``setup()`` and of compact methods."""
+    function = failure.stack[-1].function if failure.stack else ""
+    name = function if function.isidentifier() else ""
+    found = note("doctor.error_submodule", layer=fact(failure, "layer"), function=name)
+    return Explained(found, note("doctor.write_submodule", layer=fact(failure, "layer"), function=name))
+
+
+def explain_variables(failure: Failure) -> Explained:
+    """Explain variables that a module needs, and that are not passed."""
+    layer, name, collection = _layer(failure), fact(failure, "name"), fact(failure, "collection")
+    if fact(failure, "empty"):
+        found = note("doctor.error_no_collection", layer=layer, name=name, collection=collection)
+        return Explained(found, note("doctor.write_collection", collection=collection))
+    found = note("doctor.error_no_variable", layer=layer, name=name, collection=collection or "params")
+    return Explained(found, note("doctor.write_variable"))
+
+
+def _layer(failure: Failure) -> str:
+    return fact(failure, "scope").strip("/")
+
+
+def explain_nested(failure: Failure) -> Explained:
+    """Explain ``{"params": variables}`` where the variables have a key ``"params"`` themselves."""
+    failing = expression_of(failure)
+    node = None if failing is None or failure.library is not None else failing.node
+    code = None
+    if failing is not None and isinstance(node, ast.Call) and node.args:
+        match node.args[0]:
+            case ast.Dict(keys=[ast.Constant(value="params")], values=[value]):
+                node.args[0] = value
+                code = failing.with_node(node)
+    flat = bool(fact(failure, "flat"))
+    return Explained(note("doctor.error_nested_variables", flat=flat), note("doctor.write_flat_variables"), code)
+
+
+def explain_immutable(failure: Failure) -> Explained:
+    """Explain a variable that a module updates in a collection that ``apply()`` keeps as it is."""
+    collection = fact(failure, "collection")
+    found = note(
+        "doctor.error_collection_kept", layer=_layer(failure), name=fact(failure, "name"), collection=collection
+    )
+    return Explained(found, note("doctor.write_mutable", collection=collection))
+
+
+def explain_module_key(failure: Failure) -> Explained:
+    """Explain a key that a module does not get."""
+    layer, name = fact(failure, "layer"), fact(failure, "name")
+    if name:
+        return Explained(
+            note("doctor.error_no_module_key", layer=layer, name=name), note("doctor.write_module_key", name=name)
+        )
+    failing = expression_of(failure)
+    called = "" if failing is None else failing.called or ""
+    first = called.rpartition(".")[2] in ("init", "init_with_output")
+    return Explained(
+        note("doctor.error_init_key", init=first),
+        note(
+            "doctor.write_init_key",
+            called=shortened(called) if first else "model.init",
+            jax=spelled(failure, "jax"),
+        ),
+    )
+
+
+def explain_unset(failure: Failure) -> Explained:
+    """Explain a layer that does not know whether it trains."""
+    return Explained(
+        note("doctor.error_unset", name=fact(failure, "name")), note("doctor.write_set", name=fact(failure, "name"))
+    )
+
+
+#: The messages that are explained here, in flax's words.
+# fmt: off
+RULES = (
+    Rule("CallCompactUnboundModuleError", "unbound", explain_unbound,
+        r"Can't call compact methods on unbound modules"),
+    Rule("AttributeError", "unbound", explain_unbound,
+        r'"(?P<module>\w+)" object has no attribute "(?P<attribute>\w+)"\. If "\w+" is defined in \'\.setup\(\)\', '
+        r"remember these fields are only accessible from inside"),
+    Rule("AssignSubModuleError", "submodule", explain_submodule,
+        r"Submodule (?P<layer>\w+) must be defined in `setup\(\)` or in a method wrapped in `@compact`"),
+    Rule("ScopeCollectionNotFound", "variables", explain_variables,
+        r'Tried to access "(?P<name>[^"]*)" from collection "(?P<collection>[^"]*)" in "(?P<scope>[^"]*)" but the '
+        r"collection is (?P<empty>empty)"),
+    Rule("ScopeParamNotFoundError", "variables", explain_variables,
+        r'Could not find parameter named "(?P<name>[^"]*)" in scope "(?P<scope>[^"]*)"'),
+    Rule("ScopeVariableNotFoundError", "variables", explain_variables,
+        r'No Variable named "(?P<name>[^"]*)" for collection "(?P<collection>[^"]*)" exists in "(?P<scope>[^"]*)"'),
+    Rule("ApplyScopeInvalidVariablesStructureError", "nested variables", explain_nested,
+        r"Expect the `variables` \(first argument\) passed to apply\(\)"),
+    Rule("ApplyScopeInvalidVariablesTypeError", "nested variables", explain_nested,
+        r"The first argument passed to an apply function should be a (?P<flat>dictionary) of collections"),
+    Rule("ModifyScopeVariableError", "immutable", explain_immutable,
+        r'Cannot update variable "(?P<name>[^"]*)" in "(?P<scope>[^"]*)" because collection "(?P<collection>[^"]*)" '
+        r"is immutable"),
+    Rule("InvalidRngError", "module key", explain_module_key,
+        r'(?P<layer>\w+) needs PRNG for "(?P<name>\w+)"'),
+    Rule("InvalidRngError", "module key", explain_module_key,
+        r"RNGs should be of shape \(2,\) or PRNGKey in Module \w+, but rngs are: "),
+    Rule("ValueError", "unset", explain_unset,
+        rf'Parameter "(?P<name>{_OF_EVALUATION})" must be passed to the constructor or at call time'),
+)
+# fmt: on

@@ -1,0 +1,111 @@
+"""Words modules of flax.linen that are called, applied or written against its rules, and what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..quoted import quoted
+
+#: The collection of running statistics, and the key for dropout.
+_STATISTICS, _DROPOUT = "batch_stats", "dropout"
+
+
+def _write_applied(module: str, arguments: str, method: str, inside: bool) -> str:
+    module, arguments = quoted(module), quoted(arguments)
+    named = f', method="{quoted(method)}"' if method else ""
+    start = f"variables = {module}.init(key, {arguments}{named}), then {module}.apply(variables, {arguments}{named})."
+    there = " In a method of another module, make it there under @nn.compact, or in setup()." if inside else ""
+    return f"Make the parameters once, and pass them at each call: {start}{there}"
+
+
+def _submodule(layer: str, function: str) -> str:
+    where = f" in {quoted(function)}" if function else ""
+    return f"A submodule {quoted(layer)} is made{where}, outside of setup() and of methods with @nn.compact."
+
+
+def _write_submodule(layer: str, function: str) -> str:
+    method = f"def {quoted(function)}" if function else "the method"
+    return (
+        f"Put @nn.compact above {method}; or make it in setup(), self.layer = nn.{quoted(layer)}(…), and call "
+        "self.layer in the method. Only one method of a class can have @nn.compact."
+    )
+
+
+def _write_collection(collection: str) -> str:
+    name = quoted(collection)
+    whole = "Pass all that init() returned: model.apply(variables, x)."
+    if collection == "params":
+        return f'{whole} Parameters alone go in a dict with their name: model.apply({{"params": params}}, x).'
+    return f'{whole} In parts, pass {name} besides the parameters: {{"params": params, "{name}": {name}}}.'
+
+
+def _write_mutable(collection: str) -> str:
+    name = quoted(collection)
+    update = (
+        f'To update it, write y, updated = model.apply(variables, x, mutable=["{name}"]), and keep '
+        f'updated["{name}"] for the next call.'
+    )
+    evaluation = " For evaluation, use_running_average=True leaves the statistics as they are."
+    return update + (evaluation if collection == _STATISTICS else "")
+
+
+def _write_module_key(name: str) -> str:
+    key = quoted(name)
+    evaluation = " For evaluation, deterministic=True needs none." if name == _DROPOUT else ""
+    return f'Pass a new one at each call: model.apply(variables, x, rngs={{"{key}": key}}).{evaluation}'
+
+
+SCOPE_NOTES: dict[str, Callable[..., str]] = {
+    "error_unbound": lambda module: (
+        f"{quoted(module)} is called without parameters: a module of flax.linen does not hold its own."
+    ),
+    "error_no_setup": lambda attribute, module: (
+        f"{quoted(module)} has no {quoted(attribute)} outside of init() and apply(): what setup() defines exists "
+        "only there."
+    ),
+    "write_applied": _write_applied,
+    "error_submodule": _submodule,
+    "write_submodule": _write_submodule,
+    "error_no_collection": lambda layer, name, collection: (
+        f"{quoted(layer) or 'The module'} needs {quoted(name)} of the collection {quoted(collection)}, but the "
+        "variables that the model gets have no such collection."
+    ),
+    "write_collection": _write_collection,
+    "error_no_variable": lambda layer, name, collection: (
+        f"{quoted(layer) or 'The module'} needs {quoted(name)} of the collection {quoted(collection)}, which is not "
+        "among the variables that the model gets."
+    ),
+    "write_variable": lambda: (
+        "They may be those of another definition of the model: make them again with its init(), or rename them. "
+        "jax.tree.map(jnp.shape, variables) shows their names."
+    ),
+    "error_nested_variables": lambda flat: (
+        'The first argument of apply() is no dict of collections, such as {"params": …}.'
+        if flat
+        else 'apply() gets {"params": {"params": …}}, one level more than it takes.'
+    ),
+    "write_flat_variables": lambda: (
+        'Pass what init() returned as it is, model.apply(variables, x), or {"params": variables["params"]}.'
+    ),
+    "error_collection_kept": lambda layer, name, collection: (
+        f"{quoted(layer) or 'The module'} updates {quoted(name)} of the collection {quoted(collection)}, which "
+        "apply() keeps as it is unless it is named in mutable=."
+    ),
+    "write_mutable": _write_mutable,
+    "error_no_module_key": lambda layer, name: (
+        f"{quoted(layer)} needs a key of random numbers for {quoted(name)}, but gets none."
+    ),
+    "write_module_key": _write_module_key,
+    "error_init_key": lambda init: (
+        f"{'The first argument of init()' if init else 'What a module gets for random numbers'} has to be a key, or "
+        "a dict of keys, but is not."
+    ),
+    "write_init_key": lambda called, jax: f"Pass a key before the inputs: {quoted(called)}({jax}.random.key(0), x).",
+    "error_unset": lambda name: (
+        f"The layer does not know its {quoted(name)}: it is given neither where the layer is "
+        "made nor where it is called."
+    ),
+    "write_set": lambda name: (
+        f"Pass {quoted(name)}=not train, with an argument of the model; it is True in evaluation."
+    ),
+}
