@@ -214,14 +214,24 @@ def explain_permutation(failure: Failure) -> Explained:
     remedy = note("doctor.write_permutation", swaps=swaps, rank=len(shape), jnp=spelled(failure, "jax.numpy"))
     code = None
     if swaps and failing is not None and isinstance(node, ast.Call) and not node.keywords:
-        function, arguments = node.func, node.args
-        if isinstance(function, ast.Attribute) and function.attr == "transpose":
-            pair = arguments[-1].elts if arguments and isinstance(arguments[-1], ast.Tuple) else arguments
-            others = arguments[:-1] if pair is not arguments else []
-            swapped = ast.Attribute(value=function.value, attr="swapaxes", ctx=ast.Load())
-            new = ast.Call(func=swapped, args=[*others, *pair], keywords=[])
-            code = failing.with_node(new) if len(pair) == 2 else None
+        new = _swapped(failure, node)
+        code = None if new is None else failing.with_node(new)
     return Explained(found, remedy, code)
+
+
+def _swapped(failure: Failure, node: ast.Call) -> ast.Call | None:
+    """Return ``x.swapaxes(0, 1)`` for ``x.transpose(0, 1)``, and the same of ``jnp``; ``None`` for another call."""
+    function, arguments = node.func, node.args
+    if not isinstance(function, ast.Attribute) or function.attr != "transpose" or not arguments:
+        return None
+    owner = failure.operands[0] if failure.operands else None
+    is_method = owner is not None and owner.text == ast.unparse(function.value) and owner.shape is not None
+    axes = arguments if is_method else arguments[1:]
+    listed = axes[0].elts if len(axes) == 1 and isinstance(axes[0], ast.Tuple | ast.List) else axes
+    if len(listed) != 2:
+        return None
+    swapped = ast.Attribute(value=function.value, attr="swapaxes", ctx=ast.Load())
+    return ast.Call(func=swapped, args=[*arguments[: not is_method], *listed], keywords=[])
 
 
 #: How the problems are explained that share messages.

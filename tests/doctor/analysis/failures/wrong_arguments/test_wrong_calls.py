@@ -169,6 +169,21 @@ def test_calls_that_pytorch_takes(code: str, said: str, written: str) -> None:
     assert cell.rewritten(written).error is None
 
 
+@pytest.mark.parametrize(
+    ("code", "written"),
+    [
+        ("jnp.transpose(a[None], [0, 1])", "jnp.swapaxes(a[None], 0, 1)"),
+        ("a[None].transpose((0, 1))", "a[None].swapaxes(0, 1)"),
+        ("jnp.transpose(a[None], pair)", None),
+        ("a[None].transpose(pair)", None),
+    ],
+)
+def test_two_axes_are_swapped_where_they_are_written(code: str, written: str | None) -> None:
+    cell = failing(f"pair = (0, 1); {code}")
+    assert "To swap two axes" in cell.said
+    assert cell.finding.code == written
+
+
 @pytest.mark.parametrize("code", ["a.sum(axis=1, dim=1)", "a.sum(1, dim=0)", "jnp.sum(a, 1, dim=0)"])
 def test_a_keyword_is_not_written_twice(code: str) -> None:
     cell = failing(code)

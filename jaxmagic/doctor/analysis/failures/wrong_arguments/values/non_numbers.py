@@ -34,7 +34,14 @@ def explain_non_number(failure: Failure) -> Explained:
     elif holds == "objects" and fact(failure, "value") and operand is not None and _is_single(operand):
         holds = "object"
     argument = "" if operand is None else shortened(operand.text)
-    found = note("doctor.error_non_number", argument=argument, holds=holds, asked=asked, function=called)
+    is_none = holds == "none" and operand is not None and operand.type == "NoneType"
+    found = note(
+        "doctor.error_non_number",
+        argument=argument,
+        holds="object" if is_none else holds,
+        asked=asked,
+        function=called,
+    )
     names = {"jax": spelled(failure, "jax"), "jnp": spelled(failure, "jax.numpy"), "np": spelled(failure, "numpy")}
     return Explained(found, note("doctor.write_non_number", argument=argument, holds=holds, **names))
 
@@ -93,7 +100,7 @@ def index_of_text(failing: Expression | None) -> str:
     node = None if failing is None else failing.node
     index = node.slice if isinstance(node, ast.Subscript) else None
     parts = index.elts if isinstance(index, ast.List | ast.Tuple) else [index]
-    text = any(isinstance(each, ast.Constant) and type(each.value) is str for each in parts)
+    text = any(isinstance(each, ast.Constant) and type(each.value) in (str, bytes) for each in parts)
     return ast.unparse(index) if text and index is not None else ""
 
 

@@ -25,6 +25,7 @@ from jaxmagic.doctor.capture.failures.recognize import recognize
         ("jnp.array(table)", "table is a dict, but JAX arrays", "jax.tree.map(jnp.asarray, table)"),
         ("jnp.asarray(days)", "days holds dates or times, but", "(t - t[0]) / np.timedelta64(1, 's')"),
         ("jnp.array([1.0, None])", "None is among the values of [1.0, None], but", "jnp.nan"),
+        ("jnp.array(None)", "None is no number and no array, but", "A function without a return"),
         ("jnp.zeros(3, dtype=object)", "dtype object is asked of jnp.zeros, but", "convert the array with"),
         ("jnp.zeros(3, dtype=str)", "dtype str is asked of jnp.zeros, but", "Keep text in NumPy or Python."),
     ],
@@ -66,6 +67,7 @@ def test_similar_errors_of_others_have_no_explanation(code: str) -> None:
     ("code", "array", "index"),
     [
         ("x['a']", "x", "'a'"),
+        ("x[b'a']", "x", "b'a'"),
         ("x['a', 0]", "x", "'a'"),
         ("x.at['a'].set(1)", "x", "'a'"),
         ("x['a'] = 1", "x", "'a'"),
