@@ -107,6 +107,14 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         "unknown."
     ),
     "error_numpy": _numpy,
+    "error_own_argument": lambda function: (
+        f"{quoted(function)} failed while it traced its own arguments: one of them seems to be of another kind than "
+        "it takes."
+    ),
+    "write_arguments": lambda function: (
+        f"Compare the arguments with those that help({printable(function)}) names: another order, such as that of "
+        "NumPy's function, has this effect."
+    ),
     "error_mask": _mask,
     "error_static": _static,
     "error_static_traced": _static_traced,

@@ -77,6 +77,15 @@ def explain_numpy(failure: Failure) -> RuleFinding:
     if _is_size_of_jax(failure, failing):
         return explain_number(replace(failure, kind="shape"))
     function = _need(failing)  # before the expression is rewritten
+    if _is_traced_by_jax(failure, function):
+        return RuleFinding(
+            rule="error",
+            found=note("doctor.error_own_argument", function=function),
+            line=failure.line,
+            source=failure.source,
+            evidence=evidence_of(failure),
+            remedy=note("doctor.write_arguments", function=function),
+        )
     remedy, code = _numpy_remedy(failure, failing)
     return RuleFinding(
         rule="error",
@@ -93,6 +102,11 @@ def _is_size_of_jax(failure: Failure, failing: Expression | None) -> bool:
     """Return whether a function of JAX gets a list with a traced size, of which it makes an array of NumPy."""
     called = _called(failing)
     return failing is not None and is_jax(failure, called) and bool(sizes_in(failure, failing))
+
+
+def _is_traced_by_jax(failure: Failure, function: str) -> bool:
+    """Return whether a function of JAX, which the failing line calls, has traced its own arguments."""
+    return ("traced by", "jax") in failure.said and is_jax(failure, function)
 
 
 def _called(failing: Expression | None) -> str:

@@ -93,6 +93,20 @@ def value_type(text: str) -> str | None:
     return None if match is None else short_type(match[1])
 
 
+#: The function that was being traced, its file and line, and why.
+_TRACED = re.compile(r"while tracing the function (.+) at (.+):(\d+) for ([\w /]+?)\. ")
+
+
+def is_traced_by_jax(text: str) -> bool:
+    """Return whether a function of JAX's own was being traced, such as one that the failing line calls.
+
+    >>> is_traced_by_jax("while tracing the function _randint at /env/jax/_src/random.py:3 for jit. This")
+    True
+    """
+    words = _TRACED.search(f"{text[:LONGEST]} ")
+    return words is not None and is_jax_file(words[2])
+
+
 def traced(text: str) -> Traced | None:
     """Return the function that was being traced, with the arguments on which the value depends.
 
@@ -100,7 +114,7 @@ def traced(text: str) -> Traced | None:
     Traced(function='f', file='a.py', line=3, transform='jit', arguments=('x', 'y'))
     """
     text = text[:LONGEST]
-    words = re.search(r"while tracing the function (.+) at (.+):(\d+) for ([\w /]+?)\. ", f"{text} ")
+    words = _TRACED.search(f"{text} ")
     if words is None:  # a leak says it in other words
         words = re.search(r"when the value leaked was (.+) at (.+):(\d+) traced for ([\w /]+?)\.\s", text)
     if words is None or is_jax_file(words[2]):

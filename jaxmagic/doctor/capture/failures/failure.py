@@ -76,7 +76,11 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         detail=messages.detail(kind, text),
         traced=traced,
         differences=differences(text) if kind in ("carry", "branches", "pytree") else (),
-        said=(*recognized.said.items(), *(transformed_at(recognized.error) if kind in OF_TRANSFORMED else ())),
+        said=(
+            *recognized.said.items(),
+            *(transformed_at(recognized.error) if kind in OF_TRANSFORMED else ()),
+            *([("traced by", "jax")] if kind == "numpy" and messages.is_traced_by_jax(text) else ()),
+        ),
     )
     if not users:
         return facts

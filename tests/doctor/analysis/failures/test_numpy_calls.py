@@ -107,3 +107,13 @@ def test_jax_has_the_functions_that_are_advised(name: str) -> None:
     home, _, function = name.rpartition(".")
     assert hasattr(getattr(jnp, home) if home else jnp, function)
     assert hasattr(getattr(np, home) if home else np, function)
+
+
+@pytest.mark.parametrize("call", ["jax.random.randint(key, 0, 10, (3,))", "jax.random.randint(key, 0, 10, [3, 4])"])
+def test_a_function_of_jax_that_traces_arguments_in_another_order_gets_no_advice_on_numpy(call: str) -> None:
+    cell = Cell(f"key = jax.random.key(0)\ny = {call}  # here")
+    finding = cell.finding
+    assert finding.line == cell.here
+    assert "jax.random.randint failed while it traced its own arguments" in str(finding.found).replace("'", "")
+    assert "help(jax.random.randint)" in str(finding.remedy)
+    assert "NumPy on traced values" not in str(finding.remedy)
