@@ -22,7 +22,7 @@ from .magics.once import DisplayOnce, OnceRewriter, forget_shown
 from .magics.rewrite import BlockRewriter
 from .magics.text_transforms import cell_in_sight, cell_to_marker, line_in_sight
 from .records.cell_names import add_naming, remove_naming
-from .session.shown_errors import keep_last_shown, last_seen, last_shown
+from .session.shown_errors import LastCell, keep_last_shown, last_seen, last_shown
 from .session.uncalled import uncalled_block
 from .subjects import magics
 from .terminal import print_line
@@ -163,6 +163,7 @@ class ShownBefore:
 
     def _end(self, result: Any = None, *_: object) -> None:
         (before, seen), self._before, self._seen = (self._before, self._seen), None, None
+        LastCell.showed = last_seen() is not seen
         refused = getattr(result, "error_before_exec", None)
         raised = getattr(result, "error_in_exec", None)
         usage = refused if isinstance(refused, SyntaxError) else raised if isinstance(raised, UsageError) else None

@@ -16,6 +16,7 @@ from ..magics.called_magic import run_called
 from ..magics.declare import JaxMagics, of_all_that_run_once, recorded_by
 from ..magics.once import shown_already
 from ..magics.recorder import Recorder
+from ..session.shown_errors import LastCell
 from .record.diagnosis import Diagnosis
 from .verbs.diagnose import BUDGET_S, examination
 from .verbs.explain_error import explained
@@ -42,7 +43,7 @@ def _explain(magics: JaxMagics, arguments: argparse.Namespace) -> Diagnosis | No
             memory_bytes=arguments.memory,
             verify=arguments.verify,
             budget_s=arguments.budget / 1e9,
-            earlier=bool(magics.shell.last_execution_succeeded),  # the cell before this one
+            earlier=bool(magics.shell.last_execution_succeeded) and not LastCell.showed,  # the cell before this one
         )
     except NotMeasured as error:
         raise UsageError(f"%jaxdoctor has nothing to run. {error}") from None

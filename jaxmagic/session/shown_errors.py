@@ -33,6 +33,16 @@ def last_seen(asking: str | None = None) -> BaseException | None:
     return _without(getattr(sys, "last_value", None) or getattr(sys, "last_exc", None), asking)
 
 
+class LastCell:
+    """Remembers of the last cell whether it showed an error, also one that ended nothing, as in a display.
+
+    Attributes:
+        showed: whether it did.
+    """
+
+    showed = False
+
+
 def ran_nothing(error: BaseException) -> bool:
     """Return whether an error is one about usage, before which nothing of its cell ran."""
     return _BEFORE in (attributes(error) or {})

@@ -154,3 +154,43 @@ def test_a_generator_that_has_begun_is_not_called_one_that_has_not_run(session: 
     session.run("begun = (i for i in range(99))\n_ = next(begun)")
     session.run("%jaxdoctor -q -v d begun;")
     assert "has not run" not in str(session.shell.user_ns["d"])
+
+
+#: Temporaries of 36 TB, which no machine has: on a CPU as well, the error shows where the result is waited for.
+TOO_LARGE = (
+    "@jax.jit\ndef pairwise(p):\n    return jnp.sort(p[:, None] * p, axis=0)[0]",
+    "pts = jnp.ones(3_000_000)",
+)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("float(pairwise(pts)[0])",),
+        ("%jaxtime pairwise(pts)",),
+        ("%jaxtime -q -v t d = pairwise(pts)",),
+        ("%%jaxtime\nd = pairwise(pts)\nd.block_until_ready()",),
+        ("d = pairwise(pts)", "d.block_until_ready()"),
+        ("d = pairwise(pts)", "e = d + 1", "print(e)"),
+        ("d = pairwise(pts); n = 1", "d.block_until_ready()"),
+    ],
+)
+def test_in_a_session_the_program_is_found_in_magics_and_in_earlier_cells(
+    raising: Session, cells: tuple[str, ...]
+) -> None:
+    for cell in (*TOO_LARGE, *cells):
+        raising.shell.run_cell(cell, store_history=True)
+    raising.run("%jaxdoctor --all")
+    told = " ".join(raising.report.split())
+    assert "ran out of memory while allocating 32.7 TiB. pairwise needs 32.7 TiB." in told
+    assert "jaxmagic/" not in told
+
+
+def test_what_a_display_raises_is_of_the_last_cell_and_has_its_size(raising: Session) -> None:
+    for cell in (*TOO_LARGE, "pairwise(pts)"):
+        raising.shell.run_cell(cell, store_history=True)
+    raising.run("%jaxdoctor")
+    told = " ".join(raising.report.split())
+    assert "while allocating 32.7 TiB" in told
+    assert "no line of your code waited for its result" in told
+    assert "earlier cell" not in told

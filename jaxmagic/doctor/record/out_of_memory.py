@@ -18,6 +18,7 @@ SmallerBy = Literal[
 #: Reasons for which the failed program is unknown.
 Unknown = Literal[
     "call",  # the failing line calls no jitted function whose arguments are known without running code
+    "outside",  # no line of the user's waited for the result, as where it was displayed
     "waited",  # the failing line waits for a result, and no known program that it may come from needs as much
     "compile",  # compiling it failed
     "sizes",  # the backend does not report the sizes

@@ -11,6 +11,7 @@ from .quoted import quoted
 #: Why the failed program is unknown.
 _UNKNOWN = {
     "call": "the line calls no jitted function whose arguments are known without running code",
+    "outside": "no line of your code waited for its result, as where IPython displays one",
     "waited": "the line waits for a result, and no program that is known here and leads to it needs so much",
     "compile": "it could not be compiled again",
     "sizes": "this backend does not report what a program needs",
@@ -25,7 +26,14 @@ _INCOMPLETE = {
 }
 
 
-def _memory(asked_bytes: int, space: str, used_bytes: int, capacity_bytes: int) -> str:
+def _memory(
+    asked_bytes: int, space: str, used_bytes: int, capacity_bytes: int, function: str = "", need_bytes: int = 0
+) -> str:
+    needs = f" {quoted(function)} needs {units.size(need_bytes)}." if function else ""
+    return f"{_shortage(asked_bytes, space, used_bytes, capacity_bytes)}{needs}"
+
+
+def _shortage(asked_bytes: int, space: str, used_bytes: int, capacity_bytes: int) -> str:
     if space:
         kernel = " This is on-chip memory, which single kernels use." if space in ("vmem", "smem") else ""
         return (

@@ -63,6 +63,8 @@ def explain_memory(failure: Failure) -> RuleFinding:
             space=said.space,
             used_bytes=said.used_bytes or 0,
             capacity_bytes=said.capacity_bytes or 0,
+            function="" if program is None else program.function,
+            need_bytes=0 if program is None else program.need_bytes,
         ),
         line=failure.line,
         source=failure.source,

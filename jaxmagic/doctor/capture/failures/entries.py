@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from types import FrameType, TracebackType
 from typing import NamedTuple
 
-from ....records.call_stack import Frame, is_users
+from ....records.call_stack import Frame, is_ours, is_users
 from ....records.cell_names import known_as
 from .libraries.library_calls import innermost_library_call
 from .recognize import Recognized, recognize
@@ -64,5 +64,6 @@ def beyond(entries: Sequence[Entry], last: Entry) -> Sequence[Entry]:
 
 def library_in(entries: Sequence[Entry]) -> Entry | None:
     """Return the innermost call in a library among those that the failing line led to."""
+    entries = [each for each in entries if not is_ours(each.where)]  # waits that a magic hears
     found = innermost_library_call([each.where.file for each in entries])
     return None if found is None else entries[found]

@@ -13,9 +13,11 @@ from ....runtime.around import of_type
 from ...analysis.failures import messages
 from ...analysis.failures.differences import differences
 from ...analysis.failures.origin import FIRST_TRIES, OF_TRACED, OF_TRANSFORMED
+from ...analysis.failures.out_of_memory import shortage
 from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
 from ...record.failure import Failure
 from ...record.library_use import Selector
+from ...record.out_of_memory import OutOfMemory
 from .buffers import Donors, deleted_in, donors_of
 from .calls import called_name, functions_called, jit_call
 from .entries import Entry, beyond, entries_of, library_in
@@ -83,7 +85,8 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         ),
     )
     if not users:
-        return facts
+        memory = OutOfMemory(shortage=shortage(text), unknown="outside") if kind == "memory" else None
+        return replace(facts, memory=memory)
     found = _with_code(facts, users, entries)
     if found.kind in WRONG_ARGUMENTS:
         found = _with_operands(found, users[-1], beyond(entries, users[-1]))

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import FrameType
+from typing import NamedTuple
 
+from .....runtime.around import is_exactly
 from ..calls import value_of, wrapped_function
 from ..statement import Place, definition
 
 #: No more assignments are followed.
 _MOST = 8
+
+#: No more cells before the failing one are read.
+_MOST_CELLS = 20
+
+#: The methods of IPython's shell that run a magic, whose last argument is the code.
+_MAGICS = "run_line_magic", "run_cell_magic"
 
 #: Code that runs at another time than the statement around it.
 _LATER = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
@@ -25,21 +33,29 @@ def calls_that_may_have_failed(place: Place, frame: FrameType) -> Iterator[Place
     if _is_jitted(place.node, frame):
         yield place
         return
-    statement, seen = place.statement, set[str]()
-    todo = [] if statement is None else [statement]
+    if place.statement is None:
+        return
+    before, seen = _statements_before(place, place.statement, frame), set[str]()
+    todo = [_Statement(each, len(before)) for each in _run_by([place.statement])]
     for _ in range(_MOST):
         if not todo:
             return
         at = todo.pop(0)
-        inside = list(_evaluated(at))
+        inside = list(_evaluated(at.node))
         for each in inside:
             if _is_jitted(each, frame):
-                yield place._replace(node=each, statement=at)
-        names = [each.id for each in inside if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
-        for name in names:
-            if name not in seen and (found := _assigned(name, at, place, frame)) is not None:
-                todo.append(found)
-            seen.add(name)
+                yield place._replace(node=each, statement=at.node)
+        for each in inside:
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each.id not in seen:
+                seen.add(each.id)
+                todo += _assigned(each.id, before[: at.position])[-1:]
+
+
+class _Statement(NamedTuple):
+    """A statement, and how many stand before it."""
+
+    node: ast.stmt
+    position: int
 
 
 def _is_jitted(node: ast.AST | None, frame: FrameType) -> bool:
@@ -54,13 +70,60 @@ def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
             yield from _evaluated(each)
 
 
-def _assigned(name: str, statement: ast.stmt, place: Place, frame: FrameType) -> ast.Assign | None:
-    """Return the last assignment to a variable above a statement of the same function."""
+def _assigned(name: str, before: Sequence[ast.stmt]) -> list[_Statement]:
+    """Return the assignments to a variable, in their order."""
+    assignments = [(number, each) for number, each in enumerate(before) if isinstance(each, ast.Assign)]
+    return [_Statement(each, number) for number, each in assignments if name in _stored(each)]
+
+
+def _statements_before(place: Place, statement: ast.stmt, frame: FrameType) -> list[ast.stmt]:
+    """Return the statements above one in the same function, or in its cell and in the cells before it."""
     code = frame.f_code
-    home = place.tree if code.co_name == "<module>" else definition(place.tree, code.co_name, code.co_firstlineno)
-    above = [] if home is None else [each for each in _statements(home) if each.lineno < statement.lineno]
-    found = [each for each in above if isinstance(each, ast.Assign) and name in _stored(each)]
-    return max(found, key=lambda each: each.lineno, default=None)
+    if code.co_name != "<module>":
+        home = definition(place.tree, code.co_name, code.co_firstlineno)
+        return [] if home is None else [each for each in _statements(home) if each.lineno < statement.lineno]
+    own = [] if place.tree is None else [*_statements(place.tree)]
+    above = [each for each in own if each.lineno < statement.lineno]
+    return [*_of_cells(place, frame), *_run_by(above)]
+
+
+def _of_cells(place: Place, frame: FrameType) -> list[ast.stmt]:
+    """Return the statements of the cells that ran before the failing one; none outside of a notebook."""
+    ran = frame.f_globals.get("In")
+    cells = [each for each in ran if is_exactly(each, str)] if isinstance(ran, list) else []
+    own = "".join(place.lines).strip()
+    while cells and cells[-1].strip() != own:
+        cells.pop()
+    trees = (_parsed(each) for each in cells[-1 - _MOST_CELLS : -1])
+    return [each for tree in trees if tree is not None for each in _run_by([*_statements(tree)])]
+
+
+def _run_by(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """Return statements, with the code of a magic in place of the call that runs it."""
+    found: list[ast.stmt] = []
+    for statement in statements:
+        call = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+        match call:
+            case ast.Call(func=ast.Attribute(attr=name), args=[*_, ast.Constant(value=str(text))]) if name in _MAGICS:
+                found += _code_of_magic(text)
+            case _:
+                found.append(statement)
+    return found
+
+
+def _code_of_magic(text: str) -> list[ast.stmt]:
+    """Return the statements behind the options of a magic."""
+    words = text.split(" ")
+    trees = (_parsed(" ".join(words[number:])) for number in range(len(words)))
+    tree = next((each for each in trees if each is not None), None)
+    return [] if tree is None else [*_statements(tree)]
+
+
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _statements(home: ast.AST) -> Iterator[ast.stmt]:
