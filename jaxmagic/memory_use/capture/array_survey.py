@@ -11,6 +11,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from ...runtime import private_api
+from ...timing.capture.wait import has_failed
 from .array_bytes import bytes_of, device_bytes
 
 
@@ -72,12 +73,12 @@ def alive() -> list[Any]:
 
 
 def survey(arrays: Iterable[Any]) -> list[Fact]:
-    """Find the memory of each array on each device; deleted arrays are left out."""
+    """Find the memory of each array on each device; deleted arrays, and those of failed programs, are left out."""
     places: dict[Any, _Place] = {}
     facts = []
     for array in arrays:
         with suppress(Exception):  # another thread has just deleted or donated the array
-            if not array.is_deleted():
+            if not array.is_deleted() and not has_failed(array):
                 facts.append(_fact(array, places))
     return facts
 
@@ -158,7 +159,7 @@ def _addresses(fact: Fact) -> list[int]:
     JAX up to 0.10 crashes when a deleted array is cloned, so deletion is checked first.
     """
     with suppress(Exception):
-        if fact.array.is_deleted():
+        if fact.array.is_deleted() or not fact.array.is_ready() or has_failed(fact.array):
             return []
         clone = fact.array.clone()
         if fact.place.devices == 1:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...records.note import Note, note
 from ...runtime import private_api
+from ...timing.capture.wait import has_failed
 from .array_bytes import bytes_of, device_bytes
 
 
@@ -121,21 +122,21 @@ def array_bytes(devices: Sequence[Any] | None) -> int | None:
 
 
 def _address_of(array: Any) -> int | None:
-    """Return the address of an array; ``None`` if it is on several devices, or deleted. Waits for nothing.
+    """Return the address of an array; ``None`` if it is on several devices, being computed, or deleted.
 
     It is ``None`` before JAX 0.10 as well, which would make, and keep, another array of the same memory to find it.
     """
     if getattr(sys.modules.get("jax"), "__version_info__", ()) < (0, 10):
         return None
     try:
-        return int(array.unsafe_buffer_pointer())
+        return int(array.unsafe_buffer_pointer()) if array.is_ready() and not has_failed(array) else None
     except Exception:
         return None
 
 
 def _size_of(array: Any) -> int:
-    """Return the bytes of an array on all its devices; 0 if it was deleted or donated. Waits for nothing."""
-    if array.is_deleted():
+    """Return the bytes of an array on all its devices; 0 if it was deleted, donated, or its program has failed."""
+    if array.is_deleted() or has_failed(array):
         return 0
     try:
         return device_bytes(array)

@@ -58,3 +58,21 @@ def _is_plain_tree(value: Any) -> bool:
         return False
     kinds = (jax.Array, int, float, complex, str)
     return all(any(inherits(type(leaf), kind) for kind in kinds) for leaf in leaves)
+
+
+def has_failed(array: Any) -> bool:
+    """Return whether the program that was to compute an array has failed: the array then has no memory.
+
+    Waits for nothing: an array that is being computed has not failed yet. A deleted one must not be asked, and a
+    failed one not for its address, which ends the process or never returns.
+    """
+    try:
+        ready = array.is_ready()
+    except Exception:
+        return False
+    try:
+        if ready:
+            array.block_until_ready()
+    except Exception:
+        return True
+    return False

@@ -279,7 +279,7 @@ def test_allocation_that_really_fails() -> None:
             y = x[:, None] * x
             return jnp.sin(y) @ jnp.cos(y)
         x = jnp.ones(3_000_000)
-        y = outer(x)  # here
+        y = jax.block_until_ready(outer(x))  # here
     """)
     memory = memory_of(cell)
     assert memory.shortage.asked_bytes is not None
