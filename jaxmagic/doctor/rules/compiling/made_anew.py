@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...record.evidence import Evidence
-from ..rewriting.hoisting import Made, find_making, is_made_at_top
-from ..rewriting.syntax import file_of, lines_run
+from ..rewriting.hoisting import Made, find_making
+from ..rewriting.made_once import is_made_once
+from ..rewriting.syntax import file_of, lines_run, tree_of_code
 from .recompilations import Group
 
 
@@ -26,8 +27,9 @@ def location_like(location: str | None, made: Made, evidence: Evidence) -> str |
 
 
 def is_made_by_the_code(group: Group, evidence: Evidence) -> bool:
-    """Return whether the code itself makes a function, once: run a single time, it compiles nothing again."""
+    """Return whether the code itself makes a function and keeps it: run a single time, it compiles nothing again."""
     place = file_of(group.location, evidence)
     if group.kind != "new function" or len(group.compilations) > 1 or place is None:
         return False
-    return is_made_at_top(group.function, place, [(each.file, each.line) for each in lines_run(evidence)])
+    ran = [(each.file, each.line) for each in lines_run(evidence)]
+    return is_made_once(group.function, place, ran, tree_of_code(evidence.code))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from .... import units
 from ....records.call_stack import Frame
@@ -67,9 +66,8 @@ def _found(evidence: Evidence) -> Iterator[Operation]:
     again = [each for each in evidence.typical.compilations if counts(each) and function_of(each) in always]
     for group in grouped(again):
         cost_ns = median_ns(group, later)
-        at_top = is_made_by_the_code(group, evidence)
-        if cost_ns >= _LEAST_SINGLE_NS if at_top else is_worth_it(cost_ns, evidence):
-            yield _operation(group, evidence, float(cost_ns), every_run=True, at_top=at_top)
+        if is_worth_it(cost_ns, evidence) and not is_made_by_the_code(group, evidence):
+            yield _operation(group, evidence, float(cost_ns), every_run=True)
     once = [each for each in evidence.first.compilations if counts(each)]
     for group in grouped([each for each in once if function_of(each) not in always]):
         if group.kind in _BY_DESIGN or not _is_avoidable(group, evidence):
@@ -80,14 +78,9 @@ def _found(evidence: Evidence) -> Iterator[Operation]:
             yield _operation(group, evidence, float(group.cost_ns), every_run=False)
 
 
-def _operation(
-    group: Group, evidence: Evidence, cost_ns: float, *, every_run: bool, at_top: bool = False
-) -> Operation:
+def _operation(group: Group, evidence: Evidence, cost_ns: float, *, every_run: bool) -> Operation:
     lines = [each.called_at for each in programs_of(group, evidence) if each.called_at is not None]
-    found = _finding(group, evidence, cost_ns, every_run=every_run)
-    if at_top:
-        found = replace(found, per="first run", compiles=())
-    return Operation(found, lines, varying_sizes(group))
+    return Operation(_finding(group, evidence, cost_ns, every_run=every_run), lines, varying_sizes(group))
 
 
 def _is_avoidable(group: Group, evidence: Evidence) -> bool:
@@ -296,10 +289,10 @@ RULE = Rule(
     f"{units.percent(LEAST_SHARE)} of the run. Also reports one that compiles at least {_SEVERAL} times in the first "
     "run, not counting its first call, for a reason that can be avoided, if that takes at least "
     f"{_LEAST_FIRST_RUN_NS // 10**6} ms; for a weak type or a placement, a single compilation of at least "
-    f"{_LEAST_SINGLE_NS // 10**6} ms is enough. A function that the code itself jits and keeps, outside of functions "
-    f"and loops, counts from {_LEAST_SINGLE_NS // 10**6} ms on, as a cost of the first run: code that runs only once "
-    "compiles it only once. Different shapes count if one axis varies, in one argument or in "
-    "several that share its size, and powers of two need at most half as many sizes. They also count if an argument "
+    f"{_LEAST_SINGLE_NS // 10**6} ms is enough. What the code itself jits and keeps, outside of loops, "
+    "does not count if it compiles once in each run: code that runs only once compiles it only once. Different "
+    "shapes count if one axis varies, in one argument or in several that share its size, and powers of two need at "
+    "most half as many sizes. They also count if an argument "
     "grows from call to call, because the function returns it longer or the code around the call appends to it. "
     "Different static values count if programs have the same operations and shapes, or if only the range of a loop "
     "needs them that a loop of JAX could replace. Operations outside of jit count for shapes, and for new functions "

@@ -29,8 +29,8 @@ _TRANSFORMATIONS = (
 #: Further functions that return a function of the one that they are given, and compile nothing themselves.
 _COMPILE_NOTHING = (*_TRANSFORMATIONS, "custom_jvp", "custom_vjp", "custom_vmap", "named_call", "wraps")
 
-_Making = ast.Call | ast.FunctionDef
-_Around = ast.FunctionDef | ast.AsyncFunctionDef | ast.For | ast.While
+Making = ast.Call | ast.FunctionDef
+Around = ast.FunctionDef | ast.AsyncFunctionDef | ast.For | ast.While
 
 
 class Made(NamedTuple):
@@ -64,48 +64,27 @@ def find_making(function: str, place: tuple[str, int], ran: Sequence[tuple[str, 
         place: file and line of its definition.
         ran: lines that are known to have run. Their files are searched, and they decide between several places.
     """
-    found = [each for each in _found(function, place, ran) if any(isinstance(node, _Around) for node in each[1])]
+    found = [each for each in makings_of(function, place, ran) if any(isinstance(node, Around) for node in each[1])]
     if len(found) > 1:
         found = [each for each in found if any(_has(each, *line) for line in ran)]
     if len(found) != 1:
         return None
     file, path, making = found[0]
-    around = [each for each in path if isinstance(each, _Around)]
+    around = [each for each in path if isinstance(each, Around)]
     functions = [each for each in around if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    outer: _Around = functions[0] if functions else around[0]
+    outer: Around = functions[0] if functions else around[0]
     captured = sorted(_read_by(making) & _local(around))
     in_class = any(isinstance(each, ast.ClassDef) for each in path)
     code = None if captured or in_class or _reads_values(making, tree_of(file)) else _code(file, outer, path, making)
     return Made(file, making.lineno, tuple(captured), _maker(making), _are_passable(making, captured), code)
 
 
-def is_made_at_top(function: str, place: tuple[str, int], ran: Sequence[tuple[str, int]]) -> bool:
-    """Return whether a function is jitted outside of functions and loops, and kept: only its file makes it anew.
-
-    Args:
-        function: as for :func:`find_making`.
-        place: likewise.
-        ran: likewise.
-    """
-    found = _found(function, place, ran)
-    return bool(found) and all(_is_kept_at_top(path, making) for _, path, making in found)
-
-
-def _is_kept_at_top(path: Sequence[ast.AST], making: _Making) -> bool:
-    if any(isinstance(each, _Around | ast.Lambda) for each in path):
-        return False
-    nodes = {id(each) for each in (*path, making)}
-    is_called = any(isinstance(each, ast.Call) and id(each.func) in nodes for each in path)
-    named = any(isinstance(each, ast.Assign | ast.AnnAssign | ast.NamedExpr) for each in path)
-    return isinstance(making, ast.FunctionDef) or (named and not is_called)
-
-
-def _found(
+def makings_of(
     function: str, place: tuple[str, int], ran: Sequence[tuple[str, int]]
-) -> list[tuple[str, list[ast.AST], _Making]]:
+) -> list[tuple[str, list[ast.AST], Making]]:
     """Return the files and nodes that jit a function, with the nodes around them."""
     trees = {file: tree_of(file) for file in dict.fromkeys([place[0], *(file for file, _ in ran)])}
-    found: list[tuple[str, list[ast.AST], _Making]] = []
+    found: list[tuple[str, list[ast.AST], Making]] = []
     for known in (True, False):
         for file, tree in trees.items():
             line = place[1] if file == place[0] else 0
@@ -116,20 +95,20 @@ def _found(
     return found
 
 
-def _has(found: tuple[str, list[ast.AST], _Making], file: str, line: int) -> bool:
+def _has(found: tuple[str, list[ast.AST], Making], file: str, line: int) -> bool:
     """Return whether a line is in the function or loop around the making of a function."""
-    around = [each for each in found[1] if isinstance(each, _Around)]
+    around = [each for each in found[1] if isinstance(each, Around)]
     return found[0] == file and around[-1].lineno <= line <= (around[-1].end_lineno or 0)
 
 
-def _are_passable(making: _Making, names: Sequence[str]) -> bool:
+def _are_passable(making: Making, names: Sequence[str]) -> bool:
     bases = [each.func for each in ast.walk(making) if isinstance(each, ast.Call)]
     bases += [each.value for each in ast.walk(making) if isinstance(each, ast.Attribute)]
     jitted = [] if isinstance(making, ast.FunctionDef) else [_jitted(making)]
     return not any(isinstance(each, ast.Name) and each.id in names for each in (*bases, *jitted))
 
 
-def _makings(tree: ast.AST, *, known: bool = True) -> Iterator[tuple[list[ast.AST], _Making]]:
+def _makings(tree: ast.AST, *, known: bool = True) -> Iterator[tuple[list[ast.AST], Making]]:
     """Yield each call of ``jax.jit`` and each function decorated with it, with the nodes around it.
 
     Args:
@@ -168,7 +147,7 @@ def _is_called(made: ast.Call, parent: ast.AST, called: set[str]) -> bool:
     return isinstance(parent, ast.Call) and parent.func is made
 
 
-def _maker(making: _Making) -> str | None:
+def _maker(making: Making) -> str | None:
     """Return the name of what makes a function; ``None`` for ``jax.jit``, and for what has no name."""
     makers = [making.func] if isinstance(making, ast.Call) else making.decorator_list
     maker = next((each for each in makers if is_jit(each)), makers[0])
@@ -178,13 +157,13 @@ def _maker(making: _Making) -> str | None:
     return name if name != "jax.jit" and all(map(str.isidentifier, name.split("."))) else None
 
 
-def _makes(making: _Making, function: str, line: int) -> bool:
+def _makes(making: Making, function: str, line: int) -> bool:
     if isinstance(making, ast.FunctionDef):
         return making.name == function and _span(making)[0] <= line <= making.lineno
     jitted = _jitted(making)
     if isinstance(jitted, ast.Lambda):
         return function == "<lambda>" and jitted.lineno == line
-    return isinstance(jitted, ast.Name) and jitted.id == function
+    return last_name(jitted) == function
 
 
 def _jitted(making: ast.Call) -> ast.expr:
@@ -195,7 +174,7 @@ def _jitted(making: ast.Call) -> ast.expr:
     return argument
 
 
-def _read_by(making: _Making) -> set[str]:
+def _read_by(making: Making) -> set[str]:
     """Return the names that the making of the function, or the function itself, reads from outside."""
     inner = [each for each in ast.walk(making) if isinstance(each, Function)]
     if isinstance(making, ast.FunctionDef):
@@ -204,7 +183,7 @@ def _read_by(making: _Making) -> set[str]:
     return loaded([making]) - bound
 
 
-def _local(around: Sequence[_Around]) -> set[str]:
+def _local(around: Sequence[Around]) -> set[str]:
     """Return the names that belong to functions and loops."""
     found = stored(child for each in around for child in ast.iter_child_nodes(each))
     for each in around:
@@ -213,7 +192,7 @@ def _local(around: Sequence[_Around]) -> set[str]:
     return found
 
 
-def _reads_values(making: _Making, tree: ast.Module | None) -> bool:
+def _reads_values(making: Making, tree: ast.Module | None) -> bool:
     """Return whether it reads variables of the module, which may have another value when it is called again.
 
     Modules, and functions that it calls, do not count.
@@ -245,7 +224,7 @@ def _is_partial_or_jit(node: ast.Name) -> bool:
     return node.id in ("partial", "jit", "functools", "eqx", "nnx")
 
 
-def _code(file: str, outer: _Around, path: list[ast.AST], making: _Making) -> str | None:
+def _code(file: str, outer: Around, path: list[ast.AST], making: Making) -> str | None:
     lines = text_of(file)
     begin, end = _span(outer)
     body = lines[begin - 1 : end]
@@ -279,7 +258,7 @@ def _is_only_statement(parent: ast.AST, statement: ast.stmt) -> bool:
     return getattr(parent, "body", None) == [statement]
 
 
-def _joined(definition: str, body: list[str], span: tuple[int, int], instead: str, outer: _Around) -> str | None:
+def _joined(definition: str, body: list[str], span: tuple[int, int], instead: str, outer: Around) -> str | None:
     """Return the definition and what is left of the function or loop, or of a long one what changes in it.
 
     Args:

@@ -7,14 +7,19 @@ from typing import Any
 import pytest
 from shells import Session
 
-from jaxmagic.doctor.rules.compiling import recompile
-
 KEPT = {
     "decorated": "@jax.jit\ndef f(v):\n    return jnp.tanh(v @ v).sum()\n",
     "with options": "@partial(jax.jit, static_argnums=1)\ndef f(v, n=2):\n    return jnp.tanh(v @ v).sum() * n\n",
     "a lambda": "f = jax.jit(lambda v: jnp.tanh(v @ v).sum())\n",
     "a gradient": "def loss(v):\n    return jnp.tanh(v @ v).sum()\nf = jax.jit(jax.grad(loss))\n",
     "several names": "f, g = jax.jit(lambda v: jnp.tanh(v @ v).sum()), 1\n",
+    "a method": "class Net:\n    def fwd(self, v):\n        return jnp.tanh(v @ v).sum()\n"
+    "net = Net()\nf = jax.jit(net.fwd)\n",
+    "in a constructor": "class Net:\n    def __init__(self):\n        self.go = jax.jit(self.fwd)\n"
+    "    def fwd(self, v):\n        return jnp.tanh(v @ v).sum()\nf = Net().go\n",
+    "by a factory": "def make(k):\n    @jax.jit\n    def step(v):\n        return jnp.tanh(v @ v).sum() * k\n"
+    "    return step\nf = make(2.0)\n",
+    "returned at once": "def make(k):\n    return jax.jit(lambda v: jnp.tanh(v @ v).sum() * k)\nf = make(2.0)\n",
     "in a branch": "if True:\n    f = jax.jit(lambda v: jnp.tanh(v @ v).sum())\n",
 }
 
@@ -24,6 +29,10 @@ AGAIN = {
     "inside another call": "y = jax.vmap(jax.jit(lambda v: jnp.tanh(v).sum()))(x)",
     "in a loop": "for _ in range(1):\n    f = jax.jit(lambda v: jnp.tanh(v @ v).sum())\n    y = f(x)",
     "in a function": "def run(x):\n    f = jax.jit(lambda v: jnp.tanh(v @ v).sum())\n    return f(x)\ny = run(x)",
+    "by a factory in a function": "def make(k):\n    return jax.jit(lambda v: jnp.tanh(v @ v).sum() * k)\n"
+    "def run(x):\n    return make(2.0)(x)\ny = run(x)",
+    "by a factory in a loop": "def make(k):\n    return jax.jit(lambda v: jnp.tanh(v @ v).sum() * k)\n"
+    "for k in range(3):\n    y = make(k)(x)",
     "in another cell's function": "y = elsewhere(x)",
 }
 
@@ -45,25 +54,7 @@ def test_what_the_cell_jits_and_keeps_is_no_finding(shell: Session, name: str) -
     assert found(shell, f"{KEPT[name]}for _ in range(3):\n    y = f(x)") == []
 
 
-@pytest.mark.parametrize("name", KEPT)
-def test_a_long_compilation_of_it_costs_once(shell: Session, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recompile, "_LEAST_SINGLE_NS", 1)
-    (finding,) = found(shell, f"{KEPT[name]}for _ in range(3):\n    y = f(x)")
-    assert finding.per == "first run"
-    assert "If this runs only once, it is its first compilation." in str(finding.found)
-
-
 @pytest.mark.parametrize("name", AGAIN)
 def test_what_is_made_for_each_call_costs_in_every_run(shell: Session, name: str) -> None:
     (finding,) = found(shell, AGAIN[name])
     assert finding.per == "run"
-
-
-def test_what_recurs_within_a_run_is_listed_before_what_the_cell_compiles(
-    shell: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(recompile, "_LEAST_SINGLE_NS", 1)
-    cell = KEPT["decorated"] + "for _ in range(3):\n    y = jax.jit(lambda v: v * 2)(f(x))"
-    first, second = found(shell, cell)
-    assert (first.found.facts["function"], first.per) == ("<lambda>", "run")
-    assert (second.found.facts["function"], second.per) == ("f", "first run")
