@@ -37,6 +37,10 @@ def revised(finding: RuleFinding, verified: Verified) -> RuleFinding:
 
     If jit failed, the remedy says what has to be changed first. A remedy that fixes an error need not be faster.
     """
+    if is_in_vain(finding, verified) and _is_of_a_part(finding) and verified.outputs_agree is not False:
+        told = [each for each in verified.notes if each.kind == "doctor.tried_runs"]
+        unknown = note("doctor.not_mechanical", rule=finding.rule)
+        return replace(finding, verified=Verified(notes=(unknown, *told)))
     if is_in_vain(finding, verified):
         kept = replace(verified, remedy=finding.remedy, code=finding.code)
         return replace(finding, verified=kept, remedy=None, code=None)
@@ -50,6 +54,12 @@ def revised(finding: RuleFinding, verified: Verified) -> RuleFinding:
     if failed is None or remedy is None or remedy.kind in _OF_A_PART or remedy.facts.get("way") in _KEPT:
         return tried
     return replace(tried, remedy=_blocked(remedy, failed), code=None)
+
+
+def _is_of_a_part(finding: RuleFinding) -> bool:
+    """Return whether advice is to jit other operations as well, of which a trial can jit one function only."""
+    remedy = finding.remedy
+    return remedy is not None and remedy.kind == _TO_JIT and finding.code is None and remedy.facts["way"] == "group"
 
 
 def _as_tried(finding: RuleFinding, function: str, code: str) -> RuleFinding:

@@ -12,7 +12,8 @@ from .quoted import quoted
 _UNKNOWN = {
     "call": "the line calls no jitted function whose arguments are known without running code",
     "outside": "no line of your code waited for its result, as where IPython displays one",
-    "waited": "the line waits for a result, and no program that is known here and leads to it needs so much",
+    "waited": "the line waits for a result, and no call that is known here and leads to it needs so much for "
+    "the arguments that its names hold now",
     "compile": "it could not be compiled again",
     "sizes": "this backend does not report what a program needs",
 }

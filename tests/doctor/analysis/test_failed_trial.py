@@ -145,3 +145,16 @@ def test_the_jit_of_a_library_is_not_described_if_it_fails() -> None:
     advice = str(after(failed("TypeError"), **facts).remedy)
     assert "filter_jit" not in advice
     assert "act" not in advice.split()
+
+
+def test_advice_to_jit_more_than_was_tried_is_not_rejected() -> None:
+    runs = note("doctor.tried_runs", before_runs=9, after_runs=9)
+    slow = Verified(before_ns=2.0, after_ns=2.0, speedup=1.0, low=0.9, high=1.1, outputs_agree=True, notes=(runs,))
+    remedy = note("doctor.not_jitted_remedy", way="group", function="")
+    finding = revised(RuleFinding(rule="not-jitted", found=note("text"), remedy=remedy), slow)
+    assert finding.remedy == remedy
+    assert finding.verified is not None
+    assert finding.verified.survives is None
+    assert [each.kind for each in finding.verified.notes] == ["doctor.not_mechanical", "doctor.tried_runs"]
+    of_function = note("doctor.not_jitted_remedy", way="function", function="f")
+    assert revised(RuleFinding(rule="not-jitted", found=note("text"), remedy=of_function), slow).remedy is None

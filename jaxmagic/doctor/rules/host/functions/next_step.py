@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+
 from .....records.call_stack import Frame, is_users
 from .....records.note import Note, note
 from ....record.evidence import Evidence
 from ...rewriting.jit_caveats import caveats_of_loop
 from ...rewriting.loops.loop_end import calling_loop
 from ..independence import is_independent, mapped_axes
+from ..syntax import Comprehension, Loop, around, calls_of, function_around
 from .inside_function import is_in, least_called
 from .spared import Part
 
@@ -30,14 +33,25 @@ def with_next_step(remedy: Note, part: Part, evidence: Evidence, *, transformed:
     found = None if site is None or times < _MANY else calling_loop(site, name, evidence)
     if site is None or found is None or found.end != "count":
         return remedy
-    if not transformed and found.line == site and is_independent(site, name):
+    nested = _loops_around(site, name) > 1
+    if not transformed and not nested and found.line == site and is_independent(site, name):
         facts: dict[str, bool | int | float | str] = {"then": "vmap", "axes": mapped_axes(site, name)}
-    elif found.loop is not None:
+    elif found.loop is not None and not nested:
         known = caveats_of_loop(found.loop, found.line, found.called, evidence)
         facts = {"then": "step", "line": found.line.location, **{key: known[key] for key in known if key == "reads"}}
     else:
         return remedy
     return note(remedy.kind, **remedy.facts, **{key: fact for key, fact in facts.items() if key not in remedy.facts})
+
+
+def _loops_around(site: Frame, name: str) -> int:
+    """Return how many loops are around a call, of which ``vmap`` and ``scan`` replace one each."""
+    nodes = around(site)
+    calls = {id(call) for node in nodes[-1:] for call in calls_of(name, node, site)}
+    inside = [node for each in nodes[-1:] for node in ast.walk(each) if isinstance(node, Comprehension)]
+    inner = sum(len(each.generators) for each in inside if any(id(node) in calls for node in ast.walk(each)))
+    home = next((number for number, each in enumerate(nodes) if each is function_around(site)), 0)
+    return inner + sum(isinstance(each, Loop) for each in nodes[home:])
 
 
 def _called_at(part: Part, evidence: Evidence) -> Frame | None:

@@ -33,10 +33,13 @@ STEPPED = [
     "def run(w, xs):\n    s = 0.0\n    for x in xs:\n        y = f(w, x + s)  # here\n        s = s + y\n",
 ]
 
-#: No loop; one that ends by a value or the clock; a call of another function.
+#: No loop; nested ones; one that ends by a value or the clock; a call of another function.
 NOTHING = [
     "def run(w, x):\n    return f(w, x)  # here\n",
     "def run(w, x):\n    while jnp.abs(x).max() > 0.1:\n        x = f(w, x)  # here\n",
+    "def run(w, xs):\n    return [[f(w, x + y) for y in xs] for x in xs]  # here\n",
+    "def run(w, xs):\n    return [f(w, x + y) for x in xs for y in xs]  # here\n",
+    "def run(w, xs):\n    for x in xs:\n        for y in xs:\n            z = f(w, x + y)  # here\n",
     "def run(w, x):\n    while time.time() < 5:\n        x = f(w, x)  # here\n",
 ]
 
