@@ -121,6 +121,19 @@ def test_after_two_dashes_everything_is_code(given_options: str, code: str) -> N
     assert rest == code.lstrip()
 
 
+@pytest.mark.parametrize(
+    ("text", "magic", "instead"),
+    [
+        ("--sweep n=1,2 f(x)", "jaxtimeit", "It is an option of %jaxcompare."),
+        ("--read x.xplane.pb", "jaxprof", "Write jaxmagic.read_profile('x.xplane.pb'), which reads a recording."),
+    ],
+)
+def test_an_option_of_another_magic_is_named_there(text: str, magic: str, instead: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        options.split(text, declared(magic).parser)
+    assert f"there is no option {text.split()[0]}. {instead}" in str(raised.value)
+
+
 def test_an_unknown_long_option_names_the_closest() -> None:
     with pytest.raises(
         UsageError,

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 
 from IPython.core.error import UsageError
 
+from ...subjects import magics
 from .values import CHECKS, MODES
 
 _LONG = re.compile(r"(--[A-Za-z][\w-]*)(=.*)?$", re.S)
@@ -208,12 +209,28 @@ def _instead(name: str, known: Mapping[str, argparse.Action]) -> str:
         return "Write -v t, and then jaxmagic.save(t, 'run.json'), or t.figure().savefig('run.svg') for a picture."
     if name[1:] in known:
         return f"Write {name[1:]}, with one dash."
+    if name == "--read":
+        return "Write jaxmagic.read_profile('x.xplane.pb'), which reads a recording."
+    if others := _magics_with(name):
+        return f"It is an option of {' and '.join(others)}."
     # Without the dashes, which all names have in common.
     close = difflib.get_close_matches(name[2:], [each[2:] for each in known if each.startswith("--")], 1)
     if not close:
         return f"Options: {', '.join(sorted(known))}."
     does = re.split(r"[.:;](?: |$)", str(known[f"--{close[0]}"].help).replace("%%", "%"))[0]
     return f"Did you mean --{close[0]}? ({does}.)"
+
+
+def _magics_with(name: str) -> list[str]:
+    """Return the magics that have an option."""
+    from ..declare import declared  # which reads options
+
+    known = ((each, entry.magic.kinds) for each, entry in magics().items())
+    return [
+        f"{'%' if 'line' in kinds else '%%'}{magic}"
+        for magic, kinds in known
+        if name in declared(magic).parser._option_string_actions
+    ]
 
 
 def _short_options(
