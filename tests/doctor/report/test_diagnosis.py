@@ -243,3 +243,22 @@ def test_the_history_keeps_it_without_the_profile(diagnosis: Any) -> None:
     record = diagnosis(profile=fabricated())
     assert record._entries
     assert record._shortened() == replace(record, profile=None)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (0.82, 0.89, "a run takes about as long, 3.00 µs instead of 2.00 µs."),
+        (0.2, 0.3, "a run is 0.250 times as fast (95 % interval 0.200 to 0.300), 3.00 µs instead of 2.00 µs."),
+        (1.3, 2.0, "a run is 1.60 times as fast"),
+        (0.5, 1.5, "a run is 0.900 times as fast (95 % interval 0.500 to 1.50)"),
+    ],
+)
+def test_runs_of_two_programs_are_told_apart_by_more_than_what_their_memory_does(
+    low: float, high: float, said: str
+) -> None:
+    middle = {0.82: 0.85, 0.2: 0.25, 1.3: 1.6, 0.5: 0.9}[low]
+    facts = {"speedup": middle, "low": low, "high": high, "before_ns": 2e3, "after_ns": 3e3}
+    told = str(note("doctor.programs_ran", **facts, before_runs=9, after_runs=8))
+    assert told.startswith("The programs ran as well, 9 and 8 times: with the remedy, ")
+    assert said in told
