@@ -79,7 +79,7 @@ def _assigned(name: str, before: Sequence[ast.stmt]) -> list[_Statement]:
 def _statements_before(place: Place, statement: ast.stmt, frame: FrameType) -> list[ast.stmt]:
     """Return the statements above one in the same function, or in its cell and in the cells before it."""
     code = frame.f_code
-    if code.co_name != "<module>":
+    if not code.co_name.startswith(("<module>", "<cell line")):  # as IPython 7 names the code of cells
         home = definition(place.tree, code.co_name, code.co_firstlineno)
         return [] if home is None else [each for each in _statements(home) if each.lineno < statement.lineno]
     own = [] if place.tree is None else [*_statements(place.tree)]

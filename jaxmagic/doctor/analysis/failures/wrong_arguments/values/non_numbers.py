@@ -74,7 +74,9 @@ def explain_string_index(failure: Failure) -> Explained:
     """Explain ``x["a"]`` for an array."""
     failing = expression_of(failure)
     node = None if failing is None or failure.library is not None else failing.node
-    return string_index(node, fact(failure, "index"))
+    index = fact(failure, "index")
+    first = re.match(r"\((b?'[^']*'|b?\"[^\"]*\")[,)]", index)  # JAX up to 0.8 names the whole index
+    return string_index(node, first[1] if first else index)
 
 
 def string_index(node: ast.AST | None, index: str) -> Explained:

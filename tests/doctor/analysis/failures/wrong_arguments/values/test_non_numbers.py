@@ -35,6 +35,8 @@ def test_values_that_are_no_numbers(code: str, found: str, written: str) -> None
         "names, objects = np.array(['a', 'b']), np.array([{}, 1])\n"
         f"table, days = {{'a': 1}}, np.array(['2020-01-01'], dtype='datetime64[D]')\n{code}  # here"
     )
+    if "must be a string, a bytes-like object or a real number" in str(cell.error):
+        pytest.skip("this JAX lets Python convert a dict")
     assert cell.finding.line == cell.here
     assert cell.said.startswith(found)
     assert written in cell.said
