@@ -150,20 +150,17 @@ def explain_sizes_apart(failure: Failure) -> Explained:
 
 def explain_view(failure: Failure) -> Explained:
     """Explain ``x.view(-1)``."""
-    return _other_attribute(failure, "doctor.error_view", "reshape")
-
-
-def _other_attribute(failure: Failure, kind: str, name: str) -> Explained:
     failing = expression_of(failure)
     node = None if failing is None else failing.node
     if failing is None or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return Explained(
-            note(kind, method="x.view", array="x"), note("doctor.write_attribute", replacement="x.reshape")
+            note("doctor.error_view", method="x.view", array="x"),
+            note("doctor.write_attribute", replacement="x.reshape"),
         )
     array, method = ast.unparse(node.func.value), ast.unparse(node.func)
-    node.func = ast.Attribute(value=node.func.value, attr=name, ctx=ast.Load())
+    node.func = ast.Attribute(value=node.func.value, attr="reshape", ctx=ast.Load())
     replacement = ast.unparse(node)
-    found = note(kind, method=shortened(method), array=shortened(array))
+    found = note("doctor.error_view", method=shortened(method), array=shortened(array))
     return Explained(found, note("doctor.write_attribute", replacement=replacement), failing.with_node(node))
 
 

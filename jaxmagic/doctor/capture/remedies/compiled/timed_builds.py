@@ -80,7 +80,8 @@ def _with_runs(
         high=runs.high,
         before_ns=runs.before_ns or 0.0,
         after_ns=runs.after_ns or 0.0,
-        **runs.notes[-1].facts,
+        before_runs=runs.notes[-1].facts["before_runs"],
+        after_runs=runs.notes[-1].facts["after_runs"],
     )
     errors = [each for each in runs.notes if each.kind.startswith("doctor.outputs")]
     known = [each for each in compiled.verified.notes if each.kind != _WITHOUT_RUNS]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from .....records.call_stack import Frame, is_users
-from .....records.note import Note, note
+from .....records.note import Note
 from ....record.evidence import Evidence
 from ...rewriting.jit_caveats import caveats_of_loop
 from ...rewriting.loops.loop_end import calling_loop
@@ -41,7 +42,7 @@ def with_next_step(remedy: Note, part: Part, evidence: Evidence, *, transformed:
         facts = {"then": "step", "line": found.line.location, **{key: known[key] for key in known if key == "reads"}}
     else:
         return remedy
-    return note(remedy.kind, **remedy.facts, **{key: fact for key, fact in facts.items() if key not in remedy.facts})
+    return replace(remedy, facts=facts | remedy.facts)
 
 
 def _loops_around(site: Frame, name: str) -> int:

@@ -42,8 +42,15 @@ def explain_non_number(failure: Failure) -> Explained:
         asked=asked,
         function=called,
     )
-    names = {"jax": spelled(failure, "jax"), "jnp": spelled(failure, "jax.numpy"), "np": spelled(failure, "numpy")}
-    return Explained(found, note("doctor.write_non_number", argument=argument, holds=holds, **names))
+    remedy = note(
+        "doctor.write_non_number",
+        argument=argument,
+        holds=holds,
+        jax=spelled(failure, "jax"),
+        jnp=spelled(failure, "jax.numpy"),
+        np=spelled(failure, "numpy"),
+    )
+    return Explained(found, remedy)
 
 
 def _operand(failure: Failure) -> tuple[Operand | None, str]:
