@@ -52,10 +52,11 @@ def _items(frame: FrameType, line: int) -> Iterator[ast.withitem]:
 
 
 def _value(expression: ast.expr, frame: FrameType) -> object:
-    """Return the value of a name, or of an attribute of a module; ``None`` for any other expression."""
+    """Return the value of a name, or of an attribute of our own modules; ``None`` for any other expression."""
     if isinstance(expression, ast.Name):
         return frame.f_locals.get(expression.id, frame.f_globals.get(expression.id))
     if isinstance(expression, ast.Attribute):
         base = _value(expression.value, frame)
-        return getattr(base, expression.attr, None) if isinstance(base, ModuleType) else None
+        ours = isinstance(base, ModuleType) and base.__name__.partition(".")[0] == "jaxmagic"
+        return getattr(base, expression.attr, None) if ours else None
     return None
