@@ -32,13 +32,13 @@ class Memory:
         calls: the last calls of each function object and each eager operation that compiled something, oldest first.
         sources: the last calls of each function name and source, over all its function objects.
         call_sites: the function that JAX last saw called, by line.
-        new: the calls of the block that is measured.
+        new: the calls of the block that is measured, by their ids.
     """
 
     calls: dict[Hashable, list[Call]] = field(default_factory=dict)
     sources: dict[tuple[str, int | None], list[Call]] = field(default_factory=dict)
     call_sites: dict[str, tuple[str, int | None]] = field(default_factory=dict)
-    new: list[Call] = field(default_factory=list)
+    new: dict[int, Call] = field(default_factory=dict)
 
     def begin(self) -> None:
         """Begin a block: other calls may have been made since the last one, which nobody saw."""
@@ -46,7 +46,7 @@ class Memory:
 
     def is_new(self, call: Call) -> bool:
         """Return whether a call was made in the block that is measured."""
-        return any(each is call for each in self.new)
+        return id(call) in self.new
 
     def recall(self, call: Call) -> list[Call]:
         """Return the calls of the same eager operation, or of the same function under the same transformation."""
@@ -58,7 +58,7 @@ class Memory:
 
     def remember(self, call: Call) -> None:
         """Add a call; when there are too many, those not used for the longest time are forgotten."""
-        self.new.append(call)
+        self.new[id(call)] = call
         if call.call_signature is not None and (call.internal or call.function_id is not None):
             calls = self.calls.pop(_key(call), [])
             self.calls[_key(call)] = [*calls, call][-_MOST_CALLS:]
