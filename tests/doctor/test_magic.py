@@ -200,5 +200,5 @@ def test_what_a_display_raises_is_of_the_last_cell_and_has_its_size(raising: Ses
     raising.run("%jaxdoctor")
     told = " ".join(raising.report.split())
     assert "while allocating 32.7 TiB" in told
-    assert "no line of your code waited for its result" in told
+    assert "the error was raised outside of your code" in told
     assert "earlier cell" not in told

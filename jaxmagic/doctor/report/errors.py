@@ -108,12 +108,12 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     ),
     "error_numpy": _numpy,
     "error_own_argument": lambda function: (
-        f"{quoted(function)} failed while it traced its own arguments: one of them seems to be of another kind than "
-        "it takes."
+        f"{quoted(function)} failed while tracing its own arguments. One of them is probably not of a type that it "
+        "accepts."
     ),
     "write_arguments": lambda function: (
-        f"Compare the arguments with those that help({printable(function)}) names: another order, such as that of "
-        "NumPy's function, has this effect."
+        f"Check the order and the types of the arguments with help({printable(function)}). NumPy's function of that "
+        "name may take them in another order."
     ),
     "error_mask": _mask,
     "error_static": _static,

@@ -52,16 +52,16 @@ def _how_to_jit(
 
 
 def _next_step(then: str, function: str, axes: str, line: str) -> str:
-    """Word what would spare the calls of the jitted function as well."""
+    """Word what would avoid the calls of the jitted function as well."""
     if then == "vmap":
-        mapped = f"jax.vmap({printable(function)}{axes and f', in_axes={axes}'})"
+        mapped = f"jax.jit(jax.vmap({printable(function)}{axes and f', in_axes={axes}'}))"
         return (
-            f"Then {printable(function)} is still called once per round of a loop, and no round needs the result of "
-            f"another: if the arguments have one shape, stack them, and {mapped} under jax.jit is one call for all."
+            f"{printable(function)} would still be called once per iteration, and no iteration needs the result of "
+            f"another. If their arguments have the same shapes, stack them and call {mapped} once."
         )
     return (
-        f"Then the loop at {printable(line)} still calls it, and what else is in the loop, one by one: a jitted "
-        "function of a whole round, with jax.lax.scan over the rounds, would spare that as well."
+        f"The loop at {printable(line)} would still call it, and everything else in the loop, one by one. A jitted "
+        "function of a whole iteration, looped over with jax.lax.scan, would avoid that as well."
     )
 
 

@@ -11,9 +11,9 @@ from .quoted import quoted
 #: Why the failed program is unknown.
 _UNKNOWN = {
     "call": "the line calls no jitted function whose arguments are known without running code",
-    "outside": "no line of your code waited for its result, as where IPython displays one",
-    "waited": "the line waits for a result, and no call that is known here and leads to it needs so much for "
-    "the arguments that its names hold now",
+    "outside": "the error was raised outside of your code, as when IPython displays a result",
+    "waited": "the line waits for a result, and none of the calls found that lead to it needs that much "
+    "with the arguments that their names hold now",
     "compile": "it could not be compiled again",
     "sizes": "this backend does not report what a program needs",
 }

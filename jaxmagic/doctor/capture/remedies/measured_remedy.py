@@ -32,7 +32,7 @@ _RTOL = 0.05
 _MOST_KEPT_BYTES = 2**28
 
 #: The machine epsilons of coarse types of products: of bfloat16, and of TF32, whose fractions have 10 bits.
-PRODUCT_EPS = {"bf16": 2.0**-7, "tf32": 2.0**-10}
+_PRODUCT_EPS = {"bf16": 2.0**-7, "tf32": 2.0**-10}
 
 _BEFORE, _AFTER = "before", "after"
 
@@ -177,7 +177,7 @@ def _agree(counted: dict[str, _Counted], expected: Any, products: str) -> tuple[
     original, first, after = map(_comparable, (*of_original, counted[_AFTER].last))
     if not _leaves(original):
         return None, [note("doctor.no_outputs")]
-    check = check_output(after, original, "allclose", coarsest_eps=PRODUCT_EPS.get(products, 0.0))
+    check = check_output(after, original, "allclose", coarsest_eps=_PRODUCT_EPS.get(products, 0.0))
     if not check.passed and not check_output(first, original, "allclose").passed:
         return None, [note("doctor.outputs_vary")]
     rounded = products and check.problem is None

@@ -114,6 +114,6 @@ def test_a_function_of_jax_that_traces_arguments_in_another_order_gets_no_advice
     cell = Cell(f"key = jax.random.key(0)\ny = {call}  # here")
     finding = cell.finding
     assert finding.line == cell.here
-    assert "jax.random.randint failed while it traced its own arguments" in str(finding.found).replace("'", "")
+    assert "jax.random.randint failed while tracing its own arguments" in str(finding.found).replace("'", "")
     assert "help(jax.random.randint)" in str(finding.remedy)
     assert "NumPy on traced values" not in str(finding.remedy)

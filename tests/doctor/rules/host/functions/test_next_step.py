@@ -76,14 +76,14 @@ def advised(timing: Any, executable: Any, tmp_path: Path) -> Any:
 def test_rounds_that_need_nothing_of_each_other_are_one_call_of_vmap(advised: Any, source: str, axes: str) -> None:
     found = advised(source)
     assert (found.facts["then"], found.facts["axes"]) == ("vmap", axes)
-    assert f"jax.vmap(f{axes and ', in_axes=' + axes}) under jax.jit is one call for all" in str(found)
+    assert f"call jax.jit(jax.vmap(f{axes and ', in_axes=' + axes})) once." in str(found)
 
 
 @pytest.mark.parametrize("source", STEPPED)
 def test_rounds_that_need_the_last_one_are_a_scan(advised: Any, source: str) -> None:
     found = advised(source)
     assert found.facts["then"] == "step"
-    assert "jax.lax.scan over the rounds" in str(found)
+    assert "looped over with jax.lax.scan" in str(found)
     here = next(number for number, each in enumerate((F + source).splitlines(), 1) if "# here" in each)
     assert str(found.facts["line"]).endswith(f"model.py:{here}")
 
