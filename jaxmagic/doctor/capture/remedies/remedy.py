@@ -47,14 +47,14 @@ class Builds(NamedTuple):
     Attributes:
         before: compiles the original; returns the program, or ``None`` if that must not run.
         after: compiles it with the remedy, likewise.
+        given: the arguments with which each program runs, if their arrays are not deleted.
         notes: what a reader must know about it.
-        given: the arguments with which each program runs; ``None`` if neither can.
     """
 
     before: Callable[[], Callable[..., Any] | None]
     after: Callable[[], Callable[..., Any] | None]
+    given: tuple[tuple[Any, ...], tuple[Any, ...]]
     notes: tuple[Note, ...] = ()
-    given: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None
 
 
 class Sizes(NamedTuple):

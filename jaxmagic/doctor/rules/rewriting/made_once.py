@@ -28,7 +28,7 @@ def is_made_once(function: str, place: tuple[str, int], ran: Sequence[tuple[str,
 def _is_kept(path: Sequence[ast.AST], making: Making, code: ast.Module) -> bool:
     nodes = {id(each) for each in (*path, making)}
     is_called = any(isinstance(each, ast.Call) and id(each.func) in nodes for each in path)
-    if is_called or any(isinstance(each, ast.For | ast.While | ast.Lambda) for each in path):
+    if is_called or any(isinstance(each, ast.For | ast.While | _REPEATING) for each in path):
         return False
     assigned = [each for each in path if isinstance(each, ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.Return)]
     if not assigned and not isinstance(making, ast.FunctionDef):

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .....memory_use.capture.executables import need_of
-from .....runtime.around import is_exactly
 from .....runtime.functions import compiled_for, is_jitted
 from ..tried_code import TriedCode
 
@@ -50,13 +49,9 @@ class Call(NamedTuple):
         every = {name: abstract(value) for name, value in self.arguments.items()}
         return {name: value for name, value in every.items() if all(map(_is_abstract, jax.tree.leaves(value)))}
 
-    def values(self, names: Collection[str]) -> dict[str, Any] | None:
-        """Return some arguments as they were passed; ``None`` if one of their arrays is deleted by now."""
-        import jax
-
-        given = {name: self.arguments[name] for name in names}
-        gone = (is_exactly(each, jax.ShapeDtypeStruct) or _is_deleted(each) for each in jax.tree.leaves(given))
-        return None if any(gone) else given
+    def values(self, names: Collection[str]) -> dict[str, Any]:
+        """Return some arguments as they were passed; their arrays may be deleted by now."""
+        return {name: self.arguments[name] for name in names}
 
     def in_order(self, names: Collection[str]) -> list[str]:
         """Return some parameters in the order of their arrays in the program: JAX sorts keywords."""
@@ -139,12 +134,6 @@ def need_with(call: Call, donated: tuple[str, ...]) -> int | None:
         jitted = jax.jit(called, donate_argnums=positions)
         program, _ = compiled_for(jitted, tuple(traced[each] for each in names), {})
     return need_of(program).peak_bytes
-
-
-def _is_deleted(leaf: Any) -> bool:
-    import jax
-
-    return isinstance(leaf, jax.Array) and leaf.is_deleted()
 
 
 def abstract(value: Any) -> Any:

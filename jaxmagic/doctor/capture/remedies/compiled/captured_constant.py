@@ -45,12 +45,11 @@ def _builds(call: Call) -> Builds | None:
         )
 
     about = note("doctor.constants_passed", arrays=len(consts), size_bytes=size)
-    values = call.values(given)
-    passed = None if values is None else jax.tree.leaves(values)
-    on_device = [jax.device_put(each) for each in closed.consts] if passed is not None else []
+    passed = jax.tree.leaves(call.values(given))
+    on_device = [jax.device_put(each) for each in closed.consts]
     return Builds(
         with_constants,
         with_arguments,
+        (tuple(passed), (on_device, *passed)),
         (about, note("doctor.tried_compile_time"), note("doctor.folded_then_runs")),
-        None if passed is None else (tuple(passed), (on_device, *passed)),
     )

@@ -46,7 +46,7 @@ def timed_builds(builds: Builds, *, budget_ns: int, deadline_ns: int, clock: Clo
     notes = tuple(each for each in verified.notes if each.kind not in _OF_RUNS)
     about = () if verified.before_ns is None else builds.notes
     compiled = Measured(replace(verified, notes=(*about, *notes)), found.interrupted)
-    if compiled.interrupted or verified.before_ns is None or builds.given is None or None in programs.values():
+    if compiled.interrupted or verified.before_ns is None:
         return compiled
     return _with_runs(compiled, programs, builds.given, deadline_ns, clock)
 

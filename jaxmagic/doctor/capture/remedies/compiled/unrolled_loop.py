@@ -47,12 +47,9 @@ def _builds(call: Call, loop: FoundLoop, after: Any, third: Note) -> Builds:
     if kinds[0] != kinds[1]:
         raise NotTried(third, note("doctor.unrolled_other_types"), differs=True)
     notes = third, note("doctor.unrolled_rewritten"), note("doctor.tried_compile_time")
-    values = call.values(given)
+    passed = (call.values(given),)
     return Builds(
-        partial(compile_afresh, before, given),
-        partial(compile_afresh, changed, given),
-        notes,
-        None if values is None else ((values,), (values,)),
+        partial(compile_afresh, before, given), partial(compile_afresh, changed, given), (passed, passed), notes
     )
 
 
