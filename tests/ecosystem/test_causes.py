@@ -50,7 +50,7 @@ def test_what_is_no_array_is_static(step: Any) -> None:
     model, x, scale = mlp(4), jnp.ones((4, 3)), jnp.float32(2)
     compiled(lambda: step(model, x))
     number = compiled(lambda: step(model, x, scale=2.0)).cause
-    assert number.reason == "static argument scale has a different value: 2.0 now, 1.0 before"
+    assert number.reason == "static argument scale has a different value: 2.0 now, 1.0 in an earlier measurement"
     assert number.remedy is not None
     assert "pass it as an array" in number.remedy
     array = compiled(lambda: step(model, x, scale=scale)).cause
