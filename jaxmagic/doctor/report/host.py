@@ -99,8 +99,14 @@ def _caveats(
     converts: int = 0,
     counts: int = 0,
     masked: int = 0,
+    rebinds: str = "",
 ) -> Iterator[str]:
     """Yield what becomes of code that cannot be jitted as it is."""
+    if rebinds:
+        yield (
+            f"Under jit, {printable(rebinds)} would be assigned only while JAX traces, and would be a traced value "
+            "afterwards: pass it as an argument, and return the new one."
+        )
     if converts:
         yield "A function of NumPy becomes that of jax.numpy there, or stays outside."
     if counts:

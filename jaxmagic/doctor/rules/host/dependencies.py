@@ -52,6 +52,22 @@ def derived_from(scope: ast.AST, names: set[str], *, objects: bool = False) -> s
             return found
 
 
+def carried_by(loop: ast.AST) -> set[str]:
+    """Return the variables that a loop computes from their values in the round before, but no counters."""
+    statements = [each for each in ast.walk(loop) if isinstance(each, ast.Assign | ast.AugAssign | ast.AnnAssign)]
+    assigns = [
+        (targets_of(each, None), _loads(each))
+        for each in statements
+        if not (isinstance(each, ast.AugAssign) and isinstance(each.value, ast.Constant))
+    ]
+    assigned_in = {name for targets, _ in assigns for name in targets}
+    return {
+        name
+        for name in assigned_in
+        if any(name in targets and reads & derived_from(loop, {name}) for targets, reads in assigns)
+    }
+
+
 def given_with(node: ast.AST, values: set[ast.Call] | set[ast.Name]) -> set[str]:
     """Return the variables whose methods are called with some values, or that are passed together with them."""
     found: set[str] = set()

@@ -6,7 +6,7 @@ import ast
 
 from ....records.call_stack import Frame
 from ..rewriting.syntax import last_name
-from .dependencies import derived_from, given_with, names_read, targets_of
+from .dependencies import carried_by, derived_from, given_with, names_read, targets_of
 from .syntax import around, calls_of, loop_around
 
 
@@ -15,7 +15,7 @@ def is_independent(line: Frame, function: str) -> bool:
 
     They do not if they stand in a comprehension, in a lambda that is passed to ``map`` or ``np.vectorize``, or in a
     loop that counts or goes over values, and their arguments are not computed from anything that the loop computes
-    with them.
+    with them, nor carried from round to round: those of all rounds are not known before the loop.
     """
     nodes = around(line)
     calls = [call for node in nodes[-1:] for call in calls_of(function, node, line)]
@@ -29,7 +29,7 @@ def is_independent(line: Frame, function: str) -> bool:
     if not isinstance(loop, ast.For):
         return False
     derived = derived_from(loop, targets_of(statement, [call]) | given_with(statement, {call}), objects=True)
-    return not derived & {name for each in (call, loop.iter) for name in names_read(each)}
+    return not (derived | carried_by(loop)) & {name for each in (call, loop.iter) for name in names_read(each)}
 
 
 def mapped_axes(line: Frame, function: str) -> str:

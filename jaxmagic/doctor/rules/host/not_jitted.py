@@ -72,7 +72,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         part = None if line is None or function is None else Part(function, line.file)
         remedy, code = _remedy(line, count, evidence)
     whole = called is not None
-    spared = None if part is None else spared_by(part, calls, evidence, time, whole=whole, transforms=traces)
+    compiles = traces or remedy.facts["way"] == "function"
+    spared = None if part is None else spared_by(part, calls, evidence, time, whole=whole, compiles=compiles)
     told = () if spared is None else spared.evidence
     if spared is not None and not matters(spared.time_ns, evidence):  # too few of them are in this function
         spared, transformed, remedy, code = None, None, group(evidence), None
@@ -189,7 +190,7 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     plain = all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in functions)
     plain = plain and takes_arrays(function, untraced(evidence.inputs))
     if waits or found or not plain:
-        return group(evidence, function.name, known | _objects(function, evidence)), None
+        return group(evidence, function.name, known | _rebinds(function) | _objects(function, evidence)), None
     runs_outer = not re.search(rf"\b{function.name}\b", evidence.code or "")  # else the code calls it directly
     if outer and runs_outer:
         return _advice("outside", function.name, outer=outer[-1].name), None
@@ -200,6 +201,14 @@ def _objects(function: Function, evidence: Evidence) -> Caveats:
     """Return the arguments of a function that are objects which jit does not take."""
     given = sorted(objects(evidence.inputs) & parameters(function))
     return {"objects": ", ".join(given)} if given else {}
+
+
+def _rebinds(function: Function) -> Caveats:
+    """Return the variables of code around a function that it assigns to."""
+    names = {
+        name for each in own_nodes(function) if isinstance(each, ast.Global | ast.Nonlocal) for name in each.names
+    }
+    return {"rebinds": ", ".join(sorted(names))} if names else {}
 
 
 def _compile(function: str) -> tuple[Note, str | None]:
@@ -258,8 +267,10 @@ RULE = Rule(
     "with the device's work cost nothing. The function to jit is the outermost one that calls nearly all of them, if "
     f"jit can compile it as it is: it has at least {units.percent(MOST_INSIDE)} of the samples in which operations "
     "may have been called, or the code calls little besides. Otherwise it is the one around their line. That one has "
-    "its share of these samples, and no more than the time in which it ran, and no more than the operations whose "
-    "programs it was the first to run. The cost is less by what the calls of the jitted function take: as many of "
+    "its share of these samples, and no more than the time in which it ran; where there are few samples, no more "
+    "than the operations whose programs it was the first to run. Where jit can compile a function as it is, the "
+    "cost is at least the time in it, at the lower end of what the samples allow, without that of the device. The "
+    "cost is less by what the calls of the jitted function take: as many of "
     "them, at most, as of its operation that is called least, and each as long as the host calls an operation. The "
     "function and those that it calls by name are read for what jit would run only once, as "
     "NumPy's random numbers, and for what it cannot compile, as x[x > 0]. Calls of "

@@ -25,6 +25,9 @@ _OF_PYTHON = frozenset({
 #: Packages whose functions need values.
 ON_VALUES = "math", "numpy", "scipy"
 
+#: Methods of containers of arrays that only read them.
+_READING = frozenset({"copy", "get", "items", "keys", "values"})
+
 #: Decorators of functions that are traced like others.
 _KEEPING = frozenset({"checkpoint", "custom_jvp", "custom_vjp", "grad", "remat", "value_and_grad", "vmap"})
 
@@ -151,7 +154,7 @@ def takes_arrays(
             case ast.Call(func=ast.Name(id=name)) if name in data:
                 return False
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if name in data:
-                if not hasattr(np.ndarray, method):
+                if not hasattr(np.ndarray, method) and method not in _READING:
                     return False
             case ast.Call(func=called, args=[ast.Name(id=name), *_]) if name in data and _takes_function(called):
                 return False

@@ -361,6 +361,19 @@ class TestCalls:
         assert found.remedy.facts["way"] == "group"
         assert found.remedy.facts.get("random") == drawing
 
+    @pytest.mark.parametrize("scope", ["global", "nonlocal"])
+    def test_a_variable_from_around_the_function_is_to_be_passed(
+        self, evidence: Any, executable: Any, tmp_path: Any, scope: str
+    ) -> None:
+        file = tmp_path / "train.py"
+        file.write_text(f"def step(x):\n    {scope} w\n    w = jnp.sin(x) * w\n    return w\n")
+        own = Frame(function="step", file=str(file), line=3)
+        known = (replace(program("sin", executable, eager=True), called_at=own),)
+        host = (HostShare(line=own, called="jax.numpy.sin", samples=9),)
+        (found,) = not_jitted.look(evidence((calls("sin", 40, 20 * MS),), programs=known, host=host))
+        assert found.remedy is not None
+        assert "Under jit, w would be assigned only while JAX traces" in str(found.remedy)
+
     def test_calls_of_several_functions_with_one_name_are_not_added_up(self, evidence: Any, executable: Any) -> None:
         one = replace(program("<lambda>", executable, eager=False), location="cell 2:1")
         other = replace(one, location="cell 2:5")

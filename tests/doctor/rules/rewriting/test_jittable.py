@@ -57,6 +57,8 @@ def test_an_argument_that_must_be_static(body: str) -> None:
         "return jnp.roll(x, n)",
         "return jnp.tile(n, 3) + x",
         "return model.apply(x, n)",
+        "return {k: v + n for k, v in x.items()}",
+        "return [v + n for v in x.values()] + [x.get('b')]",
     ],
 )
 def test_arguments_that_jit_traces(body: str) -> None:

@@ -44,11 +44,13 @@ class InsideFunction(NamedTuple):
 
     Attributes:
         share: its share of the samples in which operations may have been called.
+        least_share: the share of operations that it has, at least.
         least_ns: the time in it, at least.
         most_ns: the time in it, at most.
     """
 
     share: float
+    least_share: float
     least_ns: float
     most_ns: float
 
@@ -110,10 +112,19 @@ def _share(inside: int, running: float, calling: _Calling, evidence: Evidence) -
         return None
     samples, running = sum(each.samples for each in evidence.host or ()), min(running, 1.0)
     margin = _DEVIATIONS * sqrt(running * (1 - running) / samples) + 1 / samples
-    wall_ns = best_run(evidence).wall_ns
+    wall_ns, share = best_run(evidence).wall_ns, min(inside / everywhere, 1.0)
     return InsideFunction(
-        min(inside / everywhere, 1.0), max(running - margin, 0.0) * wall_ns, min(running + margin, 1.0) * wall_ns
+        share=share,
+        least_share=_at_least(share, everywhere),
+        least_ns=max(running - margin, 0.0) * wall_ns,
+        most_ns=min(running + margin, 1.0) * wall_ns,
     )
+
+
+def _at_least(share: float, samples: int) -> float:
+    """Return Wilson's lower bound of a share of samples, which is below one if all of a few samples are in it."""
+    square = _DEVIATIONS**2 / samples
+    return (share + square / 2 - sqrt(square * (share * (1 - share) + square / 4))) / (1 + square)
 
 
 def _may_transform(called: str) -> bool:

@@ -73,7 +73,7 @@ def spared_by(
     time: HostTime,
     *,
     whole: bool,
-    transforms: bool = False,
+    compiles: bool = False,
 ) -> Spared:
     """Estimate what jitting a function spares of the idle time of operations.
 
@@ -83,17 +83,15 @@ def spared_by(
         evidence: the observations of the runs.
         time: the time of the host.
         whole: whether the function is known to call nearly all of them.
-        transforms: whether functions that ``jax.grad`` or the like transforms call some of them.
-
-    A transformed call also traces the function each time, which takes longer than what comes before an operation. All
-    of it is spared but what the device needs, which is no more than for the whole run.
+        compiles: whether jit compiles all that the function does, so that its time is spared, but for what the device
+            needs, which is no more than for the whole run. That is more than the idle time where Python needs longer
+            between operations, as when ``jax.grad`` traces a function in each call.
     """
     cost_ns = sum(each.exposed_ns for each in calls) * time.exposed_scale
     least_ns, told = 0.0, tuple[Note, ...]()
     function, file, called_at = part
     if whole:
-        running = inside_function(function, file, evidence) if transforms else None
-        least_ns = 0.0 if running is None else _without_device(running, evidence, time)
+        inside = inside_function(function, file, evidence) if compiles else None
     else:
         inside = (
             inside_transformed(function, file, called_at, evidence)
@@ -101,17 +99,17 @@ def spared_by(
             else inside_function(function, file, evidence)
         )
         first = _first_called(part, calls, evidence)
-        sampled = 1.0 if inside is None else inside.share
-        share = min(sampled, 1.0 if first is None else first)
+        sampled, least = (1.0, 0.0) if inside is None else (inside.share, inside.least_share)
+        share = min(sampled, 1.0 if first is None else max(first, least))
         cost_ns = min(cost_ns * share, cost_ns if inside is None else inside.most_ns)
-        if called_at and inside is not None:
-            least_ns = _without_device(inside, evidence, time)
         if inside is None and first is None:
             told = (note("doctor.not_jitted_unknown", function=function.name),)
         elif share == sampled < 1:
             told = (note("doctor.not_jitted_inside", function=function.name, share=share),)
-        elif share < 1:
+        elif first is not None and share == first < 1:
             told = (note("doctor.not_jitted_first_called", function=function.name, share=share),)
+    if inside is not None and (compiles or called_at):
+        least_ns = _without_device(inside, evidence, time)
     return Spared(max(max(cost_ns, least_ns) - _own_calls_ns(part, calls, evidence, time), 0.0), told)
 
 

@@ -134,6 +134,18 @@ def test_of_samples_and_lines_the_smaller_share_counts(evidence: Any, tmp_path: 
         assert [each.facts["share"] for each in found.evidence] == [share]
 
 
+def test_many_samples_tell_more_than_the_lines_of_earlier_calls(evidence: Any, tmp_path: Path) -> None:
+    """Operations that a cell before compiled have its lines, although the function calls them as well."""
+    at = Frame(function="field", file=str(tmp_path / "ode.py"), line=2)
+    own = FunctionShare(function=replace(at, line=1), called="jax.numpy.sin", samples=100, time_ns=10**9)
+    host = (HostShare(line=at, called="jax.numpy.sin", samples=100),)
+    elsewhere = evidence(sin=6, neg=6)
+    assert spared(FIELD, elsewhere, tmp_path).time_ns == 0
+    found = spared(FIELD, replace(elsewhere, host=host, functions=(own,)), tmp_path)
+    assert found.time_ns == pytest.approx(100 / 104 * 2_400_000 - 10_000, rel=1e-6)  # Wilson's bound of 100 of 100
+    assert not found.evidence
+
+
 def test_it_is_said_if_no_line_is_known(evidence: Any, tmp_path: Path) -> None:
     found = spared(FIELD, evidence(sin=None, neg=None, multiply=None, add=None), tmp_path)
     assert found.time_ns == pytest.approx(4 * 600_000 - 10_000)
@@ -178,7 +190,10 @@ def test_a_transformed_call_costs_all_its_time_but_that_of_the_device(
 def test_a_function_that_transforms_others_costs_the_time_in_it_but_that_of_the_device(
     evidence: Any, tmp_path: Path, timing: Any
 ) -> None:
-    """Between its operations, Python traces what ``jax.grad`` transforms; without that, the operations tell."""
+    """Between its operations, Python traces what ``jax.grad`` transforms, or computes; jit spares both.
+
+    Where jit does not compile the function as it is, the operations tell.
+    """
     file = str(tmp_path / "ode.py")
     inside = Frame(function="solve", file=file, line=SOLVE.lineno)
     wall_ns = 10 * sum(each.exposed_ns for each in CALLS)
@@ -194,6 +209,6 @@ def test_a_function_that_transforms_others_costs_the_time_in_it_but_that_of_the_
     made = replace(evidence("solve(y)"), host=samples, functions=(own,), host_use=use, observed=warm, timed=(warm,))
     time = HostTime(use, 1.0, (), 0, 0, 0, 1.0, 0)
     part = Part(SOLVE, file)
-    found = spared_by(part, CALLS, made, time, whole=True, transforms=True).time_ns
+    found = spared_by(part, CALLS, made, time, whole=True, compiles=True).time_ns
     assert 0.98 * wall_ns < found + 10_000 + 400_000 < 0.99 * wall_ns
     assert spared_by(part, CALLS, made, time, whole=True).time_ns == pytest.approx(4 * 600_000 - 10_000)
