@@ -148,7 +148,7 @@ def _timed(
         raise NotTried(note("doctor.not_tried_budget"))
     logs = logs_of(trial.code, trial.changed)
     fresh = fresh_values(trial.code, logs.changed)
-    before, _ = _made(trial.code, logs, {}, fresh)
+    before, _ = _made(replace(trial.code, left_out=change.unset), logs, {}, fresh)
     after, reached = _made(change.code or trial.code, logs, change.replacements, fresh)
     if trial.draws:
         draws = RandomGenerators(trial.code.reached()).in_trials()

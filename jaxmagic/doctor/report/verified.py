@@ -84,7 +84,9 @@ NOTES: dict[str, Callable[..., str]] = {
         "The trial changed nothing: on a copy of the code the remedy had no effect, as where a function captures "
         "what each run makes anew."
     ),
-    "not_tried_budget": lambda: _not("the rest of --budget (budget_s) is too short for it"),
+    "not_tried_budget": lambda: _not(
+        "too little time is left for it; a longer --budget (budget_s= in Python) would help"
+    ),
     "not_tried_interrupt": lambda: _not("interrupted"),
     "not_tried_effect": lambda name: _not(
         f"a run changes {printable(name)}, which is not an input that could be copied"
@@ -114,6 +116,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "outputs_problem": lambda leaf, problem: f"{printable(leaf[:1].upper() + leaf[1:])}: {printable(problem)}.",
     "outputs_error": _error,
     "outputs_rounded": _rounded,
+    "pasted": lambda: "Tried with the recommended code in its place.",
     "jitted": lambda name, code="": f"Tried with {printable(name)} jitted; JAX called it twice more, to trace it.",
     "jit_of_constants": lambda name: _not(
         f"{printable(name)} gets no array as an argument, so that XLA may compute the result once, while it compiles"

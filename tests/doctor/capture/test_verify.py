@@ -45,7 +45,7 @@ def finding(rule: str, **fields: Any) -> RuleFinding:
 def tried(
     rule: str,
     source: str,
-    budget_s: float = 20,
+    budget_s: float = 60,
     changed: tuple[str, ...] = (),
     clock: Any = None,
     draws: bool = False,
@@ -276,7 +276,7 @@ class TestMemory:
 
         w, x = jnp.ones((8, 8)), jnp.ones((2000, 8))
         grad = jax.jit(jax.grad(loss))
-        found = tried("rematerialise", "grad(w, x)", grad=grad, w=w, x=x, _applies_to="block", budget_s=10)
+        found = tried("rematerialise", "grad(w, x)", grad=grad, w=w, x=x, _applies_to="block", budget_s=60)
         assert found.before_bytes is not None
         assert found.after_bytes is not None
         changed = jax.checkpoint(block)
@@ -700,7 +700,7 @@ class TestEndToEnd:
 
     @pytest.mark.clock
     def test_a_call(self, x: Any) -> None:
-        diagnosis = jaxmagic.diagnose(compiles_each_time, x, verify=True, budget_s=10)
+        diagnosis = jaxmagic.diagnose(compiles_each_time, x, verify=True, budget_s=60)
         (found,) = [each for each in diagnosis.findings if each.rule == "recompile"]
         assert found.verified is not None
         assert found.verified.survives
@@ -718,8 +718,8 @@ class TestEndToEnd:
     @pytest.mark.parametrize(
         "cell",
         [
-            "%jaxdoctor --verify --budget 10s -v d for _ in range(3): y = jax.jit(lambda x: x * 2 + 1)(x)",
-            "%%jaxdoctor --verify --budget 10s -v d\nfor _ in range(3):\n    y = jax.jit(lambda x: x * 2 + 1)(x)",
+            "%jaxdoctor --verify --budget 60s -v d for _ in range(3): y = jax.jit(lambda x: x * 2 + 1)(x)",
+            "%%jaxdoctor --verify --budget 60s -v d\nfor _ in range(3):\n    y = jax.jit(lambda x: x * 2 + 1)(x)",
             "%jaxdoctor --verify -v d y = made_again(y)",
         ],
     )

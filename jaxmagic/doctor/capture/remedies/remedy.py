@@ -26,6 +26,7 @@ class Change(NamedTuple):
         sizes: what compiled programs need without and with it, if memory is what it is about.
         ceiling: whether it computes something else, which shows what no remedy can exceed.
         code: the code to run with the remedy, if it is written in another way.
+        unset: the variables that this code no longer assigns, such as the counter of a loop. They are not compared.
         products: the type in which it computes products, ``"bf16"`` or ``"tf32"``, if that is the remedy.
     """
 
@@ -38,6 +39,7 @@ class Change(NamedTuple):
     sizes: Sizes | None = None
     ceiling: bool = False
     code: TriedCode | None = None
+    unset: frozenset[str] = frozenset()
     products: str = ""
 
 

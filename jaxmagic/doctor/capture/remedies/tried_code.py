@@ -6,6 +6,7 @@ import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ....runtime.functions import name_of
@@ -23,10 +24,12 @@ class TriedCode:
     Attributes:
         source: its source; ``None`` if it could not be read.
         variables: the variables by name; they are never written to.
+        left_out: the variables that it assigns and that are no outputs.
     """
 
     source: str | None = None
     variables: Mapping[str, Any] = field(default_factory=dict)
+    left_out: frozenset[str] = frozenset()
 
     @classmethod
     def of_call(cls, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TriedCode:
@@ -86,7 +89,7 @@ class TriedCode:
         copies = FunctionCopies(replacements)
         copies.of_globals(self.variables, namespace)
         namespace.update({name: copies.of(value) for name, value in self.read().items()})
-        namespace[_OUTPUTS] = _outputs
+        namespace[_OUTPUTS] = partial(_outputs, self.left_out)
         source = Source(_with_outputs(tree.body), "<jaxmagic: a remedy>")
         compiled = compile_setup([source], setup=[], each=None, namespace=namespace)
         (body,) = compiled().bodies
@@ -113,13 +116,14 @@ def _with_outputs(body: list[ast.stmt]) -> list[ast.stmt]:
     return [*others, last, *collect]
 
 
-def _outputs(variables: dict[str, Any]) -> dict[str, Any]:
+def _outputs(left_out: frozenset[str], variables: dict[str, Any]) -> dict[str, Any]:
     """Return the variables that can be compared: no functions, and nothing with a donated array inside."""
     import jax
 
     return {
         name: value
         for name, value in variables.items()
-        if not callable(value)
+        if name not in left_out
+        and not callable(value)
         and not any(isinstance(each, jax.Array) and each.is_deleted() for each in jax.tree.leaves(value))
     }

@@ -14,11 +14,12 @@ from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rewriting.jit_caveats import caveats_of_loop
 from ..rewriting.loops.loop_end import calling_loop
+from ..rewriting.loops.scanned_loop import scanned_loop
 from ..rewriting.syntax import with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import LEAST_NS, host_time, jitted_calls, matters, programs_named
 from .independence import is_independent, mapped_axes
-from .syntax import around, loop_around, site_of, tree_of
+from .syntax import around, site_of, tree_of
 
 #: Fewer calls per run are no finding.
 _MANY = 10
@@ -88,9 +89,11 @@ def _advice(function: str, line: Frame | None, evidence: Evidence) -> _Advice:
     if is_independent(line, function) and not _gives_an_object(line, evidence):
         axes = mapped_axes(line, function)
         return _Advice(note("doctor.dispatch_bound_vmap", function=function, axes=axes), _mapped(line, function))
+    is_static = any(each.function == function and each.names for each in evidence.static)
+    code = None if is_static else scanned_loop(line)
     at, called, loop = around_it.line, around_it.called, around_it.loop
-    known = {} if loop is None else caveats_of_loop(loop, at, called, evidence)
-    return _Advice(note("doctor.dispatch_bound_scan", function=function, **known), _scanned(line, function))
+    known = {} if loop is None or code is not None else caveats_of_loop(loop, at, called, evidence)
+    return _Advice(note("doctor.dispatch_bound_scan", function=function, **known), code)
 
 
 def _gives_an_object(line: Frame, evidence: Evidence) -> bool:
@@ -137,50 +140,6 @@ def _mapped(line: Frame, function: str) -> str | None:
 def _shapes(program: Program) -> tuple[str, ...] | None:
     """Return the shapes of the arguments; ``jax.lax.scan`` needs the same in every round."""
     return None if program.module is None else tuple(each.shape for each in program.module.inputs)
-
-
-def _scanned(line: Frame, function: str) -> str | None:
-    """Rewrite ``for _ in range(n): state, loss = step(state, x)`` with ``scan``, if the loop does nothing else."""
-    match loop_around(line):
-        case ast.For(
-            target=ast.Name(id=counter),
-            iter=ast.Call(func=ast.Name(id="range"), args=[times], keywords=[]),
-            body=[
-                ast.Assign(
-                    targets=[ast.Tuple() | ast.Name() as target],
-                    value=ast.Call(func=ast.Name(id=called), args=arguments, keywords=[]),
-                )
-            ],
-            orelse=[],
-        ):
-            pass
-        case _:
-            return None
-    targets = [target] if isinstance(target, ast.Name) else target.elts
-    results = [each.id for each in targets if isinstance(each, ast.Name)]
-    given = [each.id for each in arguments if isinstance(each, ast.Name)]
-    carried = [each for each in results if each in given]
-    if called != function or len(results) != len(targets) or len(given) != len(arguments) or len(carried) != 1:
-        return None
-    if counter in given or counter in results or len(set(results)) != len(results):
-        return None
-    state = carried[0]
-    others = [each for each in results if each != state]
-    stacked = others[0] if len(others) == 1 else f"({', '.join(others)})" if others else "None"
-    parameters = ", ".join(dict.fromkeys(given))
-    lines = [
-        "@jax.jit",
-        f"def {function}s({parameters}):",
-        f"    def body({state}, _):",
-        f"        {', '.join(results)} = {function}({', '.join(given)})",
-        f"        return {state}, {stacked}",
-        f"    return jax.lax.scan(body, {state}, length={ast.unparse(times)})",
-        f"{state}, {stacked if others else '_'} = {function}s({parameters})",
-    ]
-    if others:
-        names = others[0] if len(others) == 1 else f"({', '.join(others)})"
-        lines.append(f"{', '.join(others)} = jax.tree.map(lambda each: each[-1], {names})  # those of the last step")
-    return "\n".join(lines)
 
 
 RULE = Rule(

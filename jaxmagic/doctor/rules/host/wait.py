@@ -11,6 +11,7 @@ from ....records.call_stack import Frame
 from ....records.note import Note, note
 from ...record.evidence import Evidence, HostWait
 from ...record.finding import RuleFinding
+from ..rewriting.rewritten import AFTER
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides
 from .host_time import LEAST_NS, SEVERAL, best_run, host_time, matters
@@ -91,10 +92,10 @@ def _code(wait: HostWait, line: Frame, loop: ast.AST) -> str | None:
             return None
     value = _read_value(read)
     uses = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and each.id == kept]
-    if len(uses) != 1 or kept in assigned(loop) or not isinstance(value, ast.Name):
+    if value is None or len(uses) != 1 or kept in assigned(loop) or any(map(_is_read, ast.walk(value))):
         return None
     return (
-        f"    {kept}.append({value.id})\n# after the loop\n{kept} = [each.item() for each in jax.device_get({kept})]"
+        f"    {kept}.append({ast.unparse(value)})\n{AFTER}\n{kept} = [each.item() for each in jax.device_get({kept})]"
     )
 
 
@@ -127,6 +128,10 @@ def _read_together(statement: ast.AST, loop: ast.ListComp) -> str | None:
         return None
     kept, arrays = ast.unparse(statement), ast.unparse(ast.ListComp(value, loop.generators))
     return kept.replace(ast.unparse(loop), f"[each.item() for each in jax.device_get({arrays})]")
+
+
+def _is_read(node: ast.AST) -> bool:
+    return isinstance(node, ast.expr) and _read_value(node) is not None
 
 
 def _read_value(read: ast.expr) -> ast.expr | None:

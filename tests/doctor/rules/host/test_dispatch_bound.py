@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from shells import Session
 
 import jaxmagic
 from jaxmagic.doctor.record.finding import RuleFinding
@@ -20,8 +21,8 @@ planted = pytest.mark.usefixtures("at_any_cost")
 DISTANCES = np.linspace(0.9, 3.0, 300, dtype=np.float32)
 
 
-def found(fn: Callable[..., Any], *args: Any) -> list[RuleFinding]:
-    return list(jaxmagic.diagnose(fn, *args, only=("dispatch-bound", "transfer")).findings)
+def found(fn: Callable[..., Any], *args: Any, **options: Any) -> list[RuleFinding]:
+    return list(jaxmagic.diagnose(fn, *args, only=("dispatch-bound", "transfer"), **options).findings)
 
 
 @planted
@@ -63,6 +64,40 @@ def test_only_calls_that_need_no_earlier_result_are_mapped(
     (finding,) = found(function, argument)
     assert finding.remedy is not None
     assert (finding.remedy.kind, finding.code) == (remedy, None)
+
+
+@planted
+def test_the_loop_is_tried_as_one_call() -> None:
+    step = jax.jit(lambda w, x: (w - 0.001 * (x @ w), jnp.sum(w)))
+
+    def train(w: Any, x: Any, steps: int) -> Any:
+        losses = []
+        for _ in range(steps):
+            w, loss = step(w, x)
+            losses.append(float(loss))
+        return w, losses
+
+    x = jnp.ones((8, 8))
+    finding = found(train, x, x, 200, verify=True, budget_s=4)[0]
+    assert finding.code is not None
+    assert finding.code.endswith("= jax.tree.map(lambda each: each[-1], loss)  # those of the last step")
+    assert finding.verified is not None
+    assert finding.verified.outputs_agree is True
+    assert "doctor.pasted" in [each.kind for each in finding.verified.notes]
+
+
+@planted
+def test_a_loop_of_a_cell_is_tried_without_its_counter(session: Session) -> None:
+    session.run(
+        "import jax, jax.numpy as jnp\nw = x = jnp.ones((8, 8))\n"
+        "step = jax.jit(lambda w, x: (w - 0.001 * (x @ w), jnp.sum(w)))"
+    )
+    loop = "v, losses = w, []\nfor i in range(200):\n    v, loss = step(v, x)\n    losses.append(float(loss))"
+    session.run(f"%%jaxdoctor -q --verify --budget 4s -v d --only dispatch-bound\n{loop}")
+    (finding,) = session.shell.user_ns["d"].findings
+    assert finding.verified is not None
+    assert "doctor.pasted" in [each.kind for each in finding.verified.notes]
+    assert finding.verified.outputs_agree is True
 
 
 class Stream:

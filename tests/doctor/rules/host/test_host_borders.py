@@ -180,6 +180,25 @@ class TestWait:
         assert found.found.facts["loop"] == 1
         assert str(found.remedy).startswith("Keep the arrays and read them after the loop")
 
+    @pytest.mark.parametrize(
+        ("read", "array"),
+        [
+            ("float(loss)", "loss"),
+            ("loss[0].item()", "loss[0]"),
+            ("float(f(loss) / 2)", "f(loss) / 2"),
+            ("float(loss) + 1", None),
+            ("float(f(float(loss)))", None),
+        ],
+    )
+    def test_what_a_list_keeps_is_read_after_the_loop(
+        self, evidence: Any, tmp_path: Any, read: str, array: str | None
+    ) -> None:
+        file = tmp_path / "kept.py"
+        file.write_text(f"def train(x):\n    for i in range(9):\n        x = f(x)\n        kept.append({read})\n")
+        (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(str(file), 4),)))
+        after = "# after the loop\nkept = [each.item() for each in jax.device_get(kept)]"
+        assert found.code == (None if array is None else f"    kept.append({array})\n{after}")
+
     def test_callbacks_cost_the_time_in_which_the_device_does_nothing_else(self, evidence: Any) -> None:
         for callback_ns, cost_ns in ((20 * MS, 20 * MS), (4_999_999, None)):
             profile = Profile(

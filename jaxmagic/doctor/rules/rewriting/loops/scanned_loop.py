@@ -1,0 +1,137 @@
+"""Writes a loop of Python that only calls a jitted function as one call, inside of which ``jax.lax.scan`` loops."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .....records.call_stack import Frame
+from ...host.syntax import function_around, loop_around, tree_of
+from ..rewritten import INSTEAD
+from ..syntax import loaded, parameters, stored
+
+#: The parameter for the number of rounds.
+_LENGTH = "length"
+
+
+class _Round(NamedTuple):
+    """A round of a loop: ``w, loss = step(w, x)``, and perhaps ``losses.append(float(loss))``.
+
+    Attributes:
+        called: the name under which the jitted function is called.
+        results: the variables that the call assigns.
+        given: those that it is passed.
+        state: the one that is passed to the next round.
+        kept: the one that is appended to a list; empty if none is.
+        into: the list.
+        reads: whether its value is read before.
+    """
+
+    called: str
+    results: tuple[str, ...]
+    given: tuple[str, ...]
+    state: str
+    kept: str = ""
+    into: str = ""
+    reads: bool = False
+
+
+def scanned_loop(line: Frame) -> str | None:
+    """Write the loop around a line as one call; ``None`` if it does more than this, or the code could not be pasted.
+
+    Args:
+        line: the line that calls a jitted function.
+    """
+    match loop_around(line):
+        case ast.For(
+            target=ast.Name(id=counter),
+            iter=ast.Call(func=ast.Name(id="range"), args=[times], keywords=[]),
+            body=[first, *others],
+            orelse=[],
+        ) if len(others) <= 1:
+            pass
+        case _:
+            return None
+    made, tree = _round(first, others), tree_of(line)
+    if made is None or tree is None or not first.lineno <= line.line <= (first.end_lineno or 0):
+        return None
+    name = f"scan_{made.called}"
+    if counter in (*made.given, *made.results) or _LENGTH in made.given:
+        return None
+    if name in loaded([tree]) | stored([tree]) or made.called in _local(line):
+        return None
+    return _written(made, name, times)
+
+
+def _round(first: ast.stmt, others: Sequence[ast.stmt]) -> _Round | None:
+    match first:
+        case ast.Assign(
+            targets=[ast.Tuple() | ast.Name() as target],
+            value=ast.Call(func=ast.Name(id=called), args=arguments, keywords=[]),
+        ):
+            pass
+        case _:
+            return None
+    targets = [target] if isinstance(target, ast.Name) else target.elts
+    results = tuple(each.id for each in targets if isinstance(each, ast.Name))
+    given = tuple(each.id for each in arguments if isinstance(each, ast.Name))
+    carried = [each for each in results if each in given]
+    if len(results) != len(targets) or len(set(results)) != len(results):
+        return None
+    if len(given) != len(arguments) or len(carried) != 1:
+        return None
+    made = _Round(called, results, given, carried[0])
+    return _keeping(made, others[0]) if others else made
+
+
+def _keeping(made: _Round, statement: ast.stmt) -> _Round | None:
+    """Return the round with what a statement keeps of it; ``None`` if it does something else."""
+    match statement:
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id=into), attr="append"), args=[value], keywords=[])
+        ) if into not in (*made.given, *made.results):
+            pass
+        case _:
+            return None
+    match value:
+        case ast.Name(id=kept):
+            reads = False
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Name(id=kept)], keywords=[]):
+            reads = True
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=kept), attr="item"), args=[], keywords=[]):
+            reads = True
+        case _:
+            return None
+    return made._replace(kept=kept, into=into, reads=reads) if kept in made.results and kept != made.state else None
+
+
+def _local(line: Frame) -> set[str]:
+    """Return the names that belong to the function around a line, which code beside it does not see."""
+    function = function_around(line)
+    return set() if function is None else stored(function.body) | parameters(function)
+
+
+def _written(made: _Round, name: str, times: ast.expr) -> str:
+    others = [each for each in made.results if each != made.state]
+    stacked = others[0] if len(others) == 1 else f"({', '.join(others)})" if others else "None"
+    given = list(dict.fromkeys(made.given))
+    fixed = isinstance(times, ast.Constant)
+    length = ast.unparse(times)
+    declared, passed = ([], []) if fixed else ([_LENGTH], [f"{_LENGTH}={length}"])
+    lines = [
+        f"def {name}({', '.join([*given, *declared])}):",
+        f"    def body({made.state}, _):",
+        f"        {', '.join(made.results)} = {made.called}({', '.join(made.given)})",
+        f"        return {made.state}, {stacked}",
+        f"    return jax.lax.scan(body, {made.state}, length={length if fixed else _LENGTH})",
+        f"{name} = jax.jit({name}{'' if fixed else f', static_argnames={_LENGTH!r}'})",
+        INSTEAD,
+        f"{made.state}, {stacked if others else '_'} = {name}({', '.join([*given, *passed])})",
+    ]
+    if made.kept:
+        lines.append(f"{made.into}.extend({made.kept}{'.tolist()' if made.reads else ''})")
+    if others:
+        names = others[0] if len(others) == 1 else f"({', '.join(others)})"
+        lines.append(f"{', '.join(others)} = jax.tree.map(lambda each: each[-1], {names})  # those of the last step")
+    return "\n".join(lines)

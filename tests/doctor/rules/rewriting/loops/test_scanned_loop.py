@@ -1,0 +1,95 @@
+"""A loop that only calls a jitted function computes the same as the one call that is written for it."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmagic.doctor.rules.rewriting.loops.scanned_loop import scanned_loop
+from jaxmagic.doctor.rules.rewriting.rewritten import INSTEAD
+from jaxmagic.records.call_stack import Frame
+
+DEFINITIONS = """
+@jax.jit
+def step(w, x):
+    return w - 0.1 * x, jnp.sum(w), jnp.max(x)
+move = jax.jit(lambda w, x: w + x)
+"""
+
+#: Bodies of loops that are written as one call.
+LOOPS = [
+    "for _ in range(5):\n    w = move(w, x)",
+    "for _ in range(n):\n    w = move(w, x)",
+    "for i in range(len(x) + 1):\n    w, loss, top = step(w, x)",
+    "for i in range(n):\n    w, loss, top = step(w, x)\n    losses.append(loss)",
+    "for i in range(n):\n    w, loss, top = step(w, x)\n    losses.append(float(top))",
+    "for i in range(2 * n):\n    w, loss, top = step(w, x)\n    losses.append(loss.item())",
+]
+
+#: Bodies of loops that do more, or something else.
+OTHERS = [
+    "for i in range(n):\n    w = move(w, i)",
+    "for i in range(2, n):\n    w = move(w, x)",
+    "for x in xs:\n    w = move(w, x)",
+    "for _ in range(n):\n    y = move(w, x)",
+    "for _ in range(n):\n    w = move(w, x + 1)",
+    "for _ in range(n):\n    w = move(w, x)\n    print(w)",
+    "for _ in range(n):\n    w = move(w, x)\n    losses.append(w)",
+    "for _ in range(n):\n    w, loss, top = step(w, x)\n    losses.append(loss + 1)",
+    "for _ in range(n):\n    w, loss, top = step(w, x)\n    losses.append(loss)\n    tops.append(top)",
+    "for _ in range(n):\n    w = move(w, x)\nelse:\n    w = w + 1",
+    "while n:\n    w = move(w, x)",
+    "w = move(w, x)",
+]
+
+
+def written(folder: Path, loop: str, before: str = "") -> str | None:
+    source = (
+        f"{DEFINITIONS}def train(w, x, n, losses):\n{textwrap.indent(before + loop, '    ')}\n    return w, losses\n"
+    )
+    file = folder / "train.py"
+    file.write_text(source)
+    called = "step" if "step(" in loop else "move"
+    line = next(
+        number for number, each in enumerate(source.splitlines(), 1) if f" = {called}(w" in each and number > 6
+    )
+    return scanned_loop(Frame(function="train", file=str(file), line=line))
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_one_call_computes_what_the_loop_does(tmp_path: Path, loop: str) -> None:
+    code = written(tmp_path, loop)
+    assert code is not None
+    beside, _, instead = code.partition(f"{INSTEAD}\n")
+    assert ("static_argnames='length'" in beside) is ("range(5)" not in loop)
+    found = []
+    for definitions, body in (("", loop), (beside, instead)):
+        source = f"{DEFINITIONS}{definitions}\ndef train(w, x, n, losses):\n{textwrap.indent(body, '    ')}\n"
+        names: dict[str, Any] = {"jax": jax, "jnp": jnp}
+        exec(f"{source}    return {{**locals()}}\n", names)
+        found.append(names["train"](jnp.ones(3), jnp.arange(3.0), 4, []))
+    assert {type(each) for each in found[0]["losses"]} == {type(each) for each in found[1]["losses"]}
+    for name in ("w", "losses", *({"loss", "top"} & found[0].keys())):
+        np.testing.assert_allclose(found[1][name], found[0][name], rtol=1e-6)
+
+
+@pytest.mark.parametrize("loop", OTHERS)
+def test_a_loop_that_does_something_else_is_left_alone(tmp_path: Path, loop: str) -> None:
+    assert written(tmp_path, loop) is None
+
+
+@pytest.mark.parametrize(
+    "before", ["move = jax.jit(lambda w, x: w)\n", "scan_move = 3\n", "length = 3\nmove = length\n"]
+)
+def test_code_whose_names_would_mean_something_else_is_not_written(tmp_path: Path, before: str) -> None:
+    assert written(tmp_path, "for _ in range(n):\n    w = move(w, x)", before) is None
+
+
+def test_an_argument_that_is_called_length_leaves_no_name(tmp_path: Path) -> None:
+    assert written(tmp_path, "for _ in range(n):\n    w = move(w, length)") is None

@@ -1,0 +1,74 @@
+"""Code to paste comes into its place in a copy of the syntax."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from jaxmagic.doctor.rules.rewriting.rewritten import AFTER, INSTEAD, pasted, rewritten
+
+SOURCE = """\
+def train(w, x):
+    losses = []
+    for i in range(3):
+        w, loss = step(w, x)
+        losses.append(float(loss))
+    return [f(y).item() for y in w]
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "lines"),
+    [
+        (
+            f"    losses.append(loss)\n{AFTER}\nlosses = read(losses)",
+            5,
+            {5: "        losses.append(loss)", 6: "    losses = read(losses)"},
+        ),
+        (
+            f"def steps(w): ...\n{INSTEAD}\nw, loss = steps(w)\nkept = loss",
+            4,
+            {3: "    w, loss = steps(w)", 4: "    kept = loss", 5: "    return [f(y).item() for y in w]"},
+        ),
+        ("return read(w)", 6, {6: "    return read(w)"}),
+        ("w = step(w)", 4, {4: "        w = step(w)", 5: "        losses.append(float(loss))"}),
+    ],
+)
+def test_each_part_comes_into_its_place(code: str, line: int, lines: dict[int, str]) -> None:
+    tree = ast.parse(SOURCE)
+    before = ast.dump(tree)
+    new = pasted(code)
+    made = rewritten(tree, line, new)
+    assert made is not None
+    after = ast.unparse(made).splitlines()
+    assert {number: after[number - 1] for number in lines} == lines
+    assert ast.dump(tree) == before
+    assert [each.name for each in new.beside if isinstance(each, ast.FunctionDef)] == (
+        ["steps"] if INSTEAD in code else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "code", "line"),
+    [
+        (SOURCE, f"x = 1\n{INSTEAD}\nw = 1", 2),
+        (SOURCE, f"x = 1\n{AFTER}\nw = 1", 6),
+        (SOURCE, "w = 1", 3),
+        ("for x in xs:\n    y = f(x); ys.append(float(y))\n", "y = 1", 2),
+        (SOURCE, "w = 1", 40),
+    ],
+)
+def test_it_is_left_alone_where_its_place_is_unclear(source: str, code: str, line: int) -> None:
+    assert rewritten(ast.parse(source), line, pasted(code)) is None
+
+
+def test_a_function_inside_the_loop_has_loops_of_its_own() -> None:
+    source = "for x in xs:\n    def inner(ys):\n        for y in ys:\n            z = f(y)\n    inner(x)\n"
+    made = rewritten(ast.parse(source), 4, pasted(f"z = 0\n{AFTER}\nshow(z)"))
+    assert made is not None
+    expected = (
+        "for x in xs:\n\n    def inner(ys):\n        for y in ys:\n            z = 0\n        show(z)\n    inner(x)"
+    )
+    assert ast.unparse(made) == textwrap.dedent(expected)
