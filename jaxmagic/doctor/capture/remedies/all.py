@@ -11,11 +11,10 @@ from . import (
     pasted_code,
     precision,
     recompile,
-    same_result,
     sharding,
     transfer,
 )
-from .calls import library_calls, transformed_calls
+from .calls import library_calls, same_result, transformed_calls
 from .compiled import captured_constant, donation, memory, rematerialise, unrolled_loop
 from .remedy import Builds, Change, NotTried, Remedy
 from .tried_code import TriedCode

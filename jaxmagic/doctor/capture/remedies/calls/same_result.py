@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....records.note import note
-from ...record.finding import RuleFinding
-from .remedy import Change, NotTried, names_given
-from .tried_code import TriedCode
-from .user_functions import jitted_functions
+from .....records.note import note
+from ....record.finding import RuleFinding
+from ..remedy import Change, NotTried, names_given
+from ..tried_code import TriedCode
+from ..user_functions import jitted_functions
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
