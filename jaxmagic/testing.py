@@ -6,14 +6,12 @@ too noisy for a verdict, an assertion warns and passes.
 
 from __future__ import annotations
 
-import functools
-import inspect
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from . import units
 from .benchmarking.record.benchmark import Benchmark
@@ -27,11 +25,9 @@ from .records.storage import load
 from .report.style import DEFAULT
 from .report.to_text import to_text
 from .runtime.given import not_negative, positive, whole
+from .runtime.given_arguments import over_a_block
 from .timing.verbs import stopwatch
 from .tracebacks import of_the_user
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
 
 
 def __dir__() -> list[str]:
@@ -39,49 +35,11 @@ def __dir__() -> list[str]:
     return sorted(name for name in globals() if name.startswith(("assert_", "__")))
 
 
-def _over_a_block(
-    expected: str, example: str, check: Callable[..., object] = lambda: None
-) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Say what to write if an assertion about a block is called with a function, as the others are.
-
-    Args:
-        expected: what the assertion takes.
-        example: the same, as code.
-        check: raises an error for a value that the assertion does not take, before the block is entered.
-    """
-
-    def decorate(assertion: Callable[_P, _R]) -> Callable[_P, _R]:
-        name = f"{assertion.__name__}()"
-
-        @of_the_user
-        @functools.wraps(assertion)
-        def called(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-            __tracebackhide__ = True
-            got = _misfit(assertion, *args, **kwargs)
-            if got is not None:
-                raise TypeError(
-                    f"{name}: expected {expected}, got {got}. It watches a block. "
-                    f"Write with {assertion.__name__}({example}): f(x)."
-                )
-            check(*args, **kwargs)
-            return assertion(*args, **kwargs)
-
-        return called
-
-    return decorate
-
-
-def _misfit(assertion: Callable[..., object], *args: object, **kwargs: object) -> str | None:
-    """Return what an assertion was given, if it does not take that or if it is a function."""
-    try:
-        inspect.signature(assertion).bind(*args, **kwargs)
-    except TypeError:
-        count = len(args) + len(kwargs)
-        return units.count(count, "argument") if count else "no argument"
-    return "a function" if any(map(callable, (*args, *kwargs.values()))) else None
-
-
-@_over_a_block("the largest number of programs", "1", lambda most: whole("most", most, least=0))
+@over_a_block(
+    "the largest number of programs",
+    "with assert_max_compiles(1): f(x)",
+    lambda most: whole("most", most, least=0),
+)
 @contextmanager
 def assert_max_compiles(most: int) -> Iterator[None]:
     """Assert that at most this many programs compile in a block, including eager operations and the block's threads.
@@ -117,7 +75,7 @@ _CAUSES = (
 )
 
 
-@_over_a_block("no argument", "")
+@over_a_block("no argument", "with assert_no_compile(): f(x)")
 @contextmanager
 def assert_no_compile() -> Iterator[None]:
     """Assert that nothing compiles in a block: all of it was called before with the same shapes and types.

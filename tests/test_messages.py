@@ -329,6 +329,23 @@ def record() -> Any:
             "most: expected an integer of at least 0, got -1",
         ),
         (
+            lambda: jaxmagic.stopwatch(f),  # type: ignore[call-arg]
+            TypeError,
+            "stopwatch(): expected no argument but fetch=, got 1 argument. It watches a block. "
+            "Write with stopwatch() as t: f(x), or benchmark(f, x) to time a function.",
+        ),
+        (
+            lambda: jaxmagic.stopwatch(label="a"),  # type: ignore[call-arg]
+            TypeError,
+            "stopwatch(): expected no argument but fetch=, got label=. It watches a block. ",
+        ),
+        (
+            lambda: jaxmagic.profiler(f),  # type: ignore[call-arg]
+            TypeError,
+            "profiler(): expected no argument, got 1 argument. It watches a block. "
+            "Write with profiler() as p: f(x), or profile(f, x) to profile a function.",
+        ),
+        (
             lambda: jaxmagic.benchmark(jax.jit(f), 1.0, budget="5s"),
             TypeError,
             "f: expected a keyword that it takes, got budget. Write budget_s instead. ",

@@ -14,7 +14,7 @@ from ..records.files import path_of, target_of, write
 from ..records.note import Note, note
 from ..runtime.functions import name_of
 from ..runtime.given import rate, whole
-from ..runtime.given_arguments import measured_by
+from ..runtime.given_arguments import measured_by, over_a_block
 from ..runtime.given_peaks import Given, give_peaks
 from ..session.verbs import history
 from ..timing.capture.recorded_calls import record_calls
@@ -225,6 +225,7 @@ class Profiled:
         self._watch.cancel()
 
 
+@over_a_block("no argument", "with profiler() as p: f(x), or profile(f, x) to profile a function")
 def profiler() -> Profiled:
     """Return a context manager that runs its block under the JAX profiler.
 

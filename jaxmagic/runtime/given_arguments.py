@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
+from .. import units
 from ..errors import message_of
 from ..terminal import printable
+from ..tracebacks import of_the_user
 from .functions import name_of
 
+_P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 #: What Python says if a call does not fit the signature of a function.
@@ -128,3 +132,43 @@ def measured_by(verb: Callable[..., Any], measure: Callable[[], _R], fn: Any, ar
     return explaining_arguments(
         measure, {name_of(fn): fn}, args, kwargs, lambda keyword: meant_option(keyword, options_of(verb)), advice
     )
+
+
+def over_a_block(
+    expected: str, write: str, check: Callable[..., object] = lambda **_: None
+) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Say what to write if a verb that watches a block is called with a function, as the others are.
+
+    Args:
+        expected: what the verb takes.
+        write: what to write instead.
+        check: raises an error for a value that the verb does not take, before the block is entered.
+    """
+
+    def decorate(verb: Callable[_P, _R]) -> Callable[_P, _R]:
+        @of_the_user
+        @functools.wraps(verb)
+        def called(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            __tracebackhide__ = True
+            got = _not_taken(verb, *args, **kwargs)
+            if got is not None:
+                refused = f"{verb.__name__}(): expected {expected}, got {got}."
+                raise TypeError(f"{refused} It watches a block. Write {write}.")
+            check(*args, **kwargs)
+            return verb(*args, **kwargs)
+
+        return called
+
+    return decorate
+
+
+def _not_taken(verb: Callable[..., object], *args: object, **kwargs: object) -> str | None:
+    """Return what a verb that watches a block was given, if it does not take that or if it is a function."""
+    try:
+        inspect.signature(verb).bind(*args, **kwargs)
+    except TypeError as error:
+        if keyword := _KEYWORD.search(message_of(error)):
+            return f"{keyword[1]}="
+        count = len(args) + len(kwargs)
+        return units.count(count, "argument") if count else "no argument"
+    return "a function" if any(map(callable, (*args, *kwargs.values()))) else None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from ..progress.compiling_line import compiling_line
+from ..runtime.given_arguments import over_a_block
 from ..session.verbs import history
 from .capture.stopwatch import Stopwatch
 
 
+@over_a_block("no argument but fetch=", "with stopwatch() as t: f(x), or benchmark(f, x) to time a function")
 def stopwatch(*, fetch: bool = False) -> Stopwatch:
     """Time a block and all the JAX work that it starts.
 
