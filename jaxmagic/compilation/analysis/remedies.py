@@ -172,8 +172,12 @@ def _shape_remedy(now: re.Match[str], before: re.Match[str]) -> str | None:
     if ranks[0] != ranks[1]:
         return None
     if now["dtype"] != before["dtype"] or now["weak"] != before["weak"]:
-        return f"{remedy('shape')}; and {remedy('dtype')}"
+        return f"{remedy('shape')}{_AND}{remedy('dtype')}"
     return remedy("shape")
+
+
+#: Between the remedies of several differences.
+_AND = "; and "
 
 
 def combined(causes: Sequence[Cause]) -> Cause:
@@ -186,8 +190,9 @@ def combined(causes: Sequence[Cause]) -> Cause:
         return first
     names = ", ".join(each.argument or _PLACES.get(each.kind, "?") for each in others[:3])
     names += ", …" if len(others) > 3 else ""
-    remedies = list(dict.fromkeys(each.remedy for each in causes if not _follows(each, first)))
-    advice = "; and ".join(each for each in remedies if each) if None not in remedies else None
+    remedies = [each.remedy for each in causes if not _follows(each, first)]
+    parts = [part for each in remedies if each for part in each.split(_AND)]
+    advice = _AND.join(dict.fromkeys(parts)) if None not in remedies else None
     return replace(first, reason=f"{first.reason}; and other differences at {names}", remedy=advice)
 
 

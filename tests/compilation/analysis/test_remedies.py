@@ -49,3 +49,12 @@ def test_several_differences_are_one_cause_that_names_the_others() -> None:
     causes = [difference("shape", f"argument {name} differs", name, "1", "2") for name in "abcdef"]
     assert combined(causes).reason == "argument a differs: 1 now, 2 before; and other differences at b, c, d, …"
     assert combined(causes[:1]) == causes[0]
+
+
+def test_a_remedy_that_several_differences_share_is_given_once() -> None:
+    types = [("x", "f32[4]", "f32[8]"), ("y", "bf16[4]", "i32[8]")]
+    cause = combined([type_difference(name, now, before, numbers=None) for name, now, before in types])
+    assert cause.remedy == (
+        "pad to a few fixed shapes, or expect one compilation per shape; "
+        "and pass the same dtype in every call, with .astype()"
+    )
