@@ -249,6 +249,15 @@ def test_shapes_are_compared_with_the_closest(order: tuple[int, int]) -> None:
     assert cause(lambda: f(now)).reason == "argument batch has a different shape: f32[8,33] now, f32[8,65] before"
 
 
+def test_a_nearer_call_that_nobody_measured_is_compared_with() -> None:
+    f = jax.jit(lambda x, y: x.sum() + y.sum())
+    cause(lambda: f(jnp.ones(8), jnp.ones(8, int)))
+    short, halves = jnp.ones(4), jnp.ones(4, jnp.bfloat16)
+    f(short, jnp.ones(4, int))
+    found = cause(lambda: f(short, halves))
+    assert found.reason == "argument y has a different dtype: bf16[4] now, i32[4] before"
+
+
 def test_x64_is_told_before_the_dtype_that_follows_from_it() -> None:
     f, array = jax.jit(lambda x: x * 1.25), np.ones((3, 4))
     cause(lambda: f(array))

@@ -123,6 +123,8 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
     if setting is not None and named and not known and (alike is None or alike.context != call.context):
         return combined([setting, *differing])
     if alike is not None and differing:
+        if not call.wrapped and (unseen := jax_explanations.nearer(text, call, differing)):
+            return unseen
         return combined(differing if memory.is_new(alike) else list(map(as_measured, differing)))
     if alike is not None and jax_explanations.never_seen(text):
         return Cause(kind="first call", reason="compiled before, but no longer in JAX's caches (jax.clear_caches()?)")

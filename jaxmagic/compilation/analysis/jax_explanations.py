@@ -39,20 +39,36 @@ _DIFFERENCE = re.compile(r"\* at (?P<path>.+?), now (?P<now>.+?) and before (?P<
 
 
 def _types(text: str, call: Call | None) -> Cause | None:
-    if "different input types" not in text:
+    closest = _closest(text)
+    if not closest:
         return None
-    # JAX 0.8 compares with all earlier calls in which as few arguments differ, later versions with one of them.
-    keys = text.partition("different input types")[2].split("* key with ")
-    found = [found for each in keys if (found := list(_DIFFERENCE.finditer(each)))]
-    if not found:
-        return None
-    closest = min(found, key=_aspects)
     stated = combined(
         [type_difference(_argument(each["path"], call), each["now"], each["before"]) for each in closest]
     )
     if _aspects(closest) == len(closest):
         return stated
     return replace(stated, reason=f"{stated.reason}, in one earlier call; another may be closer", remedy=None)
+
+
+def _closest(text: str) -> list[re.Match[str]]:
+    """Find the arguments whose types differ from the earlier call that JAX compares with."""
+    if "different input types" not in text:
+        return []
+    # JAX 0.8 compares with all earlier calls in which as few arguments differ, later versions with one of them.
+    keys = text.partition("different input types")[2].split("* key with ")
+    return min((found for each in keys if (found := list(_DIFFERENCE.finditer(each)))), key=_aspects, default=[])
+
+
+def nearer(text: str, call: Call, observed: Sequence[Cause]) -> Cause | None:
+    """Return the cause that `text` states if less differs from JAX's call than the differences that were observed.
+
+    JAX then knows a call that was not measured.
+    """
+    if text.count("* key with ") != text.count("* key with different input types"):
+        return None  # JAX 0.8 lists what else differs from the same call
+    closest = _closest(text)
+    here = sum(differing_aspects(each.now or "", each.before or "") for each in observed)
+    return _types(text, call) if closest and _aspects(closest) < here else None
 
 
 def _aspects(differences: Sequence[re.Match[str]]) -> int:

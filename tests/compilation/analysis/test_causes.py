@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,6 +47,15 @@ def never_seen(hint: bool) -> str:
 def test_an_earlier_call_that_was_seen_is_believed_before_jaxs_closest() -> None:
     cause = find(SHAPE, call(static_args={"n": "2"}), call(static_args={"n": "1"}))
     assert (cause.kind, cause.argument, cause.now, cause.before) == ("static value", "n", "2", "1")
+
+
+def test_a_call_that_was_not_measured_is_believed_where_less_differs_from_it() -> None:
+    now = call(leaves={"x": F32, "y": F32}, names=("x", "y"))
+    before = call(leaves={each: Leaf(type="i32[8]", placement=None) for each in "xy"}, names=("x", "y"))
+    assert find(UNAVAILABLE, now, before).reason.endswith("and other differences at y")
+    nearer = find(SHAPE, now, before)
+    assert (nearer.argument, nearer.reason) == ("y", "argument y has a different shape: f32[4] now, f32[8] before")
+    assert find(SHAPE, replace(now, wrapped=True), before).argument == "x"  # JAX's arguments are the library's
 
 
 def test_without_an_earlier_call_jax_is_believed() -> None:

@@ -121,6 +121,19 @@ def test_the_nest_of_all_arguments_is_no_argument(path: str, reason: str) -> Non
     assert cause.reason.startswith(reason)
 
 
+def test_a_nearer_call_is_one_from_which_less_differs() -> None:
+    text = "different input types:\n  * at x, now f32[4] and before f32[8]"
+    observed = [Cause(kind="dtype", reason="", now=now, before="i32[8]") for now in ("f32[4]", "i32[4]")]
+    for layout in (NEW, OLD):
+        found = jax_explanations.nearer(layout.format(text), CALL, observed)
+        assert found is not None
+        assert (found.kind, found.argument) == ("shape", "x")
+        assert jax_explanations.nearer(layout.format(text), CALL, observed[1:]) is None  # as much
+    static = "different value of static kwargs:\n      now {n: 2} and before {n: 1}\n  * key with "
+    assert jax_explanations.nearer(OLD.format(static + text), CALL, observed) is None  # of the same call
+    assert jax_explanations.nearer("cache miss explanation unavailable", CALL, observed) is None
+
+
 def test_one_argument_is_named_once_where_several_earlier_calls_are_equally_close() -> None:
     difference = "different input types:\n      types now: x: i32[4]\n        * at x, now i32[4] and before f32[{}]\n"
     cause = read(OLD.format(difference.format(4)) + "  * key with " + difference.format(8))
