@@ -16,7 +16,7 @@ import jaxmagic
 from jaxmagic.comparison.record.candidate import Work
 from jaxmagic.drawing.to_svg import draw
 from jaxmagic.runtime.jax_version import keeps_lines
-from jaxmagic.testing import assert_faster, assert_max_compiles, assert_no_compile
+from jaxmagic.testing import assert_faster, assert_max_compiles, assert_no_compile, assert_no_regression
 from jaxmagic.tracebacks import of_the_user
 from jaxmagic.xla.hlo import HloModule
 from jaxmagic.xla.schedule import flattened_schedule
@@ -147,7 +147,7 @@ def test_a_keyword_that_is_an_option_of_another_name_is_told() -> None:
     functions = {"a": lambda x: x, "b": lambda x: x + 1}
     message = wrong(lambda: jaxmagic.compare(functions, 1, budget=1), TypeError)
     assert message == (
-        "a: expected a keyword that it takes, got budget. Write budget_s instead. "
+        "a: expected a keyword that it takes, got budget. Write budget_s=1 instead. "
         "Keywords that are not options are passed to the functions."
     )
 
@@ -180,8 +180,8 @@ def test_a_keyword_that_a_function_takes_is_passed() -> None:
 
 def test_arguments_are_refused_with_what_to_write() -> None:
     functions = {"a": lambda x: x, "b": lambda x: x}
-    message = wrong(lambda: jaxmagic.compare(functions, 1, rtol="1%"), ValueError)  # type: ignore[call-overload]
-    assert message == "rtol: expected a fraction between 0 and 1, got '1%'; for example rtol=0.01"
+    message = wrong(lambda: jaxmagic.compare(functions, 1, rtol="5%"), ValueError)  # type: ignore[call-overload]
+    assert message == "rtol: expected a fraction between 0 and 1, got '5%'; write rtol=0.05"
     message = wrong(lambda: jaxmagic.explore(3), TypeError)
     assert message.startswith("explore(): expected a record, or nothing for the session's history, got int. Magics")
 
@@ -211,7 +211,7 @@ def record() -> Any:
         (
             lambda: jaxmagic.benchmark(f, 1, budget=1),
             TypeError,
-            "f: expected a keyword that it takes, got budget. Write budget_s instead. ",
+            "f: expected a keyword that it takes, got budget. Write budget_s=1 instead. ",
         ),
         (
             lambda: jaxmagic.benchmark(f, 1, n=5),
@@ -230,14 +230,14 @@ def record() -> Any:
         (
             lambda: jaxmagic.profile(f, 1, clod=True),
             TypeError,
-            "f: expected a keyword that it takes, got clod. Write cold instead. ",
+            "f: expected a keyword that it takes, got clod. Write cold=True instead. ",
         ),
         (lambda: jaxmagic.memory(f), TypeError, "f: expected the arguments (x), got 0 "),
         (lambda: jaxmagic.memory_requirement(f, 1, 2), TypeError, "f: expected the arguments (x), got 2 "),
         (
             lambda: jaxmagic.diagnose(f, 1, verifi=True),
             TypeError,
-            "f: expected a keyword that it takes, got verifi. Write verify instead. ",
+            "f: expected a keyword that it takes, got verifi. Write verify=True instead. ",
         ),
         (lambda: jaxmagic.compare({"a": f}, 1), ValueError, "expected at least two candidates, got 1. Use benchmark"),
         (lambda: jaxmagic.compare({"a": f, "b": f}), TypeError, "a: expected the arguments (x), got 0 "),
@@ -348,22 +348,72 @@ def record() -> Any:
         (
             lambda: jaxmagic.benchmark(jax.jit(f), 1.0, budget="5s"),
             TypeError,
-            "f: expected a keyword that it takes, got budget. Write budget_s instead. ",
+            "f: expected a keyword that it takes, got budget. Write budget_s=5 instead. ",
         ),
         (
             lambda: jaxmagic.benchmark(jax.jit(f), 1.0, budget=5),
             TypeError,
-            "f: expected a keyword that it takes, got budget. Write budget_s instead. ",
+            "f: expected a keyword that it takes, got budget. Write budget_s=5 instead. ",
         ),
         (
             lambda: jaxmagic.compare({"a": f, "b": jax.jit(f)}, 1.0, budget="5s"),
             TypeError,
-            "a: expected a keyword that it takes, got budget. Write budget_s instead. ",
+            "a: expected a keyword that it takes, got budget. Write budget_s=5 instead. ",
         ),
         (
             lambda: jaxmagic.profile(jax.jit(f), 1.0, cols="no"),
             TypeError,
             "f: expected a keyword that it takes, got cols. Write cold instead. ",
+        ),
+        (
+            lambda: jaxmagic.benchmark(f, 1, budget="soon"),
+            TypeError,
+            "f: expected a keyword that it takes, got budget. Write budget_s instead. ",
+        ),
+        (
+            lambda: jaxmagic.benchmark(f, 1, budget_s="5s"),  # type: ignore[arg-type]
+            ValueError,
+            "budget_s: expected seconds as a number, got '5s'; write budget_s=5",
+        ),
+        (
+            lambda: jaxmagic.compare({"a": f, "b": f}, 1, budget_s=" 0.5 "),  # type: ignore[call-overload]
+            ValueError,
+            "budget_s: expected seconds as a number, got ' 0.5 '; write budget_s=0.5",
+        ),
+        (
+            lambda: jaxmagic.benchmark(f, 1, budget_s="soon"),  # type: ignore[arg-type]
+            ValueError,
+            "budget_s: expected a positive number, got 'soon'; for example budget_s=0.5",
+        ),
+        (
+            lambda: jaxmagic.memory(f, 1, interval_s="10 ms"),  # type: ignore[arg-type]
+            ValueError,
+            "interval_s: expected seconds as a number, got '10 ms'; write interval_s=0.01",
+        ),
+        (
+            lambda: jaxmagic.profile(f, 1, most_s="1min"),  # type: ignore[arg-type]
+            ValueError,
+            "most_s: expected seconds as a number, got '1min'; write most_s=60",
+        ),
+        (
+            lambda: jaxmagic.profile(f, 1, n="3"),  # type: ignore[arg-type]
+            ValueError,
+            "n: expected an integer of at least 1, got '3'; write n=3",
+        ),
+        (
+            lambda: jaxmagic.diagnose(f, 1, memory_bytes="16GiB"),  # type: ignore[arg-type]
+            ValueError,
+            "memory_bytes: expected an integer of at least 1, got '16GiB'; write memory_bytes=17179869184",
+        ),
+        (
+            lambda: assert_no_regression("a.json", "b.json", "10%"),  # type: ignore[arg-type]
+            ValueError,
+            "tolerance: expected a number of at least 0, got '10%'; write tolerance=0.1",
+        ),
+        (
+            lambda: jaxmagic.peaks(bytes="3TB"),  # type: ignore[arg-type]
+            ValueError,
+            "bytes: expected a rate per second from 1 to 1e24, got '3TB'; for example bytes=1e12",
         ),
         (lambda: jaxmagic.comparee, AttributeError, "module 'jaxmagic' has no attribute 'comparee'"),
     ],

@@ -11,6 +11,7 @@ from ..progress.bar import shown_progress
 from ..progress.compiling_line import compiling_line
 from ..records.files import target_of, write
 from ..runtime.functions import name_of
+from ..runtime.given import nanoseconds
 from ..runtime.given_arguments import measured_by
 from ..runtime.jax_version import require_jax
 from ..session.verbs import history
@@ -64,16 +65,13 @@ def memory(
     >>> (later.heap.after - earlier.heap.after).change_bytes
     80000
     """
-    from ..runtime.given import positive
-
     if not callable(fn):
         raise TypeError(
             f"memory(): expected a function and its arguments, got {type(fn).__name__}, which cannot be called. "
             "Write memory(f, x), not memory(f(x))."
         )
     namespace = sys._getframe(2).f_globals  # of the caller of the decorator's wrapper
-    interval_ns = max(round(positive("interval_s", interval_s) * 1e9), 1)
-    watch = memory_watch(lambda: namespace, interval_ns=interval_ns, pprof=pprof)
+    watch = memory_watch(lambda: namespace, interval_ns=nanoseconds(interval_s, "interval_s"), pprof=pprof)
     watch.start()
     error: BaseException | None = None
     try:

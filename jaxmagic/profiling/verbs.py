@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
+from math import inf
 from types import TracebackType
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..progress.bar import shown_progress
 from ..records.files import path_of, target_of, write
 from ..records.note import Note, note
 from ..runtime.functions import name_of
-from ..runtime.given import rate, whole
+from ..runtime.given import rate, seconds, whole
 from ..runtime.given_arguments import measured_by, over_a_block
 from ..runtime.given_peaks import Given, give_peaks
 from ..session.verbs import history
@@ -88,8 +89,8 @@ def profile(
             "Write profile(f, x), not profile(f(x))."
         )
     whole("n", n)
-    if most_s is not None and not (isinstance(most_s, int | float) and most_s > 0):
-        raise ValueError(f"most_s: expected seconds above 0 or None, got {most_s!r}")
+    if most_s not in (None, inf):
+        seconds("most_s", most_s)
     if most_events is not None:
         whole("most_events", most_events)
     notes = () if command_buffers else (note("profiling.without_command_buffers"),)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
 
 from .. import units
@@ -14,6 +14,7 @@ from ..errors import message_of
 from ..terminal import printable
 from ..tracebacks import of_the_user
 from .functions import name_of
+from .given import in_seconds
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -30,7 +31,7 @@ def explaining_arguments(
     functions: Mapping[str, Callable[..., Any]],
     args: Sequence[Any] | None,
     keywords: Mapping[str, Any],
-    words: Callable[[str], str],
+    words: Callable[[str, object], str],
     advice: str,
 ) -> _R:
     """Call functions, and say what to write if one of them does not take the arguments.
@@ -40,7 +41,7 @@ def explaining_arguments(
         functions: the functions by their labels.
         args: the positional arguments that they are called with; ``None`` if others make them.
         keywords: the keywords that they are called with.
-        words: says what to write, given the keyword that a function does not take.
+        words: says what to write, given the keyword that a function does not take, and its value.
         advice: what to write if the positional arguments do not fit.
 
     Raises:
@@ -61,15 +62,16 @@ def _told(
     functions: Mapping[str, Callable[..., Any]],
     args: Sequence[Any] | None,
     keywords: Mapping[str, Any],
-    words: Callable[[str], str],
+    words: Callable[[str, object], str],
     advice: str,
 ) -> str | None:
     refused = _KEYWORD.search(message) or _NO_ARRAY.search(message)
     if refused is not None and refused[1] in keywords:
-        label = next((label for label, each in functions.items() if not _may_take(each, refused[1])), None)
+        keyword = refused[1]
+        label = next((label for label, each in functions.items() if not _may_take(each, keyword)), None)
         if label is None:
             return None
-        return f"{label}: expected a keyword that it takes, got {refused[1]}. {words(refused[1])}"
+        return f"{label}: expected a keyword that it takes, got {keyword}. {words(keyword, keywords[keyword])}"
     if args is None or not _POSITIONAL.search(message):
         return None
     for label, function in functions.items():
@@ -101,18 +103,28 @@ def _misfit(function: Callable[..., Any], args: Sequence[Any], keywords: Mapping
     return None
 
 
+#: The most characters of a number that is shown.
+_LONGEST = 20
+
 #: Other names for a tolerance of outputs; ``rtol`` is an option that says when to stop.
 _TOLERANCES = ("atol", "tol", "tolerance")
 
 
-def meant_option(keyword: str, options: Iterable[str]) -> str:
-    """Say which option of a verb to write for a keyword, and where the others go."""
+def meant_option(keyword: str, value: object, options: Iterable[str]) -> str:
+    """Say which option of a verb to write for a keyword with a value, and where the others go."""
     options = list(options)
     if keyword in _TOLERANCES and "check" in options:
         return "Write check=1e-3, or check=(rtol, atol), for the tolerance of outputs."
     close = difflib.get_close_matches(keyword, options, 1)
-    write = f"{close[0]} instead" if close else f"one of the options {', '.join(options)}"
+    write = f"{_with_value(close[0], value)} instead" if close else f"one of the options {', '.join(options)}"
     return f"Write {write}. Keywords that are not options are passed to the functions."
+
+
+def _with_value(option: str, value: object) -> str:
+    """Return an option with the value that was given for it, if it is short and may be one of its own."""
+    if option.endswith("_s") and (write := in_seconds(option, value)):
+        return write
+    return f"{option}={value}" if type(value) in (bool, int, float) and len(str(value)) < _LONGEST else option
 
 
 def options_of(verb: Callable[..., Any]) -> list[str]:
@@ -130,7 +142,7 @@ def measured_by(verb: Callable[..., Any], measure: Callable[[], _R], fn: Any, ar
     __tracebackhide__ = True
     advice = f"Write the arguments after the function: {verb.__name__}(f, x)."
     return explaining_arguments(
-        measure, {name_of(fn): fn}, args, kwargs, lambda keyword: meant_option(keyword, options_of(verb)), advice
+        measure, {name_of(fn): fn}, args, kwargs, partial(meant_option, options=options_of(verb)), advice
     )
 
 
@@ -147,7 +159,7 @@ def over_a_block(
 
     def decorate(verb: Callable[_P, _R]) -> Callable[_P, _R]:
         @of_the_user
-        @functools.wraps(verb)
+        @wraps(verb)
         def called(*args: _P.args, **kwargs: _P.kwargs) -> _R:
             __tracebackhide__ = True
             got = _not_taken(verb, *args, **kwargs)

@@ -131,10 +131,10 @@ def sweep(
     if make_args is None:
         return explaining_arguments(run, functions, None, values, _make_args_missing, "")
     advice = f"Its parameters are the variables: lambda {', '.join(values)}: (jnp.ones({next(iter(values))}),)"
-    return explaining_arguments(run, {"make_args": make_args}, (), values, lambda _: advice, advice)
+    return explaining_arguments(run, {"make_args": make_args}, (), values, lambda *_: advice, advice)
 
 
-def _make_args_missing(name: str) -> str:
+def _make_args_missing(name: str, _: object) -> str:
     return (
         f"make_args is missing, which makes the arguments from it: sweep(f, lambda {name}: (jnp.ones({name}),), "
         f"{name}=[64, 256])"

@@ -7,6 +7,8 @@ import keyword
 import re
 import unicodedata
 
+from ...runtime.given import bytes_in, share_in, time_ns_in
+
 #: Names whose values IPython needs.
 _OF_THE_SESSION = frozenset({"In", "Out", "get_ipython", "exit", "quit"})
 
@@ -20,22 +22,17 @@ def variable(text: str) -> str:
     return unicodedata.normalize("NFKC", text)  # as Python does with every name
 
 
-_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|μs|ms|s|min)$")
-_NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9}
-
-
 def duration_ns(text: str) -> int:
     """Parse an option that is a duration, a number with its unit; return nanoseconds.
 
     >>> duration_ns("50ms"), duration_ns("1.5 s")
     (50000000, 1500000000)
     """
-    found = _DURATION.match(text.strip())
-    if not found:
+    time_ns = time_ns_in(text)
+    if time_ns is None:
         raise argparse.ArgumentTypeError(
             f"expected a time with a unit (ns, us, ms, s, min), got {text!r}; for example 50ms"
         )
-    time_ns = round(float(found[1]) * _NANOSECONDS[found[2]])
     if time_ns == 0:
         raise argparse.ArgumentTypeError(f"expected a time above 0, got {text!r}")
     return time_ns
@@ -117,9 +114,8 @@ def share(text: str) -> float:
     >>> share("0.01"), share("1e-2"), share("5%")
     (0.01, 0.01, 0.05)
     """
-    found = re.fullmatch(r"((?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s*(%?)", text.strip(), re.IGNORECASE)
-    value = float(found[1]) / (100 if found[2] else 1) if found else 0.0
-    if not 0 < value < 1:
+    value = share_in(text)
+    if value is None or not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"expected a fraction between 0 and 1, got {text!r}; for example 1%")
     return value
 
@@ -133,22 +129,17 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(each.strip() for each in text.split(",") if each.strip())
 
 
-_SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([KMGT]i?)?B$")
-
-
 def size_bytes(text: str) -> int:
     """Parse an option that is an amount of memory; return bytes.
 
     >>> size_bytes("16GiB"), size_bytes("80 GB")
     (17179869184, 80000000000)
     """
-    found = _SIZE.match(text.strip())
-    if not found:
+    size = bytes_in(text)
+    if size is None:
         raise argparse.ArgumentTypeError(
             f"expected a size with a unit (KiB, MiB, GiB, GB), got {text!r}; for example 16GiB"
         )
-    unit = found[2] or ""
-    size = float(found[1]) * (1024 if unit.endswith("i") else 1000) ** " KMGT".index(unit[:1] or " ")
     if size < 1:
         raise argparse.ArgumentTypeError(f"expected a size of at least a byte, got {text!r}")
-    return round(size)
+    return size

@@ -175,7 +175,7 @@ def test_of_each_peak_it_is_told_where_it_is_from(given: dict[str, Any], told: s
 )
 def test_a_peak_that_is_no_number_is_refused_and_changes_nothing(wrong: Any) -> None:
     for name in ("flops", "bytes"):
-        with pytest.raises(ValueError, match=rf"{name}: expected a rate per second from 1 to 1e24, got .{{1,40}}$"):
+        with pytest.raises(ValueError, match=rf"{name}: expected a rate per second from 1 to 1e24, got .{{1,40}};"):
             jaxmagic.peaks(**{name: wrong})
     assert given_peaks() == (None, None)
 

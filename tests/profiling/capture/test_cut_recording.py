@@ -159,9 +159,9 @@ def test_what_goes_wrong_when_it_is_ended_is_told_and_the_code_ran(x: Any, monke
     assert jaxmagic.profile(calls).device_ns > 0
 
 
-@pytest.mark.parametrize("wrong", [0, -1.0, float("nan"), "5s"])
+@pytest.mark.parametrize("wrong", [0, -1.0, float("nan"), "soon"])
 def test_a_limit_that_is_no_time_is_refused_before_anything_runs(wrong: Any) -> None:
-    with pytest.raises(ValueError, match="most_s: expected seconds above 0"):
+    with pytest.raises(ValueError, match="most_s: expected a positive number"):
         jaxmagic.profile(pytest.fail, "it ran", most_s=wrong)
 
 
