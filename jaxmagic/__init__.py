@@ -218,7 +218,8 @@ def __getattr__(name: str) -> Any:
         return import_module(".testing", __name__)
     try:
         if name not in _PUBLIC:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            message = f"module {__name__!r} has no attribute {name!r}{_suggestion(name)}"
+            raise AttributeError(message, name=name, obj=None)  # from obj, Python would add a suggestion of its own
     except AttributeError as error:
         error.__traceback__ = None  # this line is no news to the user
         raise
@@ -226,6 +227,20 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(f".{module}", __name__), name)
     globals()[name] = value
     return value
+
+
+def _suggestion(name: str) -> str:
+    """Suggest a public name in Python's words, which IPython leaves out."""
+    from difflib import get_close_matches
+
+    if name.startswith("_"):
+        return ""
+    names = {each: each for each in _PUBLIC if each[0].isupper() == name[0].isupper()}
+    if name.startswith("assert_"):
+        names = {each: f"testing.{each}" for each in dir(import_module(".testing", __name__))}
+    parts = [each for each in names if each.startswith(name) or name.startswith(f"{each}_")]
+    meant = [*get_close_matches(name, names, 1), *parts]
+    return f". Did you mean: {names[meant[0]]!r}?" if meant else ""
 
 
 def __dir__() -> list[str]:

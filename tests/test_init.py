@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,31 @@ def test_type_checkers_see_the_same_names_as_python() -> None:
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'jaxtime'"):
         _ = jaxmagic.jaxtime  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("comparee", "compare"),
+        ("read", "read_profile"),
+        ("compare_records", "compare"),
+        ("Timings", "Timing"),
+        ("assert_no_compile", "testing.assert_no_compile"),
+        ("assert_fast", "testing.assert_faster"),
+    ],
+)
+def test_a_name_near_to_a_public_one_is_told_it_once(name: str, meant: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(jaxmagic, name)
+    shown = "".join(traceback.format_exception_only(caught.value)).strip()
+    assert shown == f"AttributeError: module 'jaxmagic' has no attribute {name!r}. Did you mean: {meant!r}?"
+    assert (caught.value.name, caught.value.obj) == (name, None)  # Python suggests a name in obj, once more
+
+
+@pytest.mark.parametrize("name", ["timing_", "_ipython_display", "plot"])
+def test_a_name_that_is_near_to_none_gets_no_suggestion(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'$"):
+        getattr(jaxmagic, name)
 
 
 def heavy_after(program: str) -> list[str]:
