@@ -72,11 +72,21 @@ def load_earlier(
         reason = str(error).rstrip(".")
         raise UsageError(f"--against: expected a saved record, got {reason}. Nothing was run.") from None
     if not isinstance(record, kind):
+        got = type(record).__name__
+        other = f", or write {_COMPARED_BY[got]} --against {arguments.against}" if got in _COMPARED_BY else ""
         raise UsageError(
-            f"--against {arguments.against}: expected a {kind.__name__}, which this magic makes, got a "
-            f"{type(record).__name__}. Name a file that the same magic has written with --save."
+            f"--against {arguments.against}: expected a {kind.__name__}, which this magic makes, got a {got}. "
+            f"Name a file that the same magic has written with --save{other}."
         )
     return earlier(record, str(arguments.against), anyway=arguments.anyway)
+
+
+#: The magics with --against, by the kind of record that each makes.
+_COMPARED_BY = {
+    "Benchmark": "%jaxtimeit",
+    "Comparison": "%%jaxcompare",
+    "Sweep": "%%jaxcompare --sweep n=64,256",
+}
 
 
 def refused_path(option: str, expected: str, given: str, error: OSError) -> UsageError:

@@ -309,7 +309,7 @@ def test_what_cannot_be_put_beside_it_is_refused(session: Any, tmp_path: Any, ca
     out = " ".join(capsys.readouterr().out.split())
     assert "Compared although the environments differ: backend was 'tpu' and is 'cpu'." in out
     jaxmagic.save(record.first_call, path)
-    with pytest.raises(UsageError, match="expected a Benchmark, which this magic makes, got a Timing"):
+    with pytest.raises(UsageError, match=r"expected a Benchmark, which this magic makes, got a Timing\..* --save\.$"):
         session.shell.run_line_magic("jaxtimeit", f"--against '{path}' f(x)")
     with pytest.raises(UsageError, match=r"got '.*none\.json'\. No such file or directory\. Nothing was run\."):
         session.shell.run_line_magic("jaxtimeit", f"--against '{tmp_path / 'none.json'}' f(x)")

@@ -70,11 +70,12 @@ def split_cell(
         for node in tree.body:
             _refuse_assignment(node)
         expected = "at least two candidates" if least > 1 else "at least one candidate"
+        alone = " %jaxtimeit f(x) measures one statement." if candidates else ""
         above = [each for each in tree.body[first - 1 : first] if candidates and _is_expression(each)]
         setup = "".join(f" {_first_line(each, source)!r} is setup, as it is above the first label." for each in above)
         raise UsageError(
             f"%%jaxcompare: expected {expected}, got {len(candidates)}.{setup} "
-            f"Write each on its own line: label: expression.{_first_hint(tree.body[:first], source)}"
+            f"Write each on its own line: label: expression.{alone}{_first_hint(tree.body[:first], source)}"
         )
     return tree.body[:first], candidates
 

@@ -126,7 +126,7 @@ def test_an_error_in_the_code_of_an_option_points_at_that_code(session: Any, opt
 @pytest.mark.parametrize(
     ("line", "cell", "message"),
     [
-        ("", "one: 1", "at least two candidates, got 1"),
+        ("", "one: 1", "at least two candidates, got 1. .*: expression. %jaxtimeit f.x. measures one statement"),
         ("", "x = 1", "at least two candidates, got 0"),
         ("", "one: 1\nx = 3\ntwo: 2", "every line below the first label, got 'x = 3'. Move other code above"),
         (

@@ -114,6 +114,7 @@ def test_sweeps_are_saved_and_put_beside_each_other(session: Any, tmp_path: Any,
     assert "n=1" not in printed
     error = session.run(f"%%jaxcompare {QUICK} --against '{path}'\none: 1\ntwo: 1", fails=UsageError)
     assert "expected a Comparison, which this magic makes, got a Sweep. Name a file" in str(error)
+    assert f"or write %%jaxcompare --sweep n=64,256 --against {path}." in str(error)
 
 
 @pytest.mark.parametrize(
