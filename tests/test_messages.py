@@ -16,7 +16,12 @@ import jaxmagic
 from jaxmagic.comparison.record.candidate import Work
 from jaxmagic.drawing.to_svg import draw
 from jaxmagic.runtime.jax_version import keeps_lines
-from jaxmagic.testing import assert_faster, assert_max_compiles, assert_no_compile, assert_no_regression
+from jaxmagic.testing import (
+    assert_faster,
+    assert_max_compiles,
+    assert_no_compile,
+    assert_no_regression,
+)
 from jaxmagic.tracebacks import of_the_user
 from jaxmagic.xla.hlo import HloModule
 from jaxmagic.xla.schedule import flattened_schedule
@@ -274,7 +279,7 @@ def record() -> Any:
         ),
         (lambda: jaxmagic.sweep(f, lambda n, m: (n,), n=[3]), TypeError, "make_args: expected the arguments (n, m)"),
         (lambda: jaxmagic.load("none.json"), FileNotFoundError, "[Errno 2] No such file or directory: 'none.json'"),
-        (lambda: jaxmagic.load("."), IsADirectoryError, "[Errno 21] Is a directory: '.'"),
+        (lambda: jaxmagic.load("."), IsADirectoryError, "[Errno 21] Expected a file, got a folder; "),
         (lambda: jaxmagic.load(3), TypeError, "load(): expected the path of a file, got int"),  # type: ignore[arg-type]
         (lambda: jaxmagic.load(__file__), jaxmagic.RecordError, f"{__file__}: not a record of jaxmagic, because it "),
         (
@@ -425,6 +430,21 @@ def test_a_wrong_call_shows_no_frame_of_ours(call: Any, kind: type[Exception], m
 def test_a_record_beside_another_one_is_told(executable: Any) -> None:
     message = wrong(lambda: jaxmagic.explore(executable(), 3), TypeError)
     assert message == "explore(): expected a memory profile or a program to compare with, got int"
+
+
+def test_a_file_for_the_other_verb_is_told_which(tmp_path: Path) -> None:
+    path = jaxmagic.save(record(), tmp_path / "last.json")
+    assert wrong(lambda: jaxmagic.read_profile(path), jaxmagic.NotMeasured) == (
+        f"{path} is a saved record, not a recording: open it with jaxmagic.load('{path}')."
+    )
+    path.write_text('{"traceEvents": []}')
+    assert "is not a recording of the JAX profiler" in wrong(
+        lambda: jaxmagic.read_profile(path), jaxmagic.NotMeasured
+    )
+    recording = tmp_path / "host.xplane.pb"
+    recording.write_bytes(b"\x0a\xff")
+    for given, kind in ((recording, jaxmagic.RecordError), (tmp_path, IsADirectoryError)):
+        assert f"open it with jaxmagic.read_profile('{given}')" in wrong(lambda g=given: jaxmagic.load(g), kind)
 
 
 def test_a_label_that_a_comparison_lacks_is_told(comparison: Any, sweep: Any) -> None:

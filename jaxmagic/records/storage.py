@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import datetime
+from errno import EISDIR
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -25,6 +27,7 @@ from .files import path_of, read, replacing, short, target_of
 VERSION = 2
 
 _FORMAT = "jaxmagic"
+_BEGINNING = re.compile(rb'\s*\{\s*"format"\s*:\s*"jaxmagic"')
 
 _PICTURES = frozenset({".png", ".svg", ".pdf", ".jpg", ".jpeg"})
 _ENVELOPE = {"format", "version", "kind", "record"}
@@ -115,12 +118,17 @@ def load(path: str | os.PathLike[str]) -> Any:
     True
     """
     source = path_of("load()", path)
+    opened = f"open it with jaxmagic.read_profile({str(source)!r})"
+    if source.is_dir():
+        raise IsADirectoryError(
+            EISDIR, f"Expected a file, got a folder; if it has recordings of JAX's profiler, {opened}", str(source)
+        )
     try:
         document = json.loads(read(source, _MOST_BYTES))
     except (ValueError, RecursionError) as error:
         advice = "Load a file that jaxmagic.save() wrote."
         if source.name.endswith((".xplane.pb", ".xplane.pb.gz")):
-            advice = "It is a recording of JAX's profiler: open it with jaxmagic.read_profile()."
+            advice = f"It is a recording of JAX's profiler: {opened}."
         raise RecordError(f"{source}: not a record of jaxmagic, because it is not JSON ({error}). {advice}") from None
     try:
         return _decode_document(document)
@@ -128,6 +136,11 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise RecordError(f"{source}: {error}") from None
     except RecursionError:
         raise RecordError(f"{source}: not a record of jaxmagic, because it is nested too deeply") from None
+
+
+def is_saved(data: bytes) -> bool:
+    """Return whether the content of a file begins as that of a saved record."""
+    return _BEGINNING.match(data) is not None
 
 
 def encode(value: Any) -> Any:

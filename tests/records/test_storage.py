@@ -368,5 +368,5 @@ def test_json_is_not_written_under_the_name_of_a_picture(name: str, tmp_path: Pa
 def test_a_recording_is_told_from_a_broken_record(tmp_path: Path) -> None:
     file = tmp_path / "host.xplane.pb"
     file.write_bytes(b"\xa7\x01")
-    with pytest.raises(jaxmagic.RecordError, match=r"open it with jaxmagic\.read_profile\(\)"):
+    with pytest.raises(jaxmagic.RecordError, match=r"open it with jaxmagic\.read_profile\('"):
         jaxmagic.load(file)

@@ -11,6 +11,7 @@ from ...errors import NotMeasured
 from ...records.names import listed
 from ...records.note import note
 from ...records.recordings import RecordingFile, recordings
+from ...records.storage import is_saved
 from ..analysis.interpret import interpreted
 from ..analysis.summarize import summarize
 from ..record.profile import Profile
@@ -32,6 +33,8 @@ def open_recording(path: Path) -> Profile:
         NotMeasured: the recording cannot be read.
     """
     files = recordings(path)
+    if is_saved(files[0].data):
+        raise NotMeasured(f"{path} is a saved record, not a recording: open it with jaxmagic.load({str(path)!r}).")
     if any(each.data.startswith(_GZIP) for each in files):
         raise NotMeasured(
             f"{path} is compressed: unpack it first if it is a .xplane.pb.gz. A .trace.json.gz cannot be read: open "
