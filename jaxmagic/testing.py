@@ -24,7 +24,7 @@ from .doctor.verbs.diagnose import diagnose, require_rules
 from .records.storage import load
 from .report.style import DEFAULT
 from .report.to_text import to_text
-from .runtime.given import not_negative, positive, whole
+from .runtime.given import check_function, not_negative, positive, whole
 from .runtime.given_arguments import over_a_block
 from .timing.verbs import stopwatch
 from .tracebacks import of_the_user
@@ -106,6 +106,7 @@ def assert_healthy(fn: Callable[..., Any], *args: Any, ignore: Sequence[str] = (
 
     Raises:
         AssertionError: something was found. The message includes the report.
+        TypeError: `fn` cannot be called.
         ValueError: there is no rule of a name in `ignore`; nothing was run.
 
     >>> import jax, jax.numpy as jnp
@@ -115,6 +116,7 @@ def assert_healthy(fn: Callable[..., Any], *args: Any, ignore: Sequence[str] = (
     __tracebackhide__ = True
     if isinstance(ignore, str):
         raise ValueError(f"ignore: expected several names of rules, got {ignore!r}. Write ignore=[{ignore!r}]")
+    check_function("assert_healthy", fn)
     require_rules("ignore", ignore)
     diagnosis = diagnose(fn, *args, **kwargs)
     rules = list(dict.fromkeys(each.rule for each in diagnosis.findings if each.rule not in ignore))

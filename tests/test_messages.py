@@ -18,6 +18,7 @@ from jaxmagic.drawing.to_svg import draw
 from jaxmagic.runtime.jax_version import keeps_lines
 from jaxmagic.testing import (
     assert_faster,
+    assert_healthy,
     assert_max_compiles,
     assert_no_compile,
     assert_no_regression,
@@ -419,6 +420,18 @@ def record() -> Any:
             lambda: jaxmagic.peaks(bytes="3TB"),  # type: ignore[arg-type]
             ValueError,
             "bytes: expected a rate per second from 1 to 1e24, got '3TB'; for example bytes=1e12",
+        ),
+        (
+            lambda: assert_healthy(f(1)),
+            TypeError,
+            "assert_healthy(): expected a function and its arguments, got int, which cannot be called. "
+            "Write assert_healthy(f, x), not assert_healthy(f(x)).",
+        ),
+        (
+            lambda: jaxmagic.profile(f(1)),
+            TypeError,
+            "profile(): expected a function and its arguments, got int, which cannot be called. "
+            "Write profile(f, x), not profile(f(x)).",
         ),
         (lambda: jaxmagic.comparee, AttributeError, "module 'jaxmagic' has no attribute 'comparee'"),
     ],

@@ -11,7 +11,7 @@ from ..progress.bar import shown_progress
 from ..progress.compiling_line import compiling_line
 from ..records.files import target_of, write
 from ..runtime.functions import name_of
-from ..runtime.given import nanoseconds
+from ..runtime.given import check_function, nanoseconds
 from ..runtime.given_arguments import measured_by
 from ..runtime.jax_version import require_jax
 from ..session.verbs import history
@@ -65,11 +65,7 @@ def memory(
     >>> (later.heap.after - earlier.heap.after).change_bytes
     80000
     """
-    if not callable(fn):
-        raise TypeError(
-            f"memory(): expected a function and its arguments, got {type(fn).__name__}, which cannot be called. "
-            "Write memory(f, x), not memory(f(x))."
-        )
+    check_function("memory", fn)
     namespace = sys._getframe(2).f_globals  # of the caller of the decorator's wrapper
     watch = memory_watch(lambda: namespace, interval_ns=nanoseconds(interval_s, "interval_s"), pprof=pprof)
     watch.start()
@@ -183,11 +179,7 @@ def memory_requirement(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Exe
     from .capture.executables import requirement
 
     require_jax()
-    if not callable(fn):
-        raise TypeError(
-            f"memory_requirement(): expected a function and its arguments, got {type(fn).__name__}, which cannot be "
-            "called. Write memory_requirement(f, x), not memory_requirement(f(x))."
-        )
+    check_function("memory_requirement", fn)
     namespace = sys._getframe(2).f_globals  # of the caller of the decorator's wrapper
     with shown_progress() as progress:
         progress.stage("compiling")

@@ -14,7 +14,7 @@ from ..progress.bar import shown_progress
 from ..records.files import path_of, target_of, write
 from ..records.note import Note, note
 from ..runtime.functions import name_of
-from ..runtime.given import rate, seconds, whole
+from ..runtime.given import check_function, rate, seconds, whole
 from ..runtime.given_arguments import measured_by, over_a_block
 from ..runtime.given_peaks import Given, give_peaks
 from ..session.verbs import history
@@ -83,11 +83,7 @@ def profile(
     >>> int(frame["time_ns"].sum()) == p.device_ns
     True
     """
-    if not callable(fn):
-        raise TypeError(
-            f"profile(): expected a function and its arguments, got {type(fn).__name__}, which cannot be called. "
-            "Write profile(f, x), not profile(f(x))."
-        )
+    check_function("profile", fn)
     whole("n", n)
     if most_s not in (None, inf):
         seconds("most_s", most_s)

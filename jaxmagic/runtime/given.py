@@ -133,6 +133,15 @@ def _as_whole(name: str, value: object, least: int) -> str:
     return f"; write {name}={meant}" if meant is not None and meant >= least else ""
 
 
+def check_function(verb: str, fn: object) -> None:
+    """Check that a verb was given a function, and not what calling one returned."""
+    if not callable(fn):
+        raise TypeError(
+            f"{verb}(): expected a function and its arguments, got {type(fn).__name__}, which cannot be called. "
+            f"Write {verb}(f, x), not {verb}(f(x))."
+        )
+
+
 def check_setup(setup: object, args: Sequence[object]) -> None:
     """Check that `setup` is a function if it was given, and that it alone makes the positional arguments."""
     if setup is not None and not callable(setup):

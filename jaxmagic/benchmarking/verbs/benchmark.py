@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...runtime.functions import is_folded, name_of
-from ...runtime.given import check_setup, nanoseconds, share, whole
+from ...runtime.given import check_function, check_setup, nanoseconds, share, whole
 from ...runtime.given_arguments import measured_by
 from ...runtime.jax_version import require_jax
 from ...session.verbs import keep, take_and_keep
@@ -68,11 +68,7 @@ def benchmark(
     from ...progress.bar import shown_progress
 
     require_jax()
-    if not callable(fn):
-        raise TypeError(
-            f"benchmark(): expected a function and its arguments, got {type(fn).__name__}, which cannot be called. "
-            "Write benchmark(f, x), not benchmark(f(x))."
-        )
+    check_function("benchmark", fn)
     plan = Plan(rtol=share("rtol", rtol), budget_ns=nanoseconds(budget_s))
     check_setup(setup, args)
     code, folded = name_of(fn), is_folded(fn, args, kwargs) and not setup
