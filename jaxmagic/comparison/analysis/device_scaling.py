@@ -11,6 +11,9 @@ from ..record.between_points import BETWEEN_POINTS, PRIOR_FREEDOM, Noise
 from ..record.scaling import time_of
 from ..record.sweep import Sweep
 
+#: One of them is in the name of a variable that is a number of devices.
+_DEVICES = "dev", "gpu", "tpu"
+
 
 class Scaled(NamedTuple):
     """A candidate on some number of devices.
@@ -61,6 +64,15 @@ def device_scaling(sweep: Sweep) -> list[Scaled]:
             )
             scaled.append(Scaled(label, devices, time, speedup, efficiency, exposed, idle))
     return scaled
+
+
+def has_device_counts(sweep: Sweep) -> bool:
+    """Return whether a sweep seems to be over the number of devices, from the name and the values of its variable."""
+    if len(sweep.variables) != 1:
+        return False
+    (variable,), available = sweep.variables, sweep.environment.device_count or 0
+    numbers = variable.numbers or ()
+    return any(each in variable.name.lower() for each in _DEVICES) and 1 < max(numbers, default=0) <= available
 
 
 def speed_up(before: Estimate, after: Estimate) -> Estimate:

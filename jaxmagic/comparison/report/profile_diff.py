@@ -9,7 +9,7 @@ from ...benchmarking.record.versus import Versus, judge
 from ...benchmarking.report.versus import headline
 from ...profiling.record.profile import Profile
 from ...statistics.estimate import Estimate
-from ..analysis.device_scaling import device_scaling
+from ..analysis.device_scaling import device_scaling, has_device_counts
 from ..analysis.profile_diff import NOTICEABLE, By, Difference, call_ns, differences, profiled
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
@@ -110,6 +110,17 @@ def about_scaling(sweep: Sweep) -> list[str]:
             "real devices."
         )
     return sentences
+
+
+def about_missing_profiles(sweep: Sweep) -> list[str]:
+    """Say which option shows how the devices of a sweep over them are used, if it was not given."""
+    points = [each.comparison for each in sweep.points if each.comparison is not None]
+    if not has_device_counts(sweep) or any(each.profile is not None for point in points for each in point.candidates):
+        return []
+    return [
+        "Measure with --profile (profile=True) to see speed-up and efficiency, and how long devices communicate or "
+        "are idle."
+    ]
 
 
 def scaling_table(sweep: Sweep) -> Rows:

@@ -10,7 +10,7 @@ from ...report.style import Style
 from ..record.sweep import Sweep
 from . import sweep_sentences as words
 from .comparison import tradeoff_chart
-from .profile_diff import about_scaling, scaling_table
+from .profile_diff import about_missing_profiles, about_scaling, scaling_table
 from .sentences import cut
 from .sweep_verdicts import about_verdicts
 
@@ -36,6 +36,7 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
         yield Table(rows=scaled, there_are=len(scaled) - 1, code=("candidate",))
     if len(scaled) - 1 < len(sweep.points) * len(sweep.labels):  # or it has their times
         yield from _points(sweep, style)
+    yield from _sentences(sweep, about_missing_profiles(sweep))
     yield from _sentences(sweep, words.about_outputs(sweep))
     yield from _sentences(sweep, words.about_end(sweep))
     yield Fold(title="Memory against time", blocks=(Picture(chart=lambda: tradeoff_chart(sweep)),))

@@ -54,6 +54,25 @@ def test_speed_up_and_efficiency_are_beside_the_fewest_devices(scaled: Sweep) ->
         assert each.efficiency.high == pytest.approx(each.speedup.high / each.devices)
 
 
+def test_a_sweep_over_devices_without_profiles_names_the_option(scaled: Sweep) -> None:
+    def plain(point: Point) -> Point:
+        assert point.comparison is not None
+        candidates = tuple(replace(each, profile=None) for each in point.comparison.candidates)
+        return replace(point, comparison=replace(point.comparison, candidates=candidates))
+
+    def named(sweep: Sweep) -> int:
+        return to_text(sweep).count("Measure with --profile (profile=True) to see speed-up")
+
+    (variable,) = scaled.variables
+    environment = replace(scaled.environment, device_count=4)
+    scaled = replace(scaled, environment=environment)
+    without = replace(scaled, points=tuple(map(plain, scaled.points)))
+    assert [named(without), named(scaled)] == [1, 0]
+    assert named(replace(without, variables=(replace(variable, name="n_GPUs"),))) == 1
+    assert named(replace(without, variables=(replace(variable, name="size"),))) == 0
+    assert named(replace(without, environment=replace(environment, device_count=2))) == 0  # as many there are not
+
+
 @given(st.lists(st.floats(1e-3, 0.5), min_size=4, max_size=4))
 def test_a_speed_up_is_never_known_better_than_opposite_ends_allow(reaches: list[float]) -> None:
     one, two, three, four = reaches
