@@ -156,7 +156,7 @@ def assert_faster(
     >>> assert_faster(lambda: time.sleep(0.001), lambda: time.sleep(0.005), budget_s=0.2)
     """
     __tracebackhide__ = True
-    positive("at_least", at_least)
+    positive("at_least", at_least, example=2)
     comparison = compare({"the other": than, "fn": fn}, *args, check=check, strict=True, budget_s=budget_s, **kwargs)
     versus = comparison["fn"]
     expected = "faster than" if at_least <= 1 else f"{units.factor(at_least)} as fast as"

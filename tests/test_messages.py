@@ -433,6 +433,42 @@ def record() -> Any:
             "profile(): expected a function and its arguments, got int, which cannot be called. "
             "Write profile(f, x), not profile(f(x)).",
         ),
+        (
+            lambda: jaxmagic.sweep([f], lambda n: (n,), n=[1]),  # type: ignore[arg-type, list-item]
+            TypeError,
+            "sweep(): expected a function, or functions by their labels, got list. Write for example sweep({",
+        ),
+        (
+            lambda: jaxmagic.compare("a.json", "b.json"),  # type: ignore[call-overload]
+            TypeError,
+            "compare(): expected functions by their labels, or two records, got str. "
+            "Write compare(load(old), load(new)) for files.",
+        ),
+        (
+            lambda: jaxmagic.profile(f, 1, logdir=3),  # type: ignore[arg-type]
+            TypeError,
+            "logdir: expected the path of a folder, got int",
+        ),
+        (
+            lambda: jaxmagic.profile(f, 1, perfetto=3),  # type: ignore[arg-type]
+            TypeError,
+            "perfetto: expected the path of a file, got int",
+        ),
+        (
+            lambda: jaxmagic.memory(f, 1, pprof=3),  # type: ignore[arg-type]
+            TypeError,
+            "pprof: expected the path of a file, got int",
+        ),
+        (
+            lambda: jaxmagic.history()["a"],  # type: ignore[call-overload]
+            TypeError,
+            "the history: expected the index of a record, such as -1 for the last, got str",
+        ),
+        (
+            lambda: assert_faster(f, f, 1, at_least="2x"),  # type: ignore[arg-type]
+            ValueError,
+            "at_least: expected a positive number, got '2x'; for example at_least=2",
+        ),
         (lambda: jaxmagic.comparee, AttributeError, "module 'jaxmagic' has no attribute 'comparee'"),
     ],
 )

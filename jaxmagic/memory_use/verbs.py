@@ -9,7 +9,7 @@ from typing import Any
 
 from ..progress.bar import shown_progress
 from ..progress.compiling_line import compiling_line
-from ..records.files import target_of, write
+from ..records.files import path_of, target_of, write
 from ..runtime.functions import name_of
 from ..runtime.given import check_function, nanoseconds
 from ..runtime.given_arguments import measured_by
@@ -101,7 +101,7 @@ def memory_watch(
     """
     heap = None
     if not isinstance(pprof, bool):
-        target = target_of(pprof)
+        target = target_of(path_of("pprof", pprof))
         heap = HeapWatch(keep=lambda data: write(data, target))
     elif pprof:
         heap = HeapWatch()

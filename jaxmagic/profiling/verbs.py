@@ -155,7 +155,7 @@ def profile_watch(
             f"label: expected a folder to keep recordings in as well, got {label!r} alone. Give logdir too"
         )
     kept = None if logdir is None else LogDir(logdir, label)
-    file = None if perfetto is None else target_of(perfetto)
+    file = None if perfetto is None else target_of(path_of("perfetto", perfetto))
 
     def recorded(recording: Trace) -> list[Note]:
         if file is None:

@@ -33,14 +33,14 @@ _KINDS = {
 }
 
 
-def path_of(verb: str, given: object) -> Path:
-    """Return what a verb was given as a path.
+def path_of(where: str, given: object, kind: str = "a file") -> Path:
+    """Return what a verb, or one of its arguments, was given as a path.
 
     Raises:
         TypeError: it is none.
     """
     if not isinstance(given, str | os.PathLike):
-        raise TypeError(f"{verb}: expected the path of a file, got {type(given).__name__}")
+        raise TypeError(f"{where}: expected the path of {kind}, got {type(given).__name__}")
     return Path(given)
 
 

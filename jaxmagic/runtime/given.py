@@ -75,11 +75,11 @@ def in_seconds(name: str, value: object) -> str:
     return f"{name}={time_ns / 1e9:g}" if time_ns else ""
 
 
-def positive(name: str, value: float) -> float:
-    """Return `value` if it is a positive number."""
+def positive(name: str, value: float, example: float = 0.5) -> float:
+    """Return `value` if it is a positive number; `example` is one that makes sense."""
     number = _number(value)
     if not 0 < number < inf:
-        raise ValueError(f"{name}: expected a positive number, got {_shown(value)}; for example {name}=0.5")
+        raise ValueError(f"{name}: expected a positive number, got {_shown(value)}; for example {name}={example}")
     return number
 
 

@@ -89,6 +89,9 @@ class History(Displayable):
     def __getitem__(self, index: int | slice) -> Record | list[Record]:
         if isinstance(index, slice):
             return list(self._records)[index]
+        if not hasattr(index, "__index__"):
+            kind = type(index).__name__
+            raise TypeError(f"the history: expected the index of a record, such as -1 for the last, got {kind}")
         try:
             return self._records[index]
         except IndexError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
@@ -138,7 +139,7 @@ def compare(
     if not isinstance(candidates, Mapping):
         raise TypeError(
             f"compare(): expected functions by their labels, or two records, got {type(candidates).__name__}. "
-            'Write for example compare({"f": f, "g": g}, x).'
+            f"Write {_instead(candidates)}."
         )
     check_by = check_of(check)
     moded = in_modes(labels_of(candidates), modes, baseline)
@@ -167,3 +168,10 @@ def compare(
     advice = 'Write the arguments after the functions: compare({"f": f, "g": g}, x).'
     passed = args if setup is None else None
     return explaining_arguments(lambda: take_and_keep(take), candidates, passed, kwargs, misplaced, advice)
+
+
+def _instead(candidates: object) -> str:
+    """Return what to write for something that is neither functions by their labels nor a record."""
+    if isinstance(candidates, str | os.PathLike):
+        return "compare(load(old), load(new)) for files"
+    return 'for example compare({"f": f, "g": g}, x)'

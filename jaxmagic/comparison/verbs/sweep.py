@@ -91,6 +91,11 @@ def sweep(
     require_jax()
     if callable(candidates):
         candidates = {name_of(candidates): candidates}
+    if not isinstance(candidates, Mapping):
+        raise TypeError(
+            f"sweep(): expected a function, or functions by their labels, got {type(candidates).__name__}. "
+            'Write for example sweep({"f": f, "g": g}, lambda n: (jnp.ones(n),), n=[64, 256]).'
+        )
     functions = candidates
     check_by = check_of(check)
     moded = in_modes(labels_of(functions), modes, baseline)

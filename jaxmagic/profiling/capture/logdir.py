@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from ...records.files import path_of
 from ...records.note import note
 from ...records.recordings import append_entry, copy_folder
 from ...records.storage import encode
@@ -25,16 +26,18 @@ class LogDir:
         label: the name of a folder in it for related recordings; without one they are kept in `folder` itself.
 
     Raises:
+        TypeError: `folder` is not a path.
         ValueError: the path is empty, or the label is not a valid name of a folder.
         OSError: the folder cannot be written to.
     """
 
     def __init__(self, folder: str | os.PathLike[str], label: str | None = None) -> None:
+        path = path_of("logdir", folder, "a folder")
         if not os.fspath(folder):
             raise ValueError("expected a folder, got an empty name. Write . for the current one")
         if label is not None and (label in ("", ".", "..") or label != Path(label).name or not label.isprintable()):
             raise ValueError(f"label: expected the name of a folder, got {label!r}. Write for example baseline")
-        self.folder = Path(folder)
+        self.folder = path
         self.label = label
         self._runs = self.folder / (label or "") / _RUNS
         self._runs.mkdir(parents=True, exist_ok=True)
