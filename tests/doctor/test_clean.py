@@ -8,7 +8,7 @@ import jaxmagic
 
 from .clean import PROGRAMS
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.clock]
 
 
 def test_there_are_forty_of_them() -> None:

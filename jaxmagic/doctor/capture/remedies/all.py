@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....records.note import note
 from ...record.finding import RuleFinding
+from ...rules.rewriting.rewritten import INSTEAD
 from . import (
     input_bound,
     layout,
@@ -45,6 +46,8 @@ def _constant(finding: RuleFinding, code: TriedCode) -> Change | Builds:
 
 
 def _jitted(finding: RuleFinding, code: TriedCode) -> Change:
+    if INSTEAD in (finding.code or ""):
+        return pasted_code.propose(finding, code)
     if transformed_calls.is_outermost(finding):
         return transformed_calls.propose(finding, code)
     return not_jitted.propose(finding, code)

@@ -15,6 +15,7 @@ from ...record.program import Program
 from ..rewriting.jit_caveats import caveats_of_loop
 from ..rewriting.loops.loop_end import calling_loop
 from ..rewriting.loops.scanned_loop import scanned_loop
+from ..rewriting.loops.while_loop import while_loop
 from ..rewriting.syntax import with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import LEAST_NS, host_time, jitted_calls, matters, programs_named
@@ -85,7 +86,10 @@ def _advice(function: str, line: Frame | None, evidence: Evidence) -> _Advice:
     if line is None or around_it is None:
         return _Advice(note("doctor.dispatch_bound_unknown", function=function), None)
     if around_it.end != "count":
-        return _Advice(note("doctor.dispatch_bound_until", function=function, end=around_it.end), None)
+        code = while_loop(line, evidence) if around_it.end == "value" else None
+        written = int(code is not None)
+        remedy = note("doctor.dispatch_bound_until", function=function, end=around_it.end, written=written)
+        return _Advice(remedy, code)
     if is_independent(line, function) and not _gives_an_object(line, evidence):
         axes = mapped_axes(line, function)
         return _Advice(note("doctor.dispatch_bound_vmap", function=function, axes=axes), _mapped(line, function))

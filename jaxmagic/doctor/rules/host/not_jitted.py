@@ -19,6 +19,7 @@ from ..rewriting.jit_caveats import Caveats, caveats
 from ..rewriting.jit_obstacles import functions_run, obstacles
 from ..rewriting.jittable import computes_only, takes_arrays
 from ..rewriting.loops.loop_end import end_of
+from ..rewriting.loops.while_loop import while_loop
 from ..rewriting.meanings import paths_in
 from ..rewriting.module_jit import jit_of, jit_of_inputs
 from ..rewriting.syntax import last_name, lines_run, parameters
@@ -183,7 +184,8 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
         return _advice("model", function.name, undecided), None
     end = "count" if loop is None else end_of(loop)
     if end == "host" or (end == "value" and known["decides"]):
-        return _advice("until" if end == "value" else "asked", function.name, undecided), None
+        way, code = ("until", while_loop(line, evidence)) if end == "value" else ("asked", None)
+        return _advice(way, function.name, {"written": 1} if code else undecided), code
     if loop is not None and count > MOST_UNROLLED:
         return _advice("loop", function.name, known), None
     outer = [each for each in around(line) if isinstance(each, Function) and each is not function]

@@ -175,10 +175,11 @@ def test_a_loop_that_values_end_is_no_scan(
     tmp_path: Path, evidence: Evidence, source: str, wait: str, count: int
 ) -> None:
     advice, code = advised(tmp_path, evidence, source, count=count, wait=wait)
-    assert advice.startswith("Values of arrays end the loop in solve, so jit cannot compile it as it is.")
+    assert advice.startswith("Values of arrays end the loop in solve")
     assert "jax.lax.while_loop" in advice
     assert "scan" not in advice
-    assert code is None
+    assert ("so jit cannot compile it as it is" in advice) is (code is None)
+    assert code is None or "return jax.lax.while_loop(goes_on, body, (err, x))" in code.splitlines()[-3]
 
 
 CHOICE = (

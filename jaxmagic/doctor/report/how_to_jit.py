@@ -1,0 +1,181 @@
+"""Words the advice to jit a function or a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...terminal import printable
+
+
+def how_to_jit(
+    way: str,
+    function: str,
+    outer: str = "",
+    source: str = "",
+    freezes: int = 0,
+    library: str = "",
+    functions: str = "",
+    objects: str = "",
+    jit: str = "jax.jit",
+    then: str = "",
+    axes: str = "",
+    line: str = "",
+    written: int = 0,
+    **known: Any,
+) -> str:
+    """Word what to jit and how, and what becomes of what jit cannot compile."""
+    if way == "blocked":
+        first = _blocked(function, source, freezes=bool(freezes))
+    elif written:
+        first = (
+            f"Values of arrays end the loop in {printable(function)}: let jax.lax.while_loop compute all of it, "
+            "inside one jitted function."
+        )
+    else:
+        first = _way_to_jit(way, function, outer, jit)
+    more = [_next_step(then, function, axes, line)] if then else []
+    return " ".join([first, *_not_traced(library, functions, objects), *more, *about_caveats(**known)])
+
+
+def _next_step(then: str, function: str, axes: str, line: str) -> str:
+    """Word what would avoid the calls of the jitted function as well."""
+    if then == "vmap":
+        mapped = f"jax.jit(jax.vmap({printable(function)}{axes and f', in_axes={axes}'}))"
+        return (
+            f"{printable(function)} would still be called once per iteration, and no iteration needs the result of "
+            f"another. If their arguments have the same shapes, stack them and call {mapped} once."
+        )
+    return (
+        f"The loop at {printable(line)} would still call it, and everything else in the loop, one by one. A jitted "
+        "function of a whole iteration, looped over with jax.lax.scan, would avoid that as well."
+    )
+
+
+def _not_traced(library: str, functions: str, objects: str) -> Iterator[str]:
+    """Yield what jit does not trace in the arguments."""
+    if library == "equinox":
+        yield (
+            "filter_jit traces the arrays in its arguments. It compiles again for another value of anything else, "
+            "even a number: pass an array for one that changes."
+        )
+    if library == "nnx":
+        yield "nnx.jit takes modules and optimizers, and keeps what the function changes in them."
+    if functions:
+        several = ", " in functions
+        yield (
+            f"{printable(functions)} {'are' if several else 'is'} static: pass the same "
+            f"{'functions' if several else 'function'} in each call, as jit compiles again for another one."
+        )
+    if objects:
+        several = ", " in objects
+        yield (
+            f"jit does not trace {printable(objects)}: let the jitted function read {'them' if several else 'it'} "
+            "from outside, or make static what is the same object in each call."
+        )
+
+
+def about_caveats(
+    decides: int = 0,
+    reads: int = 0,
+    random: str = "",
+    once: str = "",
+    mask: str = "",
+    size: str = "",
+    argument: str = "",
+    converts: int = 0,
+    counts: int = 0,
+    masked: int = 0,
+    rebinds: str = "",
+) -> Iterator[str]:
+    """Yield what becomes of code that cannot be jitted as it is."""
+    if rebinds:
+        yield (
+            f"Under jit, {printable(rebinds)} would be assigned only while JAX traces, and would be a traced value "
+            "afterwards: pass it as an argument, and return the new one."
+        )
+    if converts:
+        yield "A function of NumPy becomes that of jax.numpy there, or stays outside."
+    if counts:
+        yield "A size or count there becomes a static argument, or is computed outside."
+    if masked:
+        yield "Keep all elements there instead of those of a mask, with jnp.where, or leave it outside."
+    if decides:
+        yield "A condition on an array becomes jnp.where or jax.lax.cond there, or stays outside."
+    if reads:
+        yield "What reads the values of arrays, as float and print do, stays outside."
+    if random:
+        yield (
+            f"Under jit, {printable(random)} would draw only once, while JAX traces, and each call would "
+            "get the same numbers: use jax.random with a key as an argument, or pass the numbers."
+        )
+    if once:
+        yield (
+            f"Under jit, {printable(once)} would run only once, while JAX traces: call it outside, and pass "
+            "its result if it is needed."
+        )
+    if mask:
+        yield (
+            f"{printable(mask)} fails under jit, because its size depends on values: keep all elements, "
+            "with jnp.where(mask, x, 0) or jnp.sum(x, where=mask); or leave it outside."
+        )
+    if size:
+        yield (
+            f"{printable(size)} fails under jit without {argument}=, because the size of its result depends "
+            "on values: pass the largest size; or leave it outside."
+        )
+
+
+def _blocked(function: str, source: str, *, freezes: bool) -> str:
+    if freezes:
+        return (
+            f"{printable(function)} cannot be jitted as it is, because jit would run only once what changes from "
+            "call to call. Pass it as an argument, such as random numbers or the time; then jit the function."
+        )
+    where = f" at '{printable(source)}'" if source else ""
+    return (
+        f"{printable(function)} cannot be jitted as it is: tracing it fails{where}. Change that first, or leave it "
+        "outside, and put only the other operations into a function under jax.jit."
+    )
+
+
+def _way_to_jit(way: str, function: str, outer: str, jit: str) -> str:
+    if way == "function":
+        return f"Compile {printable(function)} as one program."
+    if way == "outside":
+        return (
+            f"Compile {printable(function)} as one program: define it outside of {printable(outer)}, and jit it "
+            f"once. Jitted inside, it would compile in every call of {printable(outer)}."
+        )
+    if way == "model":
+        return (
+            f"Jit the whole call of the model that {printable(function)} belongs to, once: jax.jit(model.apply) and "
+            "jax.jit(model.init) in flax linen, nnx.jit or eqx.filter_jit around a function that calls it."
+        )
+    if way == "loop":
+        return (
+            f"Put the body of the loop in {printable(function)} into a function under jax.jit; or jit all of it, "
+            "with jax.lax.scan or jax.vmap instead of the loop, which would otherwise be unrolled."
+        )
+    if way == "until":
+        return (
+            f"Values of arrays end the loop in {printable(function)}, so jit cannot compile it as it is. Put the "
+            "computation of an iteration into a function under jax.jit and decide outside; or use "
+            "jax.lax.while_loop, and jit all of it."
+        )
+    if way == "asked":
+        return (
+            f"The condition that ends the loop in {printable(function)} asks more than arrays, such as a clock or an "
+            "object of Python, so jit cannot compile the loop. Put the computation of an iteration into a function "
+            "under jax.jit and decide outside."
+        )
+    if way == "outermost":
+        where = f" around {printable(function)}" if function else ""
+        module, _, own = jit.rpartition(".")
+        grad = printable(f"{module}.{own.removesuffix('jit')}grad")
+        return (
+            f"Some of them come from a function under jax.vmap, {grad} or the like. Put {printable(jit)} "
+            f"outermost{where}, as in {printable(jit)}({grad}(f)), or jit all that calls it; and make the jitted "
+            "function once."
+        )
+    return f"Put these operations into a function under {printable(jit)}."

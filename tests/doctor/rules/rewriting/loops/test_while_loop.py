@@ -1,0 +1,87 @@
+"""A loop that values end computes the same as the one call that is written for it."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmagic.doctor.record.evidence import Evidence
+from jaxmagic.doctor.rules.rewriting.loops.while_loop import while_loop
+from jaxmagic.doctor.rules.rewriting.rewritten import INSTEAD
+from jaxmagic.records.call_stack import Frame
+
+DEFINITIONS = """
+@jax.jit
+def step(x, w):
+    new = 0.5 * jnp.tanh(w * x)
+    return new, jnp.abs(new - x).max()
+"""
+
+#: Bodies of functions with a loop that is written as one call.
+LOOPS = [
+    "err = 1.0\nwhile err > eps:\n    x, err = step(x, w)\nreturn x, err",
+    "err = 1.0\nwhile float(err) > eps:  # here\n    x, err = step(x, w)\nreturn x, err",
+    "while jnp.abs(x).max() > eps:\n    x = x * 0.5 * w\nreturn x",
+    "err, i = 1.0, 0\nwhile err > eps and i < 3:\n    x, err = step(x, w)\n    i += 1\nreturn x, err, i",
+    "err, i = 1.0, 0\nwhile not (err < eps) and not i > 50:\n    x, err = step(x, w)\n    i = i + 1\nreturn x, i",
+    "err = 1.0\nwhile err > eps:\n    new = jnp.cos(x) * w\n    err = abs(new - x).sum()\n    x = new\nreturn x",
+    "y = x\nwhile (y * y).sum().item() > eps:\n    y = y - 0.1 * (y * w)\nreturn y",
+]
+
+#: Bodies with a loop that does more, or whose variables are needed otherwise.
+OTHERS = [
+    "err = 1.0\nwhile err > eps:\n    x, err = step(x, w)\n    errors.append(err)\nreturn x",
+    "err = 1.0\nwhile err > eps:\n    x, err = step(x, w)\n    print(err)\nreturn x",
+    "err = 1.0\nwhile err > eps:\n    x, err = step(x, w)\n    if err < 0:\n        break\nreturn x",
+    "err = 1.0\nwhile err > eps:\n    x, err = step(x, w)\nelse:\n    x = -x\nreturn x",
+    "err = 1.0\nwhile err > eps or x.any():\n    x, err = step(x, w)\nreturn x",
+    "err = 1.0\nwhile err > eps:\n    x, err = step(x, w)\n    last = err\nreturn last",
+    "err = 1.0\nwhile err > eps:\n    xs[0] = x\n    x, err = step(x, w)\nreturn x",
+    "err = 1.0\nwhile err > eps:\n    x, err = step(x, np.random.normal())\nreturn x",
+    "step = other\nerr = 1.0\nwhile err > eps:\n    x, err = step(x, w)\nreturn x",
+    "i = 9\nwhile x[:i].sum() > eps:\n    i = i - 1\n    x = step(x, w)\nreturn x",
+    "while time.time() > eps:\n    x, err = step(x, w)\nreturn x",
+    "loop_of_solve = 1\nerr = 1.0\nwhile err > eps:\n    x, err = step(x, w)\nreturn x",
+    "for i in range(3):\n    x, err = step(x, w)\nreturn x",
+]
+
+
+def written(folder: Path, timing: Any, body: str) -> str | None:
+    source = f"{DEFINITIONS}def solve(x, w, eps):\n{textwrap.indent(body, '    ')}\n"
+    file = folder / "solve.py"
+    file.write_text(source)
+    lines = source.splitlines()
+    at = next(n for n, each in enumerate(lines, 1) if each.lstrip().startswith(("while ", "for ")))
+    line = at if "# here" in lines[at - 1] else at + 1
+    evidence = Evidence(code="solve(x, w, eps)", first=timing(), observed=timing())
+    return while_loop(Frame(function="solve", file=str(file), line=line), evidence)
+
+
+@pytest.mark.parametrize("body", LOOPS)
+def test_one_call_computes_what_the_loop_does(tmp_path: Path, timing: Any, body: str) -> None:
+    code = written(tmp_path, timing, body)
+    assert code is not None
+    beside, _, instead = code.partition(f"{INSTEAD}\n")
+    lines = body.splitlines()
+    loop = [number for number, each in enumerate(lines) if each.startswith(("while", " "))]
+    found = []
+    for definitions, inner in (
+        ("", body),
+        (beside, "\n".join([*lines[: loop[0]], instead, *lines[loop[-1] + 1 :]])),
+    ):
+        names: dict[str, Any] = {"jax": jax, "jnp": jnp}
+        exec(f"{DEFINITIONS}{definitions}\ndef solve(x, w, eps):\n{textwrap.indent(inner, '    ')}\n", names)
+        found.append(names["solve"](jnp.arange(1.0, 4.0), 0.9, 1e-3))
+    for one, other in zip(*map(jax.tree.leaves, found), strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-5)
+
+
+@pytest.mark.parametrize("body", OTHERS)
+def test_a_loop_that_does_something_else_is_left_alone(tmp_path: Path, timing: Any, body: str) -> None:
+    assert written(tmp_path, timing, body) is None
