@@ -103,6 +103,8 @@ Kind = Literal[
     "no tuple",  # the primals of jvp() are no tuple
     "donated twice",  # a call donates an array that it gets twice
     "attribute",  # JAX arrays lack an attribute that those of other libraries have
+    "missing name",  # a module of JAX lacks a name
+    "missing module",  # JAX lacks a module
     "unbound",  # a module of flax.linen is called, or its parts are used, without parameters
     "submodule",  # a submodule of flax.linen is made where none may be made
     "variables",  # a module of flax.linen does not get variables that it needs

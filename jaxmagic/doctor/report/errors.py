@@ -18,6 +18,7 @@ from .wrong_arguments.dtypes import DTYPE_NOTES
 from .wrong_arguments.indexing import INDEXING_NOTES
 from .wrong_arguments.meshes import MESH_NOTES
 from .wrong_arguments.modules import MODULE_NOTES
+from .wrong_arguments.names import NAME_NOTES
 from .wrong_arguments.non_numbers import NON_NUMBER_NOTES
 from .wrong_arguments.scopes import SCOPE_NOTES
 from .wrong_arguments.shapes import SHAPE_NOTES
@@ -209,5 +210,6 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     **INDEXING_NOTES,
     **MESH_NOTES,
     **MODULE_NOTES,
+    **NAME_NOTES,
     **ARRAY_NOTES,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -18,6 +18,7 @@ from ...analysis.failures.wrong_arguments.all import read
 from ...record.failure_kind import Kind
 from .called import called_by_jax
 from .misused import misused
+from .modules import about_attribute, about_missing
 from .statement import operation
 
 #: Kinds of which the message is flax's own, or NumPy's in a function of flax.
@@ -31,6 +32,13 @@ _OF_FLAX = (
 
 #: Kinds of which NumPy says the same in the same words.
 _IN_NUMPYS_WORDS = "truth", "iterated"
+
+#: How what JAX lacks is looked up.
+_LOOKED_UP: dict[Kind, Callable[[dict[str, str]], dict[str, str] | None]] = {
+    "missing name": about_missing,
+    "missing module": about_missing,
+    "attribute": about_attribute,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +114,9 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
         return None
     if wrong[0] in _OF_FLAX and not of_flax and not _is_in_flax(error):  # JAX may have left flax's calls out
         return None
+    if wrong[0] in _LOOKED_UP:
+        known_name = _LOOKED_UP[wrong[0]](wrong[1])
+        return None if known_name is None else (wrong[0], {**wrong[1], **known_name})
     if wrong[0] == "signature":
         called = called_by_jax(error.__traceback__, wrong[1]["function"])
         return None if called is None else ("signature", {**wrong[1], **called})

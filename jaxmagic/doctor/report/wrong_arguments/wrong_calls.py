@@ -13,6 +13,12 @@ _ATTRIBUTES = {
     "ndim": "the number of axes",
     "T": "the transposed array",
     "dtype": "the type of the elements",
+    "device": "the device, or the sharding over several",
+    "sharding": "how the array is laid out over devices",
+    "nbytes": "the number of bytes",
+    "itemsize": "the number of bytes of an element",
+    "real": "the real part",
+    "imag": "the imaginary part",
 }
 
 

@@ -9,10 +9,10 @@ from ....record.failure import Failure
 from ....record.failure_kind import Kind
 from . import meshes, modules, scopes, wrong_calls
 from .explained import Explained, Rule
+from .names import attributes, missing
 from .shapes import broadcasting, convolutions, indexing, matrices, products
 from .transforms import control_flow, custom_rules, derivatives, mapped, options, signatures
 from .values import (
-    attributes,
     formats,
     keys,
     mixed_dtypes,
@@ -44,6 +44,7 @@ _RULES: tuple[Rule, ...] = (
     *python_values.RULES,
     *keys.RULES,
     *attributes.RULES,
+    *missing.RULES,
     *mixed_dtypes.RULES,
     *modules.RULES,
     *wrong_calls.RULES,

@@ -41,7 +41,7 @@ _SHARED: tuple[tuple[str, str, tuple[Kind, ...]], ...] = (
 RENAMED = {"dim": "axis", "keepdim": "keepdims"}
 
 #: Attributes of arrays that are methods in PyTorch.
-CALLED = "size", "shape", "ndim", "T", "dtype"
+CALLED = "size", "shape", "ndim", "T", "dtype", "device", "sharding", "nbytes", "itemsize", "real", "imag"
 
 
 def shared(name: str, text: str) -> tuple[Kind, ...]:

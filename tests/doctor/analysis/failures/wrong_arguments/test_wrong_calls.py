@@ -140,6 +140,8 @@ def test_sizes_that_are_passed_apart(code: str, written: str) -> None:
         ("a.shape(0)", "a.shape is no method: it is a tuple of sizes.", "a.shape[0]"),
         ("a.shape()", "a.shape is no method", "a.shape"),
         ("a.ndim()", "a.ndim is no method: it is the number of axes.", "a.ndim"),
+        ("a.device()", "a.device is no method: it is the device, or the sharding over several.", "a.device"),
+        ("a.nbytes()", "a.nbytes is no method: it is the number of bytes.", "a.nbytes"),
         ("a.T()", "a.T is no method: it is the transposed array.", "a.T"),
         (
             "y = jax.jit(lambda x: x.size(0) + x)(a)",

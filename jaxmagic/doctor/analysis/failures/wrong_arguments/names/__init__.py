@@ -1,0 +1,1 @@
+"""Explain names that the modules and the arrays of JAX do not have."""

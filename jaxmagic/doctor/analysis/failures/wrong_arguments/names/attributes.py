@@ -1,0 +1,166 @@
+"""Explains attributes that arrays of other libraries have, and writes what JAX has in their place."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from ......records.note import note
+from .....record.failure import Failure
+from ...expression import Expression, expression_of, spelled
+from ..explained import Explained, Rule
+from ..operands import fact, shortened
+from ..wrong_calls import RENAMED
+from .methods import CHAINED, EXPRESSIONS, IN_PLACE, IN_WORDS, LEFT_OUT
+
+#: Those that move an array to the host, where a traced value has nothing to move.
+_OUTSIDE = "numpy", "to_numpy", "values", "cpu", "cuda"
+
+#: Keywords that methods of PyTorch and functions of JAX have in common, apart from those with other names.
+_SHARED = "min", "max", "axis", "dtype", "keepdims"
+
+#: Names of devices in PyTorch and JAX.
+_DEVICE = re.compile(r"(cpu|cuda|gpu|tpu)(?::(\d+))?")
+
+
+def explain_attribute(failure: Failure) -> Explained:
+    """Explain a method or an attribute that JAX arrays do not have."""
+    name, jnp = fact(failure, "name"), spelled(failure, "jax.numpy")
+    failing = expression_of(failure)
+    node = None if failing is None or failure.library is not None else failing.node
+    known = isinstance(node, ast.Attribute) and node.attr == name
+    array = shortened(ast.unparse(node.value)) if known and isinstance(node, ast.Attribute) else ""
+    found = note("doctor.error_attribute", array=array, name=name)
+    calls = _calls(failing, node) if known and failing is not None and isinstance(node, ast.Attribute) else []
+    names = [ast.unparse(each.func).rpartition(".")[2] for each in calls]
+    if fact(failure, "tracer") and (name in _OUTSIDE or "numpy" in names):
+        return Explained(found, note("doctor.write_no_numpy", jnp=jnp))
+    if fact(failure, "concrete"):
+        return Explained(note("doctor.error_traced_attribute", array=array, name=name), note("doctor.write_outside"))
+    if fact(failure, "similar"):
+        similar = [f"{array or 'x'}.{each}" for each in fact(failure, "similar").split(", ")]
+        return Explained(found, note("doctor.write_similar_names", names=", ".join(similar)))
+    if fact(failure, "numpy"):
+        return Explained(found, note("doctor.write_attribute", replacement=f"{_x(failure)}.{name}"))
+    name = "numpy" if "numpy" in names else name
+    new = _template(failure, name)
+    whole = calls[-1] if calls else node
+    value = None
+    if known and isinstance(node, ast.Attribute) and (name == "to" or name not in IN_WORDS):
+        value = _filled(failure, new, ast.unparse(node.value), calls[-1] if calls else None)
+    if value is None or failing is None or not isinstance(node, ast.Attribute) or not isinstance(whole, ast.expr):
+        shown = _in_words(failure, new, array or "x")
+        shown = f"{array or 'x'} = {shown}" if name in IN_PLACE else shown
+        return Explained(found, note("doctor.write_attribute", replacement=shown))
+    code = None
+    if name in IN_PLACE:
+        value = f"{array} = {value}"
+        own = isinstance(failing.statement, ast.Expr) and failing.statement.value is whole
+        code = value if own and isinstance(node.value, ast.Name) else None
+    else:
+        replaced = Expression(failing.statement, whole, None)
+        code = replaced.with_node(ast.parse(value, mode="eval").body)
+    if name.startswith("block"):
+        found = note("doctor.error_traced_attribute", array=array, name=name)
+        return Explained(found, note("doctor.write_no_wait"), code)
+    if name in LEFT_OUT:
+        return Explained(found, note("doctor.write_no_layout"), code)
+    return Explained(found, note("doctor.write_attribute", replacement=value), code)
+
+
+def _x(failure: Failure) -> str:
+    """Return the call that makes a NumPy array of the array."""
+    failing = expression_of(failure)
+    node = None if failing is None or failure.library is not None else failing.node
+    array = ast.unparse(node.value) if isinstance(node, ast.Attribute) else "x"
+    return f"{spelled(failure, 'numpy')}.asarray({array})"
+
+
+def _template(failure: Failure, name: str) -> str:
+    """Return what is written in place of a method, with the array and the arguments left out."""
+    path = fact(failure, "replacement")
+    if name in LEFT_OUT or name.startswith("block"):
+        return "{x}"
+    if name == "to":
+        return _moved(failure)
+    if path:
+        module = next(each for each in ("jax.numpy", "jax.lax", "jax") if path.startswith(f"{each}."))
+        return f"{spelled(failure, module)}{path.removeprefix(module)}({{x}}, {{args}})"
+    return {**EXPRESSIONS, **IN_PLACE, **IN_WORDS}[name]
+
+
+def _moved(failure: Failure) -> str:
+    """Return what ``x.to(…)`` means: another dtype, or another device."""
+    failing = expression_of(failure)
+    call = None if failing is None else failing.parent
+    if not isinstance(call, ast.Call) or call.func is not getattr(failing, "node", None):
+        return IN_WORDS["to"]
+    match call.args:
+        case [ast.Constant(value=str(text))] if (device := _DEVICE.fullmatch(text)) is not None:
+            platform = "gpu" if device[1] == "cuda" else device[1]
+            place = f'{{jax}}.devices("{platform}")[{device[2] or 0}]'
+            return f"{{jax}}.device_put({{x}}, {place}){{args:.0}}"  # the argument takes no more room
+        case [ast.Attribute(attr=attr)] if re.fullmatch(r"b?float\d+|u?int\d+|bool_?|complex\d+", attr):
+            return "{x}.astype({0})"
+    return IN_WORDS["to"]
+
+
+def _calls(failing: Expression, node: ast.Attribute) -> list[ast.Call]:
+    """Return the call of a method, and those without arguments that follow, as in ``x.detach().cpu().numpy()``."""
+    parents = {id(child): each for each in ast.walk(failing.statement) for child in ast.iter_child_nodes(each)}
+    calls: list[ast.Call] = []
+    method: ast.AST | None = node
+    while isinstance(method, ast.Attribute):
+        call = parents.get(id(method))
+        if not isinstance(call, ast.Call) or call.func is not method:
+            break
+        if calls and (method.attr not in CHAINED or call.args or call.keywords):
+            break
+        calls.append(call)
+        method = parents.get(id(call)) if method.attr in CHAINED else None
+    return calls
+
+
+def _filled(failure: Failure, template: str, array: str, call: ast.Call | None) -> str | None:
+    """Fill a template with an array and the arguments of a call; ``None`` if they do not fit."""
+    names = {each: spelled(failure, module) for each, module in _MODULES.items()}
+    count = len(set(re.findall(r"\{(\d)\}", template)))
+    if call is None:
+        return None if count or "{args" in template else _written(template.format(x=f"({array})", **names))
+    if any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    values = [f"({ast.unparse(each)})" for each in call.args]
+    given = [(RENAMED.get(each.arg or "", each.arg or ""), each.value) for each in call.keywords]
+    if any(each not in _SHARED for each, _ in given) or (count and len(values) != count):
+        return None
+    if "{args" not in template and (given or (values and not count)) and ".asarray({x})" not in template:
+        return None
+    args = ", ".join([*values, *(f"{each}={ast.unparse(value)}" for each, value in given)])
+    return _written(template.format(*values, x=f"({array})", args=args, **names))
+
+
+def _written(text: str) -> str | None:
+    """Return an expression as Python writes it; ``None`` for a template in words."""
+    try:
+        return ast.unparse(ast.parse(text.replace(", )", ")"), mode="eval"))
+    except SyntaxError:
+        return None
+
+
+def _in_words(failure: Failure, template: str, array: str) -> str:
+    names = {each: spelled(failure, module) for each, module in _MODULES.items()}
+    return template.format("…", "…", x=array, args="…", **names)
+
+
+#: What templates call modules.
+_MODULES = {"jax": "jax", "jnp": "jax.numpy", "np": "numpy"}
+
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("AttributeError", "attribute", explain_attribute,
+        r"(?:'jaxlib[\w.]*\.ArrayImpl'|'?(?P<tracer>\w+Tracer)'?)(?: object)? has no attribute '?(?P<name>\w+)'?$"),
+    Rule("AttributeError", "attribute", explain_attribute,
+        r"The '(?P<name>block\w+)' method is not available on traced array"),
+)
+# fmt: on

@@ -1,0 +1,144 @@
+"""Attributes that arrays of other libraries have: the line as JAX takes it, with the arguments that it has."""
+
+from __future__ import annotations
+
+import pytest
+from failing_cells import Cell
+
+from jaxmagic.doctor.analysis.failures.wrong_arguments.names.methods import EXPRESSIONS, IN_PLACE, IN_WORDS
+from jaxmagic.doctor.capture.failures.recognize import recognize
+
+VALUES = "x, m, i = jnp.ones((2, 3)), jnp.ones((3, 3)), jnp.zeros((2, 1), int)\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "written"),
+    [
+        ("x.numpy()", "np.asarray(x)"),
+        ("x.numpy(force=True)", None),
+        ("jnp.exp(x).numpy().sum()", "np.asarray(jnp.exp(x)).sum()"),
+        ("y = x.detach()", "y = jax.lax.stop_gradient(x)"),
+        ("y = x.detach().cpu().numpy()", "y = np.asarray(x)"),
+        ("y = x.cpu().numpy().tolist()", "y = np.asarray(x).tolist()"),
+        ("y = x.detach().sum()", "y = jax.lax.stop_gradient(x).sum()"),
+        ("y = x.contiguous().reshape(-1)", "y = x.reshape(-1)"),
+        ("n = x.numel() * 2", "n = x.size * 2"),
+        ("x.dim()", "x.ndim"),
+        ("x.len()", "len(x)"),
+        ("x.t()", "x.T"),
+        ("x.clamp(0, 1)", "jnp.clip(x, 0, 1)"),
+        ("x.clamp(min=0)", "jnp.clip(x, min=0)"),
+        ("x.masked_fill(x > 0, 1)", "jnp.where(x > 0, 1, x)"),
+        ("x.unsqueeze(0)", "jnp.expand_dims(x, 0)"),
+        ("x.unsqueeze(dim=0)", "jnp.expand_dims(x, axis=0)"),
+        ("(x + 1).exp()", "jnp.exp(x + 1)"),
+        ("(x + 1).float()", "(x + 1).astype(jnp.float32)"),
+        ("(x + 1).permute(1, 0)", "(x + 1).transpose(1, 0)"),
+        ("x.isnan().any()", "jnp.isnan(x).any()"),
+        ("x.abs().sum()", "jnp.abs(x).sum()"),
+        ("x.pow(2).sum()", "jnp.power(x, 2).sum()"),
+        ("x.mm(m)", "jnp.matmul(x, m)"),
+        ("x.eq(m[0])", "jnp.equal(x, m[0])"),
+        ("x.flip(0)", "jnp.flip(x, 0)"),
+        ("m.inv()", "jnp.linalg.inv(m)"),
+        ("x.norm()", "jnp.linalg.norm(x)"),
+        ("x.log_softmax(-1)", "jax.nn.log_softmax(x, -1)"),
+        ("x.softmax(dim=1)", "jax.nn.softmax(x, axis=1)"),
+        ("x.topk(2)", "jax.lax.top_k(x, 2)"),
+        ("x.gather(1, i)", "jnp.take_along_axis(x, i, 1)"),
+        ("x.index_select(1, i[:, 0])", "jnp.take(x, i[:, 0], 1)"),
+        ("x[0].expand_as(m)", "jnp.broadcast_to(x[0], m.shape)"),
+        ("x.type_as(i)", "x.astype(i.dtype)"),
+        ("x.to('cpu')", "jax.device_put(x, jax.devices('cpu')[0])"),
+        ("x.to(jnp.bfloat16)", "x.astype(jnp.bfloat16)"),
+        ("jax.jit(lambda y: y.relu())(x)", "jax.jit(lambda y: jax.nn.relu(y))(x)"),
+        ("x.add_(1)", "x = x + 1"),
+        ("x.mul_(1 if x.ndim else 2)", "x = x * (1 if x.ndim else 2)"),
+        ("x.zero_()", "x = jnp.zeros_like(x)"),
+        ("x.fill(0)", "x = jnp.full_like(x, 0)"),
+        ("x.append(1)", "x = jnp.append(x, 1)"),
+        ("x.insert(0, 1)", "x = jnp.insert(x, 0, 1, axis=0)"),
+        ("x.itemset((0, 0), 2)", "x = x.at[0, 0].set(2)"),
+    ],
+)
+def test_the_line_as_jax_takes_it(code: str, written: str | None) -> None:
+    cell = Cell(f"{VALUES}{code}  # here")
+    assert cell.finding.line == cell.here
+    assert "is a JAX array, which has no " in cell.said
+    assert cell.finding.code == written
+    if written is not None:
+        assert cell.rewritten(written).error is None
+
+
+def test_arguments_that_are_moved_have_the_same_meaning() -> None:
+    cell = Cell(f"{VALUES}y = x.at[0, 0].set(5.0).gather(1, i)  # here")
+    assert cell.finding.code is not None
+    y = cell.rewritten(cell.finding.code).names["y"]
+    assert y.tolist() == [[5.0], [1.0]]
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("x.cuda()", "Write jax.device_put(x, jax.devices('gpu')[0])."),
+        ("x.to(i)", "Write x.astype(dtype), or jax.device_put(x, device)."),
+        ("x.split(1)", "with the number of parts in place of their size"),
+        ("x.grad", "Write jax.grad(loss)(params)."),
+        ("x.tofile('/dev/null')", "Write np.asarray(x).tofile."),
+        ("x.reshpe(6)", "A name like it: x.reshape."),
+        ("y = x.add_(1)", "Write x = x + 1."),
+        ("x.norm(2)", "Write jnp.linalg.norm(x)."),
+        ("x.clamp(*[0, 1])", "Write jnp.clip(x, …)."),
+    ],
+)
+def test_other_meanings_are_in_words(code: str, said: str) -> None:
+    cell = Cell(f"{VALUES}{code}  # here")
+    assert said in cell.said
+    if not code.startswith("x.cuda"):
+        assert cell.finding.code is None
+
+
+@pytest.mark.parametrize("call", ["", "()", "(x, x)"])
+def test_each_name_is_explained_however_it_is_called(call: str) -> None:
+    for name in [*EXPRESSIONS, *IN_PLACE, *IN_WORDS]:
+        cell = Cell(f"{VALUES}x.{name}{call}  # here")
+        if isinstance(cell.error, AttributeError):  # not one that this JAX has
+            assert f"x is a JAX array, which has no {name}." in cell.said
+            assert "{" not in cell.said
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "written"),
+    [
+        ("return x.cpu()", "jnp in place of NumPy", None),
+        ("return x.detach().cpu().numpy()", "jnp in place of NumPy", None),
+        ("return x.addressable_shards", "", None),
+        ("return x.block_until_ready()", "Wait for its result where the function is called.", "return x"),
+    ],
+)
+def test_traced_values(code: str, said: str, written: str | None) -> None:
+    cell = Cell(f"@jax.jit\ndef f(x):\n    {code}  # here\nf(jnp.ones(3))")
+    if cell.error is None:
+        pytest.skip("this JAX lets traced values wait")
+    assert said in cell.said
+    if said:
+        assert cell.finding.code == written
+    if written is not None:
+        assert cell.rewritten(written).error is None
+
+
+def test_a_traced_value_is_on_no_device() -> None:
+    cell = Cell("jax.jit(lambda x: x.device)(1.0)  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("x is traced, and a traced value has no device.")
+    assert "outside of functions that JAX traces" in cell.said
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["x.foo", "[].numpy()", "type('ArrayImpl', (), {})().numpy", "type('MyTracer', (), {})().numpy", "x.eye(0)"],
+)
+def test_other_attributes_have_no_explanation(code: str) -> None:
+    cell = Cell(f"x = jnp.ones(3)\n{code}")
+    assert cell.error is not None
+    assert recognize(cell.error) is None
