@@ -115,6 +115,8 @@ Kind = Literal[
     "arrays apart",  # arrays are passed one by one where one sequence is expected
     "sizes apart",  # sizes are passed one by one where one shape is expected
     "no shape",  # a shape is a float or an array
+    "float",  # an axis or a number of things is a float
+    "float bound",  # a bound of a slice is a float
     "view",  # view() gets sizes in place of a dtype
     "renamed",  # a keyword has another name in JAX
     "called attribute",  # an attribute of an array is called

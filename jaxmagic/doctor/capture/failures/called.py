@@ -1,4 +1,4 @@
-"""Recognizes functions of the user's that JAX called with other arguments than they take."""
+"""Recognizes functions of the user's that JAX called with other arguments than they take, and bounds of slices."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 from ....records.call_stack import Frame, is_users
 from ....runtime.around import attribute, is_exactly, of_type
+from ...analysis.failures.messages import is_jax_file
+from ...analysis.failures.wrong_arguments.values.integers import is_float
 from .operands import home_of
 from .statement import place_of
 
@@ -25,12 +27,7 @@ def called_by_jax(traceback: TracebackType | None, function: str) -> dict[str, s
         traceback: the traceback of the exception.
         function: the name of the function that got wrong arguments.
     """
-    last = None
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if is_users(Frame(function=code.co_name, file=code.co_filename, line=0)):
-            last = traceback
-        traceback = traceback.tb_next
+    last = users_last(traceback)
     if last is None:
         return None
     place, name = place_of(last.tb_frame.f_code, last.tb_lasti), function.rpartition(".")[2]
@@ -40,6 +37,28 @@ def called_by_jax(traceback: TracebackType | None, function: str) -> dict[str, s
     if rule is not None:
         return rule
     return {} if (home_of(place, last.tb_frame) or "").partition(".")[0] == "jax" else None
+
+
+def users_last(traceback: TracebackType | None) -> TracebackType | None:
+    """Return the innermost entry of the user's code."""
+    last = None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if is_users(Frame(function=code.co_name, file=code.co_filename, line=0)):
+            last = traceback
+        traceback = traceback.tb_next
+    return last
+
+
+def has_float_bound(traceback: TracebackType | None) -> bool:
+    """Return whether the user's innermost line slices an array of JAX between numbers that it shows to be floats."""
+    last = users_last(traceback)
+    node = None if last is None else place_of(last.tb_frame.f_code, last.tb_lasti).node
+    if last is None or last.tb_next is None or not isinstance(node, ast.Subscript):
+        return False
+    slices = [each for each in ast.walk(node.slice) if isinstance(each, ast.Slice)]
+    bounds = [is_float(bound) for each in slices for bound in (each.lower, each.upper, each.step)]
+    return is_jax_file(last.tb_next.tb_frame.f_code.co_filename) and any(bounds)
 
 
 def _rule(frame: FrameType, name: str) -> dict[str, str] | None:

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from types import FrameType, FunctionType, TracebackType
 from typing import Any, NamedTuple
 
-from ....records.call_stack import Frame, is_users
 from ....runtime.around import is_a, is_exactly, of_type
 from ....runtime.tracing import is_array, is_tracer, passed_to
 from ...analysis.failures.messages import is_jax_file
+from ...analysis.failures.wrong_arguments.values.integers import is_float
 from ...analysis.failures.wrong_arguments.wrong_calls import CALLED, RENAMED, shared
 from ...record.failure_kind import Kind
+from .called import has_float_bound, users_last
 from .calls import MISSING, value_of, wrapped_function
 from .operands import array_type
 from .statement import place_of
@@ -23,6 +24,9 @@ _SEQUENCES = "arrays", "tup", "operands"
 
 #: Parameters that are a shape or a number of elements.
 _SIZES = "shape", "num"
+
+#: Parameters that are an axis or a number of things.
+_INTEGERS = "axis", "axes", "axis1", "axis2", "num_classes", "repeats", "offset", "k", "N", "M", "n", "dimension"
 
 #: The kinds of parameters that are passed by position, and by keyword.
 _POSITIONAL = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -62,29 +66,28 @@ def misused(traceback: TracebackType | None, name: str, text: str) -> tuple[Kind
         text: its message.
     """
     kinds = shared(name, text)
-    call = _call(traceback) if kinds else None
-    if call is None:
+    if not kinds:
         return None
+    call = _call(traceback)
+    if call is None:
+        return ("float bound", {}) if "float bound" in kinds and has_float_bound(traceback) else None
+    if any(isinstance(each, ast.Starred) for each in call.node.args):
+        kinds = tuple(each for each in kinds if each == "arrays apart")
     known = ((kind, _RECOGNIZED[kind](call, text)) for kind in kinds)
     return next(((kind, facts) for kind, facts in known if facts is not None), None)
 
 
 def _call(traceback: TracebackType | None) -> _Call | None:
     """Return the call at which the user's innermost line failed; ``None`` if it failed at something else."""
-    last = None
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if is_users(Frame(function=code.co_name, file=code.co_filename, line=0)):
-            last = traceback
-        traceback = traceback.tb_next
+    last = users_last(traceback)
     node = None if last is None else place_of(last.tb_frame.f_code, last.tb_lasti).node
-    if last is None or not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
+    if last is None or not isinstance(node, ast.Call):
         return None
     frame, inner = last.tb_frame, last.tb_next
     function = _jax_function(value_of(node.func, frame))
     owner = value_of(node.func.value, frame) if isinstance(node.func, ast.Attribute) else None
     bound = is_array(owner) or is_tracer(owner)
-    values = [_known(each, frame) for each in node.args]
+    values = [value for each in node.args for value in _known_parts(each, frame)]
     passed: Mapping[str, Any] = {}
     if inner is not None and function is not None and inner.tb_frame.f_code.co_name == function.__name__:
         passed = inner.tb_frame.f_locals
@@ -100,6 +103,14 @@ def _call(traceback: TracebackType | None) -> _Call | None:
         in_jax=inner is not None and is_jax_file(inner.tb_frame.f_code.co_filename),
         passed=passed,
     )
+
+
+def _known_parts(node: ast.expr, frame: FrameType) -> list[Any]:
+    """Return the value of an argument, or the values that a star passes: two unknown ones if they are unknown."""
+    if not isinstance(node, ast.Starred):
+        return [_known(node, frame)]
+    value = value_of(node.value, frame)
+    return [*value] if is_exactly(value, list, tuple) else [MISSING, MISSING]
 
 
 def _known(node: ast.expr, frame: FrameType) -> Any:
@@ -150,9 +161,16 @@ def _arrays_apart(call: _Call, text: str) -> dict[str, str] | None:
     """Recognize ``jnp.vstack(a, b)``, and count the leading arguments that belong into the list."""
     if call.parameters[:1] not in [(each,) for each in _SEQUENCES] or len(call.values) < 2:
         return None
+    starred = [place for place, each in enumerate(call.node.args) if isinstance(each, ast.Starred)]
+    if starred:
+        after = [_rank(_known(each, call.frame)) > 0 for each in call.node.args[starred[0] + 1 :]]
+        certain = any(_rank(each) > 0 for each in call.values) and all(after)
+        return {"count": str(len(call.node.args)), "listed": "", "starred": "1"} if certain else None
+    if _listed(call.values[0]) and text.startswith(("'tuple'", "'list'")) and not _listed(call.values[1]):
+        return None
     count = next((place for place, each in enumerate(call.values) if _is_option(each)), len(call.values))
     certain = text.startswith(("Passing an array as a dtype", "Cannot construct a dtype")) or any(
-        _rank(each) > 0 for each in call.values[1:count]
+        _rank(each) > 0 or (_listed(each) and all(_rank(part) > 0 for part in each)) for each in call.values[1:count]
     )
     return {"count": str(count), "listed": _listed(call.values[0])} if count > 1 and certain else None
 
@@ -206,6 +224,23 @@ def _type(value: Any) -> str:
     return "" if value is MISSING or is_tracer(value) else array_type(value) or ""
 
 
+def _float(call: _Call, text: str) -> dict[str, str] | None:
+    """Recognize a float for an axis or a number of things."""
+    known = dict(zip(call.parameters, call.values, strict=False))
+    places = {name: place for place, name in enumerate(call.parameters[: len(call.values)])}
+    nodes = dict(zip(call.parameters, call.node.args, strict=False))
+    for each in call.node.keywords:
+        known[each.arg or ""], nodes[each.arg or ""] = _known(each.value, call.frame), each.value
+    if call.keywords is None and not call.parameters and not _is_of_array(call) and not call.in_jax:
+        return None
+    floats = [
+        name
+        for name in _INTEGERS
+        if name in nodes and (_type(known[name]) == "float" or (known[name] is MISSING and is_float(nodes[name])))
+    ]
+    return {"parameter": floats[0], "place": str(places.get(floats[0], -1))} if len(floats) == 1 else None
+
+
 def _sizes_apart(call: _Call, text: str) -> dict[str, str] | None:
     """Recognize ``jnp.zeros(2, 3)``, and say which arguments belong into the tuple."""
     if "shape" not in call.parameters or "dtype" not in call.parameters:
@@ -255,6 +290,8 @@ def _called_attribute(call: _Call, text: str) -> dict[str, str] | None:
 _RECOGNIZED: dict[Kind, Callable[[_Call, str], dict[str, str] | None]] = {
     "arrays apart": _arrays_apart,
     "no shape": _no_shape,
+    "float": _float,
+    "float bound": lambda call, text: None,
     "sizes apart": _sizes_apart,
     "view": _viewed,
     "renamed": _renamed,

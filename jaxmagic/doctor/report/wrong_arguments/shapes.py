@@ -204,6 +204,16 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
         if nested
         else "Pass an integer, or a tuple of integers, such as x.shape."
     ),
+    "error_float": lambda function, text, parameter: (
+        f"{quoted(function) or 'A function of JAX'} gets the float {quoted(text)} for {quoted(parameter)}, "
+        "which has to be an integer."
+    ),
+    "error_float_bound": lambda: "A bound of the slice is a float, but Python slices between integers.",
+    "write_integer": lambda divides: (
+        "Divide with //, which makes an integer of two, or convert the number with int()."
+        if divides
+        else "Pass an integer, or convert the number with int()."
+    ),
     "write_size": lambda divides: (
         "Divide with // in place of /, or convert the size with int()." if divides else "Convert the size with int()."
     ),

@@ -57,6 +57,7 @@ WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
         "arguments."
     ),
     "write_one_list": lambda code: f"Put them into a list: {quoted(code)}.",
+    "write_without_star": lambda code: f"Leave out the star: {quoted(code)}.",
     "error_no_shape": _no_shape,
     "write_shape": _write_shape,
     "error_sizes_apart": lambda function: (

@@ -14,6 +14,7 @@ from .shapes import broadcasting, convolutions, indexing, matrices, products
 from .transforms import control_flow, custom_rules, derivatives, mapped, options, signatures
 from .values import (
     formats,
+    integers,
     keys,
     mixed_dtypes,
     non_arrays,
@@ -39,6 +40,7 @@ _RULES: tuple[Rule, ...] = (
     *custom_rules.RULES,
     *mapped.RULES,
     *options.RULES,
+    *integers.RULES,
     *signatures.RULES,
     *meshes.RULES,
     *python_values.RULES,
@@ -55,6 +57,8 @@ _RULES: tuple[Rule, ...] = (
 WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
     **{each.kind: each.explain for each in _RULES},
     **wrong_calls.CALLS,
+    "float": integers.explain_float,
+    "float bound": integers.explain_float_bound,
 }
 
 

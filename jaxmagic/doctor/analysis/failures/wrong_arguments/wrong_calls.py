@@ -27,7 +27,8 @@ _SHARED: tuple[tuple[str, str, tuple[Kind, ...]], ...] = (
         ("arrays apart", "sizes apart")),
     ("TypeError", r"Cannot interpret '-?\d+' as a data type", ("arrays apart", "view", "sizes apart")),
     ("TypeError", r"'(?:numpy\.)?float\d*' object (?:is not iterable|cannot be interpreted as an integer)",
-        ("no shape",)),
+        ("no shape", "float", "float bound")),
+    ("TypeError", r"'(?:tuple|list)' object cannot be interpreted as an integer", ("arrays apart",)),
     ("TypeError", r"iteration over a 0-d array", ("no shape",)),
     ("TypeError", r"Shapes must be 1D sequences of concrete values of integer type, got (?!\()", ("no shape",)),
     ("NotImplementedError", r"The 'out' argument to jnp\.stack is not supported", ("arrays apart",)),
@@ -68,14 +69,23 @@ def explain_arrays_apart(failure: Failure) -> Explained:
         items = first.elts
     elif fact(failure, "listed"):
         items = [ast.Starred(value=first, ctx=ast.Load())]
-    joined = ast.List(elts=[*items, *others], ctx=ast.Load())
+    if isinstance(first, ast.List | ast.Tuple):
+        others = [part for each in others for part in _parts(each)]
+    joined: ast.expr = ast.List(elts=[*items, *others], ctx=ast.Load())
+    if fact(failure, "starred") and len(items) == 1 and not others and isinstance(items[0], ast.Starred):
+        joined = items[0].value
     node.args = [joined, *node.args[count:]]
     text = ast.unparse(make_call(function, joined))
+    whole = not isinstance(joined, ast.List)
     return Explained(
         note("doctor.error_arrays_apart", function=shortened(function)),
-        note("doctor.write_one_list", code=text),
+        note("doctor.write_without_star", code=text) if whole else note("doctor.write_one_list", code=text),
         failing.with_node(node),
     )
+
+
+def _parts(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
 
 
 def explain_no_shape(failure: Failure) -> Explained:

@@ -9,7 +9,7 @@ from jaxmagic.doctor.capture.failures.recognize import recognize
 
 VALUES = (
     "a, b, n, key = jnp.ones((2, 3)), jnp.ones((2, 3)), 6, jax.random.key(0)\n"
-    "v, xs, m = jnp.ones(3), [a], np.ones((2, 3))"
+    "v, xs, m, pair = jnp.ones(3), [a], np.ones((2, 3)), [a, b]"
 )
 
 
@@ -44,6 +44,12 @@ def is_explained(cell: Cell) -> bool:
         ("jnp.concatenate([a], b)", "jnp.concatenate([a, b])"),
         ("jnp.concatenate(xs, b)", "jnp.concatenate([*xs, b])"),
         ("y = jnp.vstack(a + 1, b * 2)", "y = jnp.vstack([a + 1, b * 2])"),
+        ("jnp.stack(*pair)", "jnp.stack(pair)"),
+        ("jnp.concatenate(*pair, axis=1)", "jnp.concatenate(pair, axis=1)"),
+        ("jnp.vstack(*pair)", "jnp.vstack(pair)"),
+        ("y = jnp.hstack(*pair, a)", "y = jnp.hstack([*pair, a])"),
+        ("y = jnp.hstack(a, *pair)", "y = jnp.hstack([a, *pair])"),
+        ("jnp.concatenate((a, b), (b, a))", "jnp.concatenate([a, b, b, a])"),
         ("y = jax.jit(lambda a, b: jnp.stack(a, b))(a, b)", "y = jax.jit(lambda a, b: jnp.stack([a, b]))(a, b)"),
     ],
 )

@@ -61,18 +61,6 @@ def explain_callback(failure: Failure) -> Explained:
     return Explained(found, note("doctor.write_callback", function=function))
 
 
-def explain_size(failure: Failure) -> Explained:
-    """Explain a shape with a float, as a division makes it."""
-    sizes = re.sub(r"np\.float\d+\(([\d.e+-]+)\)", r"\1", fact(failure, "sizes"))
-    if not re.fullmatch(r"[(\[][\d., e+-]*[)\]]", sizes):
-        return Explained(
-            note("doctor.error_size", sizes=sizes),
-            note("doctor.write_sizes", nested=re.search(r"[(,] ?\(", sizes) is not None),
-        )
-    divides = "/" in (failure.source or "").replace("//", "")
-    return Explained(note("doctor.error_size", sizes=sizes), note("doctor.write_size", divides=divides))
-
-
 def explain_donated_twice(failure: Failure) -> Explained:
     """Explain an array that one call donates, and gets for another argument as well."""
     names = (failure.detail or "").split(", ")
@@ -86,9 +74,6 @@ def explain_donated_twice(failure: Failure) -> Explained:
 #: The messages that are explained here.
 # fmt: off
 RULES = (
-    Rule("TypeError", "size", explain_size,
-        r"Shapes must be 1D sequences of concrete values of integer type, got "
-        r"(?P<sizes>(?:(?!Tracer)[\s\S])+?)\.\s*(?:argument of [\s\S]*)?\Z"),
     Rule("ValueError", "jit option", explain_jit_option,
         r"Jitted function has (?P<option>\w+_argnums)=(?P<numbers>\(.*?\)), but only accepts (?P<count>\d+) "
         r"positional"),

@@ -1,0 +1,129 @@
+"""Explains floats for axes, counts and bounds of slices, and writes integers in their place."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from ......records.note import note
+from .....record.failure import Failure
+from ...expression import expression_of
+from ..explained import Explained, Rule
+from ..operands import fact, shortened
+
+
+def as_integer(node: ast.expr) -> ast.expr:
+    """Return an integer in place of a float: ``n // 2`` for ``n / 2``, ``1`` for ``1.0``, and ``int(x)``.
+
+    >>> [ast.unparse(as_integer(ast.parse(each, mode="eval").body)) for each in ("n / 2", "1.0", "x")]
+    ['n // 2', '1', 'int(x)']
+    """
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        return ast.BinOp(left=node.left, op=ast.FloorDiv(), right=node.right)
+    if isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value.is_integer():
+        return ast.Constant(value=int(node.value))
+    return ast.Call(func=ast.Name("int", ast.Load()), args=[node], keywords=[])
+
+
+def explain_float(failure: Failure) -> Explained:
+    """Explain a float for an axis or a number of things, as a division makes it."""
+    failing, parameter, place = expression_of(failure), fact(failure, "parameter"), int(fact(failure, "place") or -1)
+    node = None if failing is None else failing.node
+    code, text, given = None, "", None
+    if failing is not None and isinstance(node, ast.Call):
+        given = node.args[place] if place >= 0 else next((e.value for e in node.keywords if e.arg == parameter), None)
+    if given is not None and failing is not None and isinstance(node, ast.Call):
+        text, new = shortened(ast.unparse(given)), as_integer(given)
+        node.args = [new if each is given else each for each in node.args]
+        for each in node.keywords:
+            each.value = new if each.value is given else each.value
+        code = failing.with_node(node)
+    called = "" if failing is None else shortened(failing.called or "")
+    return Explained(
+        note("doctor.error_float", function=called, text=text, parameter=parameter),
+        note("doctor.write_integer", divides="/" in text),
+        code,
+    )
+
+
+def explain_float_bound(failure: Failure) -> Explained:
+    """Explain a float for a bound of a slice."""
+    failing = expression_of(failure)
+    node = None if failing is None else failing.node
+    found = note("doctor.error_float_bound")
+    if failing is None or not isinstance(node, ast.Subscript):
+        return Explained(found, note("doctor.write_integer", divides=True))
+    divides = False
+    for each in ast.walk(node.slice):
+        for name in ("lower", "upper", "step") if isinstance(each, ast.Slice) else ():
+            bound = getattr(each, name)
+            if is_float(bound):
+                divides = divides or isinstance(bound, ast.BinOp)
+                setattr(each, name, as_integer(bound))
+    return Explained(found, note("doctor.write_integer", divides=divides), failing.with_node(node))
+
+
+def is_float(node: ast.AST | None) -> bool:
+    """Return whether an expression shows that it is a float: a quotient, or a number with a point."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, float)
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+
+
+def explain_size(failure: Failure) -> Explained:
+    """Explain a shape with a float, as a division makes it."""
+    sizes = re.sub(r"np\.float\d+\(([\d.e+-]+)\)", r"\1", fact(failure, "sizes"))
+    if not re.fullmatch(r"[(\[][\d., e+-]*[)\]]", sizes):
+        return Explained(
+            note("doctor.error_size", sizes=sizes),
+            note("doctor.write_sizes", nested=re.search(r"[(,] ?\(", sizes) is not None),
+        )
+    divides = "/" in (failure.source or "").replace("//", "")
+    remedy = note("doctor.write_size", divides=divides)
+    return Explained(note("doctor.error_size", sizes=sizes), remedy, _with_sizes(failure, sizes))
+
+
+def _with_sizes(failure: Failure, sizes: str) -> str | None:
+    """Return the statement with integers in its shape, if the line shows the sizes of the message."""
+    failing = expression_of(failure)
+    node = None if failing is None or failure.library is not None else failing.node
+    if failing is None or not isinstance(node, ast.Call) or any(isinstance(e, ast.Starred) for e in ast.walk(node)):
+        return None
+    got = [each.strip() for each in sizes[1:-1].split(",") if each.strip()]
+    given = [*node.args, *(each.value for each in node.keywords if each.arg == "shape")]
+    lists = [each.elts for each in given if isinstance(each, ast.List | ast.Tuple) and len(each.elts) == len(got)]
+    method = isinstance(node.func, ast.Attribute) and node.func.attr == "reshape" and len(node.args) == len(got) > 1
+    if len(lists) == 1:
+        changed = _as_integers(lists[0], got)
+    elif method and not lists:
+        changed = _as_integers(node.args, got)
+    elif (
+        len(got) == 1
+        and not lists
+        and len(places := [place for place, e in enumerate(node.args) if is_float(e)]) == 1
+    ):
+        node.args[places[0]] = as_integer(node.args[places[0]])
+        changed = True
+    else:
+        changed = False
+    return failing.with_node(node) if changed else None
+
+
+def _as_integers(nodes: list[ast.expr], got: list[str]) -> bool:
+    """Replace the nodes that are floats in the message; ``False`` if a constant of the line is another number."""
+    if any(
+        isinstance(each, ast.Constant) and repr(each.value) != text for each, text in zip(nodes, got, strict=True)
+    ):
+        return False
+    nodes[:] = [as_integer(each) if "." in text else each for each, text in zip(nodes, got, strict=True)]
+    return True
+
+
+#: The messages that are explained here.
+# fmt: off
+RULES = (
+    Rule("TypeError", "size", explain_size,
+        r"Shapes must be 1D sequences of concrete values of integer type, got "
+        r"(?P<sizes>(?:(?!Tracer)[\s\S])+?)\.\s*(?:argument of [\s\S]*)?\Z"),
+)
+# fmt: on

@@ -1,0 +1,68 @@
+"""Floats for axes, sizes and bounds of slices: the line with integers."""
+
+from __future__ import annotations
+
+import pytest
+from failing_cells import Cell
+
+from jaxmagic.doctor.capture.failures.recognize import recognize
+
+VALUES = "x, i, n, w = jnp.ones((2, 4)), jnp.arange(3), 4, 2.0\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "written"),
+    [
+        ("jnp.sum(x, axis=1.0)", "jnp.sum gets the float 1.0 for axis", "jnp.sum(x, axis=1)"),
+        ("x.sum(axis=1.0)", "x.sum gets the float 1.0 for axis", "x.sum(axis=1)"),
+        ("x.sum(1.0)", "x.sum gets the float 1.0 for axis", "x.sum(1)"),
+        ("y = x.mean(axis=n / 4)", "gets the float n / 4 for axis", "y = x.mean(axis=n // 4)"),
+        ("jnp.mean(x, x.shape[0] / 2)", "gets the float x.shape[0] / 2", "jnp.mean(x, x.shape[0] // 2)"),
+        ("jnp.stack([x, x], axis=w)", "jnp.stack gets the float w for axis", "jnp.stack([x, x], axis=int(w))"),
+        ("jnp.concatenate([x, x], 1.0)", "gets the float 1.0 for axis", "jnp.concatenate([x, x], 1)"),
+        ("jnp.argmax(x, 1.0)", "gets the float 1.0 for axis", "jnp.argmax(x, 1)"),
+        ("jnp.expand_dims(x, 1.0)", "gets the float 1.0 for axis", "jnp.expand_dims(x, 1)"),
+        ("jax.nn.softmax(x, axis=1.0)", "gets the float 1.0 for axis", "jax.nn.softmax(x, axis=1)"),
+        ("jax.nn.one_hot(i, n / 1)", "gets the float n / 1 for num_classes", "jax.nn.one_hot(i, n // 1)"),
+        ("y = jax.jit(lambda x: jnp.sum(x, 1.0))(x)", "float 1.0", "y = jax.jit(lambda x: jnp.sum(x, 1))(x)"),
+        ("x[:n / 2]", "A bound of the slice is a float", "x[:n // 2]"),
+        ("x[0, 1.0:]", "A bound of the slice is a float", "x[0, 1:]"),
+    ],
+)
+def test_axes_and_bounds_that_are_floats(code: str, said: str, written: str) -> None:
+    cell = Cell(f"{VALUES}{code}  # here")
+    assert cell.finding.line == cell.here
+    assert said in cell.said
+    assert cell.finding.code == written
+    assert cell.rewritten(written).error is None
+
+
+@pytest.mark.parametrize(
+    ("code", "written"),
+    [
+        ("x.reshape(x.shape[0] / 2, -1)", "x.reshape(x.shape[0] // 2, -1)"),
+        ("x.reshape((x.shape[0] / 2, -1))", "x.reshape((x.shape[0] // 2, -1))"),
+        ("jnp.reshape(x, [x.shape[1] / 2, 4])", "jnp.reshape(x, [x.shape[1] // 2, 4])"),
+        ("jnp.zeros(n / 2)", "jnp.zeros(n // 2)"),
+        ("jnp.zeros(shape=(w, n))", "jnp.zeros(shape=(int(w), n))"),
+        ("jnp.broadcast_to(x, (3.0, 2, 4))", "jnp.broadcast_to(x, (3, 2, 4))"),
+        ("jnp.full((2.0, n), 1.5)", "jnp.full((2, n), 1.5)"),
+        ("jnp.zeros(w)", None),
+    ],
+)
+def test_shapes_that_hold_floats(code: str, written: str | None) -> None:
+    cell = Cell(f"{VALUES}{code}  # here")
+    assert cell.finding.line == cell.here
+    assert "A shape has to consist of integers" in cell.said
+    assert cell.finding.code == written
+    if written is not None:
+        assert cell.rewritten(written).error is None
+
+
+@pytest.mark.parametrize(
+    "code", ["range(n / 2)", "[1, 2][:n / 2]", "np.ones(4)[:n / 2]", "np.sum(np.ones(2), axis=1.0)", "list(1.0)"]
+)
+def test_floats_in_other_calls_have_no_explanation(code: str) -> None:
+    cell = Cell(f"{VALUES}{code}")
+    assert cell.error is not None
+    assert recognize(cell.error) is None
