@@ -67,6 +67,7 @@ Kind = Literal[
     "index list",  # an index is a list
     "joined numbers",  # what concatenate() joins has no axis
     "at element",  # x.at[i] was assigned
+    "at use",  # x.at[i] is called or computed with, or has no index
     "no rule",  # a function with custom derivatives has none
     "loop gradient",  # reverse mode through a loop with an unknown number of steps
     "axis name",  # no function around a collective has bound its axis name
@@ -117,6 +118,10 @@ Kind = Literal[
     "no shape",  # a shape is a float or an array
     "float",  # an axis or a number of things is a float
     "float bound",  # a bound of a slice is a float
+    "called apart",  # a transformation gets the arguments of its function
+    "order",  # the functions that a loop calls stand in other places
+    "device",  # there is a text or a number in place of a device
+    "no key",  # a function of jax.random gets a seed, or nothing, in place of a key
     "view",  # view() gets sizes in place of a dtype
     "renamed",  # a keyword has another name in JAX
     "called attribute",  # an attribute of an array is called

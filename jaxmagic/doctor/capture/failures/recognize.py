@@ -17,9 +17,9 @@ from ...analysis.failures.messages import LONGEST, is_jax_file, kind_of
 from ...analysis.failures.wrong_arguments.all import read
 from ...record.failure_kind import Kind
 from .called import called_by_jax
-from .misused import misused
 from .modules import about_attribute, about_missing
 from .statement import operation
+from .wrong_calls.misused import misused
 
 #: Kinds of which the message is flax's own, or NumPy's in a function of flax.
 # fmt: off

@@ -52,6 +52,12 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         f"For other random numbers, make another key: {jax}.random.fold_in(key, n) or {jax}.random.split(key). "
         f"{jax}.random.key_data(key) returns the numbers in a key."
     ),
+    "error_float_seed": lambda: "The seed of a key is a float, but has to be an integer.",
+    "write_seed": lambda jax: f"Pass an integer: {jax}.random.key(0), or {jax}.random.key(int(seed)).",
+    "error_key_again": lambda maker: f"{quoted(maker)} makes a key of a seed, but gets a key.",
+    "error_key_numbers": lambda shape: (
+        f"A function of random numbers needs a key, but gets an array of shape {quoted(shape)}."
+    ),
     "error_no_key": lambda got, dtype: (
         "A function of random numbers needs a key, but gets "
         f"{f'an array of type {quoted(dtype)}' if dtype else quoted(got)}."
@@ -146,6 +152,18 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
     ),
     "error_at_element": lambda target: (
         f"{quoted(target) or 'x.at[…]'} cannot be assigned: .at[…] has methods that return a new array."
+    ),
+    "error_at_use": lambda method, index: (
+        f"x.at is a place for an index{f', and has no {quoted(method)}' if method else ''}: its methods are those of "
+        "x.at[i]."
+        if index
+        else f"x.at[i] has no {quoted(method)}."
+        if method
+        else "x.at[i] is no element: it has methods that return a new array."
+    ),
+    "write_at_use": lambda: (
+        "Its methods are set, add, subtract, multiply, divide, power, min, max, apply and get: x = x.at[i].add(1). "
+        "x.at[...] stands for all elements, and x[i] is the element."
     ),
     "write_at_method": lambda array: (
         f"Make a new array: {array or 'x'} = {array or 'x'}.at[…].set(…), or with .add(…), .multiply(…) and others."

@@ -51,6 +51,25 @@ def _write_permutation(swaps: bool, rank: int, jnp: str) -> str:
     return f"To swap two axes, write x.swapaxes(i, j) or {jnp}.swapaxes(x, i, j). {every}" if swaps else every
 
 
+#: The arguments of functions that call others.
+_ORDERS = {
+    "fori_loop": "lower, upper, body_fun, init_val",
+    "while_loop": "cond_fun, body_fun, init_val",
+    "scan": "f, init, xs",
+    "map": "f, xs",
+    "associative_scan": "fn, elems",
+}
+
+
+def _write_order(called: str) -> str:
+    return f"It takes, in this order: {_ORDERS.get(called.rpartition('.')[2], 'functions first')}."
+
+
+def _seed(called: str, value: str, seed: bool) -> str:
+    got = f"the number {quoted(value)}" if seed else "none"
+    return f"{quoted(called) or 'A function of jax.random'} needs a key as its first argument, but gets {got}."
+
+
 WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
     "error_arrays_apart": lambda function: (
         f"{quoted(function) or 'A function of JAX'} takes its arrays as one list, but gets them as separate "
@@ -65,6 +84,20 @@ WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
         "arguments."
     ),
     "write_one_tuple": lambda shape: f"Put them into a tuple: {quoted(shape)}.",
+    "error_called_apart": lambda called: (
+        f"{quoted(called) or 'A function of JAX'} takes a function and returns another one, but gets the arguments "
+        "of that function as well."
+    ),
+    "write_called_apart": lambda code: f"Pass them to what it returns: {quoted(code) or 'jax.grad(f)(x)'}.",
+    "error_order": lambda called: f"{quoted(called) or 'A function of JAX'} gets a value where it needs a function.",
+    "write_order": _write_order,
+    "error_device": lambda given, text: (
+        f"{repr(given) if text else given} stands in place of a device, but is {'text' if text else 'a number'}."
+    ),
+    "write_device": lambda device, jax: (
+        f"Pass the device, {quoted(device)}. {jax}.devices() lists those of the default backend."
+    ),
+    "error_seed": _seed,
     "error_view": lambda method, array: (
         f"In JAX as in NumPy, {quoted(method)} reads the bytes of {quoted(array)} as another dtype. It changes no "
         "shape, unlike in PyTorch."

@@ -11,8 +11,9 @@ from . import meshes, modules, scopes, wrong_calls
 from .explained import Explained, Rule
 from .names import attributes, missing
 from .shapes import broadcasting, convolutions, indexing, matrices, products
-from .transforms import control_flow, custom_rules, derivatives, mapped, options, signatures
+from .transforms import control_flow, custom_rules, derivatives, mapped, options, places, signatures
 from .values import (
+    at_elements,
     formats,
     integers,
     keys,
@@ -31,6 +32,7 @@ _RULES: tuple[Rule, ...] = (
     *indexing.RULES,
     *convolutions.RULES,
     *updates.RULES,
+    *at_elements.RULES,
     *formats.RULES,
     *non_arrays.RULES,
     *non_numbers.RULES,
@@ -57,6 +59,10 @@ _RULES: tuple[Rule, ...] = (
 WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
     **{each.kind: each.explain for each in _RULES},
     **wrong_calls.CALLS,
+    "called apart": places.explain_called_apart,
+    "order": places.explain_order,
+    "device": places.explain_device,
+    "no key": places.explain_no_key,
     "float": integers.explain_float,
     "float bound": integers.explain_float_bound,
 }

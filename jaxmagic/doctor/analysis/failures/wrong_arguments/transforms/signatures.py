@@ -50,7 +50,9 @@ def explain_callable(failure: Failure) -> Explained:
         called=called,
         text=shortened(ast.unparse(first)) if isinstance(first, ast.Call) and single else "",
     )
-    branches = bool(fact(failure, "branches"))
+    if fact(failure, "functions") and called.rpartition(".")[2] not in ("cond", "switch"):
+        return Explained(found, note("doctor.write_order", called=called))
+    branches = bool(fact(failure, "functions"))
     code = _with_function(failing, first) if single and failing is not None and isinstance(first, ast.Call) else None
     return Explained(found, note("doctor.write_callable", called=called, branches=branches), code)
 
@@ -83,7 +85,7 @@ RULES = (
     Rule("TypeError", "callable", explain_callable,
         r"Expected a callable value, got "),
     Rule("TypeError", "callable", explain_callable,
-        r"lax\.\w+: (?P<branches>[\w ]+) arguments should be callable"),
+        r"lax\.\w+: (?P<functions>[\w ]+) arguments? should be (?:a )?callable"),
     Rule("TypeError", "callable", explain_callable,
         r"Expected a function, got a generator function: <function (?P<generator>\S+) at"),
 )

@@ -12,6 +12,16 @@ from ..operands import fact
 def explain_key(failure: Failure) -> Explained:
     """Explain a function of ``jax.random`` that does not get one key, or a key that is used as a number."""
     jax, shape = spelled(failure, "jax"), fact(failure, "shape")
+    if fact(failure, "seed"):
+        return Explained(note("doctor.error_float_seed"), note("doctor.write_seed", jax=jax))
+    if fact(failure, "maker"):
+        return Explained(
+            note("doctor.error_key_again", maker=fact(failure, "maker")), note("doctor.write_other_key", jax=jax)
+        )
+    if fact(failure, "numbers"):
+        return Explained(
+            note("doctor.error_key_numbers", shape=fact(failure, "numbers")), note("doctor.write_key", jax=jax)
+        )
     if shape:
         function = fact(failure, "function")
         found = note("doctor.error_several_keys", function=function, shape=shape)
@@ -35,6 +45,13 @@ RULES = (
         rf"(?P<function>\w+) accepts a single key, but was given a key array of shape (?P<shape>{SHAPE}) != \(\)"),
     Rule("TypeError", "key", explain_key,
         r"(?P<operation>[\w-]+) does not accept dtypes .*key<\w+>"),
+    Rule("TypeError", "key", explain_key,
+        rf"JAX encountered invalid PRNG key data: expected key_data\.shape to end with \(\d+,\); "
+        rf"got shape=(?P<numbers>{SHAPE})"),
+    Rule("TypeError", "key", explain_key,
+        r"(?P<maker>\w+) accepts a scalar seed, but was given a PRNG key"),
+    Rule("TypeError", "key", explain_key,
+        r"PRNG key seed must be an (?P<seed>integer); got"),
     Rule("TypeError", "key", explain_key,
         r"unexpected PRNG key type <class '(?P<type>.+?)'>"),
     Rule("TypeError", "key", explain_key,

@@ -9,16 +9,8 @@ from .....record.failure import Failure, Operand
 from ...expression import Expression, expression_of, spelled
 from ...masks import masked, traced_mask
 from ..explained import Explained, Rule
+from .at_elements import METHODS
 from .non_numbers import index_of_text, string_index
-
-#: The method of ``x.at[i]`` for each augmented assignment.
-_METHODS: dict[type[ast.operator], str] = {
-    ast.Add: "add",
-    ast.Sub: "subtract",
-    ast.Mult: "multiply",
-    ast.Div: "divide",
-    ast.Pow: "power",
-}
 
 
 def explain_update(failure: Failure) -> Explained:
@@ -54,7 +46,7 @@ def explain_update(failure: Failure) -> Explained:
             chosen = masked(failure, target.value, mask, statement.value)
         return Explained(found, remedy, chosen)
     operator = failing.statement.op if isinstance(failing.statement, ast.AugAssign) else None
-    method = "set" if operator is None else _METHODS.get(type(operator), "set")
+    method = "set" if operator is None else METHODS.get(type(operator), "set")
     if array is None or failure.holder != "open":
         at = ast.Attribute(value=target.value if array is None else array, attr="at", ctx=ast.Load())
         new = ast.unparse(at).removesuffix(".at")  # with parentheses where they are needed
@@ -152,7 +144,7 @@ def _written(
         value = statement.value
     elif isinstance(statement, ast.AugAssign) and statement.target is target:
         value = statement.value
-        if type(statement.op) not in _METHODS or cut_off:
+        if type(statement.op) not in METHODS or cut_off:
             if any(isinstance(each, ast.Call) for each in ast.walk(target)):
                 return None
             value = ast.BinOp(left=target, op=statement.op, right=value)

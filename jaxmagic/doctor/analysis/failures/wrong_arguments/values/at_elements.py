@@ -1,0 +1,93 @@
+"""Explains ``x.at[i]`` that is called, computed with, or has no index."""
+
+from __future__ import annotations
+
+import ast
+
+from ......records.note import note
+from .....record.failure import Failure
+from ...expression import Expression, expression_of
+from ..explained import Explained, Rule
+from ..operands import fact
+
+#: The method of ``x.at[i]`` for each augmented assignment.
+METHODS: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "subtract",
+    ast.Mult: "multiply",
+    ast.Div: "divide",
+    ast.Pow: "power",
+}
+
+#: Names of other libraries for methods of ``x.at[i]``.
+_NAMES = {"sub": "subtract", "div": "divide", "pow": "power", "assign": "set", "update": "set", "minimum": "min"}
+
+
+def explain_at_use(failure: Failure) -> Explained:
+    """Explain ``x.at[0] += 1``, ``x.at[0](1)``, ``x.at(0)`` and ``x.at.set(1)``."""
+    failing = expression_of(failure)
+    node = None if failing is None or failure.library is not None else failing.node
+    method = fact(failure, "method")
+    found = note("doctor.error_at_use", method=method, index=bool(fact(failure, "index")))
+    if failing is None or node is None:
+        return Explained(found, note("doctor.write_at_use"))
+    code = _mended(failing, node, method)
+    name = (code or "").partition(" = ")[0]
+    assigns_anew = code is not None and not isinstance(failing.statement, ast.Assign) and name.isidentifier()
+    if assigns_anew and failure.stack[-1].function != "<module>" and name not in failure.parameters:
+        code = None  # the variable may be one of another function
+    return Explained(found, note("doctor.write_at_use"), code)
+
+
+def _mended(failing: Expression, node: ast.AST, method: str) -> str | None:
+    """Return the statement with a method of ``x.at[i]``, or with its element."""
+    match node:
+        case ast.AugAssign(target=ast.Subscript(value=ast.Attribute(value=ast.Name() as array, attr="at")) as at):
+            if type(node.op) not in METHODS:
+                return None
+            return f"{array.id} = {ast.unparse(at)}.{METHODS[type(node.op)]}({ast.unparse(node.value)})"
+        case ast.Call(func=ast.Subscript(value=ast.Attribute(attr="at")) as at, args=[_], keywords=[]):
+            value = ast.Call(func=ast.Attribute(at, "set", ast.Load()), args=node.args, keywords=[])
+            return _assigned(failing, node, value)
+        case ast.Call(func=ast.Attribute(attr="at") as at, args=[index], keywords=[]):
+            return failing.with_node(ast.Subscript(at, index, ast.Load()))
+        case ast.BinOp(left=left, right=right):
+            return failing.with_node(ast.BinOp(_element(left), node.op, _element(right)))
+        case ast.Attribute(value=ast.Subscript()) if method in _NAMES:
+            return failing.with_node(ast.Attribute(node.value, _NAMES[method], ast.Load()))
+    return None
+
+
+def _assigned(failing: Expression, node: ast.Call, value: ast.Call) -> str | None:
+    """Return the statement with a call in it; one that is nothing else assigns the new array."""
+    at = value.func.value if isinstance(value.func, ast.Attribute) else None
+    owner = at.value.value if isinstance(at, ast.Subscript) and isinstance(at.value, ast.Attribute) else None
+    alone = isinstance(failing.statement, ast.Expr) and failing.statement.value is node
+    if alone and isinstance(owner, ast.Name):
+        return f"{owner.id} = {ast.unparse(value)}"
+    return failing.with_node(value)
+
+
+def _element(node: ast.expr) -> ast.expr:
+    """Return ``x[i]`` for ``x.at[i]``."""
+    match node:
+        case ast.Subscript(value=ast.Attribute(value=array, attr="at"), slice=index):
+            return ast.Subscript(array, index, ast.Load())
+    return node
+
+
+#: The messages that are explained here, which Python words.
+# fmt: off
+RULES = (
+    Rule("TypeError", "at use", explain_at_use,
+        r"unsupported operand type\(s\) for [^\n]*'_IndexUpdateRef'"),
+    Rule("TypeError", "at use", explain_at_use,
+        r"'_IndexUpdateRef' object is not callable"),
+    Rule("TypeError", "at use", explain_at_use,
+        r"'(?P<index>_IndexUpdateHelper)' object is not callable"),
+    Rule("AttributeError", "at use", explain_at_use,
+        r"'(?P<index>_IndexUpdateHelper)' object has no attribute '(?P<method>\w+)'"),
+    Rule("AttributeError", "at use", explain_at_use,
+        r"'_IndexUpdateRef' object has no attribute '(?P<method>\w+)'"),
+)
+# fmt: on

@@ -1,0 +1,1 @@
+"""Recognizes wrong calls of JAX by their arguments, where the message alone does not tell."""

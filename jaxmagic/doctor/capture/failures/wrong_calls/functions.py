@@ -1,0 +1,103 @@
+"""Recognizes functions, devices and keys that stand in the wrong place, or are missing, in a call of JAX."""
+
+from __future__ import annotations
+
+import ast
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+from .....runtime.around import is_exactly, of_type
+from .....runtime.tracing import is_array, is_tracer
+from ..calls import MISSING
+from .call import Call, rank
+
+#: Transformations that take a function, and return one.
+_TRANSFORMATIONS = {
+    *("jit", "vmap", "grad", "value_and_grad", "jacfwd", "jacrev", "jacobian", "hessian"),
+    *("checkpoint", "remat", "linearize"),
+}
+
+#: Functions that call others, and the places of those.
+_CALLING: dict[str, tuple[int, ...]] = {
+    "fori_loop": (2,),
+    "while_loop": (0, 1),
+    "scan": (0,),
+    "map": (0,),
+    "associative_scan": (0,),
+}
+
+
+def _name(call: Call) -> str:
+    return ast.unparse(call.node.func).rpartition(".")[2]
+
+
+def _is_function(node: ast.expr, value: Any) -> bool:
+    if isinstance(node, ast.Lambda):
+        return True
+    kind = of_type("__name__", type(value))
+    return is_exactly(value, FunctionType, MethodType, BuiltinFunctionType) or kind in ("PjitFunction", "ufunc")
+
+
+def _is_data(value: Any) -> bool:
+    return value is not MISSING and (
+        rank(value) > 0 or is_exactly(value, float) or (is_array(value) and not rank(value))
+    )
+
+
+def called_apart(call: Call, text: str) -> dict[str, str] | None:
+    """Recognize ``jax.grad(f, x)``, where the arguments of the function stand beside it."""
+    args = call.node.args
+    if _name(call) not in _TRANSFORMATIONS or len(args) < 2 or call.node.keywords or not call.in_jax_module:
+        return None
+    if not _is_function(args[0], call.values[0]) or not all(_is_argument(each) for each in call.values[1:]):
+        return None
+    return {}
+
+
+def _is_argument(value: Any) -> bool:
+    if is_exactly(value, list, tuple):
+        return bool(value) and all(map(_is_data, value))
+    return _is_data(value) or is_tracer(value)
+
+
+def wrong_order(call: Call, text: str) -> dict[str, str] | None:
+    """Recognize ``lax.fori_loop(body, 0, 3, x)``: functions in the wrong places, as many as the call needs."""
+    places = _CALLING.get(_name(call))
+    if places is None or not call.in_jax_module:
+        return None
+    functions = [place for place, each in enumerate(call.node.args) if _is_function(each, call.values[place])]
+    if len(functions) != len(places) or tuple(functions) == places or len(call.node.args) <= max(places):
+        return None
+    return {"places": ",".join(map(str, places)), "functions": ",".join(map(str, functions))}
+
+
+def no_device(call: Call, text: str) -> dict[str, str] | None:
+    """Recognize a text or a number in place of a device."""
+    place = 1 if _name(call) == "device_put" and len(call.values) > 1 else -1
+    given = call.node.args[place] if place > 0 else None
+    if given is None:
+        names = ("device", "device_or_sharding") if _name(call) != "device_put" else ("device",)
+        given = next((each.value for each in call.node.keywords if each.arg in names), None)
+    if given is None or not call.in_jax_module:
+        return None
+    value = call.values[place] if place > 0 else call.value_of(given)
+    if is_exactly(value, str) or (is_exactly(value, int) and value >= 0):
+        return {"given": str(value), "type": str(of_type("__name__", type(value))), "place": str(place)}
+    return None
+
+
+def no_key(call: Call, text: str) -> dict[str, str] | None:
+    """Recognize a function of ``jax.random`` that is called without a key, or with something else in its place."""
+    if call.parameters[:1] != ("key",) or not call.in_jax_module:
+        return None
+    keyword = next((each for each in call.node.keywords if each.arg == "key"), None)
+    value: Any = call.value_of(keyword.value) if keyword else call.values[0] if call.values else MISSING
+    if is_exactly(value, int) and value >= 0:
+        draws = len(call.values) > 1 or any(each.arg == "shape" for each in call.node.keywords)
+        known = call.parameters[1:2] == ("num",) or (call.parameters[1:2] == ("shape",) and draws)
+        return {"seed": "1", "value": str(value), "certain": "1" if known else ""}
+    missing = not call.values and keyword is None
+    shape = is_exactly(value, tuple) or (bool(call.node.args) and isinstance(call.node.args[0], ast.Tuple))
+    if not missing and not (shape and call.parameters[1:2] == ("shape",)):
+        return None
+    return {"missing": "1", "certain": "1"}
