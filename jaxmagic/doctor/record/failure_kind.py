@@ -112,6 +112,15 @@ Kind = Literal[
     "nested variables",  # apply() gets variables with one level more or less than it takes
     "immutable",  # a module of flax.linen updates a collection that apply() keeps
     "module key",  # a module of flax.linen gets no key
+    "layer key",  # a layer of flax.nnx or Equinox is made without random numbers
+    "apply order",  # apply() gets the input before the variables
+    "trace level",  # a variable of flax.nnx is changed in a function that JAX traces
+    "container",  # a module of flax.nnx holds a list of modules
+    "frozen",  # a field of an immutable object of a library is assigned
+    "dropout",  # a dropout gets no random numbers
+    "optimizer",  # an optimizer of Optax gets no parameters or state
+    "optimizer method",  # an optimizer of Optax has no such method
+    "nnx optimizer",  # an optimizer of flax.nnx does not get all that it needs
     "unset",  # a layer of flax.linen does not know whether it trains
     "arrays apart",  # arrays are passed one by one where one sequence is expected
     "sizes apart",  # sizes are passed one by one where one shape is expected

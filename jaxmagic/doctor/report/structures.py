@@ -100,6 +100,10 @@ STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
     ),
     "write_branch_dtype": _write_branch_dtype,
     "write_branch_structure": lambda: "Return the same structure with the same shapes from each branch.",
+    "write_updates": lambda: (
+        "update() of an optimizer returns two things, the updates and its state: updates, state = "
+        "optimizer.update(grads, state, params). Pass the updates alone."
+    ),
     "write_same_tree": lambda: (
         "Pass pytrees with the same containers, keys and lengths; jax.tree.structure(x) shows the structure of each."
     ),

@@ -50,6 +50,10 @@ def explain_pytree(failure: Failure) -> RuleFinding:
     found = note("doctor.error_pytree", path=first.path, expected=first.expected, got=first.got)
     if {"None", "NoneType"} & {first.expected, first.got} and not first.path.startswith("shard_map "):
         return _finding(failure, found, more, note("doctor.write_none_leaf"))
+    failing = expression_of(failure)
+    called = "" if failing is None else failing.called or ""
+    if called.rpartition(".")[2] == "apply_updates" and first.got == "tuple":
+        return _finding(failure, found, more, note("doctor.write_updates"))
     of_specs = first.path.startswith("shard_map ")
     return _finding(failure, found, more, note("doctor.write_specs") if of_specs else note("doctor.write_same_tree"))
 

@@ -44,7 +44,8 @@ def users_last(traceback: TracebackType | None) -> TracebackType | None:
     last = None
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if is_users(Frame(function=code.co_name, file=code.co_filename, line=0)):
+        written = code.co_qualname.startswith("__create_fn__.<locals>")  # by dataclasses
+        if not written and is_users(Frame(function=code.co_name, file=code.co_filename, line=0)):
             last = traceback
         traceback = traceback.tb_next
     return last

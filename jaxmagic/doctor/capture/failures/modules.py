@@ -33,6 +33,14 @@ def module_names(frame: FrameType) -> tuple[tuple[str, str], ...]:
     return ()
 
 
+def name_of_module(frame: FrameType, module: str) -> str:
+    """Return the name that the code of a frame has for a module; its own if it has none."""
+    with suppress(RuntimeError):
+        known = [*frame.f_locals.items(), *frame.f_globals.items()]
+        return _name(known, sys.modules.get(module)) or module
+    return module
+
+
 def _name(known: list[tuple[str, object]], module: object) -> str | None:
     if module is None:
         return None

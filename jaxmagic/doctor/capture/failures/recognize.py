@@ -19,15 +19,19 @@ from ...record.failure_kind import Kind
 from .called import called_by_jax
 from .modules import about_attribute, about_missing
 from .statement import operation
+from .wrong_calls.layers import frozen_field
 from .wrong_calls.misused import misused
 
 #: Kinds of which the message is flax's own, or NumPy's in a function of flax.
 # fmt: off
-_OF_FLAX = (
+_OF_LIBRARIES = (
     "layer input", "groups", "image axes", "unbound", "submodule", "variables", "nested variables", "immutable",
-    "module key", "unset",
+    "module key", "unset", "trace level", "container", "frozen", "dropout", "optimizer", "nnx optimizer",
 )
 # fmt: on
+
+#: Libraries whose messages are explained.
+_LIBRARIES = "/flax/", "/equinox/", "/optax/"
 
 
 #: Kinds of which NumPy says the same in the same words.
@@ -95,12 +99,15 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
     known = [of_type("__name__", kind) for kind in types if _is_jax_module(of_type("__module__", kind))]
     builtin = of_type("__module__", types[0]) == "builtins"
     of_flax = of_type("__module__", types[0]) == "flax.errors"
+    field = frozen_field(error)
+    if field is not None:
+        return "frozen", field
     if not known and not builtin and not of_flax:  # the text of other types is made by their own code
         return None
     if builtin and error.__traceback__ is None:  # nothing shows that JAX raised it
         return None
     if was_raised_by_a_statement(error.__traceback__):
-        return _of_flax(error)
+        return _of_library(error)
     if ran_out_of_memory(error):
         return ("memory", {}) if known else None
     if met_a_deleted_array(error):
@@ -112,7 +119,7 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
     wrong = misused(error.__traceback__, names[0], text) or read(names, text)
     if wrong is None or wrong[1].get("tracer", "") not in ("", *tracer_names()):
         return None
-    if wrong[0] in _OF_FLAX and not of_flax and not _is_in_flax(error):  # JAX may have left flax's calls out
+    if wrong[0] in _OF_LIBRARIES and not of_flax and not _is_in_library(error):  # JAX may have left flax's calls out
         return None
     if wrong[0] in _LOOKED_UP:
         known_name = _LOOKED_UP[wrong[0]](wrong[1])
@@ -127,15 +134,17 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
     return wrong
 
 
-def _of_flax(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
-    """Return the kind of an exception that a statement of flax raised, if it is explained."""
+def _of_library(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
+    """Return the kind of an exception that a statement of a library raised, if it is explained."""
     wrong = read([of_type("__name__", type(error))], message_of(error)[:LONGEST])
-    return wrong if wrong is not None and wrong[0] in _OF_FLAX and _is_in_flax(error) else None
+    return wrong if wrong is not None and wrong[0] in _OF_LIBRARIES and _is_in_library(error) else None
 
 
-def _is_in_flax(error: BaseException) -> bool:
+def _is_in_library(error: BaseException) -> bool:
     traceback = error.__traceback__
-    return traceback is not None and "/flax/" in innermost(traceback).tb_frame.f_code.co_filename.replace("\\", "/")
+    return traceback is not None and any(
+        each in innermost(traceback).tb_frame.f_code.co_filename.replace("\\", "/") for each in _LIBRARIES
+    )
 
 
 def _has_traced(error: BaseException) -> bool:

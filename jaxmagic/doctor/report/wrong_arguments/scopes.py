@@ -55,6 +55,30 @@ def _write_module_key(name: str) -> str:
     return f'Pass a new one at each call: model.apply(variables, x, rngs={{"{key}": key}}).{evaluation}'
 
 
+def _layer_key(layer: str, option: str, given: bool, positional: bool) -> str:
+    what = quoted(layer) or "The layer"
+    if positional:
+        return f"{what} takes its {option} as a keyword."
+    if given:
+        return f"{what} takes nnx.Rngs for rngs, but gets a key or a seed."
+    return f"{what} needs random numbers for its parameters: {option} is missing."
+
+
+_FROZEN = {
+    "equinox": ("a field of a module of Equinox", "tree_at() returns a new module with another value in it."),
+    "flax": ("a field of an immutable dataclass of Flax", "replace() returns a new object with another value in it."),
+    "FrozenDict": ("a FrozenDict", "copy() returns a new one with other values in it; unfreeze() returns a dict."),
+}
+
+
+def _write_optimizer(problem: str, optimizer: str) -> str:
+    update = f"updates, state = {quoted(optimizer)}.update(grads, state, params)"
+    if problem == "params":
+        return f"Pass them as the third argument: {update}."
+    start = f"Make the state once, state = {quoted(optimizer)}.init(params)."
+    return f"{start} Each step is {update}, then params = optax.apply_updates(params, updates)."
+
+
 SCOPE_NOTES: dict[str, Callable[..., str]] = {
     "error_unbound": lambda module: (
         f"{quoted(module)} is called without parameters: a module of flax.linen does not hold its own."
@@ -101,6 +125,48 @@ SCOPE_NOTES: dict[str, Callable[..., str]] = {
         "a dict of keys, but is not."
     ),
     "write_init_key": lambda called, jax: f"Pass a key before the inputs: {quoted(called)}({jax}.random.key(0), x).",
+    "error_layer_key": _layer_key,
+    "write_layer_key": lambda option, made: f"Pass {option}={quoted(made)}. Each layer needs other random numbers.",
+    "error_apply_order": lambda: "apply() takes the variables first, but gets an array.",
+    "write_apply_order": lambda: "Pass the variables before the inputs: model.apply(variables, x).",
+    "error_trace_level": lambda variable: (
+        f"A {quoted(variable)} of a module of flax.nnx is changed in a function that JAX traces, but was made "
+        "outside of it."
+    ),
+    "write_trace_level": lambda: (
+        "Pass the module as an argument, and transform the function with nnx, which takes the change out again: "
+        "nnx.jit(lambda model, x: model(x))(model, x). nnx.grad, nnx.vmap and nnx.scan do the same."
+    ),
+    "error_container": lambda attribute, container: (
+        f"{quoted(attribute)} holds modules or arrays in a {container}, which flax.nnx takes for a constant."
+    ),
+    "write_container": lambda name: f"Put them into {name}, which is a part of the module.",
+    "error_frozen": lambda library, target: (
+        f"{quoted(target) or 'A value'} cannot be assigned: it is {_FROZEN[library][0]}."
+    ),
+    "error_undeclared": lambda field: f"{quoted(field)} is no field of this module of Equinox.",
+    "write_declared": lambda field: f"Declare it in the class: {quoted(field)}: jax.Array, or with another type.",
+    "write_new_object": lambda library: _FROZEN[library][1],
+    "error_dropout": lambda library: "Dropout drops values at random, but gets no random numbers.",
+    "write_dropout": lambda library: (
+        "Pass a key at each call: model(x, key=key). For evaluation, call equinox.nn.inference_mode(model) instead."
+        if library == "equinox"
+        else "Make it with some, nnx.Dropout(0.5, rngs=nnx.Rngs(0)). For evaluation, call model.eval() first."
+    ),
+    "error_optimizer": lambda problem, method: (
+        f"An optimizer of Optax has no {quoted(method)}: it holds neither parameters nor state."
+        if problem == "method"
+        else "This optimizer needs the parameters for its updates, but update() does not get them."
+        if problem == "params"
+        else "update() gets something else for the state than init() returned."
+    ),
+    "write_optimizer": _write_optimizer,
+    "error_nnx_optimizer": lambda missing: f"Since Flax 0.11, the optimizer needs {quoted(missing)}, but gets none.",
+    "write_nnx_optimizer": lambda wrt: (
+        "Say what it updates: wrt=nnx.Param."
+        if wrt
+        else "Pass the model and the gradients: optimizer.update(model, grads)."
+    ),
     "error_unset": lambda name: (
         f"The layer does not know its {quoted(name)}: it is given neither where the layer is "
         "made nor where it is called."

@@ -9,6 +9,7 @@ from ....record.failure import Failure
 from ....record.failure_kind import Kind
 from . import meshes, modules, scopes, wrong_calls
 from .explained import Explained, Rule
+from .libraries import layers, optimizers
 from .names import attributes, missing
 from .shapes import broadcasting, convolutions, indexing, matrices, products
 from .transforms import control_flow, custom_rules, derivatives, mapped, options, places, signatures
@@ -53,12 +54,16 @@ _RULES: tuple[Rule, ...] = (
     *modules.RULES,
     *wrong_calls.RULES,
     *scopes.RULES,
+    *layers.RULES,
+    *optimizers.RULES,
 )
 
 #: The function for each kind.
 WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
     **{each.kind: each.explain for each in _RULES},
     **wrong_calls.CALLS,
+    "layer key": layers.explain_layer_key,
+    "apply order": layers.explain_apply_order,
     "called apart": places.explain_called_apart,
     "order": places.explain_order,
     "device": places.explain_device,

@@ -17,6 +17,7 @@ from ..calls import MISSING
 from ..operands import array_type
 from .call import Call, argument, call_at, is_of_array, rank
 from .functions import called_apart, no_device, no_key, wrong_order
+from .layers import apply_order, layer_key
 
 #: The first parameter of functions that take several arrays as one sequence.
 _SEQUENCES = "arrays", "tup", "operands"
@@ -191,4 +192,6 @@ _RECOGNIZED: dict[Kind, Callable[[Call, str], dict[str, str] | None]] = {
     "order": wrong_order,
     "device": no_device,
     "no key": no_key,
+    "layer key": layer_key,
+    "apply order": apply_order,
 }

@@ -1,0 +1,1 @@
+"""Explain what Flax, Equinox and Optax do not take."""

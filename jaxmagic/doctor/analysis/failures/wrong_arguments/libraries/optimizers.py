@@ -1,0 +1,49 @@
+"""Explains optimizers of Optax and flax.nnx that are used as those of PyTorch, or get no parameters or state."""
+
+from __future__ import annotations
+
+import ast
+
+from ......records.note import note
+from .....record.failure import Failure
+from ...expression import expression_of
+from ..explained import Explained, Rule
+from ..operands import fact, shortened
+
+
+def explain_optimizer(failure: Failure) -> Explained:
+    """Explain an update without parameters or state, and a method that no optimizer of Optax has."""
+    failing, method = expression_of(failure), fact(failure, "method")
+    called = "" if failing is None else failing.called or ""
+    optimizer = shortened(called.rpartition(".")[0]) if called.endswith(".update") else "optimizer"
+    problem = "method" if method else "params" if fact(failure, "params") else "state"
+    found = note("doctor.error_optimizer", problem=problem, method=method)
+    return Explained(found, note("doctor.write_optimizer", problem=problem, optimizer=optimizer))
+
+
+def explain_nnx_optimizer(failure: Failure) -> Explained:
+    """Explain an optimizer of flax.nnx that does not get all that it needs since Flax 0.11."""
+    failing, wrt = expression_of(failure), fact(failure, "missing") == "wrt"
+    node = None if failing is None else failing.node
+    code = None
+    if wrt and failing is not None and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        kept = ast.Attribute(node.func.value, "Param", ast.Load())
+        node.keywords.append(ast.keyword(arg="wrt", value=kept))
+        code = failing.with_node(node)
+    found = note("doctor.error_nnx_optimizer", missing=fact(failure, "missing"))
+    return Explained(found, note("doctor.write_nnx_optimizer", wrt=wrt), code)
+
+
+#: The messages that are explained here, in the words of Optax and Flax.
+# fmt: off
+RULES = (
+    Rule("ValueError", "optimizer", explain_optimizer,
+        r"You are using a transformation that requires the current value of (?P<params>parameters)"),
+    Rule("ValueError", "optimizer", explain_optimizer,
+        r"The number of updates and (?P<state>states) has to be the same in chain"),
+    Rule("AttributeError", "optimizer method", explain_optimizer,
+        r"'GradientTransformation(?:ExtraArgs)?' object has no attribute '(?P<method>\w+)'"),
+    Rule("TypeError", "nnx optimizer", explain_nnx_optimizer,
+        r"Missing required argument `(?P<missing>wrt|grads)`"),
+)
+# fmt: on

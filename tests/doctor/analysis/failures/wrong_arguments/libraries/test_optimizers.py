@@ -1,0 +1,77 @@
+"""Optimizers of Optax and flax.nnx that get no parameters or state, or are used as those of PyTorch."""
+
+from __future__ import annotations
+
+import pytest
+from failing_cells import Cell
+
+from jaxmagic.doctor.capture.failures.recognize import recognize
+
+VALUES = """
+import optax
+opt, params, grads = optax.adamw(1e-3), {"w": jnp.ones(2)}, {"w": jnp.ones(2)}
+state = opt.init(params)
+"""
+
+#: What the advice amounts to.
+STEP = """
+updates, state = opt.update(grads, state, params)
+params = optax.apply_updates(params, updates)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "found", "written"),
+    [
+        (
+            "opt.update(grads, state)",
+            "This optimizer needs the parameters for its updates, but update() does not get them.",
+            "Pass them as the third argument: updates, state = opt.update(grads, state, params).",
+        ),
+        (
+            "opt.update(grads, params, params)",
+            "update() gets something else for the state than init() returned.",
+            "Make the state once, state = opt.init(params).",
+        ),
+        ("opt.step()", "An optimizer of Optax has no step", "then params = optax.apply_updates(params, updates)."),
+        ("opt.zero_grad()", "An optimizer of Optax has no zero_grad", "updates, state = optimizer.update("),
+    ],
+)
+def test_an_update_of_optax(code: str, found: str, written: str) -> None:
+    pytest.importorskip("optax")
+    cell = Cell(f"{VALUES}{code}  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(found)
+    assert written in cell.said
+    assert Cell(VALUES + STEP).error is None
+
+
+@pytest.mark.parametrize("given", ["opt.update(grads, state, params)", "state"])
+def test_updates_are_passed_without_the_state(given: str) -> None:
+    pytest.importorskip("optax")
+    cell = Cell(f"{VALUES}optax.apply_updates(params, {given})  # here")
+    assert cell.finding.line == cell.here
+    assert "update() of an optimizer returns two things" in cell.said
+
+
+def test_an_optimizer_of_nnx() -> None:
+    pytest.importorskip("optax")
+    pytest.importorskip("flax.nnx")
+    values = "import optax\nfrom flax import nnx\nmodel = nnx.Linear(2, 2, rngs=nnx.Rngs(0))\n"
+    cell = Cell(f"{values}opt = nnx.Optimizer(model, optax.adam(0.1))  # here")
+    if cell.error is None:
+        pytest.skip("this Flax has another optimizer")
+    assert cell.said.startswith("Since Flax 0.11, the optimizer needs wrt")
+    written = "opt = nnx.Optimizer(model, optax.adam(0.1), wrt=nnx.Param)"
+    assert cell.finding.code == written
+    assert cell.rewritten(written).error is None
+    grads = "grads = nnx.grad(lambda model: model(jnp.ones(2)).sum())(model)\n"
+    cell = Cell(f"{values}{written}\n{grads}opt.update(grads)  # here")
+    assert "optimizer.update(model, grads)" in cell.said
+    assert cell.rewritten("opt.update(model, grads)").error is None
+
+
+def test_a_text_of_others_has_no_explanation() -> None:
+    cell = Cell("raise TypeError('Missing required argument `wrt`.')")
+    assert cell.error is not None
+    assert recognize(cell.error) is None
