@@ -104,6 +104,7 @@ Kind = Literal[
     "no tuple",  # the primals of jvp() are no tuple
     "donated twice",  # a call donates an array that it gets twice
     "attribute",  # JAX arrays lack an attribute that those of other libraries have
+    "xla",  # an error inside XLA
     "missing name",  # a module of JAX lacks a name
     "missing module",  # JAX lacks a module
     "unbound",  # a module of flax.linen is called, or its parts are used, without parameters

@@ -31,7 +31,30 @@ def _shape_or_dtype(text: str) -> str:
     return f"shape {text}" if text.startswith("(") else f"type {quoted(text)}"
 
 
+def _xla(status: str, known: bool) -> str:
+    where = " This line calls the program, or waits for what it computes." if known else ""
+    what = "does not implement a part of the program" if status == "UNIMPLEMENTED" else "failed inside"
+    return f"XLA {what}, and does not say which line of the code it is about.{where}"
+
+
+def _write_xla(part: str) -> str:
+    narrow = "To find the operation, call the function without jit, with jax.disable_jit(), or compile parts of it."
+    if part == "ynnpack":
+        return (
+            "YNNPACK computes products, reductions and convolutions on CPUs. To try without it, set "
+            f"XLA_FLAGS=--xla_cpu_experimental_ynn_fusion_type= before JAX starts. {narrow}"
+        )
+    if part == "cudnn":
+        return (
+            "cuDNN could not start. Another process may hold the memory of the GPU, as nvidia-smi shows: end it, or "
+            "set XLA_PYTHON_CLIENT_PREALLOCATE=false for both. Or jaxlib was built for another version of cuDNN."
+        )
+    return f"{narrow} Another version of jaxlib may have no such error."
+
+
 TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
+    "error_xla": _xla,
+    "write_xla": _write_xla,
     "error_tangents": lambda needed, given, forward: (
         f"A tangent has {_shape_or_dtype(given)}, but its primal needs {_shape_or_dtype(needed)}."
         if forward

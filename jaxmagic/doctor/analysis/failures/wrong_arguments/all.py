@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ....record.failure import Failure
 from ....record.failure_kind import Kind
-from . import meshes, modules, scopes, wrong_calls
+from . import meshes, modules, scopes, wrong_calls, xla
 from .explained import Explained, Rule
 from .libraries import layers, optimizers
 from .names import attributes, missing
@@ -56,6 +56,7 @@ _RULES: tuple[Rule, ...] = (
     *scopes.RULES,
     *layers.RULES,
     *optimizers.RULES,
+    *xla.RULES,
 )
 
 #: The function for each kind.
