@@ -132,6 +132,12 @@ Kind = Literal[
     "order",  # the functions that a loop calls stand in other places
     "device",  # there is a text or a number in place of a device
     "no key",  # a function of jax.random gets a seed, or nothing, in place of a key
+    "other option",  # an option takes positions and gets a name, or the other way round
+    "starts",  # the starts or sizes of a slice are a number in place of a tuple
+    "uneven",  # an axis cannot be split into equal parts
+    "named axes",  # transpose() of an array gets its axes by name
+    "field",  # jax.debug.print() names a field, and gets its value by position
+    "unpacked",  # a key is unpacked, or two keys into another number of names
     "view",  # view() gets sizes in place of a dtype
     "renamed",  # a keyword has another name in JAX
     "called attribute",  # an attribute of an array is called

@@ -98,6 +98,34 @@ WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
         f"Pass the device, {quoted(device)}. {jax}.devices() lists those of the default backend."
     ),
     "error_seed": _seed,
+    "error_other_option": lambda option: (
+        f"{quoted(option)} takes {'positions' if 'nums' in option else 'names'} of arguments, but gets a "
+        f"{'name' if 'nums' in option else 'number'}."
+    ),
+    "write_other_option": lambda option, other: (
+        f"Pass it as {quoted(other)}." if other else "Pass the position of the argument, which begins with 0."
+    ),
+    "error_starts": lambda called: (
+        f"{quoted(called) or 'A slice'} takes starts and sizes as tuples, with an entry for each axis, but gets a "
+        "number."
+    ),
+    "write_starts": lambda: "Put them into tuples: (0,) for an array with one axis.",
+    "error_uneven": lambda: "The axis cannot be divided into parts of one size.",
+    "write_uneven": lambda jnp: (
+        f"{jnp}.array_split makes the last parts smaller. For parts that end at certain places, pass a list of them."
+    ),
+    "error_named_axes": lambda called: f"{quoted(called) or 'transpose()'} takes its axes by position.",
+    "write_named_axes": lambda jnp: f"Leave out the name. {jnp}.transpose(x, axes=…) takes it.",
+    "error_field": lambda: "The text names a field, but its value is passed by position.",
+    "write_field": lambda: "Pass it by its name, or leave the braces empty: {}.",
+    "error_unpacked": lambda single, names: (
+        "A single key cannot be unpacked."
+        if single
+        else f"split(key) makes two keys, but they are unpacked into {names} names."
+    ),
+    "write_unpacked": lambda jax, names: (
+        f"Split the key into as many: {jax}.random.split(key{'' if names == 2 else f', {names}'})."
+    ),
     "error_view": lambda method, array: (
         f"In JAX as in NumPy, {quoted(method)} reads the bytes of {quoted(array)} as another dtype. It changes no "
         "shape, unlike in PyTorch."

@@ -12,7 +12,7 @@ from .explained import Explained, Rule
 from .libraries import layers, optimizers
 from .names import attributes, missing
 from .shapes import broadcasting, convolutions, indexing, matrices, products
-from .transforms import control_flow, custom_rules, derivatives, mapped, options, places, signatures
+from .transforms import control_flow, custom_rules, derivatives, mapped, options, other_options, places, signatures
 from .values import (
     at_elements,
     formats,
@@ -65,6 +65,12 @@ WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
     **wrong_calls.CALLS,
     "layer key": layers.explain_layer_key,
     "apply order": layers.explain_apply_order,
+    "other option": other_options.explain_other_option,
+    "starts": other_options.explain_starts,
+    "uneven": other_options.explain_uneven,
+    "named axes": other_options.explain_named_axes,
+    "field": other_options.explain_field,
+    "unpacked": other_options.explain_unpacked,
     "called apart": places.explain_called_apart,
     "order": places.explain_order,
     "device": places.explain_device,

@@ -30,6 +30,14 @@ _SHARED: tuple[tuple[str, str, tuple[Kind, ...]], ...] = (
         ("layer key",)),
     ("AttributeError", r"'[\w.]+' object has no attribute '(?:params|dropout)'", ("layer key",)),
     ("TypeError", r"Array\.__contains__: ", ("apply order",)),
+    ("TypeError", r"'str' object cannot be interpreted as an integer", ("other option",)),
+    ("TypeError", r"'int' object is not iterable", ("other option",)),
+    ("TypeError", r"object of type 'int' has no len\(\)", ("starts",)),
+    ("ValueError", r"array split does not result in an equal division", ("uneven",)),
+    ("KeyError", r"'\w+'$", ("field",)),
+    ("TypeError", r"\w+\(\) got an unexpected keyword argument 'axes'", ("named axes",)),
+    ("ValueError", r"(?:not enough|too many) values to unpack", ("unpacked",)),
+    ("TypeError", r"iteration over a 0-d key array", ("unpacked",)),
     ("ValueError", r"Passing an array as a dtype argument is no longer supported", ("arrays apart",)),
     ("ValueError", r"Zero-dimensional arrays cannot be concatenated", ("arrays apart",)),
     ("TypeError", r"[Oo]nly integer scalar arrays can be converted to a scalar index",
@@ -49,13 +57,13 @@ _SHARED: tuple[tuple[str, str, tuple[Kind, ...]], ...] = (
     ("TypeError", r"Shapes must be 1D sequences of concrete values of integer type, got (?!\()", ("no shape",)),
     ("NotImplementedError", r"The 'out' argument to jnp\.stack is not supported", ("arrays apart",)),
     ("NotImplementedError", r"`type` argument of array\.view\(\) is not supported", ("view",)),
-    ("TypeError", r"\w+\(\) got an unexpected keyword argument '(?:dim|keepdim)'", ("renamed",)),
+    ("TypeError", r"\w+\(\) got an unexpected keyword argument '(?:dim|keepdim|a_min|a_max)'", ("renamed",)),
     ("TypeError", r"'[\w.]+' object is not callable", ("called attribute",)),
 )
 # fmt: on
 
-#: Keywords of PyTorch, and what JAX and NumPy call them.
-RENAMED = {"dim": "axis", "keepdim": "keepdims"}
+#: Keywords of PyTorch and of older versions of JAX, and what JAX and NumPy call them.
+RENAMED = {"dim": "axis", "keepdim": "keepdims", "a_min": "min", "a_max": "max"}
 
 #: Attributes of arrays that are methods in PyTorch.
 CALLED = "size", "shape", "ndim", "T", "dtype", "device", "sharding", "nbytes", "itemsize", "real", "imag"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import FrameType, FunctionType, TracebackType
 from typing import Any, NamedTuple
 
-from .....runtime.around import attribute, is_exactly
+from .....runtime.around import is_exactly
 from .....runtime.tracing import is_array, is_tracer, passed_to
 from ....analysis.failures.messages import is_jax_file
 from ..called import users_last
@@ -58,7 +58,7 @@ def call_at(traceback: TracebackType | None) -> Call | None:
     if last is None or not isinstance(node, ast.Call):
         return None
     frame, inner = last.tb_frame, last.tb_next
-    function = _jax_function(value_of(node.func, frame))
+    function = jax_function(value_of(node.func, frame))
     owner = value_of(node.func.value, frame) if isinstance(node.func, ast.Attribute) else None
     bound = is_array(owner) or is_tracer(owner)
     values = [value for each in node.args for value in _known_parts(each, frame)]
@@ -75,7 +75,7 @@ def call_at(traceback: TracebackType | None) -> Call | None:
         owner=owner,
         frame=frame,
         in_jax=inner is not None and is_jax_file(inner.tb_frame.f_code.co_filename),
-        in_jax_module=function is not None or home_of_function(node.func, frame).partition(".")[0] == "jax",
+        in_jax_module=function is not None,
         passed=passed,
     )
 
@@ -95,7 +95,7 @@ def argument(node: ast.expr, frame: FrameType) -> Any:
     return MISSING if is_array(owner) or is_tracer(owner) else value
 
 
-def _jax_function(value: Any) -> FunctionType | None:
+def jax_function(value: Any) -> FunctionType | None:
     """Return a function of JAX, without ``jit`` around it; ``None`` for anything else."""
     function = wrapped_function(value) or value
     if not is_exactly(function, FunctionType) or not is_jax_file(function.__code__.co_filename):
@@ -131,9 +131,3 @@ def rank(value: Any) -> int:
     """Return the number of axes of an array of JAX or NumPy, or a traced value; -1 for other values."""
     kind = None if value is MISSING else array_type(value)
     return -1 if kind is None else len([each for each in kind.partition("[")[2].removesuffix("]").split(",") if each])
-
-
-def home_of_function(node: ast.expr, frame: FrameType) -> str:
-    """Return the module of a function that a call names; empty if it is unknown."""
-    home = attribute(value_of(node, frame), "__module__")
-    return home if is_exactly(home, str) else ""

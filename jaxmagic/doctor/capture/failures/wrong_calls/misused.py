@@ -18,6 +18,7 @@ from ..operands import array_type
 from .call import Call, argument, call_at, is_of_array, rank
 from .functions import called_apart, no_device, no_key, wrong_order
 from .layers import apply_order, layer_key
+from .options import debug_field, named_axes, no_tuple, other_option, uneven_split, unpacked_keys
 
 #: The first parameter of functions that take several arrays as one sequence.
 _SEQUENCES = "arrays", "tup", "operands"
@@ -40,6 +41,9 @@ def misused(traceback: TracebackType | None, name: str, text: str) -> tuple[Kind
     kinds = shared(name, text)
     if not kinds:
         return None
+    unpacked = unpacked_keys(traceback) if "unpacked" in kinds else None
+    if unpacked is not None:
+        return "unpacked", unpacked
     call = call_at(traceback)
     if call is None:
         return ("float bound", {}) if "float bound" in kinds and has_float_bound(traceback) else None
@@ -192,6 +196,12 @@ _RECOGNIZED: dict[Kind, Callable[[Call, str], dict[str, str] | None]] = {
     "order": wrong_order,
     "device": no_device,
     "no key": no_key,
+    "other option": other_option,
+    "starts": no_tuple,
+    "uneven": uneven_split,
+    "field": debug_field,
+    "named axes": named_axes,
+    "unpacked": lambda call, text: None,
     "layer key": layer_key,
     "apply order": apply_order,
 }

@@ -190,8 +190,8 @@ RULES = (
     Rule("TypeError", "result", explain_result,
         r"Output from batched function [\s\S]* with type <class '(?P<type>.+?)'> is not a valid JAX"),
     Rule("TypeError", "listed", explain_listed,
-        r"(?P<function>\w+) requires ndarray or scalar arguments, got <class '(?P<type>.+?)'> at position "
-        r"(?P<number>\d+)"),
+        r"(?:jnp\.)?(?P<function>[\w.]+) requires ndarray or scalar arguments, got <class '(?P<type>.+?)'> at "
+        r"position (?P<number>\d+)"),
     Rule("TypeError", "listed", explain_listed,
         r"unsupported operand type\(s\) for (?P<function>[^\s*]+): '(?:[\w.]*ArrayImpl|\w+Tracer)' and "
         r"'(?P<type>list|tuple|NoneType)'"),

@@ -1,0 +1,77 @@
+"""Recognizes options of another kind than a function of JAX takes, and keys that are unpacked."""
+
+from __future__ import annotations
+
+import ast
+import re
+from types import TracebackType
+from typing import Any
+
+from .....runtime.around import is_exactly
+from ..called import users_last
+from ..calls import value_of
+from ..statement import place_of
+from .call import Call, is_of_array, jax_function
+
+#: Options of transformations that are positions, and those that are names.
+_POSITIONS, _NAMES = ("static_argnums", "donate_argnums", "argnums"), ("static_argnames", "donate_argnames")
+
+
+def other_option(call: Call, text: str) -> dict[str, str] | None:
+    """Recognize ``static_argnums="n"`` and ``static_argnames=0``."""
+    for each in call.node.keywords if call.in_jax_module else ():
+        value: Any = call.value_of(each.value)
+        if each.arg in _POSITIONS and is_exactly(value, str):
+            return {"option": each.arg}
+        if each.arg in _NAMES and is_exactly(value, int):
+            return {"option": each.arg}
+    return None
+
+
+def no_tuple(call: Call, text: str) -> dict[str, str] | None:
+    """Recognize ``lax.dynamic_slice(x, 0, 3)``, whose starts and sizes are tuples."""
+    name = ast.unparse(call.node.func).rpartition(".")[2]
+    last = {"dynamic_slice": 3, "dynamic_update_slice": 3}.get(name)
+    if last is None or not call.in_jax_module:
+        return None
+    first = 1 if name == "dynamic_slice" else 2
+    places = [place for place in range(first, min(last, len(call.values))) if is_exactly(call.values[place], int)]
+    return {"places": ",".join(map(str, places))} if places else None
+
+
+def uneven_split(call: Call, text: str) -> dict[str, str] | None:
+    """Recognize ``jnp.split(x, n)`` of an axis that ``n`` does not divide."""
+    called = call.node.func
+    return {} if call.in_jax_module and isinstance(called, ast.Attribute) and called.attr == "split" else None
+
+
+def debug_field(call: Call, text: str) -> dict[str, str] | None:
+    """Recognize ``jax.debug.print("{x}", x)``, which names a field and passes its value by position."""
+    if not call.in_jax_module or not ast.unparse(call.node.func).endswith("debug.print") or call.node.keywords:
+        return None
+    words: Any = call.values[0] if call.values else None
+    fields = re.findall(r"\{([A-Za-z_]\w*)(?:[:!][^{}]*)?\}", words) if is_exactly(words, str) else []
+    named = is_exactly(words, str) and len(fields) == words.count("{") == len(call.values) - 1
+    return {"fields": ",".join(fields)} if named else None
+
+
+def named_axes(call: Call, text: str) -> dict[str, str] | None:
+    """Recognize ``x.transpose(axes=(1, 0))``, a method that takes its axes by position."""
+    names = [each.arg for each in call.node.keywords]
+    method = call.node.func.attr if isinstance(call.node.func, ast.Attribute) else ""
+    return {} if is_of_array(call) and method == "transpose" and names == ["axes"] and not call.values else None
+
+
+def unpacked_keys(traceback: TracebackType | None) -> dict[str, str] | None:
+    """Recognize one key, or the two of ``jax.random.split(key)``, that are unpacked into another number of names."""
+    last = users_last(traceback)
+    place = None if last is None else place_of(last.tb_frame.f_code, last.tb_lasti)
+    match None if place is None else place.statement:
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Call() as call) if last is not None:
+            function = jax_function(value_of(call.func, last.tb_frame))
+            called = ast.unparse(call.func).rpartition(".")[2]
+            starred = any(isinstance(each, ast.Starred) for each in (*names, *call.args))
+            known = function is not None and "random" in function.__module__ and called in ("split", "key")
+            if known and not starred and not call.keywords and len(call.args) == 1:
+                return {"maker": called, "names": str(len(names))}
+    return None
