@@ -99,6 +99,14 @@ NOTES: dict[str, Callable[..., str]] = {
         else "Compute it with jax.numpy, or outside of the jitted function if its input allows."
     ),
     "not_jitted": _not_jitted,
+    "eager_on_device": lambda count, names, kinds, share: (
+        f"The device works for {units.share(share, 1)} of the recorded run on {count} operations that are called "
+        f"one by one, outside of jit: {printable(names)}{' and others' if kinds > 4 else ''}. Each reads and writes "
+        "whole arrays."
+    ),
+    "eager_on_device_gain": lambda: (
+        "Under jit, XLA fuses such operations. What that gains is unknown before a trial."
+    ),
     "not_jitted_inside": lambda function, share: (
         f"Others are called elsewhere: {printable(function)} has {units.share(share, 1)} of the samples in which "
         "operations may have been called."

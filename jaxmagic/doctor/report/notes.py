@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ... import units
 from ...terminal import printable
 
 #: What is missing where a rule cannot look, by the kind of evidence.
@@ -45,11 +44,6 @@ NOTES: dict[str, Callable[..., str]] = {
         "runs again."
     ),
     "unread": lambda part, error: f"Not available: {part} ({printable(error)}).",
-    "eager_on_device": lambda count, names, kinds, share: (
-        f"The device works for {units.share(share, 1)} of the recorded run on {count} operations outside "
-        f"jit ({printable(names)}{', …' if kinds > 4 else ''}), each of which reads and writes whole arrays. jit "
-        "lets XLA fuse them; what that gains was not measured."
-    ),
     "rule_failed": lambda rule, error: f"Rule {rule} failed ({printable(error)}); the others were applied.",
     "not_looked": lambda rules, need: f"Rules not applied, because {_MISSING[need]}: {rules}.",
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
 from ...errors import briefly
@@ -12,7 +11,6 @@ from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from .all import RULES
 from .compiling.compile_claims import divide_compile_time
-from .host.host_time import eager_on_device
 from .rule import available
 
 #: A cost of the first run counts as much as this share of the same cost in every run.
@@ -57,9 +55,6 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
             looked.append(rule.name)
         except Exception as error:  # one rule that fails must not lose what the others found
             notes.append(note("doctor.rule_failed", rule=rule.name, error=briefly(error)))
-    if "not-jitted" in looked and all(each.rule != "not-jitted" for each in findings):
-        with suppress(Exception):
-            notes += filter(None, [eager_on_device(evidence)])
     notes += [note("doctor.not_looked", rules=", ".join(rules), need=need) for need, rules in blind.items()]
     findings = divide_compile_time(findings, evidence)
     return Examined(tuple(sorted(findings, key=_priority)), tuple(looked), tuple(notes))

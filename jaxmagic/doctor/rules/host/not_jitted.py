@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
 
 from .... import units
-from ....records.call_stack import Frame, owner
+from ....records.call_stack import Frame
 from ....records.note import Note, note
-from ...record.evidence import Dispatch, Evidence
+from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
-from ...record.program import Program
 from ..rewriting.called_function import CalledFunction, called_function
 from ..rewriting.jit_arguments import objects, static_option, untraced
 from ..rewriting.jit_caveats import Caveats, caveats
@@ -24,12 +24,13 @@ from ..rewriting.meanings import paths_in
 from ..rewriting.module_jit import jit_of, jit_of_inputs
 from ..rewriting.syntax import last_name, lines_run, parameters
 from ..rule import LEAST_IDLE, Rule, source_at
-from .functions.inside_function import MOST_INSIDE, calls_operation
+from .functions.calling_line import calling_line
+from .functions.inside_function import MOST_INSIDE
 from .functions.next_step import with_next_step
-from .functions.spared import Part, spared_by
+from .functions.spared import Part, Spared, spared_by
 from .functions.transformed_function import jit_outermost, transformed_function, transforms
-from .host_time import LEAST_NS, eager_calls, host_time, matters, names_of_program
-from .syntax import Function, Loop, around, function_around, loop_around, own_nodes
+from .host_time import LEAST_NS, eager_calls, eager_on_device, host_time, matters
+from .syntax import Function, around, function_around, loop_around, own_nodes
 from .transformed_calls import MANY as MANY_TRANSFORMED
 from .transformed_calls import transformed_calls
 
@@ -38,9 +39,6 @@ MANY = 30
 
 #: Compiling a loop that jit unrolls into more operations than this takes long.
 MOST_UNROLLED = 200
-
-#: Fewer samples of the host's line are chance.
-_LEAST_SAMPLES = 3
 
 #: The most names of operations that are listed.
 MOST_NAMES = 4
@@ -55,115 +53,86 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     calls = eager_calls(evidence, time.use)
     count = sum(each.count for each in calls)
     cost_ns = sum(each.exposed_ns for each in calls) * time.exposed_scale
-    if count < MANY or not matters(cost_ns, evidence):
+    waits_for_host = count >= MANY and matters(cost_ns, evidence)
+    on_device = None if waits_for_host else eager_on_device(evidence)
+    if not waits_for_host and on_device is None:
         return
     often = sorted(calls, key=lambda each: -each.count)
-    line = _line(often, evidence)
-    called = called_function(evidence, count, MOST_UNROLLED)
-    traces = transforms(evidence)
-    transformed = transformed_function(line, evidence) if called is None and traces else None
-    if called is not None:
-        part: Part | None = Part(called.function, called.file)
-        remedy, code = compile_called(called, evidence)
-    elif traces:
-        part = None if transformed is None else transformed.part
-        remedy, code = jit_outermost(transformed, evidence)
-    else:
-        function = None if line is None else function_around(line)
-        part = None if line is None or function is None else Part(function, line.file)
-        remedy, code = _remedy(line, count, evidence)
-    whole = called is not None
-    compiles = traces or remedy.facts["way"] == "function"
-    spared = None if part is None else spared_by(part, calls, evidence, time, whole=whole, compiles=compiles)
+    line = calling_line(often, evidence)
+    advised = _advised(line, count, evidence)
+    if on_device is not None:
+        yield _finding(on_device, line, advised, (note("doctor.eager_on_device_gain"),))
+        return
+    part, remedy, traces = advised.part, advised.remedy, advised.transforms
+    spared: Spared | None = None
+    if part is not None:
+        compiles = traces or remedy.facts["way"] == "function"
+        spared = spared_by(part, calls, evidence, time, whole=advised.whole, compiles=compiles)
     told = () if spared is None else spared.evidence
     if spared is not None and not matters(spared.time_ns, evidence):  # too few of them are in this function
-        spared, transformed, remedy, code = None, None, group(evidence), None
-    if spared is not None and part is not None and remedy.facts["way"] in ("function", "outermost"):
-        remedy = with_next_step(remedy, part, evidence, transformed=traces)
-    yield RuleFinding(
-        rule=RULE.name,
-        found=note(
-            "doctor.not_jitted",
-            count=count,
-            names=", ".join(each.name.strip("_") for each in often[:MOST_NAMES]),
-            kinds=len(often),
-        ),
-        line=None if line is None else line.location,
-        source=source_at(line),
-        evidence=told,
+        spared, advised = None, advised._replace(remedy=group(evidence), code=None, applies_to=None)
+    elif part is not None and remedy.facts["way"] in ("function", "outermost"):
+        advised = advised._replace(remedy=with_next_step(remedy, part, evidence, transformed=traces))
+    found = note(
+        "doctor.not_jitted",
+        count=count,
+        names=", ".join(each.name.strip("_") for each in often[:MOST_NAMES]),
+        kinds=len(often),
+    )
+    yield replace(
+        _finding(found, line, advised, told),
         cost_ns=cost_ns if spared is None else spared.time_ns,
         basis="at least" if traces else "estimated",  # tracing in Python counts only in part
-        remedy=remedy,
-        code=code,
-        applies_to=None if transformed is None else transformed.part.function.name,
     )
 
 
-def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
-    """Return the user's line that calls the operations; ``None`` if it is unknown.
+class _Advised(NamedTuple):
+    """What to do about operations that are called one by one.
 
-    With enough samples of the host, it is the line with most samples in the function with most samples. Otherwise it
-    is the line for which the programs were traced first, which need not be where they are called most often.
+    Attributes:
+        part: what is to be jitted; ``None`` if it is unknown.
+        whole: whether it is known to call nearly all of them.
+        transforms: whether functions that ``jax.grad`` or the like transforms call some of them.
+        remedy: what to do.
+        code: code to paste; ``None`` if there is none.
+        applies_to: the function that is transformed; ``None`` if none is.
     """
-    sampled = _samples(evidence)
-    if max(sampled.values(), default=0) >= _LEAST_SAMPLES:
-        functions = Counter[tuple[str, str] | None]()
-        for line, samples in sampled.items():
-            functions[_place(line)] += samples
-        most = functions.most_common(1)[0][0]
-        return next(line for line, _ in sampled.most_common() if _place(line) == most)
-    traced = Counter(each.function for each in evidence.first.compilations if each.compiled and each.tracing_ns)
-    for call in calls:
-        programs = [each for each in evidence.programs or () if each.eager and call.name in names_of_program(each)]
-        if not programs or traced[call.name] < len(programs):
-            continue  # one of them has the line of other code, which ran before
-        lines = {_first_line(each) for each in programs}
-        if len(lines) == 1 and (line := lines.pop()) is not None and not _is_beside_loop(line):
-            return line
-    return None
+
+    part: Part | None
+    whole: bool
+    transforms: bool
+    remedy: Note
+    code: str | None
+    applies_to: str | None = None
 
 
-def _samples(evidence: Evidence) -> Counter[Frame | None]:
-    """Return the samples of lines that call operations, without those in which JAX traced or compiled them."""
-    found = Counter[Frame | None]()
-    jitted = {each.function for each in evidence.programs or () if not each.eager} - {None}
-    for each in evidence.host or ():
-        frames = each.stack or ([] if each.line is None else [each.line])
-        if calls_operation(each.called) and not any(frame.function.rpartition(".")[2] in jitted for frame in frames):
-            found[each.line] += each.samples
-    for compilation in () if evidence.repeated else evidence.first.compilations:
-        lines = [
-            program.called_at
-            for program in evidence.programs or ()
-            if program.eager and compilation.function in names_of_program(program)
-        ]
-        for line in lines:
-            if line in found:
-                found[line] -= round(compilation.total_ns / len(lines) / evidence.host_interval_ns)
-    return +found
+def _advised(line: Frame | None, count: int, evidence: Evidence) -> _Advised:
+    """Return what to do about operations, the most of which are called at a line."""
+    called = called_function(evidence, count, MOST_UNROLLED)
+    traces = transforms(evidence)
+    if called is not None:
+        return _Advised(Part(called.function, called.file), True, traces, *compile_called(called, evidence))
+    if traces:
+        transformed = transformed_function(line, evidence)
+        part = None if transformed is None else transformed.part
+        applies_to = None if part is None else part.function.name
+        return _Advised(part, False, traces, *jit_outermost(transformed, evidence), applies_to)
+    function = None if line is None else function_around(line)
+    part = None if line is None or function is None else Part(function, line.file)
+    return _Advised(part, False, traces, *_remedy(line, count, evidence))
 
 
-def _place(line: Frame | None) -> tuple[str, str] | None:
-    return None if line is None else (line.function, line.file)
-
-
-def _first_line(program: Program) -> Frame | None:
-    if program.module is None:
-        return None
-    lines = (owner(each.stack) for each in program.module.instructions.values() if each.stack and not each.traced_for)
-    return next(lines, None)
-
-
-def _is_beside_loop(line: Frame) -> bool:
-    """Return whether a line runs once where a loop beside it may call the same operations many times."""
-    nodes = around(line)
-    if not nodes or loop_around(line) is not None or _has_loop(nodes[-1]):
-        return False
-    return _has_loop(function_around(line) or nodes[0])
-
-
-def _has_loop(node: ast.AST) -> bool:
-    return any(isinstance(each, Loop | ast.comprehension) for each in (node, *own_nodes(node)))
+def _finding(found: Note, line: Frame | None, advised: _Advised, told: tuple[Note, ...]) -> RuleFinding:
+    return RuleFinding(
+        rule=RULE.name,
+        found=found,
+        line=None if line is None else line.location,
+        source=source_at(line),
+        evidence=told,
+        remedy=advised.remedy,
+        code=advised.code,
+        applies_to=advised.applies_to,
+    )
 
 
 def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, str | None]:
@@ -278,9 +247,9 @@ RULE = Rule(
     "NumPy's random numbers, and for what it cannot compile, as x[x > 0]. Calls of "
     "jax.vmap(f), jax.grad(f) and the like outside jit, where f is jitted, count from "
     f"{MANY_TRANSFORMED} per run on: each of them transforms f again. Where f is not jitted, its transformed calls "
-    "cost the time in which they were running, as the samples of the host show, without that of the device. Where "
-    "nothing is reported, a note tells of operations outside jit for which the device works for half of the run: XLA "
-    "would fuse them, and what that gains is not estimated.",
+    "cost the time in which they were running, as the samples of the host show, without that of the device. Also "
+    "reports operations outside jit for which the device works for half of the run, as XLA would fuse them; what "
+    "that gains is not estimated.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html",
     look=look,
     needs=("programs", "profile"),

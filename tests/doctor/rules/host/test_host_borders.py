@@ -23,7 +23,6 @@ from jaxmagic.doctor.record.evidence import (
 )
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.record.program import Program
-from jaxmagic.doctor.rules.examine import examine
 from jaxmagic.doctor.rules.host import dispatch_bound, input_bound, not_jitted, transfer, wait
 from jaxmagic.doctor.rules.host.functions.spared import Part
 from jaxmagic.doctor.rules.host.functions.transformed_function import TransformedFunction
@@ -254,12 +253,12 @@ class TestCalls:
     ) -> None:
         given = tuple(calls(name, count, 0, busy_ns=busy_ms * MS) for name, (count, busy_ms) in operations.items())
         known = tuple(program(name, executable, eager=True) for name in operations)
-        notes = examine(evidence(given, programs=known), only=("not-jitted",)).notes
-        assert [each.kind for each in notes if each.kind == "doctor.eager_on_device"] == (
-            ["doctor.eager_on_device"] if told else []
+        found = list(not_jitted.look(evidence(given, programs=known)))
+        assert [(each.found.kind, each.cost_ns) for each in found] == (
+            [("doctor.eager_on_device", None)] if told else []
         )
         jitted = tuple(program(name, executable, eager=False) for name in operations)
-        assert not examine(evidence(given, programs=jitted), only=("not-jitted",)).notes
+        assert not list(not_jitted.look(evidence(given, programs=jitted)))
 
     @pytest.mark.parametrize(
         ("count", "exposed_ns", "changes", "cost_ns"),
