@@ -253,7 +253,7 @@ def long_eager(x: Any) -> Any:
 
 
 def long_calls(x: Any) -> Any:
-    for _ in range(40):
+    for _ in range(12):
         x, _loss = ordered(x)
     return x
 
@@ -264,7 +264,7 @@ def scanned(w: Any, x: Any) -> Any:
 
 
 def quick_input(x: Any) -> Any:
-    for _ in (each for each in range(30)):
+    for _ in (each for each in range(12)):
         x, _loss = ordered(x)
     return x
 

@@ -381,7 +381,7 @@ class TestTransfer:
         (programs.reads_once, (LONG,)),
         (programs.reads_all_at_the_end, (LONG,)),
         (programs.waits_for_a_busy_device, (LONG,)),
-        (programs.long_eager, (LONG,)),
+        (programs.long_eager, (SHORT,)),
         (programs.long_calls, (LONG,)),
         (programs.scanned, (TINY, TINY)),
         (programs.quick_input, (LONG,)),
