@@ -146,6 +146,9 @@ def _timed(
     left_ns = deadline_ns - clock()
     if trial.first_ns + _LEAST_RUNS * trial.run_ns > left_ns:
         raise NotTried(note("doctor.not_tried_budget"))
+    hidden = trial.code.hidden()
+    if hidden is not None:
+        raise NotTried(note("doctor.not_tried_hidden", name=hidden[0], function=hidden[1]))
     logs = logs_of(trial.code, trial.changed)
     fresh = fresh_values(trial.code, logs.changed)
     before, _ = _made(replace(trial.code, left_out=change.unset), logs, {}, fresh)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ... import units
 from ...terminal import printable
-from .how_to_jit import about_caveats, how_to_jit
+from .how_to_jit import SAME_TYPES, about_caveats, how_to_jit
 
 
 def _wait(count: int, time_ns: int, library: str, loop: int) -> str:
@@ -39,7 +39,7 @@ def _until(function: str, end: str, written: int = 0) -> str:
     if written:
         return (
             "Values end this loop, and jax.lax.scan cannot stop early: loop over "
-            f"{printable(function)} with jax.lax.while_loop inside one jitted function."
+            f"{printable(function)} with jax.lax.while_loop inside one jitted function. {SAME_TYPES}"
         )
     steps = (
         f"call a jitted function that takes a fixed number of steps of {printable(function)} with jax.lax.scan, and "
@@ -132,6 +132,10 @@ NOTES: dict[str, Callable[..., str]] = {
     "dispatch_bound_unknown": lambda function: (
         f"Do more in one call: put the code that calls {printable(function)} again and again into the jitted "
         "function as well, as far as jit can compile it."
+    ),
+    "dispatch_bound_varying": lambda function: (
+        f"The arguments of {printable(function)} differ in shape or type from call to call. With the same ones in "
+        "each call, also in the first one, a loop of JAX inside one jitted function could make all of them."
     ),
     "dispatch_bound_vmap": lambda function, axes="": (
         "No call needs the result of another: make one call of "

@@ -7,6 +7,9 @@ from typing import Any
 
 from ...terminal import printable
 
+#: What loops of JAX need.
+SAME_TYPES = "Each variable must begin with the shape and type that every round gives it."
+
 
 def how_to_jit(
     way: str,
@@ -30,7 +33,7 @@ def how_to_jit(
     elif written:
         first = (
             f"Values of arrays end the loop in {printable(function)}: let jax.lax.while_loop compute all of it, "
-            "inside one jitted function."
+            f"inside one jitted function. {SAME_TYPES}"
         )
     else:
         first = _way_to_jit(way, function, outer, jit)
@@ -87,8 +90,15 @@ def about_caveats(
     counts: int = 0,
     masked: int = 0,
     rebinds: str = "",
+    changes: str = "",
 ) -> Iterator[str]:
     """Yield what becomes of code that cannot be jitted as it is."""
+    if changes:
+        several = ", " in changes
+        yield (
+            f"Under jit, {printable(changes)} would keep the {'values' if several else 'value'} of the first call: "
+            f"pass {'them as arguments' if several else 'it as an argument'}."
+        )
     if rebinds:
         yield (
             f"Under jit, {printable(rebinds)} would be assigned only while JAX traces, and would be a traced value "

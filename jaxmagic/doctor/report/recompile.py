@@ -104,7 +104,7 @@ NOTES: dict[str, Callable[..., str]] = {
         "It is a new function each time. Define and jit it once, outside; or jit the whole transformation, once and "
         "outside as well: jax.jit(jax.grad(f)), jax.jit(jax.value_and_grad(f))."
     ),
-    "recompile_captured": lambda names: f"It reads {printable(names)} from the function or loop that makes it.",
+    "recompile_captured": lambda names: f"It reads {printable(names)} from the code around it.",
     "recompile_pass": lambda names: (
         f"Define and jit it once, outside, and pass {printable(names)} as "
         f"{'arguments' if ',' in names else 'an argument'}; what a shape or Python's if depends on has to be static."

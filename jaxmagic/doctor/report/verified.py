@@ -91,6 +91,10 @@ NOTES: dict[str, Callable[..., str]] = {
     "not_tried_effect": lambda name: _not(
         f"a run changes {printable(name)}, which is not an input that could be copied"
     ),
+    "not_tried_hidden": lambda name, function: _not(
+        f"the code assigns {printable(name)}, which {printable(function)} reads from outside; in a copy of the code, "
+        "the function would not see that"
+    ),
     "not_tried_log": lambda name: _not(
         f"a method or a jitted function leads to {printable(name)}, which a run changes; only plain functions can be "
         "given a copy of it"

@@ -509,6 +509,22 @@ class TestThatDoNotHelp:
         found = tried("recompile", "jax.lax.fori_loop(0, 9, lambda i, x: x * i, x)", jax=jax, x=x, budget_s=20)
         assert kinds(found) == ["not_met", "tried_runs"]
 
+    def test_a_variable_that_the_code_assigns_and_a_function_reads_is_not_seen_in_a_copy(self, x: Any) -> None:
+        """Both versions would compute with the value that the session happens to have."""
+        names: dict[str, Any] = {"jax": jax, "jnp": jnp, "x": x, "rate": 1.0, "__name__": "cell"}
+        source = "def inner(x):\n    return jnp.sin(x) * rate\n\ndef outer(x):\n    return inner(x)\n"
+        exec(compile(source, "cell.py", "exec"), names)
+        for code, hidden in (
+            ("for rate in (1, 2): y = outer(x)", True),
+            ("for other in (1, 2): y = outer(x)", False),
+        ):
+            trial = Trial(TriedCode(code, names), [], 10 * MS, MS, 10**9)
+            (found,) = verify([finding("not-jitted", applies_to="outer")], trial, SILENT)
+            assert found.verified is not None
+            assert ("not_tried_hidden" in kinds(found.verified)) is hidden
+        told = str(note("doctor.not_tried_hidden", name="rate", function="inner"))
+        assert "the code assigns rate, which inner reads from outside" in told
+
     def test_outputs_that_vary_without_the_remedy(self, x: Any) -> None:
         def noisy(x: Any) -> Any:
             return jax.jit(lambda x: x * 2)(x) + np.random.default_rng().random()

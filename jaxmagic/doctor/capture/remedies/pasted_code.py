@@ -56,7 +56,8 @@ def _in_code(code: TriedCode, place: str, new: Pasted) -> TriedCode | None:
     variables = {**code.variables, **defined}
     if not _knows(new, variables, stored([tree])):
         return None
-    return replace(code, source=ast.unparse(changed), variables=variables)
+    added = frozenset(stored([changed]) - stored([tree]))  # such as _
+    return replace(code, source=ast.unparse(changed), variables=variables, left_out=added)
 
 
 def _in_function(function: types.FunctionType, line: int, new: Pasted) -> types.FunctionType | None:

@@ -10,8 +10,10 @@ from functools import partial
 from typing import Any
 
 from ....runtime.functions import name_of
+from ...rules.rewriting.syntax import stored
 from ..scope import Scope
 from .function_copies import FunctionCopies
+from .user_functions import global_names, is_users_function, seen_by
 
 #: The name of the function that collects the outputs of code which is not a single expression.
 _OUTPUTS = "__jaxmagic_outputs__"
@@ -64,6 +66,23 @@ class TriedCode:
     def reached(self) -> dict[str, Any]:
         """Return these variables, and the attributes of the user's modules that the code names."""
         return Scope(self.source, self.variables).reached()
+
+    def hidden(self) -> tuple[str, str] | None:
+        """Return a variable that the code assigns and a function that reads it, which would not see that in a copy.
+
+        ``None`` if there is none: in a copy, assignments are local.
+        """
+        tree = self.tree
+        assigned = stored([] if tree is None else tree.body)
+        queue, met = [each for each in self.read().values() if is_users_function(each)], set[int]()
+        for each in queue:  # grows meanwhile
+            if id(each) not in met:
+                met.add(id(each))
+                read = assigned & set(global_names(each.__code__)) & each.__globals__.keys()
+                if read and each.__globals__ is self.variables:
+                    return min(read), each.__name__
+                queue += [inner for inner in seen_by(each).values() if is_users_function(inner)]
+        return None
 
     def made(
         self, replacements: Mapping[int, Any], fresh: Callable[[], Mapping[str, Any]] | None = None

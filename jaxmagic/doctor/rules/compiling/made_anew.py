@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+
 from ...record.evidence import Evidence
+from ..host.syntax import own_nodes
 from ..rewriting.hoisting import Made, find_making
 from ..rewriting.made_once import is_made_once
 from ..rewriting.syntax import file_of, lines_run, tree_of_code
@@ -14,7 +17,9 @@ def made_anew(group: Group, evidence: Evidence) -> Made | None:
     place = file_of(group.location, evidence)
     if place is None:
         return None
-    return find_making(group.function, place, [(each.file, each.line) for each in lines_run(evidence)])
+    ran = [(each.file, each.line) for each in lines_run(evidence)]
+    own = (each for each in own_nodes(tree_of_code(evidence.code)) if isinstance(each, ast.Name))
+    return find_making(group.function, place, ran, {each.id for each in own if isinstance(each.ctx, ast.Store)})
 
 
 def location_like(location: str | None, made: Made, evidence: Evidence) -> str | None:

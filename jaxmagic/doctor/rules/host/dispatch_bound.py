@@ -54,7 +54,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             continue  # a part of a derivative of an eager operation: nobody has jitted or called it as such
         can_loop = len({_shapes(each) for each in programs}) <= 1
         line = site_of(call.name, programs, evidence)
-        advice = _advice(call.name, line, evidence) if can_loop else None
+        varying = _Advice(note("doctor.dispatch_bound_varying", function=call.name), None)
+        advice = _advice(call.name, line, evidence) if can_loop else varying
         yield RuleFinding(
             rule=RULE.name,
             found=note(
@@ -68,8 +69,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             source=source_at(line),
             cost_ns=cost_ns,
             basis="estimated",
-            remedy=None if advice is None else advice.remedy,
-            code=None if advice is None else advice.code,
+            remedy=advice.remedy,
+            code=advice.code,
         )
 
 

@@ -13,7 +13,7 @@ from ....records.call_stack import Frame
 from ....records.note import Note, note
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
-from ..rewriting.called_function import CalledFunction, called_function
+from ..rewriting.called_function import CalledFunction, called_function, changing_read
 from ..rewriting.jit_arguments import objects, static_option, untraced
 from ..rewriting.jit_caveats import Caveats, caveats
 from ..rewriting.jit_obstacles import functions_run, obstacles
@@ -147,7 +147,8 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
         each for each in evidence.waits or () if each.line is not None and (each.line.function, each.line.file) in own
     ]
     loop, found = loop_around(line), obstacles(functions, evidence.names)
-    known = caveats(found, waits)
+    changing = changing_read(functions, evidence)
+    known = caveats(found, waits) | ({"changes": ", ".join(sorted(changing))} if changing else {})
     undecided = {name: fact for name, fact in known.items() if name not in ("decides", "reads")}
     if _is_of_model(line):
         return _advice("model", function.name, undecided), None
@@ -160,7 +161,7 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     outer = [each for each in around(line) if isinstance(each, Function) and each is not function]
     plain = all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in functions)
     plain = plain and takes_arrays(function, untraced(evidence.inputs))
-    if waits or found or not plain:
+    if waits or found or changing or not plain:
         return group(evidence, function.name, known | _rebinds(function) | _objects(function, evidence)), None
     runs_outer = not re.search(rf"\b{function.name}\b", evidence.code or "")  # else the code calls it directly
     if outer and runs_outer:

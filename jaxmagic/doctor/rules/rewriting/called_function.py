@@ -100,7 +100,7 @@ def _compiled(found: CalledFunction, evidence: Evidence, *, many: bool) -> Calle
     if (
         all(_is_plain(each, place, found, library, evidence) for each, place in functions)
         and not obstacles([*functions, *methods], evidence.names)
-        and not _reads_changing(functions, evidence)
+        and not changing_read(functions, evidence)
         and not transformed_around(function, file, evidence)
         and not any((line.function, line.file) in own for line in lines)
         and not (many and any(has_long_loop(each, library, lists) for each, _ in (*functions, *methods)))
@@ -137,8 +137,8 @@ def _definition(frame: Frame) -> tuple[Function, str] | None:
     return None
 
 
-def _reads_changing(functions: Sequence[tuple[Function, str]], evidence: Evidence) -> bool:
-    """Return whether functions read variables that the code assigns, or what may change in place.
+def changing_read(functions: Sequence[tuple[Function, str]], evidence: Evidence) -> set[str]:
+    """Return the variables from outside that functions read, and that the code assigns or may change in place.
 
     Of NumPy arrays, jit would keep the values, and nnx.jit does not take changes of objects that are no arguments.
     """
@@ -146,7 +146,8 @@ def _reads_changing(functions: Sequence[tuple[Function, str]], evidence: Evidenc
     in_place = (each.path for each in evidence.inputs if each.kind == "numpy array" or each.library == "nnx")
     changing |= {re.split(r"\W", each)[0] for each in in_place}
     nested = {id(inner) for each, _ in functions for inner in ast.walk(each) if inner is not each}
-    return any(changing & syntax.free_names(each) for each, _ in functions if id(each) not in nested)
+    free = (syntax.free_names(each) for each, _ in functions if id(each) not in nested)
+    return changing & set[str]().union(*free)
 
 
 def transformed_around(function: Function, file: str, evidence: Evidence) -> list[str]:

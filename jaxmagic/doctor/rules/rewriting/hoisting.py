@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
 from ....records.cell_names import text_of
@@ -39,7 +39,7 @@ class Made(NamedTuple):
     Attributes:
         file: the file.
         line: the line of the call of ``jax.jit``, or of the decorated function.
-        captured: the variables of the function around it, or of the loop, that it reads.
+        captured: the variables of the function around it, or of the loop, that it reads, and those that change.
         maker: what makes it, such as ``"eqx.filter_jit"``; ``None`` if it is ``jax.jit``, or not a name.
         passable: whether these could be arguments: it neither calls them nor asks them for attributes.
         code: code that makes it once; ``None`` where that is not mechanical.
@@ -53,7 +53,9 @@ class Made(NamedTuple):
     code: str | None
 
 
-def find_making(function: str, place: tuple[str, int], ran: Sequence[tuple[str, int]]) -> Made | None:
+def find_making(
+    function: str, place: tuple[str, int], ran: Sequence[tuple[str, int]], changing: Set[str] = frozenset()
+) -> Made | None:
     """Find where a function is jitted inside another function or a loop; ``None`` if there is not exactly one place.
 
     If it is jitted nowhere by a function that is known to jit, another function may do so: one that is given the
@@ -63,6 +65,7 @@ def find_making(function: str, place: tuple[str, int], ran: Sequence[tuple[str, 
         function: the name of the jitted function.
         place: file and line of its definition.
         ran: lines that are known to have run. Their files are searched, and they decide between several places.
+        changing: global variables that change between calls.
     """
     found = [each for each in makings_of(function, place, ran) if any(isinstance(node, Around) for node in each[1])]
     if len(found) > 1:
@@ -73,7 +76,7 @@ def find_making(function: str, place: tuple[str, int], ran: Sequence[tuple[str, 
     around = [each for each in path if isinstance(each, Around)]
     functions = [each for each in around if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))]
     outer: Around = functions[0] if functions else around[0]
-    captured = sorted(_read_by(making) & _local(around))
+    captured = sorted(_read_by(making) & (_local(around) | changing))
     in_class = any(isinstance(each, ast.ClassDef) for each in path)
     code = None if captured or in_class or _reads_values(making, tree_of(file)) else _code(file, outer, path, making)
     return Made(file, making.lineno, tuple(captured), _maker(making), _are_passable(making, captured), code)

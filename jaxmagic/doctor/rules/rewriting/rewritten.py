@@ -58,9 +58,11 @@ def rewritten(tree: _Tree, line: int, new: Pasted) -> _Tree | None:
     made = copy.deepcopy(tree)
     statements = [each for each in around(made, line) if isinstance(each, ast.stmt)]
     loops = [each for each in loops_around(made, line) if isinstance(each, ast.For | ast.While)]
+    if statements and isinstance(statements[-1], ast.While):  # its condition
+        loops.append(statements[-1])
     loop = loops[-1] if loops else None
     at_line = [each for each in statements if not getattr(each, "body", None)]
-    if len(at_line) != 1 or (loop is None and (new.loop or new.after)):
+    if (new.statement and len(at_line) != 1) or (loop is None and (new.loop or new.after)):
         return None
     if new.statement:
         _replace(made, at_line[0], new.statement)

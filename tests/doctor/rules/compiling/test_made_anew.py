@@ -58,3 +58,14 @@ def test_what_the_cell_jits_and_keeps_is_no_finding(shell: Session, name: str) -
 def test_what_is_made_for_each_call_costs_in_every_run(shell: Session, name: str) -> None:
     (finding,) = found(shell, AGAIN[name])
     assert finding.per == "run"
+
+
+def test_a_variable_that_the_cell_assigns_is_to_be_passed(shell: Session) -> None:
+    """Made once, the function would keep its first value."""
+    shell.run("def scaled(x):\n    f = jax.jit(lambda v: jnp.tanh(v @ v).sum() * amp)\n    return f(x)")
+    (finding,) = found(shell, "for amp in (1.0, 2.0):\n    y = scaled(x)")
+    assert (finding.code, str(finding.remedy)[:58]) == (
+        None,
+        "Define and jit it once, outside, and pass amp as an argume",
+    )
+    assert "It reads amp from the code around it." in map(str, finding.evidence)

@@ -214,6 +214,15 @@ def test_a_function_made_in_another_one_is_to_be_defined_outside(tmp_path: Path,
     assert (direct, code) == ("Compile logp as one program.", "logp = jax.jit(logp)")
 
 
+def test_a_variable_that_the_code_assigns_is_to_be_passed(tmp_path: Path, evidence: Evidence) -> None:
+    """Under jit, its first value would be a part of the program."""
+    source = "def f(x):\n    return jnp.sin(x) * rate # here\n"
+    advice, code = advised(tmp_path, replace(evidence, code="for rate in (1, 2): f(x)"), source)
+    assert code is None
+    assert "Under jit, rate would keep the value of the first call: pass it as an argument." in advice
+    assert advised(tmp_path, replace(evidence, code="for other in (1, 2): f(x)"), source)[1] == "f = jax.jit(f)"
+
+
 def test_a_model_is_jitted_where_it_is_called(tmp_path: Path, evidence: Evidence) -> None:
     source = (
         "class Net(nn.Module):\n    def __call__(self, x):\n        for _ in range(3):\n"

@@ -64,6 +64,15 @@ def test_it_is_left_alone_where_its_place_is_unclear(source: str, code: str, lin
     assert rewritten(ast.parse(source), line, pasted(code)) is None
 
 
+@pytest.mark.parametrize("line", [1, 2, 3])
+def test_the_condition_of_a_while_loop_is_a_part_of_it(line: int) -> None:
+    source = "while (err\n       > eps):\n    x, err = step(x)\nshow(x)\n"
+    made = rewritten(ast.parse(source), line, pasted(f"f = 1\n{INSTEAD}\nx = f(x)"))
+    assert made is not None
+    assert ast.unparse(made) == "x = f(x)\nshow(x)"
+    assert rewritten(ast.parse(source), 1, pasted("x = 1")) is None
+
+
 def test_a_function_inside_the_loop_has_loops_of_its_own() -> None:
     source = "for x in xs:\n    def inner(ys):\n        for y in ys:\n            z = f(y)\n    inner(x)\n"
     made = rewritten(ast.parse(source), 4, pasted(f"z = 0\n{AFTER}\nshow(z)"))

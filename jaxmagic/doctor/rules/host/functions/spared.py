@@ -38,6 +38,9 @@ _OPERATORS: dict[type[ast.AST], str] = {
     ast.USub: "negative",
 }
 
+#: With a larger share of the operations, it is not said that others are called elsewhere.
+_NEARLY_ALL = 0.95
+
 
 class Spared(NamedTuple):
     """The time per run that jitting a function saves.
@@ -104,9 +107,11 @@ def spared_by(
         cost_ns = min(cost_ns * share, cost_ns if inside is None else inside.most_ns)
         if inside is None and first is None:
             told = (note("doctor.not_jitted_unknown", function=function.name),)
-        elif share == sampled < 1:
+        elif share > _NEARLY_ALL:
+            pass
+        elif share == sampled:
             told = (note("doctor.not_jitted_inside", function=function.name, share=share),)
-        elif first is not None and share == first < 1:
+        elif share == first:
             told = (note("doctor.not_jitted_first_called", function=function.name, share=share),)
     if inside is not None and (compiles or called_at):
         least_ns = _without_device(inside, evidence, time)

@@ -56,12 +56,24 @@ def scanned_loop(line: Frame) -> str | None:
     made, tree = _round(first, others), tree_of(line)
     if made is None or tree is None or not first.lineno <= line.line <= (first.end_lineno or 0):
         return None
-    name = f"scan_{made.called}"
-    if counter in (*made.given, *made.results) or _LENGTH in made.given:
+    loop, scope = loop_around(line), function_around(line) or tree
+    assert loop is not None
+    name = numbered(f"scan_{made.called}", loop, scope)
+    inside = {id(each) for each in ast.walk(loop)}
+    if counter in loaded(each for each in ast.walk(scope) if isinstance(each, ast.Name) and id(each) not in inside):
+        return None
+    if counter in (*made.given, *made.results) or {_LENGTH, "body"} & {*made.given, *made.results, made.called}:
         return None
     if name in loaded([tree]) | stored([tree]) or made.called in _local(line):
         return None
     return _written(made, name, times)
+
+
+def numbered(name: str, loop: ast.AST, scope: ast.AST) -> str:
+    """Return a name for what replaces a loop, with a number if other loops stand before it."""
+    loops = [each for each in ast.walk(scope) if isinstance(each, ast.For | ast.While)]
+    place = sum(each.lineno < loop.lineno for each in loops if isinstance(loop, ast.For | ast.While))
+    return f"{name}_{place + 1}" if place else name
 
 
 def _round(first: ast.stmt, others: Sequence[ast.stmt]) -> _Round | None:

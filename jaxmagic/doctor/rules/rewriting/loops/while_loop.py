@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from .....records.call_stack import Frame
 from ....record.evidence import Evidence
@@ -13,11 +16,21 @@ from ...host.syntax import Function, function_around, loop_around, own_nodes, tr
 from ..jittable import computes_only, has_sizes
 from ..meanings import paths_in
 from ..rewritten import INSTEAD
-from ..syntax import loaded, parameters, stored
+from ..syntax import last_name, loaded, parameters, stored
 from .loop_end import end_of
+from .scanned_loop import numbered
 
 #: Conversions of a value that decides, which JAX makes by itself.
 _CONVERSIONS = frozenset({"bool", "float"})
+
+#: Names in the code that is written.
+_OWN = "body", "carried", "goes_on"
+
+#: Expressions that have variables of their own.
+_BINDING = ast.comprehension | ast.Lambda | ast.NamedExpr
+
+#: The largest integer of 32 bits.
+_LARGEST = 2**31 - 1
 
 
 class _Loop(NamedTuple):
@@ -27,7 +40,7 @@ class _Loop(NamedTuple):
         test: what decides whether it goes on.
         body: its statements.
         state: the variables that a round passes to the next one.
-        given: the variables of the function that it reads besides.
+        given: the variables that it reads besides, also global ones, whose values jit would keep.
     """
 
     test: ast.expr
@@ -47,23 +60,76 @@ def while_loop(line: Frame, evidence: Evidence) -> str | None:
     if not isinstance(loop, ast.While) or loop.orelse or tree is None or end_of(loop) != "value":
         return None
     scope = function or tree
-    name = f"loop_of_{function.name}" if function is not None else "loop_until"
-    found = _found(loop, scope)
-    if found is None or name in loaded([tree]) | stored([tree]):
+    paths = paths_in(scope, line.file, evidence.names)
+    found = _found(loop, scope, _functions(tree, paths))
+    name = numbered(f"loop_of_{function.name}" if function is not None else "loop_until", loop, scope)
+    if found is None or {name, *_OWN} & (loaded([tree]) | stored([tree])):
+        return None
+    static = {each.function for each in evidence.static if each.names}
+    if static & {last_name(each.func) for each in ast.walk(loop) if isinstance(each, ast.Call)}:
         return None
     as_function = ast.parse(f"def f({', '.join([*found.state, *found.given])}): pass").body[0]
     assert isinstance(as_function, ast.FunctionDef)
     as_function.body = [*found.body, ast.Return(found.test)]
-    paths = {**paths_in(scope, line.file, evidence.names), **dict.fromkeys(stored(found.body), "")}
-    if not computes_only(as_function, paths) or has_sizes(as_function, {*found.state, *found.given}):
+    names = {*found.state, *found.given}
+    if not computes_only(as_function, {**paths, **dict.fromkeys(stored(found.body), "")}) or has_sizes(
+        as_function, names
+    ):
         return None
-    return _written(found, name)
+    return _written(found, name) if _are_arrays(as_function, names) and not _counts(found) else None
 
 
-def _found(loop: ast.While, scope: ast.AST) -> _Loop | None:
+def _functions(tree: ast.Module, paths: Mapping[str, str]) -> set[str]:
+    """Return the names of modules and functions: they stay what they are while the code runs."""
+    defined = {each.name for each in ast.walk(tree) if isinstance(each, Function | ast.ClassDef)}
+    return defined | {name for name, path in paths.items() if path}
+
+
+def _are_arrays(function: ast.FunctionDef, names: set[str]) -> bool:
+    """Return whether some variables may be arrays, as far as their attributes and indices tell."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in names:
+                if attr != "at" and not hasattr(np.ndarray, attr):
+                    return False
+            case ast.Subscript(value=ast.Name(id=name), slice=index) if name in names:
+                if loaded([index]) & names:
+                    return False  # a list cannot be indexed by a traced value
+    return True
+
+
+def _counts(found: _Loop) -> bool:
+    """Return whether the loop counts with numbers of Python that JAX would round, or whose integers do not fit.
+
+    A float of Python has 64 bits, so that ``t += 0.1`` ends after another number of rounds with 32 bits.
+    """
+    compared = {
+        each.id
+        for node in ast.walk(found.test)
+        if isinstance(node, ast.Compare)
+        for each in (node.left, *node.comparators)
+        if isinstance(each, ast.Name)
+    }
+    numbers = [each.value for node in found.body for each in ast.walk(node) if isinstance(each, ast.Constant)]
+    if any(type(each) is int and abs(each) > _LARGEST for each in numbers):
+        return True
+    for statement in found.body:
+        targets, value = stored([statement]) & compared, getattr(statement, "value", None)
+        if targets and value is not None and not any(isinstance(each, ast.Call) for each in ast.walk(value)):
+            step = value if isinstance(statement, ast.AugAssign) else getattr(value, "right", None)
+            if not isinstance(step, ast.Constant) or type(step.value) is not int:
+                return True
+    return False
+
+
+def _found(loop: ast.While, scope: ast.AST, functions: set[str]) -> _Loop | None:
     """Return what a loop computes with; ``None`` if it does not assign plain variables only."""
     test = _test(loop.test)
-    if test is None or not all(map(_is_plain, loop.body)):
+    if (
+        test is None
+        or not all(map(_is_plain, loop.body))
+        or any(isinstance(each, _BINDING) for each in ast.walk(loop))
+    ):
         return None
     assigned: set[str] = set()
     state: dict[str, None] = {}
@@ -76,13 +142,19 @@ def _found(loop: ast.While, scope: ast.AST) -> _Loop | None:
     if not state or (changed - {*state}) & beside:
         return None
     local = _local(scope)
-    called = {
-        each.func.id for each in ast.walk(loop) if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)
-    }
-    if called & (local | changed):
+    called = {each.func for each in ast.walk(loop) if isinstance(each, ast.Call)}
+    names = {each.id for each in called if isinstance(each, ast.Name)}
+    if names & (local | changed):
         return None
-    given = sorted((loaded([test, *loop.body]) - changed) & local)
+    read = {each for each in loaded([test, *loop.body]) if not hasattr(builtins, each)}
+    owners = {each.id for call in called for each in [_root(call)] if isinstance(each, ast.Name)} - local
+    given = sorted(read - changed - names - owners - (functions - local))
     return _Loop(test, loop.body, list(state), given)
+
+
+def _root(node: ast.expr) -> ast.expr:
+    """Return ``a`` for ``a.b.c``."""
+    return _root(node.value) if isinstance(node, ast.Attribute) else node
 
 
 def _local(scope: ast.AST) -> set[str]:

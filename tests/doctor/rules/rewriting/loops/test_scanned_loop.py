@@ -84,6 +84,18 @@ def test_a_loop_that_does_something_else_is_left_alone(tmp_path: Path, loop: str
     assert written(tmp_path, loop) is None
 
 
+@pytest.mark.parametrize(("name", "is_written"), [("i", False), ("n", True)])
+def test_a_counter_that_is_read_after_the_loop_has_to_stay(tmp_path: Path, name: str, is_written: bool) -> None:
+    code = written(tmp_path, f"for i in range(n):\n    w = move(w, x)\nprint({name})")
+    assert (code is not None) is is_written
+
+
+def test_two_loops_have_names_of_their_own(tmp_path: Path) -> None:
+    code = written(tmp_path, "for i in range(n):\n    w = move(w, x)", "for i in range(n):\n    x = -x\n")
+    assert code is not None
+    assert code.splitlines()[-1] == "w, _ = scan_move_2(w, x, length=n)"
+
+
 @pytest.mark.parametrize(
     "before", ["move = jax.jit(lambda w, x: w)\n", "scan_move = 3\n", "length = 3\nmove = length\n"]
 )

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmagic.doctor.record.evidence import Evidence
+from jaxmagic.doctor.record.evidence import Evidence, StaticParameters
 from jaxmagic.doctor.rules.rewriting.loops.while_loop import while_loop
 from jaxmagic.doctor.rules.rewriting.rewritten import INSTEAD
 from jaxmagic.records.call_stack import Frame
@@ -32,6 +32,19 @@ LOOPS = [
     "err, i = 1.0, 0\nwhile not (err < eps) and not i > 50:\n    x, err = step(x, w)\n    i = i + 1\nreturn x, i",
     "err = 1.0\nwhile err > eps:\n    new = jnp.cos(x) * w\n    err = abs(new - x).sum()\n    x = new\nreturn x",
     "y = x\nwhile (y * y).sum().item() > eps:\n    y = y - 0.1 * (y * w)\nreturn y",
+]
+
+#: Bodies with a loop that JAX cannot compute like Python, as far as names and numbers tell.
+UNLIKE = [
+    "t = 0.0\nwhile t < w and jnp.abs(x).max() > eps:\n    x = jnp.sin(x)\n    t += 0.1\nreturn x",
+    "t = 0.0\nwhile t < w and jnp.abs(x).max() > eps:\n    x = jnp.sin(x)\n    t = t + eps\nreturn x",
+    "i = 1\nwhile jnp.abs(x).max() > eps:\n    x = jnp.sin(x * i)\n    i = i * 1103515245 % 2147483648\nreturn x",
+    "while jnp.abs(x).max() > eps:\n    x = jnp.sin(x) * w.rate\nreturn x",
+    "i = 0\nwhile jnp.abs(x).max() > eps:\n    x = jnp.sin(x) * w[i]\n    i += 1\nreturn x",
+    "while jnp.abs(x).max() > eps:\n    x = sum([jnp.sin(c * x) for c in (1, 2)])\nreturn x",
+    "while jnp.abs(x).max() > eps:\n    x = (lambda c: c * 0.5)(x)\nreturn x",
+    "body = w\nwhile jnp.abs(x).max() > eps:\n    x = jnp.sin(x) * body\nreturn x",
+    "while jnp.abs(x).max() > eps:\n    x = static(x, w)\nreturn x",
 ]
 
 #: Bodies with a loop that does more, or whose variables are needed otherwise.
@@ -59,7 +72,8 @@ def written(folder: Path, timing: Any, body: str) -> str | None:
     lines = source.splitlines()
     at = next(n for n, each in enumerate(lines, 1) if each.lstrip().startswith(("while ", "for ")))
     line = at if "# here" in lines[at - 1] else at + 1
-    evidence = Evidence(code="solve(x, w, eps)", first=timing(), observed=timing())
+    static = (StaticParameters(function="static", names=("n",)),)
+    evidence = Evidence(code="solve(x, w, eps)", first=timing(), observed=timing(), static=static)
     return while_loop(Frame(function="solve", file=str(file), line=line), evidence)
 
 
@@ -82,6 +96,23 @@ def test_one_call_computes_what_the_loop_does(tmp_path: Path, timing: Any, body:
         np.testing.assert_allclose(other, one, rtol=1e-5)
 
 
-@pytest.mark.parametrize("body", OTHERS)
+@pytest.mark.parametrize("body", [*OTHERS, *UNLIKE])
 def test_a_loop_that_does_something_else_is_left_alone(tmp_path: Path, timing: Any, body: str) -> None:
     assert written(tmp_path, timing, body) is None
+
+
+def test_global_values_are_arguments_as_jit_would_keep_them(tmp_path: Path, timing: Any) -> None:
+    body = "err = 1.0\nwhile err > eps:\n    x, err = step(x, rate * conf['scale'])\nreturn x"
+    code = written(tmp_path, timing, body)
+    assert code is not None
+    assert code.splitlines()[-1] == "err, x = loop_of_solve(err, x, conf, eps, rate)"
+
+
+def test_two_loops_of_a_function_have_names_of_their_own(tmp_path: Path, timing: Any) -> None:
+    body = "for i in range(2):\n    pass\nerr = 1.0\nwhile err > eps:  # here\n    x, err = step(x, w)\nreturn x"
+    file = tmp_path / "solve.py"
+    file.write_text(f"{DEFINITIONS}def solve(x, w, eps):\n{textwrap.indent(body, '    ')}\n")
+    at = Frame(function="solve", file=str(file), line=len(file.read_text().splitlines()) - 1)
+    code = while_loop(at, Evidence(code="solve(x, w, eps)", first=timing(), observed=timing()))
+    assert code is not None
+    assert "def loop_of_solve_2(err, x, eps, w):" in code
