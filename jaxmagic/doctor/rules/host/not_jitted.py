@@ -87,7 +87,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
 
 
 class _Advised(NamedTuple):
-    """What to do about operations that are called one by one.
+    """The advice for operations that are called outside of jit.
 
     Attributes:
         part: what is to be jitted; ``None`` if it is unknown.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .....records.call_stack import Frame
-from ...host.syntax import function_around, loop_around, tree_of
+from ...host.syntax import Loop, function_around, loop_around, tree_of
 from ..rewritten import INSTEAD
 from ..syntax import loaded, parameters, stored
 
@@ -43,7 +43,8 @@ def scanned_loop(line: Frame) -> str | None:
     Args:
         line: the line that calls a jitted function.
     """
-    match loop_around(line):
+    loop = loop_around(line)
+    match loop:
         case ast.For(
             target=ast.Name(id=counter),
             iter=ast.Call(func=ast.Name(id="range"), args=[times], keywords=[]),
@@ -56,8 +57,7 @@ def scanned_loop(line: Frame) -> str | None:
     made, tree = _round(first, others), tree_of(line)
     if made is None or tree is None or not first.lineno <= line.line <= (first.end_lineno or 0):
         return None
-    loop, scope = loop_around(line), function_around(line) or tree
-    assert loop is not None
+    scope = function_around(line) or tree
     name = numbered(f"scan_{made.called}", loop, scope)
     inside = {id(each) for each in ast.walk(loop)}
     if counter in loaded(each for each in ast.walk(scope) if isinstance(each, ast.Name) and id(each) not in inside):
@@ -69,11 +69,10 @@ def scanned_loop(line: Frame) -> str | None:
     return _written(made, name, times)
 
 
-def numbered(name: str, loop: ast.AST, scope: ast.AST) -> str:
-    """Return a name for what replaces a loop, with a number if other loops stand before it."""
-    loops = [each for each in ast.walk(scope) if isinstance(each, ast.For | ast.While)]
-    place = sum(each.lineno < loop.lineno for each in loops if isinstance(loop, ast.For | ast.While))
-    return f"{name}_{place + 1}" if place else name
+def numbered(name: str, loop: Loop, scope: ast.AST) -> str:
+    """Return a name for the function that replaces a loop, with a number if other loops precede it in the scope."""
+    preceding = sum(isinstance(node, Loop) and node.lineno < loop.lineno for node in ast.walk(scope))
+    return f"{name}_{preceding + 1}" if preceding else name
 
 
 def _round(first: ast.stmt, others: Sequence[ast.stmt]) -> _Round | None:
