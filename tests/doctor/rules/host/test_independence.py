@@ -28,9 +28,6 @@ from jaxmagic.records.call_stack import Frame
         ("for i in range(9): y = f(sim.x); advance(sim, y)", False),
         ("for i in range(9): sim.advance(f(sim.x))", False),
         ("for i in range(9): y = f(xs[i]); print(i, float(y))", True),
-        ("for i in range(9): w = step(w, xs[i]); y = f(w)", False),
-        ("for i in range(9): v = w * i; w = v + 1; y = f(w)", False),
-        ("for x in xs: y = f(xs[i]); i += 1", True),
         ("ys = [kept.append(f(kept[-1])) for _ in range(9)]", False),
         ("while more(): y = f(x)", False),
         ("y = [x := f(x) for _ in range(9)]", False),
@@ -42,6 +39,24 @@ def test_calls_that_need_an_earlier_result_are_not_independent(tmp_path: Path, l
     path = tmp_path / "calls.py"
     path.write_text(f"{line}\n")
     assert is_independent(Frame(function="train", file=str(path), line=1), "f") is independent
+
+
+@pytest.mark.parametrize(
+    ("before", "independent"),
+    [
+        ("w = step(w, xs[i])", False),
+        ("v = w * i\n    w = v + 1", False),
+        ("w = step(xs[i])", True),
+        ("i += 1\n    w = xs[i]", True),
+    ],
+)
+def test_arguments_that_a_round_gets_from_the_last_one_are_not_known_before_the_loop(
+    tmp_path: Path, before: str, independent: bool
+) -> None:
+    path = tmp_path / "rounds.py"
+    path.write_text(f"for i in range(9):\n    {before}\n    y = f(w)\n")
+    line = Frame(function="train", file=str(path), line=len(path.read_text().splitlines()))
+    assert is_independent(line, "f") is independent
 
 
 @pytest.mark.parametrize(
