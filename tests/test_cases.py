@@ -37,6 +37,25 @@ def test_the_first_and_the_last_test_of_a_rule_stay() -> None:
     assert cases.left_out({first: False}) == set()
 
 
+def test_each_third_error_stays() -> None:
+    names = [f"tests/doctor/analysis/failures/test_a.py::test_it[{case}]" for case in "abcdefgh"]
+    assert [name[-2] for name in names if name not in cases.left_out(dict.fromkeys(names, False))] == [
+        "a",
+        "d",
+        "g",
+        "h",
+    ]
+
+
+def test_each_third_test_that_runs_a_program_stays_on_the_first_version() -> None:
+    files = "tests/doctor/rules/host/test_a.py", "tests/doctor/capture/test_verify.py", "tests/doctor/rules/test_b.py"
+    names = [f"{file}::test_{each}" for file in files for each in "abcdef"]
+    others = ["tests/doctor/rules/rewriting/test_steps.py::test_b", "tests/doctor/capture/test_frames.py::test_b"]
+    out = cases.not_examined([*names, *others])
+    assert [name[-1] for name in names if name not in out] == [*"adf"] * 3
+    assert not out & {*others}
+
+
 @pytest.mark.parametrize("file", ["tests/doctor/rules/test_a.py", "tests/profiling/test_planted_lines.py"])
 def test_what_takes_a_library_stays(file: str) -> None:
     names = [f"{file}::test_it[{case}]" for case in "abcd"]

@@ -45,7 +45,7 @@ def finding(rule: str, **fields: Any) -> RuleFinding:
 def tried(
     rule: str,
     source: str,
-    budget_s: float = 60,
+    budget_s: float = 600,
     changed: tuple[str, ...] = (),
     clock: Any = None,
     draws: bool = False,
@@ -58,6 +58,10 @@ def tried(
     given = () if clock is None else (clock,)
     (found,) = verify([finding(rule, **fields)], trial, SILENT, *given)
     assert found.verified is not None
+    if "tried_too_few" in kinds(found.verified) and clock is None:  # a run is longer beside other work
+        longer = trial._replace(run_ns=round(found.verified.before_ns or MS))
+        (found,) = verify([finding(rule, **fields)], longer, SILENT)
+        assert found.verified is not None
     return found.verified
 
 
@@ -276,7 +280,7 @@ class TestMemory:
 
         w, x = jnp.ones((8, 8)), jnp.ones((2000, 8))
         grad = jax.jit(jax.grad(loss))
-        found = tried("rematerialise", "grad(w, x)", grad=grad, w=w, x=x, _applies_to="block", budget_s=60)
+        found = tried("rematerialise", "grad(w, x)", grad=grad, w=w, x=x, _applies_to="block", budget_s=600)
         assert found.before_bytes is not None
         assert found.after_bytes is not None
         changed = jax.checkpoint(block)
@@ -294,7 +298,7 @@ class TestMemory:
     def test_captured_arrays_as_arguments_are_compiled_and_both_programs_run(self, x: Any) -> None:
         table = jnp.arange(90_000.0).reshape(300, 300)
         f = jax.jit(lambda x: x.sum() + table[:8, :8] @ x)
-        found = tried("captured-constant", "f(x)", budget_s=120, f=f, x=x)
+        found = tried("captured-constant", "f(x)", budget_s=600, f=f, x=x)
         assert {"constants_passed", "tried_compile_time", "programs_ran"} <= {*kinds(found)}
         assert found.before_ns is not None
         assert found.outputs_agree
@@ -304,14 +308,14 @@ class TestMemory:
         table = np.linspace(0, 1, 1_200, dtype="f4").reshape(40, 30)
         f = jax.jit(lambda x: x.sum() + jnp.sort(table, axis=0)[0])
         remedy = note("doctor.compile_time_folded", function="f")
-        found = tried("compile-time", "f(x)", budget_s=120, f=f, x=x, _remedy=remedy)
+        found = tried("compile-time", "f(x)", budget_s=600, f=f, x=x, _remedy=remedy)
         assert {"constants_passed", "tried_compile_time", "programs_ran"} <= {*kinds(found)}
         assert kinds(tried("compile-time", "f(x)", f=f, x=x)) == ["not_tried_cache"]
 
     def test_a_run_that_repeats_what_xla_had_folded_is_told_to_be_slower(self, x: Any) -> None:
         table = np.random.default_rng(0).random((50, 80), np.float32)
         f = jax.jit(lambda x: x.sum() + jnp.sort(jnp.sort(table, axis=0), axis=1)[0])
-        found = tried("captured-constant", "f(x)", budget_s=120, f=f, x=x)
+        found = tried("captured-constant", "f(x)", budget_s=600, f=f, x=x)
         ran = next(each for each in found.notes if each.kind == "doctor.programs_ran")
         passed = jax.jit(lambda x, table: x.sum() + jnp.sort(jnp.sort(table, axis=0), axis=1)[0])
         _, high = by_hand(lambda: f(x), lambda: passed(x, jnp.asarray(table)))
@@ -502,11 +506,11 @@ class TestThatDoNotHelp:
         assert kinds(tried(rule, "y = x * 2", x=x)) == [kind]
 
     def test_a_memo_without_hits_is_no_remedy(self, x: Any) -> None:
-        found = tried("recompile", "scale = x * 2\njax.jit(lambda x: x * scale)(x)", jax=jax, x=x, budget_s=20)
+        found = tried("recompile", "scale = x * 2\njax.jit(lambda x: x * scale)(x)", jax=jax, x=x, budget_s=600)
         assert kinds(found) == ["not_used", "tried_runs"]
 
     def test_a_remedy_that_does_not_meet_the_code_was_not_tried(self, x: Any) -> None:
-        found = tried("recompile", "jax.lax.fori_loop(0, 9, lambda i, x: x * i, x)", jax=jax, x=x, budget_s=20)
+        found = tried("recompile", "jax.lax.fori_loop(0, 9, lambda i, x: x * i, x)", jax=jax, x=x, budget_s=600)
         assert kinds(found) == ["not_met", "tried_runs"]
 
     def test_a_variable_that_the_code_assigns_and_a_function_reads_is_not_seen_in_a_copy(self, x: Any) -> None:
@@ -565,7 +569,7 @@ class TestThatDoNotHelp:
             return jax.jit(lambda state: state * 2, donate_argnums=0)(state)
 
         code = "for _ in range(2):\n    old = state\n    state = update(state)"
-        found = tried("recompile", code, changed=("state",), update=update, state=jnp.ones(8), budget_s=20)
+        found = tried("recompile", code, changed=("state",), update=update, state=jnp.ones(8), budget_s=600)
         assert found.outputs_agree
 
     @pytest.mark.parametrize("source", ["await jax.jit(f)(x)", "%time f(x)"])
@@ -716,7 +720,7 @@ class TestEndToEnd:
 
     @pytest.mark.clock
     def test_a_call(self, x: Any) -> None:
-        diagnosis = jaxmagic.diagnose(compiles_each_time, x, verify=True, budget_s=60)
+        diagnosis = jaxmagic.diagnose(compiles_each_time, x, verify=True, budget_s=600)
         (found,) = [each for each in diagnosis.findings if each.rule == "recompile"]
         assert found.verified is not None
         assert found.verified.survives
@@ -734,8 +738,8 @@ class TestEndToEnd:
     @pytest.mark.parametrize(
         "cell",
         [
-            "%jaxdoctor --verify --budget 60s -v d for _ in range(3): y = jax.jit(lambda x: x * 2 + 1)(x)",
-            "%%jaxdoctor --verify --budget 60s -v d\nfor _ in range(3):\n    y = jax.jit(lambda x: x * 2 + 1)(x)",
+            "%jaxdoctor --verify --budget 600s -v d for _ in range(3): y = jax.jit(lambda x: x * 2 + 1)(x)",
+            "%%jaxdoctor --verify --budget 600s -v d\nfor _ in range(3):\n    y = jax.jit(lambda x: x * 2 + 1)(x)",
             "%jaxdoctor --verify -v d y = made_again(y)",
         ],
     )

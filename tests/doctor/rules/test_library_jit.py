@@ -90,7 +90,7 @@ def passed_on(x: Any) -> Any:
 
 
 def found(function: Any, verify: bool = False) -> RuleFinding:
-    (finding,) = jaxmagic.diagnose(function, X, only="recompile", verify=verify, budget_s=60).findings
+    (finding,) = jaxmagic.diagnose(function, X, only="recompile", verify=verify, budget_s=600).findings
     return finding
 
 

@@ -20,7 +20,7 @@ def brief(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> No
 
 
 def tried(cell: str) -> Verified:
-    diagnosis = jaxmagic.explain_error(Cell(cell).error, verify=True, budget_s=20)
+    diagnosis = jaxmagic.explain_error(Cell(cell).error, verify=True, budget_s=600)
     (finding,) = diagnosis.findings
     assert finding.verified is not None
     return finding.verified
@@ -194,7 +194,7 @@ def test_an_interrupt_of_the_call_without_jit_keeps_the_explanation() -> None:
             return x
         f(1.0, 3)
     """)
-    diagnosis = jaxmagic.explain_error(cell.error, verify=True, budget_s=20)
+    diagnosis = jaxmagic.explain_error(cell.error, verify=True, budget_s=600)
     (finding,) = diagnosis.findings
     assert finding.verified is not None
     assert [str(each) for each in finding.verified.notes] == [

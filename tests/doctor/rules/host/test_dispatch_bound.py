@@ -78,7 +78,7 @@ def test_the_loop_is_tried_as_one_call() -> None:
         return w, losses
 
     x = jnp.ones((8, 8))
-    finding = found(train, x, x, 200, verify=True, budget_s=4)[0]
+    finding = found(train, x, x, 200, verify=True, budget_s=600)[0]
     assert finding.code is not None
     assert finding.code.endswith("= jax.tree.map(lambda each: each[-1], loss)  # those of the last step")
     assert finding.verified is not None
@@ -93,7 +93,7 @@ def test_a_loop_of_a_cell_is_tried_without_its_counter(session: Session) -> None
         "step = jax.jit(lambda w, x: (w - 0.001 * (x @ w), jnp.sum(w)))"
     )
     loop = "v, losses = w, []\nfor i in range(200):\n    v, loss = step(v, x)\n    losses.append(float(loss))"
-    session.run(f"%%jaxdoctor -q --verify --budget 4s -v d --only dispatch-bound\n{loop}")
+    session.run(f"%%jaxdoctor -q --verify --budget 600s -v d --only dispatch-bound\n{loop}")
     (finding,) = session.shell.user_ns["d"].findings
     assert finding.verified is not None
     assert "doctor.pasted" in [each.kind for each in finding.verified.notes]

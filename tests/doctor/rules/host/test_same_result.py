@@ -158,7 +158,7 @@ def test_parameters_that_a_model_makes_again_are_found() -> None:
 
 @pytest.mark.clock
 def test_keeping_the_result_is_measured() -> None:
-    (finding,) = found(in_a_loop, verify=True, budget_s=5)
+    (finding,) = found(in_a_loop, verify=True, budget_s=600)
     verified = finding.verified
     assert verified is not None
     assert verified.notes[0].kind == "doctor.result_kept"

@@ -63,7 +63,7 @@ def test_each_call_of_vmap_around_a_jitted_function_is_found_and_jitting_it_help
             y = jax.vmap(score)(x)
         return y
 
-    (found,) = found_in(run, X, verify=True, budget_s=20)
+    (found,) = found_in(run, X, verify=True, budget_s=600)
     assert found.found.kind == "doctor.transformed_calls"
     assert found.found.facts == {"function": "score", "count": 50, "transform": "vmap", "backward": 0}
     assert found.source == "y = jax.vmap(score)(x)"
@@ -79,7 +79,7 @@ def test_a_function_mapped_before_the_loop_is_found_at_its_call() -> None:
     def run(x: Any) -> Any:
         return [mapped(x) for _ in range(50)]
 
-    (found,) = found_in(run, X, verify=True, budget_s=20)
+    (found,) = found_in(run, X, verify=True, budget_s=600)
     assert found.verified is not None
     assert found.verified.survives
     assert found.verified.outputs_agree
@@ -138,7 +138,7 @@ def test_operations_inside_vmap_are_to_be_jitted_outside_of_it() -> None:
             y = jax.vmap(plain, in_axes=0)(x)
         return y
 
-    (found,) = found_in(run, X, verify=True, budget_s=20)
+    (found,) = found_in(run, X, verify=True, budget_s=600)
     assert found.found.facts["count"] == 200
     assert found.remedy is not None
     assert (found.remedy.facts["way"], found.remedy.facts["function"]) == ("outermost", "plain")

@@ -170,7 +170,7 @@ def test_rewritten_function_needs_what_it_claims_and_computes_the_same(
 
 
 def test_verified_remedy_is_smaller_and_agrees() -> None:
-    (found,) = found_in(step, *arguments(), verify=True, budget_s=20)
+    (found,) = found_in(step, *arguments(), verify=True, budget_s=600)
     assert found.verified is not None
     assert found.verified.outputs_agree
     assert found.verified.after_bytes is not None
@@ -189,7 +189,7 @@ def test_update_of_optax_is_found() -> None:
         return optax.apply_updates(params, changes), state
 
     params, x, y = arguments()
-    (found,) = found_in(update, params, adam.init(params), x, y, verify=True, budget_s=20)
+    (found,) = found_in(update, params, adam.init(params), x, y, verify=True, budget_s=600)
     assert found.verified is not None
     assert found.verified.survives
     assert "state" not in str(found.found)

@@ -85,7 +85,7 @@ def memory_of(cell: Cell, **limits: Any) -> OutOfMemory:
 
 
 def program_of(cell: Cell, **limits: Any) -> FailedProgram:
-    program = memory_of(cell, **limits).program
+    program = memory_of(cell, **{"budget_ns": 600 * 10**9} | limits).program
     assert program is not None
     return program
 
