@@ -76,13 +76,12 @@ def host_use_of(trace: Trace) -> HostUse | None:
     compiling = _around(calls, host_stretches(recording)["compilation"])
     idle = overlap(idle, compiling, inside=False)
     after_wait = _containing(idle, waited)
-    others = overlap(idle, after_wait, inside=False)
     by_name: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for name, start, end in programs:
         by_name[_in_xla(name)].append((start, end))
     before = _before(calls)
     dispatches = [
-        _dispatch(name, group, before[name], by_name.get(_in_xla(name), []), puts, idle, others)
+        _dispatch(name, group, before[name], by_name.get(_in_xla(name), []), puts, idle, after_wait)
         for name, group in calls.items()
     ]
     return HostUse(
@@ -191,7 +190,7 @@ def _dispatch(
     ran: list[tuple[int, int]],
     puts: list[_Event],
     idle: Segments,
-    others: Segments,
+    after_wait: Segments,
 ) -> Dispatch:
     calls = sorted(calls)
     whole = _segments(calls)
@@ -205,11 +204,13 @@ def _dispatch(
     if len(ran) == len(calls):
         late = [(call.end, start) for call, (start, _) in zip(calls, ran, strict=True) if start > call.end]
         pending = overlap(idle, _segments(late), inside=True)
+    after_wait_ns = _length_ns(overlap(after_wait, _segments(before), inside=True))
     return Dispatch(
         name=name,
         count=len(calls),
         host_ns=sum(each.end - each.start for each in calls) // 1000,
-        exposed_ns=_length_ns(overlap(others, _segments(before), inside=True)),
+        exposed_ns=_length_ns(overlap(idle, _segments(before), inside=True)) - after_wait_ns,
+        after_wait_ns=after_wait_ns,
         pending_ns=_length_ns(overlap(pending, whole, inside=False)),
         put_ns=_length_ns(overlap(idle, _segments(inside), inside=True)),
         puts=len(inside),

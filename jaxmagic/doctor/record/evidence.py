@@ -157,6 +157,7 @@ class Dispatch:
         host_ns: the time of these calls.
         exposed_ns: the part of these calls, and of at most 50 µs of the host's time before each, in which the device
             was idle and the code had not just waited for it.
+        after_wait_ns: the same part after such waits.
         pending_ns: the time from the return of these calls until their programs began, as far as the device was idle.
         put_ns: the part of these calls in which the host handed over arrays and the device was idle.
         puts: how often it did so.
@@ -167,6 +168,7 @@ class Dispatch:
     count: int
     host_ns: int
     exposed_ns: int
+    after_wait_ns: int = 0
     pending_ns: int = 0
     put_ns: int = 0
     puts: int = 0

@@ -115,6 +115,12 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Others are called elsewhere: {printable(function)} has {units.share(share, 1)} of the time of all of them, "
         "as far as the lines show that called each of them first."
     ),
+    "not_jitted_lines": lambda share: (
+        f"{units.percent(share)} of the samples that may be of operations are in these lines, or in what they call."
+    ),
+    "not_jitted_lines_unknown": lambda: (
+        "Too few samples tell how much of that is in these lines, so all of it counts."
+    ),
     "not_jitted_unknown": lambda function: (
         f"How many of them {printable(function)} calls is unknown: it ran too briefly to be sampled often enough."
     ),

@@ -53,7 +53,8 @@ def test_idle_time_belongs_to_the_call_that_ends_it_or_to_the_wait_before() -> N
     )
     assert found is not None
     assert (found.idle_ns, found.waited_ns, found.waits) == (110_000, 55_000, 1)
-    assert found.dispatches == (Dispatch(name="f", count=2, host_ns=20_000, exposed_ns=55_000, busy_ns=90_000),)
+    expected = Dispatch(name="f", count=2, host_ns=20_000, exposed_ns=55_000, after_wait_ns=55_000, busy_ns=90_000)
+    assert found.dispatches == (expected,)
 
 
 def test_a_call_counts_at_most_50_us_before_it_and_nothing_before_the_last_call() -> None:

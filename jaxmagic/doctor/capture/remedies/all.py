@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....records.note import note
 from ...record.finding import RuleFinding
-from ...rules.rewriting.rewritten import INSTEAD
+from ...rules.rewriting.rewritten import replaces_loop
 from . import (
     input_bound,
     layout,
@@ -46,7 +46,7 @@ def _constant(finding: RuleFinding, code: TriedCode) -> Change | Builds:
 
 
 def _jitted(finding: RuleFinding, code: TriedCode) -> Change:
-    if INSTEAD in (finding.code or ""):
+    if replaces_loop(finding.code or ""):
         return pasted_code.propose(finding, code)
     if transformed_calls.is_outermost(finding):
         return transformed_calls.propose(finding, code)

@@ -50,7 +50,8 @@ def _in_code(code: TriedCode, place: str, new: Pasted) -> TriedCode | None:
     defined = _defined(new, code.variables)
     if tree is None or cell is None or defined is None:
         return None
-    changed = rewritten(tree, int(number) - cell[: len(cell) - len(source)].count("\n"), new)
+    before = cell[: len(cell) - len(source)].count("\n")
+    changed = rewritten(tree, int(number) - before, new, before=before)
     if changed is None:
         return None
     variables = {**code.variables, **defined}
@@ -113,6 +114,6 @@ def _defined(new: Pasted, variables: Mapping[str, Any]) -> dict[str, Any] | None
 
 def _knows(new: Pasted, variables: Mapping[str, Any], local: set[str]) -> bool:
     """Return whether all names in new code are there: variables, local ones, and those that it assigns itself."""
-    nodes = [*new.beside, *new.statement, *new.loop, *new.after]
+    nodes = [*new.beside, *new.statement, *new.loop, *new.after, *new.lines]
     inside = {each.arg for node in nodes for each in ast.walk(node) if isinstance(each, ast.arg)}
     return loaded(nodes) <= {*variables, *vars(builtins), *local, *stored(nodes), *inside}

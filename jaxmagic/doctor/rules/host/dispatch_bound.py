@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .... import units
 from ....records.call_stack import Frame
 from ....records.note import Note, note
-from ...record.evidence import Evidence
+from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rewriting.jit_caveats import caveats_of_loop
@@ -18,7 +18,7 @@ from ..rewriting.loops.scanned_loop import scanned_loop
 from ..rewriting.loops.while_loop import while_loop
 from ..rewriting.syntax import with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
-from .host_time import LEAST_NS, host_time, jitted_calls, matters, programs_named
+from .host_time import LEAST_NS, HostTime, host_time, jitted_calls, matters, programs_named
 from .independence import is_independent, mapped_axes
 from .syntax import around, site_of, tree_of
 
@@ -41,8 +41,9 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     if time is None:
         return
     for call in jitted_calls(evidence, time.use):
-        exposed_ns = call.exposed_ns - call.put_ns
-        cost_ns = exposed_ns * time.exposed_scale * (1 - 1 / call.count)  # one call remains
+        exposed_ns = call.exposed_ns - call.put_ns + call.after_wait_ns
+        idle_ns = (call.exposed_ns - call.put_ns) * time.exposed_scale + _after_waits_ns(call, time)
+        cost_ns = idle_ns * (1 - 1 / call.count)  # one call remains
         if call.count < _MANY or exposed_ns < _SHORT * call.busy_ns or not matters(cost_ns, evidence):
             continue
         programs = programs_named(call.name, evidence)
@@ -72,6 +73,15 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             remedy=advice.remedy,
             code=advice.code,
         )
+
+
+def _after_waits_ns(call: Dispatch, time: HostTime) -> float:
+    """Return the idle time of calls that follow waits of the code, as far as the waits do not cost it.
+
+    On the CPU, waiting as such may cost nothing, as the host has nothing else to do; one call has fewer waits.
+    """
+    after_ns = max(time.use.waited_ns * time.scale - time.wait_cost_ns, 0.0)
+    return min(call.after_wait_ns * time.scale, after_ns)
 
 
 class _Advice(NamedTuple):
@@ -153,7 +163,7 @@ RULE = Rule(
     decides=f"Reports a jitted function that is called at least {_MANY} times per run, if the device is idle during "
     f"these calls for at least {units.percent(LEAST_IDLE)} of the run without compiling and at least "
     f"{units.time(LEAST_NS)}, and at least half as long as it runs for them. The cost is this idle time of all calls "
-    "but one, without copying and without what follows a wait. Functions that get host arrays in every call do not "
+    "but one, without copying and without what waits cost. Functions that get host arrays in every call do not "
     f"count, unless all their arguments together take at most {_SMALL_BYTES // 2**10} KiB, as numbers do. The advice "
     "is jax.vmap where the syntax shows that no call "
     "needs the result of another: in a comprehension, in map or np.vectorize, or in a for loop that computes the "

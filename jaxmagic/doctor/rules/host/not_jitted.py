@@ -18,6 +18,7 @@ from ..rewriting.jit_arguments import objects, static_option, untraced
 from ..rewriting.jit_caveats import Caveats, caveats
 from ..rewriting.jit_obstacles import functions_run, obstacles
 from ..rewriting.jittable import computes_only, takes_arrays
+from ..rewriting.loops.jitted_round import JittedRound, jitted_round
 from ..rewriting.loops.loop_end import end_of
 from ..rewriting.loops.while_loop import while_loop
 from ..rewriting.meanings import paths_in
@@ -28,7 +29,8 @@ from .functions.calling_line import calling_line
 from .functions.inside_function import MOST_INSIDE
 from .functions.next_step import with_next_step
 from .functions.spared import Part, Spared, spared_by
-from .functions.transformed_function import jit_outermost, transformed_function, transforms
+from .functions.spared_in_loop import spared_in_loop
+from .functions.transformed_function import jit_outermost, round_around, transformed_function, transforms
 from .host_time import LEAST_NS, eager_calls, eager_on_device, host_time, matters
 from .syntax import Function, around, function_around, loop_around, own_nodes
 from .transformed_calls import MANY as MANY_TRANSFORMED
@@ -65,7 +67,10 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         return
     part, remedy, traces = advised.part, advised.remedy, advised.transforms
     spared: Spared | None = None
-    if part is not None:
+    if advised.round is not None:
+        line = advised.round.line
+        spared = spared_in_loop(advised.round, calls, evidence, time)
+    elif part is not None:
         compiles = traces or remedy.facts["way"] == "function"
         spared = spared_by(part, calls, evidence, time, whole=advised.whole, compiles=compiles)
     told = () if spared is None else spared.evidence
@@ -96,6 +101,7 @@ class _Advised(NamedTuple):
         remedy: what to do.
         code: code to paste; ``None`` if there is none.
         applies_to: the function that is transformed; ``None`` if none is.
+        round: the lines of a loop that the code replaces; ``None`` if it does not.
     """
 
     part: Part | None
@@ -104,6 +110,7 @@ class _Advised(NamedTuple):
     remedy: Note
     code: str | None
     applies_to: str | None = None
+    round: JittedRound | None = None
 
 
 def _advised(line: Frame | None, count: int, evidence: Evidence) -> _Advised:
@@ -114,12 +121,23 @@ def _advised(line: Frame | None, count: int, evidence: Evidence) -> _Advised:
         return _Advised(Part(called.function, called.file), True, traces, *compile_called(called, evidence))
     if traces:
         transformed = transformed_function(line, evidence)
+        one = round_around(transformed, evidence)
+        if one is not None:
+            known = caveats([], evidence.waits or ())
+            return _Advised(None, False, traces, group(evidence, known=known), one.code, round=one)
         part = None if transformed is None else transformed.part
         applies_to = None if part is None else part.function.name
         return _Advised(part, False, traces, *jit_outermost(transformed, evidence), applies_to)
     function = None if line is None else function_around(line)
     part = None if line is None or function is None else Part(function, line.file)
-    return _Advised(part, False, traces, *_remedy(line, count, evidence))
+    remedy, code = _remedy(line, count, evidence)
+    one = jitted_round(line, evidence) if line is not None and code is None and _is_of_loop(remedy) else None
+    return _Advised(part, False, traces, remedy, code if one is None else one.code, round=one)
+
+
+def _is_of_loop(remedy: Note) -> bool:
+    """Return whether the advice is to jit some operations of a loop."""
+    return remedy.facts["way"] in ("asked", "group", "loop", "until")
 
 
 def _finding(found: Note, line: Frame | None, advised: _Advised, told: tuple[Note, ...]) -> RuleFinding:
@@ -242,7 +260,9 @@ RULE = Rule(
     "its share of these samples, and no more than the time in which it ran; where there are few samples, no more "
     "than the operations whose programs it was the first to run. Where jit can compile a function as it is, the "
     "cost is at least the time in it, at the lower end of what the samples allow, without that of the device. The "
-    "cost is less by what the calls of the jitted function take: as many of "
+    "code for a loop is a jitted function of the statements in a round that compute, as far as their syntax and the "
+    "names in them tell; then the same holds for their lines. "
+    "The cost is less by what the calls of the jitted function take: as many of "
     "them, at most, as of its operation that is called least, and each as long as the host calls an operation. The "
     "function and those that it calls by name are read for what jit would run only once, as "
     "NumPy's random numbers, and for what it cannot compile, as x[x > 0]. Calls of "

@@ -237,6 +237,29 @@ class TestCalls:
         assert not list(dispatch_bound.look(evidence((calls("sin", count, exposed_ns),), programs=known)))
 
     @pytest.mark.parametrize(
+        ("waited_ms", "wait_cost_ms", "cost_ms"),
+        [(40, 0, 36), (40, 10, 27), (40, 40, 0), (50, 0, 36)],  # of 40 ms after waits, in 10 calls
+    )
+    def test_idle_time_after_waits_counts_as_far_as_no_wait_costs_it(
+        self,
+        evidence: Any,
+        executable: Any,
+        monkeypatch: pytest.MonkeyPatch,
+        waited_ms: int,
+        wait_cost_ms: int,
+        cost_ms: int,
+    ) -> None:
+        call = calls("step", 10, 0, after_wait_ns=40 * MS)
+        known = (program("step", executable, eager=False),)
+        made = evidence((call,), waited_ns=waited_ms * MS, programs=known)
+        time = host_time(made)
+        assert time is not None
+        changed = time._replace(wait_cost_ns=float(wait_cost_ms * MS), scale=1.0)
+        monkeypatch.setattr(dispatch_bound, "host_time", lambda _: changed)
+        found = list(dispatch_bound.look(made))
+        assert [each.cost_ns for each in found] == ([pytest.approx(cost_ms * MS)] if cost_ms else [])
+
+    @pytest.mark.parametrize(
         ("operations", "told"),
         [
             ({"multiply": (2, 40), "add": (1, 20)}, True),

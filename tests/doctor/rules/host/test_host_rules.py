@@ -192,7 +192,8 @@ class TestNotJitted:
         assert found.found.facts["count"] == 1200
         assert found.remedy is not None
         assert found.remedy.facts["way"] == "loop"
-        assert found.code is None
+        assert found.code is not None
+        assert found.code.startswith("@jax.jit\ndef eager_loop_step(x):\n    x = jnp.sin(x) * 0.5 + jnp.cos(x)\n")
 
     def test_a_short_one_can_be_jitted_as_it_is(self) -> None:
         found = diagnosed(programs.eager_line, TINY)["not-jitted"]

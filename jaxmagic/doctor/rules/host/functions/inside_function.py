@@ -98,6 +98,20 @@ def inside_transformed(
     return _share(sum(each.samples for each in inside if calling.may_be(each)), running, calling, evidence)
 
 
+def inside_lines(lines: SourceRange, evidence: Evidence) -> InsideFunction | None:
+    """Return the share of the time that some lines take, with what they call; ``None`` if it is unknown."""
+    calling = _Calling.of(evidence)
+    inside = [each for each in evidence.host or () if any(is_within(frame, [lines]) for frame in _outwards(each))]
+    running = sum(each.samples for each in inside) / max(sum(each.samples for each in evidence.host or ()), 1)
+    return _share(sum(each.samples for each in inside if calling.may_be(each)), running, calling, evidence)
+
+
+def _outwards(share: HostShare) -> Iterator[Frame]:
+    """Yield the user's lines in a sample."""
+    yield from () if share.line is None else (share.line,)
+    yield from share.stack
+
+
 def _share(inside: int, running: float, calling: _Calling, evidence: Evidence) -> InsideFunction | None:
     """Return what samples tell of a part of the run; ``None`` if there are too few of them.
 

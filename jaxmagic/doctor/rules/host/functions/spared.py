@@ -39,7 +39,7 @@ _OPERATORS: dict[type[ast.AST], str] = {
 }
 
 #: With a larger share of the operations, it is not said that others are called elsewhere.
-_NEARLY_ALL = 0.95
+NEARLY_ALL = 0.95
 
 
 class Spared(NamedTuple):
@@ -107,18 +107,18 @@ def spared_by(
         cost_ns = min(cost_ns * share, cost_ns if inside is None else inside.most_ns)
         if inside is None and first is None:
             told = (note("doctor.not_jitted_unknown", function=function.name),)
-        elif share > _NEARLY_ALL:
+        elif share > NEARLY_ALL:
             pass
         elif share == sampled:
             told = (note("doctor.not_jitted_inside", function=function.name, share=share),)
         elif share == first:
             told = (note("doctor.not_jitted_first_called", function=function.name, share=share),)
     if inside is not None and (compiles or called_at):
-        least_ns = _without_device(inside, evidence, time)
+        least_ns = without_device(inside, evidence, time)
     return Spared(max(max(cost_ns, least_ns) - _own_calls_ns(part, calls, evidence, time), 0.0), told)
 
 
-def _without_device(inside: InsideFunction, evidence: Evidence, time: HostTime) -> float:
+def without_device(inside: InsideFunction, evidence: Evidence, time: HostTime) -> float:
     """Return the time in a function, at least, without what compiling takes and what the device needs."""
     return inside.least_ns - best_run(evidence).compile_ns - sum(each.busy_ns for each in time.use.dispatches)
 
@@ -129,12 +129,15 @@ def _own_calls_ns(part: Part, calls: Sequence[Dispatch], evidence: Evidence, tim
     JAX calls both through the same path, as an eager operation is a jitted function of its own. In a first run, that
     is no more than the idle time before it, as operations are compiled in their first calls.
     """
-    count = sum(each.count for each in calls)
+    return call_ns(calls, evidence, time) * (times_called(part.function, part.file, evidence) or 1)
+
+
+def call_ns(calls: Sequence[Dispatch], evidence: Evidence, time: HostTime) -> float:
+    """Return how long the host calls an operation, on average."""
     calls_ns = sum(each.host_ns for each in calls)
     if not evidence.repeated:
         calls_ns = min(calls_ns, sum(each.exposed_ns for each in calls))
-    call_ns = calls_ns / max(count, 1) * time.exposed_scale
-    return call_ns * (times_called(part.function, part.file, evidence) or 1)
+    return calls_ns / max(sum(each.count for each in calls), 1) * time.exposed_scale
 
 
 def _first_called(part: Part, calls: Sequence[Dispatch], evidence: Evidence) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -11,11 +12,12 @@ from .....records.note import Note, note
 from ....record.evidence import Evidence
 from ...rewriting.called_function import transformed_around, transformed_run
 from ...rewriting.jit_obstacles import defined
+from ...rewriting.loops.jitted_round import JittedRound, jitted_round
 from ...rewriting.module_jit import jit_of_inputs
 from ...rewriting.syntax import around, lines_run, loops_around, tree_of
 from ..syntax import Function, function_around
 from ..transformed_calls import jitted, made_of
-from .inside_function import SourceRange
+from .inside_function import SourceRange, is_within
 from .spared import Part
 
 
@@ -81,3 +83,20 @@ def jit_outermost(transformed: TransformedFunction | None, evidence: Evidence) -
     library = "equinox" if jit.endswith("filter_jit") else "" if jit == "jax.jit" else "nnx"
     name = "" if transformed is None else transformed.part.function.name
     return note("doctor.not_jitted_remedy", way="outermost", function=name, jit=jit, library=library), code
+
+
+def round_around(transformed: TransformedFunction | None, evidence: Evidence) -> JittedRound | None:
+    """Write the round of the loop that calls what ``jax.grad`` or the like returns as a jitted function.
+
+    ``None`` if it does nothing else, as jitting what is called is simpler.
+    """
+    if transformed is None:
+        return None
+    samples = Counter[Frame]()
+    for each in evidence.host or ():
+        for frame in (each.line, *each.stack):
+            if frame is not None and is_within(frame, transformed.part.called_at):
+                samples[frame] += each.samples
+    made = {target for target, _ in transformed.made if target is not None}
+    found = (jitted_round(frame, evidence, made) for frame, _ in samples.most_common(1))
+    return next((each for each in found if each is not None and each.statements > 1), None)

@@ -13,6 +13,7 @@ import numpy as np
 from .....records.call_stack import Frame
 from ....record.evidence import Evidence
 from ...host.syntax import Function, function_around, loop_around, own_nodes, tree_of
+from ..jit_obstacles import defined
 from ..jittable import computes_only, has_sizes
 from ..meanings import paths_in
 from ..rewritten import INSTEAD
@@ -61,7 +62,7 @@ def while_loop(line: Frame, evidence: Evidence) -> str | None:
         return None
     scope = function or tree
     paths = paths_in(scope, line.file, evidence.names)
-    found = _found(loop, scope, _functions(tree, paths))
+    found = _found(loop, scope, functions_of(tree, line.file, paths, evidence))
     name = numbered(f"loop_of_{function.name}" if function is not None else "loop_until", loop, scope)
     if found is None or {name, *_OWN} & (loaded([tree]) | stored([tree])):
         return None
@@ -79,10 +80,11 @@ def while_loop(line: Frame, evidence: Evidence) -> str | None:
     return _written(found, name) if _are_arrays(as_function, names) and not _counts(found) else None
 
 
-def _functions(tree: ast.Module, paths: Mapping[str, str]) -> set[str]:
+def functions_of(tree: ast.Module, file: str, paths: Mapping[str, str], evidence: Evidence) -> set[str]:
     """Return the names of modules and functions: they stay what they are while the code runs."""
-    defined = {each.name for each in ast.walk(tree) if isinstance(each, Function | ast.ClassDef)}
-    return defined | {name for name, path in paths.items() if path}
+    own = {each.name for each in ast.walk(tree) if isinstance(each, Function | ast.ClassDef)}
+    elsewhere = {name for name in loaded([tree]) - own if any(defined(name, file, evidence))}
+    return own | elsewhere | {name for name, path in paths.items() if path}
 
 
 def _are_arrays(function: ast.FunctionDef, names: set[str]) -> bool:
@@ -127,7 +129,7 @@ def _found(loop: ast.While, scope: ast.AST, functions: set[str]) -> _Loop | None
     test = _test(loop.test)
     if (
         test is None
-        or not all(map(_is_plain, loop.body))
+        or not all(map(is_plain, loop.body))
         or any(isinstance(each, _BINDING) for each in ast.walk(loop))
     ):
         return None
@@ -175,10 +177,15 @@ def _test(test: ast.expr) -> ast.expr | None:
             inner = _test(operand)
             return None if inner is None else ast.UnaryOp(ast.Invert(), inner)
         case ast.Compare(ops=[_]):
-            made = _Unread().visit(copy.deepcopy(test))
-            assert isinstance(made, ast.expr)
-            return made
+            return unread(test)
     return None
+
+
+def unread(value: ast.expr) -> ast.expr:
+    """Return an expression without ``float`` and ``item()`` in it, with which Python reads a value."""
+    made = _Unread().visit(copy.deepcopy(value))
+    assert isinstance(made, ast.expr)
+    return made
 
 
 class _Unread(ast.NodeTransformer):
@@ -194,7 +201,7 @@ class _Unread(ast.NodeTransformer):
         return node
 
 
-def _is_plain(statement: ast.stmt) -> bool:
+def is_plain(statement: ast.stmt) -> bool:
     """Return whether a statement assigns variables, and nothing inside of them."""
     match statement:
         case ast.Assign(targets=[ast.Name()]) | ast.AugAssign(target=ast.Name()):

@@ -1,0 +1,44 @@
+"""Estimates what jitting some lines of a loop spares, so that each round calls one function in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .....records.note import note
+from ....record.evidence import Dispatch, Evidence
+from ...rewriting.loops.jitted_round import JittedRound
+from ..host_time import HostTime, names_of_program
+from .inside_function import SourceRange, frames_of, inside_lines, is_within
+from .spared import NEARLY_ALL, Spared, call_ns, without_device
+
+
+def spared_in_loop(one: JittedRound, calls: Sequence[Dispatch], evidence: Evidence, time: HostTime) -> Spared:
+    """Estimate what jitting lines of a loop spares: the time in them, but for the device, or the idle time there.
+
+    Args:
+        one: what a jitted function does in each round.
+        calls: the calls of eager operations, also of those that other lines call.
+        evidence: the observations of the runs.
+        time: the time of the host.
+    """
+    count = sum(each.count for each in calls)
+    idle_ns = sum(each.exposed_ns for each in calls) * time.exposed_scale
+    inside = inside_lines(one.lines, evidence)
+    rounds = _least_called(one.lines, calls, evidence) or count // max(one.operations, 1)
+    own_ns = call_ns(calls, evidence, time) * min(rounds, count)
+    if inside is None:
+        return Spared(max(idle_ns - own_ns, 0.0), (note("doctor.not_jitted_lines_unknown"),))
+    told = (note("doctor.not_jitted_lines", share=inside.share),) if inside.share < NEARLY_ALL else ()
+    spared_ns = max(min(idle_ns * inside.share, inside.most_ns), without_device(inside, evidence, time))
+    return Spared(max(spared_ns - own_ns, 0.0), told)
+
+
+def _least_called(lines: SourceRange, calls: Sequence[Dispatch], evidence: Evidence) -> int | None:
+    """Return how often the operation in some lines is called that is called least; ``None`` if none is known."""
+    names = {
+        name
+        for each in evidence.programs or ()
+        if each.eager and any(is_within(frame, [lines]) for frame in frames_of(each))
+        for name in names_of_program(each)
+    }
+    return min((each.count for each in calls if each.name in names), default=None)

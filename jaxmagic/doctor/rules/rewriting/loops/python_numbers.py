@@ -1,0 +1,117 @@
+"""Tells from the syntax which variables are numbers of Python, such as counters, and no arrays."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...host.syntax import Function, own_nodes
+from ..syntax import parameters
+
+#: Functions of Python that return numbers or text whatever they get.
+_MAKE_NUMBERS = frozenset({"bool", "float", "format", "id", "int", "len", "repr", "round", "str"})
+
+#: Functions of Python that return numbers if they get numbers.
+_KEEP_NUMBERS = frozenset({"abs", "divmod", "max", "min", "pow", "sum"})
+
+#: Modules whose functions return numbers of Python.
+_OF_NUMBERS = frozenset({"math", "time"})
+
+#: Attributes of arrays that are numbers, or tuples of them.
+_SIZES = frozenset({"ndim", "shape", "size"})
+
+
+def python_numbers(scope: ast.AST) -> set[str]:
+    r"""Return the variables of a function or module to which nothing but numbers, texts and sizes are assigned.
+
+    What a function gets is not known.
+
+    >>> sorted(python_numbers(ast.parse("dt, t = 0.1, 0\nfor i in range(9):\n    t = t + dt\n    x = x + dt")))
+    ['dt', 'i', 't']
+    """
+    assigns = list(_assignments(scope))
+    given = parameters(scope) if isinstance(scope, Function) else set[str]()
+    found = {name for name, _ in assigns} - given
+    while True:
+        others = {name for name, value in assigns if name in found and not _is_number(value, found)}
+        if not others:
+            return found
+        found -= others
+
+
+def _assignments(scope: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
+    """Yield each variable with what is assigned to it; ``None`` if that is anything."""
+    for node in own_nodes(scope):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    yield from _pairs(target, value)
+            case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
+                yield name, ast.BinOp(ast.Name(name, ast.Load()), op, value)
+            case ast.AnnAssign(target=target, value=value) if value is not None:
+                yield from _pairs(target, value)
+            case ast.NamedExpr(target=target, value=value):
+                yield from _pairs(target, value)
+            case ast.For(target=target, iter=iterated):
+                yield from _items(target, iterated)
+            case ast.withitem(optional_vars=ast.expr() as target):
+                yield from _pairs(target, None)
+
+
+def _pairs(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr | None]]:
+    match target, value:
+        case ast.Name(id=name), _:
+            yield name, value
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+            for pair in zip(targets, values, strict=True):
+                yield from _pairs(*pair)
+        case ast.Tuple(elts=targets) | ast.List(elts=targets), ast.Attribute(attr="shape"):
+            for each in targets:
+                yield from _pairs(each, ast.Constant(0))
+        case _:
+            yield from ((each.id, None) for each in ast.walk(target) if isinstance(each, ast.Name))
+
+
+def _items(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[str, ast.expr | None]]:
+    match iterated, target:
+        case ast.Call(func=ast.Name(id="range")), _:
+            yield from _pairs(target, ast.Constant(0))
+        case ast.Call(func=ast.Name(id="enumerate")), ast.Tuple(elts=[number, *others]):
+            yield from _pairs(number, ast.Constant(0))
+            for each in others:
+                yield from _pairs(each, None)
+        case _:
+            yield from _pairs(target, None)
+
+
+def _is_number(value: ast.expr | None, numbers: set[str]) -> bool:
+    match value:
+        case ast.Constant():
+            return True
+        case ast.Name(id=name):
+            return name in numbers
+        case ast.Attribute(attr=attr):
+            return attr in _SIZES
+        case ast.Subscript(value=ast.Attribute(attr="shape")):
+            return True
+        case ast.Call(func=ast.Name(id=name), args=args):
+            return name in _MAKE_NUMBERS or (
+                name in _KEEP_NUMBERS and all(_is_number(each, numbers) for each in args)
+            )
+        case ast.Call(func=ast.Attribute(attr="item" | "format")):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=owner))):
+            return owner in _OF_NUMBERS
+        case ast.BinOp(left=left, right=right):
+            return _is_number(left, numbers) and _is_number(right, numbers)
+        case ast.UnaryOp(operand=operand):
+            return _is_number(operand, numbers)
+        case ast.BoolOp(values=parts):
+            return all(_is_number(each, numbers) for each in parts)
+        case ast.Compare(left=left, comparators=others):
+            return all(_is_number(each, numbers) for each in (left, *others))
+        case ast.IfExp(body=body, orelse=other):
+            return _is_number(body, numbers) and _is_number(other, numbers)
+        case ast.JoinedStr():
+            return True
+    return False

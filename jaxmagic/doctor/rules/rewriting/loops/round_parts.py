@@ -1,0 +1,220 @@
+"""Finds the statements in a round of a loop that compute, and those that can follow them."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ....record.evidence import Evidence
+from ...host.syntax import Function, Loop
+from ..jittable import computes_only
+from ..syntax import last_name, loaded, parameters, stored
+from .loop_facts import assigns, reads
+from .while_loop import is_plain, unread
+
+#: Functions of JAX that make a larger array of one that they get.
+_GROWING = frozenset({"append", "column_stack", "concatenate", "hstack", "stack", "vstack"})
+
+#: What calls an operation if its operands are arrays.
+OPERATIONS = ast.BinOp, ast.Call, ast.Compare, ast.Subscript, ast.UnaryOp
+
+#: What leaves a loop or a function.
+_LEAVING = ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await
+
+
+class Place(NamedTuple):
+    """The surroundings of a loop.
+
+    Attributes:
+        loop: the loop.
+        scope: the function around it, or the cell or file.
+        file: the file or cell.
+        paths: what the names in the scope stand for.
+        functions: the names of modules and functions.
+        numbers: the variables that are numbers of Python.
+        evidence: the observations of the runs.
+    """
+
+    loop: Loop
+    scope: ast.AST
+    file: str
+    paths: Mapping[str, str]
+    functions: set[str]
+    numbers: set[str]
+    evidence: Evidence
+
+    @property
+    def local(self) -> set[str]:
+        """The names that belong to the function, which code beside it does not see."""
+        return stored(self.scope.body) | parameters(self.scope) if isinstance(self.scope, Function) else set()
+
+
+class Part(NamedTuple):
+    """Consecutive statements of a round.
+
+    Attributes:
+        computed: those that become part of the jitted function.
+        moved: those that follow its call.
+    """
+
+    computed: Sequence[ast.stmt]
+    moved: Sequence[ast.stmt]
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The first line and the last one."""
+        every = [*self.computed, *self.moved]
+        return min(each.lineno for each in every), max(each.end_lineno or each.lineno for each in every)
+
+
+class Item(NamedTuple):
+    """What a round appends to a list, and the statements that compute it and append it."""
+
+    computed: ast.stmt
+    appends: ast.stmt
+
+
+def _body(loop: Loop, line: int) -> list[ast.stmt]:
+    """Return the innermost block of statements in a loop that has a line."""
+    body = loop.body
+    while True:
+        inner = [
+            block
+            for each in body
+            if _has(each, line) and not isinstance(each, Function | Loop)
+            for name in ("body", "orelse", "finalbody")
+            if isinstance(block := getattr(each, name, None), list) and block
+            if block[0].lineno <= line <= (block[-1].end_lineno or 0)
+        ]
+        if not inner:
+            return body
+        body = inner[0]
+
+
+def part_around(line: int, place: Place) -> Part | None:
+    """Return the statements around a line of a loop that compute, up to those that cannot follow them."""
+    body = _body(place.loop, line)
+    at = next((number for number, each in enumerate(body) if _has(each, line)), None)
+    if at is None or not _computes(body[at], place):
+        return None
+    computed, moved, pending = [body[at]], list[ast.stmt](), list[ast.stmt]()
+    for each in body[at + 1 :]:
+        if _computes(each, place) and all(_may_follow(other, each) for other in (*moved, *pending)):
+            computed.append(each)
+            moved, pending = [*moved, *pending], []
+        elif item_of(each, place) is not None:
+            moved, pending = [*moved, *pending, each], []
+        elif _may_move(each):
+            pending.append(each)
+        else:
+            break
+    before: list[ast.stmt] = []
+    for each in reversed(body[:at]):
+        if _computes(each, place):
+            computed, moved, before = [each, *computed], [*before, *moved], []
+        elif _may_move(each) and all(_may_follow(each, other) for other in computed):
+            before.insert(0, each)
+        else:
+            break
+    return Part(computed, moved)
+
+
+def _has(statement: ast.stmt, line: int) -> bool:
+    return statement.lineno <= line <= (statement.end_lineno or statement.lineno)
+
+
+def _may_move(statement: ast.stmt) -> bool:
+    """Return whether a statement tells or collects something, and does not leave the loop."""
+    return isinstance(statement, ast.Expr | ast.If) and not any(
+        isinstance(each, _LEAVING) for each in ast.walk(statement)
+    )
+
+
+def _may_follow(moved: ast.stmt, computed: ast.stmt) -> bool:
+    """Return whether a statement that comes before another one may follow it."""
+    changed, read = assigns([computed]), reads(computed)
+    return not (reads(moved) & changed) and not ((assigns([moved]) | _may_change(moved)) & (read | changed))
+
+
+def _may_change(statement: ast.stmt) -> set[str]:
+    """Return the variables whose objects a statement may change: those of methods, and what is passed on."""
+    found: set[str] = set()
+    for call in (each for each in ast.walk(statement) if isinstance(each, ast.Call)):
+        if isinstance(call.func, ast.Attribute):
+            found |= loaded([call.func.value])
+        elif isinstance(call.func, ast.Name) and not hasattr(builtins, call.func.id):
+            found |= loaded([*call.args, *call.keywords])
+    return found
+
+
+def _computes(statement: ast.stmt, place: Place, *, reads_values: bool = True) -> bool:
+    """Return whether jit can compile a statement, as far as its syntax and the names tell.
+
+    Args:
+        statement: the statement.
+        place: the loop.
+        reads_values: whether the waits at its lines are its own.
+    """
+    targets, evidence = assigns([statement]), place.evidence
+    lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+    waits = (each.line for each in evidence.waits or () if each.line is not None and each.line.file == place.file)
+    if (
+        not is_plain(statement)
+        or targets <= place.numbers
+        or (reads_values and any(each.line in lines for each in waits))
+    ):
+        return False
+    if any(isinstance(each, ast.comprehension | ast.NamedExpr | ast.JoinedStr) for each in ast.walk(statement)):
+        return False
+    if any(_grows(each, targets) for each in ast.walk(statement)):
+        return False
+    calls = [each for each in ast.walk(statement) if isinstance(each, ast.Call)]
+    if isinstance(place.loop, ast.While) and not calls and targets & loaded([place.loop.test]):
+        return False  # a float of Python has 64 bits, so that the loop may end after another number of rounds
+    called = {each.func.id for each in calls if isinstance(each.func, ast.Name)}
+    if called & place.local or any(each not in place.functions and not hasattr(builtins, each) for each in called):
+        return False
+    return computes_only(as_function([statement]), {**place.paths, **dict.fromkeys(targets, "")})
+
+
+def _grows(node: ast.AST, targets: set[str]) -> bool:
+    """Return whether an expression makes something larger of a variable that it is assigned to."""
+    match node:
+        case ast.BinOp(op=ast.Add(), left=left, right=right):
+            return any(isinstance(each, ast.List | ast.ListComp | ast.Tuple) for each in (left, right))
+        case ast.Call(func=called, args=args):
+            return last_name(called) in _GROWING and bool(loaded(args) & targets)
+    return False
+
+
+def item_of(statement: ast.stmt, place: Place) -> Item | None:
+    """Divide ``losses.append(jnp.mean(r))``; ``None`` if that is something else, or jit may not compile it."""
+    match statement:
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id=into), attr="append"), args=[value], keywords=[])
+        ):
+            pass
+        case _:
+            return None
+    inner = unread(value)
+    if not isinstance(inner, OPERATIONS):
+        return None
+    item = f"{into}_item"
+    text = item if ast.unparse(inner) == ast.unparse(value) else f"float({item})"
+    computed = ast.copy_location(ast.Assign([ast.Name(item, ast.Store())], inner), statement)
+    computed = ast.fix_missing_locations(computed)
+    return (
+        Item(computed, ast.parse(f"{into}.append({text})").body[0])
+        if _computes(computed, place, reads_values=False)
+        else None
+    )
+
+
+def as_function(statements: Sequence[ast.stmt], given: Sequence[str] = ()) -> ast.FunctionDef:
+    """Return a function that consists of some statements."""
+    made = ast.parse(f"def f({', '.join(given)}): pass").body[0]
+    assert isinstance(made, ast.FunctionDef)
+    made.body = [*statements]
+    return made

@@ -1,0 +1,88 @@
+"""What the round of an eager loop computes is written as a jitted function, and tried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxmagic
+from jaxmagic.doctor.record.finding import RuleFinding
+
+planted = pytest.mark.clock
+
+X = np.linspace(0, 1, 64, dtype=np.float32).reshape(8, 8)
+XS = jnp.asarray(X)
+
+
+def momentum(w: Any, m: Any, g: Any) -> Any:
+    m = 0.9 * m + g
+    return w - 0.01 * m, m
+
+
+def descend(w: Any) -> Any:
+    m, kept = jnp.zeros_like(w), []
+    for i in range(60):
+        r = X @ w - 1
+        g = X.T @ r / 8
+        w, m = momentum(w, m, g)
+        if i % 30 == 0:
+            kept.append(i)
+        kept.append(float(jnp.mean(r)))
+    return w, kept
+
+
+def loss(w: Any) -> Any:
+    return jnp.mean((jnp.tanh(XS @ w) - 1) ** 2)
+
+
+def train(w: Any) -> Any:
+    losses = []
+    for _ in range(40):
+        value, g = jax.value_and_grad(loss)(w)
+        w = w - 0.1 * g
+        losses.append(float(value))
+    return w, losses
+
+
+def the_one(function: Any) -> RuleFinding:
+    w = jnp.ones(8)
+    (found,) = jaxmagic.diagnose(function, w, only="not-jitted", verify=True, budget_s=600).findings
+    return found
+
+
+@planted
+@pytest.mark.parametrize(("function", "statements"), [(descend, 4), (train, 2)])
+def test_the_code_computes_the_same_and_is_faster(function: Any, statements: int) -> None:
+    found = the_one(function)
+    assert found.code is not None
+    assert found.code.startswith(f"@jax.jit\ndef {function.__name__}_step(")
+    assert found.code.partition("    return ")[0].count("\n    ") == statements
+    verified = found.verified
+    assert verified is not None
+    assert "doctor.pasted" in [each.kind for each in verified.notes]
+    assert verified.outputs_agree is True
+    assert verified.speedup is not None
+    assert verified.speedup > 1.5
+
+
+@planted
+def test_only_the_time_in_these_lines_counts() -> None:
+    """Others call as many operations outside of the loop, which stay as they are."""
+
+    def both(w: Any) -> Any:
+        for _ in range(60):
+            w = jnp.sin(w) * w + 1
+            w = w / jnp.abs(w).max()
+        return rest(w)
+
+    def rest(w: Any) -> Any:
+        return sum([jnp.cos(w * n) + n for n in range(400)])
+
+    (found,) = jaxmagic.diagnose(both, jnp.ones(8), only="not-jitted").findings
+    assert found.cost_ns is not None
+    run_ns = min(each.wall_ns for each in jaxmagic.diagnose(both, jnp.ones(8), only="not-jitted").runs)
+    assert found.cost_ns < 0.8 * run_ns

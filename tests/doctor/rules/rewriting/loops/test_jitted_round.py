@@ -1,0 +1,183 @@
+"""A loop computes the same where a jitted function is called in place of the statements that compute."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostUse, HostWait, Input
+from jaxmagic.doctor.record.program import Program
+from jaxmagic.doctor.rules.rewriting.loops.jitted_round import jitted_round
+from jaxmagic.doctor.rules.rewriting.rewritten import pasted, rewritten
+from jaxmagic.records.call_stack import Frame
+
+DEFINITIONS = """
+rate = 0.1
+def update(w, g, rate=0.5):
+    return w - rate * jnp.clip(g, -1, 1)
+def masked(x):
+    return x[x > 0].sum()
+def drawn(x):
+    return x + np.random.normal()
+def told(x):
+    print(x)
+    return x
+def scaled(w):
+    return w * rate
+"""
+
+#: The marked line of a loop of two lines, and one in a function that it calls.
+HERE = Frame(function="solve", file="", line=DEFINITIONS.count("\n") + 3)
+INSIDE = Frame(function="scaled", file="", line=DEFINITIONS.count("\n"))
+
+#: Bodies of functions, with the statement to begin from marked, and how many statements the jitted function has.
+LOOPS = [
+    ("for i in range(5):\n    g = w * x.sum()  #\n    w = w - 0.1 * g\nreturn w", 2),
+    ("for i in range(5):\n    g = jnp.sin(w) * x\n    w = update(w, g)  #\nreturn w, g", 2),
+    ("kept = []\nfor i in range(5):\n    w = w - 0.1 * jnp.sin(w)  #\n    kept.append(jnp.mean(w))\nreturn kept", 2),
+    ("kept = []\nfor i in range(5):\n    w = w - jnp.sin(w)  #\n    kept.append(float(w.sum()))\nreturn kept", 2),
+    ("kept = []\nfor i in range(5):\n    s = jnp.sum(w * x)\n    kept.append(float(s))\n    w = w - 0.1 * s  #\n"
+     "return w, kept", 2),
+    ("said = []\nfor i in range(5):\n    s = jnp.sum(w * x)  #\n    if i % 2 == 0:\n        said.append(f'{s:.3f}')\n"
+     "    w = w - 0.1 * jnp.cos(w)\nreturn w, said", 2),
+    ("for i in range(9):\n    w = w * 0.9 - jnp.sin(w)  #\n    if jnp.abs(w).max() < 0.3:\n        break\n"
+     "    w = w + 0.1 * w\nreturn w, i", 1),
+    ("rows = list(x)\nfor i in range(3):\n    w = jnp.tanh(w * rows[i])  #\nreturn w", 1),
+    ("for i in range(3):\n    w = jnp.tanh(w * x[i]) + i  #\nreturn w", 1),
+    ("for row in x:\n    w = jnp.tanh(w * row) + 1  #\nreturn w", 1),
+    ("for k, row in enumerate(x):\n    w = jnp.tanh(w * row) + k  #\nreturn w, k", 1),
+    ("t, dt = 0.0, 0.1\nfor i in range(5):\n    w = w + dt * jnp.sin(w + t)  #\n    t = t + dt\nreturn w, t", 1),
+    ("t = 0.0\nwhile t < 1:\n    w = w + 0.1 * jnp.sin(w)  #\n    t += 0.1\nreturn w, t", 1),
+    ("n = 2\nfor i in range(5):\n    w = jnp.roll(w, 1) * x.reshape(n, -1).sum()  #\n    w = w / jnp.abs(w).max()\n"
+     "return w", 2),
+    ("state = {'w': w, 'v': x.sum()}\nfor i in range(5):\n    g = jnp.sin(state['w'] * state['v'])  #\n"
+     "    state = {'w': state['w'] - g, 'v': state['v']}\nreturn state['w']", 2),
+    ("loss = lambda w: ((w - x.sum()) ** 2).sum()\nfor i in range(5):\n"
+     "    w = w - 0.01 * jax.grad(lambda w: (w**2).sum())(w)  #\nreturn w", 1),
+    ("if w.ndim == 1:\n    for i in range(5):\n        with jax.named_scope('a'):\n            s = w * 2 + 1  #\n"
+     "            w = s * 0.5\nreturn w", 2),
+    ("last = None\nfor i in range(5):\n    s = jnp.sum(w)  #\n    w, last = w / s, s\nreturn w, last", 2),
+    ("for i in range(3):\n    for j in range(2):\n        w = w * 0.5 + jnp.sin(w) * j  #\n    x = x + 1\n"
+     "return w, x", 1),
+    ("for i in range(5):\n    w = w - rate * jnp.sin(w)  #\nreturn w", 1),
+]  # fmt: skip
+
+#: Bodies with a statement that jit does not take, as far as names and syntax tell, or which is not worth it.
+OTHERS = [
+    "for i in range(5):\n    w = masked(w) * w  #\nreturn w",
+    "for i in range(5):\n    w = drawn(w) * w  #\nreturn w",
+    "for i in range(5):\n    w = told(w) * w  #\nreturn w",
+    "for i in range(5):\n    w = jnp.sin(w[w > 0].sum()) * w  #\nreturn w",
+    "for i in range(5):\n    w = w + np.random.normal()  #\nreturn w",
+    "for i in range(5):\n    w = w * x[:i].sum() + jnp.sin(w)  #\nreturn w",
+    "for i in range(5):\n    w = float(w.sum()) * x + 1  #\nreturn w",
+    "for i in range(5):\n    w = w + 1  #\nreturn w",
+    "for i in range(5):\n    w = jnp.concatenate([w, jnp.sin(w[-1:])])  #\nreturn w",
+    "out = []\nfor i in range(5):\n    out = out + [jnp.sin(w) * i]  #\nreturn out",
+    "f = update\nfor i in range(5):\n    w = f(w, x.sum() * w)  #\nreturn w",
+    "rows = list(x)\nfor i in range(2):\n    w = jnp.tanh(w * rows[i + 1]) + 1  #\nreturn w",
+    "for i in range(5):\n    w = w * config.rate + jnp.sin(w)  #\nreturn w",
+    "for i in range(5):\n    config.w = w * 2 + jnp.sin(w)  #\nreturn w",
+    "w = w * 2 + jnp.sin(w)  #\nreturn w",
+    "for i in range(5): w = w * 2 + jnp.sin(w)  #\nreturn w",
+    "kept = [w]\nfor i in range(3):\n    kept.append(w)\n    w = jnp.stack(kept).sum() + jnp.sin(w)  #\nreturn w",
+    "for i in range(5):\n    w = sum([w * each for each in x])  #\nreturn w",
+    "for i in range(5):\n    w = w * (1 if i > 2 else 2) + jnp.sin(w)  #\nreturn w",
+]
+
+
+WAIT: dict[str, Any] = {"function": "__float__", "library": None, "count": 1, "wait_ns": 0}
+
+#: What is known of the runs of a loop, with which jit does not take a statement of it.
+KNOWN: dict[str, dict[str, Any]] = {
+    "a wait at the line": {"waits": (HostWait(line=HERE, function="__float__", library=None, count=1, wait_ns=0),)},
+    "a wait in a function": {
+        "waits": (HostWait(line=INSIDE, function="__float__", library=None, count=1, wait_ns=0),)
+    },
+    "an object": {"inputs": (Input(path="x", kind="object", type="Data"),)},
+    "a module": {"inputs": (Input(path="x", kind="object", type="Linear", library="nnx"),)},
+    "a global that changes": {"inputs": (Input(path="rate", kind="numpy array", type="f32[]"),)},
+}
+
+
+def written(folder: Path, timing: Any, body: str, **observed: Any) -> tuple[ast.FunctionDef, Any, ast.Module | None]:
+    """Return the function, the round, and the module with the code in its place."""
+    source = f"{DEFINITIONS}def solve(w, x):\n{textwrap.indent(body, '    ')}\n"
+    file = folder / "solve.py"
+    file.write_text(source)
+    line = next(number for number, each in enumerate(source.splitlines(), 1) if each.endswith("  #"))
+    evidence = Evidence(code="solve(w, x)", first=timing(), observed=timing(), **observed)
+    one = jitted_round(Frame(function="solve", file=str(file), line=line), evidence)
+    tree = ast.parse(source)
+    new = None if one is None else pasted(one.code)
+    changed = None if new is None else rewritten(tree, line, new)
+    if changed is not None and new is not None:
+        changed.body[:0] = new.beside
+    return tree, one, changed
+
+
+def results(tree: ast.Module) -> Any:
+    names: dict[str, Any] = {"jax": jax, "jnp": jnp, "np": np}
+    exec(compile(ast.fix_missing_locations(tree), "solve", "exec"), names)
+    return names["solve"](jnp.linspace(0.1, 1, 4), jnp.arange(12.0).reshape(3, 4) / 12)
+
+
+@pytest.mark.parametrize(("body", "statements"), LOOPS)
+def test_the_loop_computes_the_same(tmp_path: Path, timing: Any, body: str, statements: int) -> None:
+    tree, _, changed = written(tmp_path, timing, body)
+    assert changed is not None
+    (function,) = (
+        each for each in changed.body if isinstance(each, ast.FunctionDef) and each.name.startswith("solve_")
+    )
+    assert len(function.body) == statements + 1
+    pairs = zip(jax.tree.leaves(results(tree)), jax.tree.leaves(results(changed)), strict=True)
+    for before, after in pairs:
+        assert type(before) is type(after)
+        if isinstance(before, str):
+            assert before == after
+        else:
+            np.testing.assert_allclose(before, after, rtol=1e-5)
+
+
+@pytest.mark.parametrize("known", KNOWN)
+def test_what_is_known_of_the_runs_counts(tmp_path: Path, timing: Any, known: str) -> None:
+    body = "for i in range(5):\n    w = scaled(w) * x + jnp.sin(w)  #\nreturn w"
+    file = str(tmp_path / "solve.py")
+    observed = {
+        name: tuple(
+            replace(each, line=replace(each.line, file=file)) if isinstance(each, HostWait) and each.line else each
+            for each in values
+        )
+        for name, values in KNOWN[known].items()
+    }
+    assert written(tmp_path, timing, body)[1] is not None
+    assert written(tmp_path, timing, body, **observed)[1] is None
+
+
+def test_shapes_that_vary_would_compile_in_each_round(tmp_path: Path, timing: Any, executable: Any) -> None:
+    body = "for i in range(9):\n    w = jnp.sin(w) * w.sum()  #\nreturn w"
+    here = replace(HERE, file=str(tmp_path / "solve.py"))
+    one = Program(executable=executable(name="jit_sin"), module=None, function="sin", eager=True)
+    many = (replace(one, called_at=here),) * 9
+
+    def found(programs: int, calls: int) -> Any:
+        call = Dispatch(name="sin", count=calls, host_ns=9, exposed_ns=9, busy_ns=0)
+        use = HostUse(dispatches=(call,), idle_ns=9, waited_ns=0, waits=0)
+        return written(tmp_path, timing, body, programs=many[:programs], host_use=use)[1]
+
+    assert found(9, 9) is None
+    assert found(2, 9) is not None
+    assert found(9, 90) is not None  # as many shapes in each round
+
+
+@pytest.mark.parametrize("body", OTHERS)
+def test_what_jit_may_not_take_is_left(tmp_path: Path, timing: Any, body: str) -> None:
+    assert written(tmp_path, timing, body)[1] is None
