@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ...host.syntax import Function, own_nodes
-from ..syntax import parameters
+from ..syntax import loaded, parameters
 
 #: Functions of Python that return numbers or text whatever they get.
 _MAKE_NUMBERS = frozenset({"bool", "float", "format", "id", "int", "len", "repr", "round", "str"})
@@ -24,14 +24,15 @@ _SIZES = frozenset({"ndim", "shape", "size"})
 def python_numbers(scope: ast.AST) -> set[str]:
     r"""Return the variables of a function or module to which nothing but numbers, texts and sizes are assigned.
 
-    What a function gets is not known.
+    What a function gets, or a cell finds, is not known.
 
     >>> sorted(python_numbers(ast.parse("dt, t = 0.1, 0\nfor i in range(9):\n    t = t + dt\n    x = x + dt")))
     ['dt', 'i', 't']
     """
     assigns = list(_assignments(scope))
     given = parameters(scope) if isinstance(scope, Function) else set[str]()
-    found = {name for name, _ in assigns} - given
+    begun = {name for name, value in assigns if value is None or name not in loaded([value])}
+    found = begun - given
     while True:
         others = {name for name, value in assigns if name in found and not _is_number(value, found)}
         if not others:

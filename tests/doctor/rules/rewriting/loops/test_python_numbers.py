@@ -14,6 +14,7 @@ from jaxmagic.doctor.rules.rewriting.loops.python_numbers import python_numbers
     [
         ("t = 0.0\nt += 0.1", {"t"}),
         ("t = 0.0\nt = t + dt", set()),
+        ("t = t + 1\nt += 1", set()),  # of another cell
         ("dt = 0.1\nt = 0.0\nt = t + dt", {"t", "dt"}),
         ("n, m = x.shape\nk = n // 2", {"n", "m", "k"}),
         ("n = x.shape[0]\nw = x / n", {"n"}),
