@@ -95,6 +95,8 @@ class Hooks:
     def __init__(self, shell: InteractiveShell, parsers: Parsers) -> None:
         self._shell = shell
         self._cleanup = [partial(_careful, cell_in_sight, Parsers()), partial(_careful, cell_to_marker, parsers)]
+        for each in self._cleanup:  # so that IPython asks for the lines below a cell magic
+            vars(each)["has_side_effects"] = True
         self._post = partial(_careful, line_in_sight, Parsers(lambda magic: "cell" in magic.kinds), parsers)
         self._rewriter = BlockRewriter(
             parsers,

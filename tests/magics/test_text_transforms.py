@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shells import Session
 
 from jaxmagic.magics.declare import declared
 from jaxmagic.magics.text_transforms import cell_to_marker, line_in_sight
@@ -82,3 +83,14 @@ def test_a_broken_statement_stands_alone() -> None:
 def test_what_a_called_magic_refuses_in_its_own_words_stays_a_call(magic: str, statement: str) -> None:
     text = f"get_ipython().run_line_magic({magic!r}, {statement!r})\n"
     assert line(text) == text
+
+
+@pytest.mark.parametrize(
+    "first", ["%%jaxtime", "%%jaxtime -q", "%%jaxcompare", "%%jaxcompare --sweep n=1,2", "%%jaxdoctor"]
+)
+def test_a_terminal_asks_for_the_lines_below_a_cell_magic(session: Session, first: str) -> None:
+    """As for IPython's own, up to an empty line."""
+    complete = session.shell.input_transformer_manager.check_complete
+    assert complete(first)[0] == complete("%%time")[0] == "incomplete"
+    assert complete(f"{first}\nx = 1")[0] == "incomplete"
+    assert complete(f"{first}\nx = 1\n\n")[0] == complete("%%time\nx = 1\n\n")[0] == "complete"
