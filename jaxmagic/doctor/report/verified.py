@@ -91,6 +91,10 @@ NOTES: dict[str, Callable[..., str]] = {
     "not_tried_effect": lambda name: _not(
         f"a run changes {printable(name)}, which is not an input that could be copied"
     ),
+    "not_tried_unrolled": lambda function: _not(
+        f"jit would unroll the loop in {printable(function)} and take long to compile it; its body could not be put "
+        "into a function mechanically"
+    ),
     "not_tried_hidden": lambda name, function: _not(
         f"the code assigns {printable(name)}, which {printable(function)} reads from outside; in a copy of the code, "
         "the function would not see that"

@@ -116,6 +116,11 @@ class ProfileWatch:
         return [*self._plan.timings, *self._recorded.timings]
 
     @property
+    def before(self) -> Sequence[Timing]:
+        """All runs without the profiler."""
+        return self._plan.timings
+
+    @property
     def unrecorded(self) -> Sequence[Timing]:
         """The runs without the profiler that compiled nothing; the last one if all of several compiled."""
         return self._plan.timed

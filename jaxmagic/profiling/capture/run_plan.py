@@ -55,6 +55,7 @@ class RunPlan:
         self._most_s = None if most_s is None else min(most_s, _LONGEST_S)
         self._most_events = most_events
         self._least = _LEAST_ON_ACCELERATORS - min(already, _LEAST_ON_ACCELERATORS - 1)
+        self._most_compiling = max(_MOST_COMPILING - already, 0)
 
     @property
     def counts_events(self) -> bool:
@@ -70,7 +71,7 @@ class RunPlan:
     def timed(self) -> Sequence[Timing]:
         """The runs that compiled nothing; the last run if several have ended and all of them compiled."""
         without = [each for each in self.timings if not _compiled(each)]
-        return without or (self.timings[-1:] if len(self.timings) > _MOST_COMPILING else [])
+        return without or (self.timings[-1:] if len(self.timings) > self._most_compiling else [])
 
     @property
     def unprofiled(self) -> Timing | None:

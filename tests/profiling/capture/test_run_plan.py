@@ -75,6 +75,17 @@ def test_a_real_recording_above_its_limit_says_so() -> None:
 
 
 @pytest.mark.parametrize(("already", "runs"), [(0, 3), (1, 2), (2, 1), (5, 1)])
+def test_runs_before_a_profile_that_compile_count_as_well(
+    timing: Any, compilation: Any, already: int, runs: int
+) -> None:
+    plan = RunPlan(1, None, None, already)
+    for _ in range(runs):
+        assert plan.needs_another()
+        plan.timings.append(timing(compilations=(compilation(),)))
+    assert not plan.needs_another()
+
+
+@pytest.mark.parametrize(("already", "runs"), [(0, 3), (1, 2), (2, 1), (5, 1)])
 def test_runs_before_a_profile_count_on_accelerators(timing: Any, environment: Any, already: int, runs: int) -> None:
     plan = RunPlan(1, None, None, already)
     gpu = timing(environment=replace(environment, backend="gpu"))

@@ -18,7 +18,9 @@ from ....records.note import Note, note
 from ....runtime.around import is_a
 from ....runtime.functions import is_jitted
 from ...record.finding import RuleFinding
+from ...rules.host.not_jitted import MOST_UNROLLED
 from ...rules.rewriting.jit_arguments import static_option
+from ...rules.rewriting.syntax import loops_around, tree_of
 from ...rules.rule import source_at
 from ..frames import known
 from .remedy import Change, NotTried, calls_in_advice, constant_of, first_arguments, names_given
@@ -34,6 +36,8 @@ _NUMBERS = bool, int, float, complex
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
     """Propose to call the jitted function instead of the function that the finding is about."""
     function = _function(finding, code)
+    if _would_unroll(function, finding):
+        raise NotTried(note("doctor.not_tried_unrolled", function=function.__name__))
     library = "" if finding.remedy is None else str(finding.remedy.facts.get("library", ""))
     jitted = Jitted(function, declared_static(finding), library)
 
@@ -41,6 +45,17 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
         return note("doctor.jitted", name=function.__name__, code="" if library else _code(jitted))
 
     return Change({id(function): jitted.call}, met=lambda: jitted.called, found=about)
+
+
+def _would_unroll(function: Any, finding: RuleFinding) -> bool:
+    """Return whether jit would unroll a loop of many operations, which takes longer to compile than a trial may."""
+    line, count = finding.line or "", finding.found.facts.get("count", 0)
+    if finding.code is not None or not isinstance(count, int) or count <= MOST_UNROLLED:
+        return False
+    if line not in lines_of(function):
+        return False
+    tree = tree_of(function.__code__.co_filename)
+    return tree is not None and bool(loops_around(tree, int(line.rpartition(":")[2])))
 
 
 def _code(jitted: Jitted) -> str:

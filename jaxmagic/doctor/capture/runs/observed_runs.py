@@ -53,7 +53,7 @@ class ObservedRuns:
     @property
     def undisturbed(self) -> Sequence[Timing]:
         """The timings of the runs in which nothing was observed."""
-        return () if self._once else self._watch.unrecorded
+        return () if self._once else self._watch.before
 
     @property
     def profile(self) -> Profile | None:

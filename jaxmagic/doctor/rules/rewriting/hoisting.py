@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
 from ....records.cell_names import text_of
-from .syntax import Function, first_line, free_names, is_jit, last_name, loaded, parameters, stored, tree_of
+from .loops.loop_facts import reads
+from .syntax import first_line, is_jit, last_name, parameters, stored, tree_of
 
 #: A function with more lines is not shown again where it is moved out.
 _MOST_LINES = 30
@@ -179,11 +180,7 @@ def _jitted(making: ast.Call) -> ast.expr:
 
 def _read_by(making: Making) -> set[str]:
     """Return the names that the making of the function, or the function itself, reads from outside."""
-    inner = [each for each in ast.walk(making) if isinstance(each, Function)]
-    if isinstance(making, ast.FunctionDef):
-        return free_names(making) | loaded([*making.decorator_list, making.args])
-    bound = {name for each in inner for name in parameters(each)}
-    return loaded([making]) - bound
+    return reads(making)
 
 
 def _local(around: Sequence[Around]) -> set[str]:

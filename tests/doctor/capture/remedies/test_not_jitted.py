@@ -13,6 +13,7 @@ from jaxmagic.doctor.capture.remedies import not_jitted
 from jaxmagic.doctor.capture.remedies.remedy import NotTried
 from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.records.cell_names import known_as
 from jaxmagic.records.note import note
 
 X = jnp.ones(3)
@@ -123,3 +124,27 @@ def test_the_code_of_a_trial_declares_what_was_static() -> None:
 
 def test_a_function_inside_another_has_no_code_to_paste() -> None:
     assert code_of(nested(), X) == ""
+
+
+def long_loop(x: Any) -> Any:
+    for n in [1, 2]:
+        x = x * n
+    return x + 1
+
+
+@pytest.mark.parametrize(("count", "line", "is_tried"), [(200, 1, True), (201, 1, False), (201, 3, True)])
+def test_a_loop_that_jit_would_unroll_is_not_tried(count: int, line: int, is_tried: bool) -> None:
+    first = long_loop.__code__.co_firstlineno + 1
+    finding = RuleFinding(
+        rule="not-jitted",
+        found=note("doctor.not_jitted", count=count, names="multiply", kinds=1),
+        line=f"{known_as(__file__)}:{first + line - 1 + (line == 1)}",
+        remedy=note("doctor.not_jitted_remedy", way="group", function="long_loop"),
+    )
+    code = TriedCode.of_call(long_loop, (X,), {})
+    if is_tried:
+        assert not_jitted.propose(finding, code).replacements
+    else:
+        with pytest.raises(NotTried) as error:
+            not_jitted.propose(finding, code)
+        assert [each.kind for each in error.value.notes] == ["doctor.not_tried_unrolled"]

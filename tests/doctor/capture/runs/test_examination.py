@@ -57,6 +57,19 @@ def test_clean_code_runs_once_observed_twice_timed_and_once_recorded(magics: Ses
     assert not found.notes
 
 
+@pytest.mark.parametrize("every", [1, 2, 3])
+def test_code_that_compiles_in_later_runs_runs_no_more_often_than_is_said(magics: Session, every: int) -> None:
+    magics.run(
+        "calls = {'n': 0}\n"
+        "def counted(x):\n"
+        "    calls['n'] += 1\n"
+        f"    return jax.jit(lambda v: v + 1)(x) if calls['n'] % {every} == 0 else f(x)"
+    )
+    found = diagnosed(magics, "%jaxdoctor --repeat counted(x)")
+    assert magics.shell.user_ns["calls"]["n"] == len(found.runs) + 1
+    assert len(found.runs) <= 4
+
+
 @pytest.mark.parametrize(
     ("code", "why"),
     [

@@ -127,6 +127,20 @@ def test_a_closure_over_a_local_array_is_to_be_passed_and_not_moved() -> None:
     assert finding.remedy.facts["names"] == "scale"
 
 
+def test_a_value_that_a_default_keeps_is_to_be_passed_and_not_moved() -> None:
+    def jits_with_default(x: Any) -> Any:
+        out = []
+        for k in range(3):
+            f = jax.jit(lambda v, k=k: jnp.sin(v) * k)
+            out.append(f(x))
+        return out
+
+    found = the_one(jits_with_default, X)
+    assert found.code is None
+    assert found.remedy is not None
+    assert found.remedy.facts["names"] == "k"
+
+
 def test_a_function_that_reads_a_variable_of_the_module_is_not_moved() -> None:
     finding = the_one(step_that_reads_a_variable, X)
     assert finding.code is None
