@@ -90,6 +90,11 @@ NOTES: dict[str, Callable[..., str]] = {
         "Keep one order of axes from where the arrays are made to where they are used: axes that a product shares "
         "first, and an axis that is summed, sorted or transformed over last."
     ),
+    "sort": lambda function, share: f"{printable(function)} sorts for {units.percent(share)} of the run.",
+    "sort_remedy": lambda: (
+        "Sort once, before a loop, what stays the same; or do without the whole order: jax.lax.top_k finds a few "
+        "elements, jnp.min and jnp.max one."
+    ),
     "gather": lambda function, share: (
         f"{printable(function)} reads elements by index (gather) for {units.percent(share)} of the run."
     ),

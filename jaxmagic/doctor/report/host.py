@@ -162,6 +162,10 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Each of {count} calls of {printable(function)} copies {printable(names)} to the device: "
         f"{units.size(size_bytes)} per run."
     ),
+    "converted_again": lambda name, count, size_bytes: (
+        f"{printable(name)} is converted to a JAX array {count} times per run, though the loop does not change it: "
+        f"{units.size(size_bytes)} per run."
+    ),
     "transfer_once": lambda names: f"Copy {printable(names)} once, before the loop.",
     "transfer_all": lambda names, size_bytes: (
         f"Copy {printable(names)} once, before the loops, if {units.size(size_bytes)} fit on the device."

@@ -1,16 +1,18 @@
-"""Finds sorts of which few elements are used, and those of the same array in every call of a loop."""
+"""Finds sorts of which few elements are used, those of the same array in every call of a loop, and long ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ... import units
+from ...profiling.record.profile import OperationTime
 from ...records.note import note
 from ...xla.hlo import HloModule
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.partial_sort import PartialSort
 from ..record.program import Program
+from .device.dominant import CERTAIN, dominant
 from .host.repeated_sort import repeated_sorts
 from .rewriting.top_k import with_top_k
 from .rule import LEAST_SHARE, Rule, device_time, is_worth_it, source_at
@@ -21,6 +23,12 @@ _LEAST_RATIO = 16
 #: The share of the time of a sort that ``top_k`` spares then: on CPUs, it took 4 to 17 % of it.
 _SPARED = 0.8
 
+#: The sorts of one line are a finding from this share of the run on.
+_LEAST_DOMINANT = 0.3
+
+#: The functions of JAX that only sort. Others, such as `jnp.median`, do so for another purpose.
+_SORTING = frozenset({"argsort", "sort"})
+
 #: The only element type for which XLA has a faster algorithm on CPUs; others are sorted for ``top_k``, too.
 _TYPE = "f32["
 
@@ -28,12 +36,32 @@ _TYPE = "f32["
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
     """Find the sorts that could be cheaper."""
     programs = evidence.programs or ()
+    told = set[str]()
     for program in programs:
         named_alike = sum(each.executable.name == program.executable.name for each in programs)
         if program.module is None or program.eager or named_alike > 1:
             continue
         partial = list(_partial(program, program.module, evidence))
-        yield from partial or repeated_sorts(program, program.module, evidence, RULE.name)
+        found = partial or list(repeated_sorts(program, program.module, evidence, RULE.name))
+        told |= {program.executable.name} if found else set()
+        yield from found
+    for each in dominant(evidence, _LEAST_DOMINANT, _is_sort):
+        if each.program.executable.name not in told:
+            yield RuleFinding(
+                rule=RULE.name,
+                found=note("doctor.sort", function=each.function, share=each.time_ns / evidence.run_ns),
+                line=each.line,
+                source=each.source,
+                evidence=each.evidence,
+                remedy=note("doctor.sort_remedy"),
+            )
+
+
+def _is_sort(operation: OperationTime, module: HloModule | None) -> bool:
+    """Return whether an operation is a sort that the user's code asks for."""
+    *around, last = operation.scope.split("/")
+    called = {each.removeprefix("jit(").removesuffix(")") for each in around[1:] if each.startswith("jit(")}
+    return operation.category == "sort" and last == "sort" and called <= _SORTING
 
 
 def _partial(program: Program, module: HloModule, evidence: Evidence) -> Iterator[RuleFinding]:
@@ -80,14 +108,15 @@ def _sort_ns(evidence: Evidence, name: str, module: HloModule, shape: str) -> fl
 
 RULE = Rule(
     name="sort",
-    looks_for="sorts of which few elements are used, and sorts of the same array in every call of a loop",
+    looks_for="sorts of which few elements are used, of the same array in every call of a loop, or that dominate",
     decides="On a CPU, reports a sort of float32 of which only the smallest or largest elements are used, at most "
     f"one in {_LEAST_RATIO}. The cost is {units.percent(_SPARED)} of the device time of the sort, about what "
     f"jax.lax.top_k saves, and has to be at least {units.percent(LEAST_SHARE)} of the run. For other types, XLA "
     "sorts for top_k as well; on other devices, the gain depends on sizes. Also reports a jitted function that a "
     "Python loop calls and that sorts an argument that the loop does not change, if all sorts but the first take at "
     f"least {units.percent(LEAST_SHARE)} of the run. JAX loops are not examined: XLA moves such sorts out of "
-    "them.",
+    f"them. Other sorts are reported if they take at least {units.percent(_LEAST_DOMINANT)} of the run for one line. "
+    f"{CERTAIN} What another way would save is unknown.",
     source="https://docs.jax.dev/en/latest/_autosummary/jax.lax.top_k.html",
     look=look,
     needs=("programs", "profile"),

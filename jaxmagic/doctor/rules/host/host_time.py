@@ -32,6 +32,9 @@ _HEAVY = frozenset((
 _FUSIBLE = 3
 _MOST = 0.5
 
+#: Programs with which JAX copies an array of NumPy, as `jnp.asarray` does: jit would not spare them.
+COPIES = frozenset({"stage"})
+
 #: The most names of operations that are listed.
 _NAMES = 4
 
@@ -144,7 +147,7 @@ def programs_named(name: str, evidence: Evidence) -> list[Program]:
 
 def eager_calls(evidence: Evidence, use: HostUse) -> list[Dispatch]:
     """Return the calls of eager operations."""
-    eager, jitted = names_of(evidence, eager=True), names_of(evidence, eager=False)
+    eager, jitted = names_of(evidence, eager=True) - COPIES, names_of(evidence, eager=False)
     return [each for each in use.dispatches if each.name in eager and each.name not in jitted]
 
 

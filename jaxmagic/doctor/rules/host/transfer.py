@@ -1,4 +1,4 @@
-"""Finds NumPy arrays that are copied to the device in every call of a loop."""
+"""Finds NumPy arrays that are copied to the device in every round of a loop."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ...record.evidence import Dispatch, Evidence, Input
 from ...record.finding import RuleFinding
 from ..rewriting.list_items import items_given, parts_given
 from ..rule import LEAST_IDLE, Rule, source_at
+from .converted_again import converted_again
 from .host_time import LEAST_NS, SEVERAL, host_time, jitted_calls, matters, programs_named
 from .syntax import around, assigned, calls_of, function_around, is_comprehended, loop_around, site_of
 
@@ -53,6 +54,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     time = host_time(evidence)
     if time is None:
         return
+    yield from converted_again(RULE.name, evidence, time)
     for call in jitted_calls(evidence, time.use):
         if call.count < SEVERAL or call.puts < call.count:
             continue
@@ -188,7 +190,8 @@ RULE = Rule(
     "and an array if a loop passes parts of it, as x[rows]: all of it at least twice per run, as in several epochs, "
     "and if it takes at most "
     f"{units.percent(_MOST_OF_MEMORY)} of the device's memory. On the CPU, arrays that begin at a multiple of 64 "
-    "bytes are not copied.",
+    "bytes are not copied. A line that converts the same array in every round, as jnp.asarray(x), counts with the "
+    "time that all its copies but one take.",
     source="https://docs.jax.dev/en/latest/faq.html",
     look=look,
     needs=("programs", "profile"),

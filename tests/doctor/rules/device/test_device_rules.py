@@ -13,6 +13,7 @@ from gathered_evidence import evidence_of
 
 from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules import sort
 from jaxmagic.doctor.rules.device import gather, layout
 
 pytestmark = pytest.mark.skipif(jax.default_backend() != "cpu", reason="XLA reorders other arrays on other devices")
@@ -57,7 +58,7 @@ def indices(count: int, below: int) -> jax.Array:
 
 
 #: The category of the operations that a rule is about, or else of the fusion that checks indices in `jnp.take`.
-CATEGORIES = {layout: ("layout change",), gather: ("gather", "elementwise fusion")}
+CATEGORIES = {layout: ("layout change",), gather: ("gather", "elementwise fusion"), sort: ("sort",)}
 
 
 @jax.jit
@@ -234,6 +235,7 @@ def evidence() -> Evidence:
         (layout, 0.2, {"category": "layout change"}),
         (gather, 0.3, {"category": "gather", "scope": "jit(attend)/gather"}),
         (gather, 0.3, {"category": "gather", "scope": "jit(attend)/scatter-add"}),
+        (sort, 0.3, {"category": "sort", "scope": "jit(attend)/jit(argsort)/sort"}),
     ],
 )
 def test_least_share_that_counts(evidence: Evidence, rule: Any, least: float, changes: dict[str, str]) -> None:
