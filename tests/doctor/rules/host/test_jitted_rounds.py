@@ -71,18 +71,20 @@ def test_the_code_computes_the_same_and_is_faster(function: Any, statements: int
 
 @planted
 def test_only_the_time_in_these_lines_counts() -> None:
-    """Others call as many operations outside of the loop, which stay as they are."""
+    """A third of the operations is called outside of the loop, and stays as it is."""
 
     def both(w: Any) -> Any:
-        for _ in range(60):
+        for _ in range(100):
             w = jnp.sin(w) * w + 1
             w = w / jnp.abs(w).max()
         return rest(w)
 
     def rest(w: Any) -> Any:
-        return sum([jnp.cos(w * n) + n for n in range(400)])
+        return sum([jnp.cos(w * n) + n for n in range(100)])
 
-    (found,) = jaxmagic.diagnose(both, jnp.ones(8), only="not-jitted").findings
+    diagnosis = jaxmagic.diagnose(both, jnp.ones(8), only="not-jitted")
+    (found,) = diagnosis.findings
+    assert found.code is not None
+    assert found.code.startswith("@jax.jit\ndef both_step(w):")
     assert found.cost_ns is not None
-    run_ns = min(each.wall_ns for each in jaxmagic.diagnose(both, jnp.ones(8), only="not-jitted").runs)
-    assert found.cost_ns < 0.8 * run_ns
+    assert found.cost_ns < 0.9 * min(each.wall_ns for each in diagnosis.runs)
