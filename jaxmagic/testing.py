@@ -7,6 +7,7 @@ too noisy for a verdict, an assertion warns and passes.
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from .report.style import DEFAULT
 from .report.to_text import to_text
 from .runtime.given import check_function, not_negative, positive, whole
 from .runtime.given_arguments import over_a_block
+from .terminal import written_to
 from .timing.verbs import stopwatch
 from .tracebacks import of_the_user
 
@@ -65,7 +67,7 @@ def assert_max_compiles(most: int) -> Iterator[None]:
         count = f"got {len(programs)}" if timing.heard_all else "but not all compilations were observed"
         expected = f"at most {units.count(most, 'program')}" if most else "no program"
         hint = _CAUSES if programs and not most else ""
-        raise AssertionError(f"expected {expected} to compile, {count}.{hint}\n{to_text(timing)}")
+        raise _failure(f"expected {expected} to compile, {count}.{hint}\n{to_text(timing)}")
 
 
 #: Why a cause may name the shapes of another test.
@@ -121,7 +123,7 @@ def assert_healthy(fn: Callable[..., Any], *args: Any, ignore: Sequence[str] = (
     diagnosis = diagnose(fn, *args, **kwargs)
     rules = list(dict.fromkeys(each.rule for each in diagnosis.findings if each.rule not in ignore))
     if rules:
-        raise AssertionError(f"expected nothing to be found, got {', '.join(rules)}.\n{to_text(diagnosis)}")
+        raise _failure(f"expected nothing to be found, got {', '.join(rules)}.\n{to_text(diagnosis)}")
 
 
 @of_the_user
@@ -162,9 +164,9 @@ def assert_faster(
     expected = "faster than" if at_least <= 1 else f"{units.factor(at_least)} as fast as"
     sentence = f"expected fn to be {expected} the other; it is {verdict(versus)}.\n{to_text(comparison)}"
     if versus.verdict == "too noisy to tell" or versus.ratio is None:
-        warnings.warn(f"Inconclusive: {sentence}", stacklevel=3)  # beyond the decorator
+        warnings.warn(written_to(f"Inconclusive: {sentence}", sys.stderr), stacklevel=3)  # beyond the decorator
     elif versus.verdict != "faster" or 1 / versus.ratio.low < at_least:
-        raise AssertionError(sentence)
+        raise _failure(sentence)
 
 
 @of_the_user
@@ -221,8 +223,13 @@ def assert_no_regression(
         f"before: {to_text(old, _COMPARED)}\nnow: {to_text(new, _COMPARED)}"
     )
     if versus.ratio.low > 1 + tolerance:
-        raise AssertionError(sentence)
-    warnings.warn(f"Inconclusive: {sentence}", stacklevel=3)  # beyond the decorator
+        raise _failure(sentence)
+    warnings.warn(written_to(f"Inconclusive: {sentence}", sys.stderr), stacklevel=3)  # beyond the decorator
+
+
+def _failure(text: str) -> AssertionError:
+    """Return the failure of an assertion, whose report any terminal can print."""
+    return AssertionError(written_to(text, sys.stdout))
 
 
 #: Reports beside a verdict, which says how much processes vary.

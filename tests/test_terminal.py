@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 from documents import fields_of, with_value
+from processes import scaled
 
 import jaxmagic
+import jaxmagic.testing
 from jaxmagic import terminal
+from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.records import storage
 from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_html import to_html
@@ -77,6 +80,39 @@ def test_every_magic_shows_its_report_there(session: Any, monkeypatch: pytest.Mo
     message = session.run("%jaxtime --max-time 1ns f(x)", fails=AssertionError)
     assert str(message).isascii()
     assert str(jaxmagic.NotMeasured("5 µs …")) == "5 us ..."
+
+
+def test_failures_of_assertions_are_read_there(
+    session: Any, benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout", ascii_only())
+    monkeypatch.setattr("sys.stderr", ascii_only())
+    session.shell.user_ns.update(old=scaled(benchmark, 1e-3), new=scaled(benchmark, 3e-3))
+    session.run("from jaxmagic.testing import *\ndef µ(x):\n    for i in range(300): x = x * i\n    return x")
+    for cell, told in (
+        ("with assert_no_compile(): f(x[:2])", "-> pad to a few fixed shapes"),
+        ("assert_healthy(µ, x, budget_s=0.1)", "expected nothing to be found, got "),
+        ("assert_no_regression(new, old, measure=False)", " us"),
+    ):
+        message = str(session.run(cell, fails=AssertionError))
+        assert message.isascii()
+        assert told in message
+    with pytest.warns(UserWarning, match="Inconclusive") as warned:
+        jaxmagic.testing.assert_no_regression(benchmark, benchmark, tolerance=0, measure=False)
+    assert str(warned[0].message).isascii()
+
+
+@pytest.mark.parametrize(
+    "cell", ["jaxmagic.explore()", "jaxmagic.explore(jaxmagic.last())", "%jaxtimeit -w -r 4 f(x)"]
+)
+def test_a_live_view_is_told_whole_in_any_terminal(session: Any, cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    session.run("import jaxmagic\n%jaxtime f(x)")
+    monkeypatch.setattr("sys.stdout", ascii_only())
+    view = session.run(cell)
+    plain = session.report if view is None else view._repr_mimebundle_()["text/plain"]
+    assert plain.isascii()
+    if view is not None:
+        assert " ".join(plain.split()) == repr(view)
 
 
 def test_other_terminals_get_all_they_know() -> None:

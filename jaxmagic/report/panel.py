@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from IPython.core.getipython import get_ipython
 from IPython.display import display
 
 from ..charts.spec import Chart
+from ..terminal import wrapped, written_to
 from .html_parts import error_to_html
 from .mimebundle import outputs
 from .pictures import chart_to_html
@@ -57,16 +59,21 @@ class View(ipywidgets.VBox):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         """Say what helps where the view is not shown: in a saved notebook that is not trusted, and in a terminal."""
-        if hasattr(get_ipython(), "kernel"):
+        if _in_notebook():
             return "A live view, which needs the kernel that made it."
         return (
             "A live view, which only a notebook can draw. Here, print(jaxmagic.history()) lists all records, and "
             "print(record) shows the report of one."
         )
 
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """Return what ipywidgets shows, with the whole text: ipywidgets cuts it, with a character beyond ASCII."""
+        inherited = getattr(super(), "_repr_mimebundle_", dict)  # ipywidgets before 8 has none
+        return {**inherited(**options), "text/plain": written_to(wrapped(repr(self)), sys.stdout)}
+
     def _ipython_display_(self, **options: Any) -> None:
         shown = getattr(super(), "_ipython_display_", None)  # ipywidgets before 8
-        if shown is not None:
+        if shown is not None and _in_notebook():
             shown(**options)
         else:
             display(self._repr_mimebundle_(), raw=True)
@@ -81,6 +88,10 @@ class View(ipywidgets.VBox):  # type: ignore[misc]
             if widget is not self:
                 widget.close()
         super().close()
+
+
+def _in_notebook() -> bool:
+    return hasattr(get_ipython(), "kernel")
 
 
 def _all_of(widget: ipywidgets.Widget) -> list[ipywidgets.Widget]:
