@@ -78,12 +78,24 @@ def against_record(
             "compare them anyway (anyway=True, --anyway)."
         )
     compared = compare(old, new, process_noise)
-    if all(each.ratio is None for each in compared):
+    if _none_has_ratio(compared):
+        few = [
+            name
+            for name, record in (("earlier", old), ("later", new))
+            if _none_has_ratio(compare(record, record, process_noise))
+        ]
+        which = (
+            f"The {few[0]} record" if len(few) == 1 else "Each of the two records" if few else "One of the records"
+        )
         raise NotMeasured(
-            "One of the records has fewer than four samples or rounds per process, which is too few for an interval. "
+            f"{which} has fewer than four samples or rounds per process, which is too few for an interval. "
             "Measure it again with more time (--budget, budget_s) or a given number of samples (-r)."
         )
     return [replace(each, differing=marks) for each in compared]
+
+
+def _none_has_ratio(compared: Sequence[Versus]) -> bool:
+    return all(each.ratio is None for each in compared)
 
 
 def first_difference(old: str | None, new: str | None) -> tuple[str, str] | None:

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from ..errors import RecordError
+from ..errors import NotMeasured, RecordError
 from ..records.files import target_of
 from ..records.storage import load, refuse_picture, save
 from ..session.record import Record
@@ -50,7 +50,7 @@ def load_earlier(
 
     Raises:
         UsageError: the file cannot be read, or holds no record or a different kind of record, or ``--save`` cannot
-            be written.
+            be written or is the same file.
     """
     if arguments.save:
         try:
@@ -64,6 +64,11 @@ def load_earlier(
     if arguments.against is None:
         return None
     path = shell.var_expand(arguments.against)
+    if arguments.save and Path(path).exists() and Path(path).resolve() == Path(file).resolve():
+        raise UsageError(
+            f"--save: expected another file than that of --against, got {file!r}, which would replace the earlier "
+            "record. Nothing was run."
+        )
     try:
         record = load(path)
     except OSError as error:
@@ -106,6 +111,7 @@ def finish(
 
     Raises:
         NotComparable: the record is from a different environment than the earlier one.
+        UsageError: one of the two has too few samples to compare.
     """
     if arguments.v:
         namespace[arguments.v] = record
@@ -116,8 +122,10 @@ def finish(
             replace_last(record)
     try:
         compared = [] if earlier is None else earlier.told(record)
-    except Exception:
+    except Exception as error:
         _deliver(shell, arguments, record, namespace)  # which is kept, though nothing could be compared
+        if isinstance(error, NotMeasured):
+            raise UsageError(f"--against: {error}") from None
         raise
     for sentence in () if arguments.q else compared:  # above the report, because this is what was asked
         print_line(sentence, indent="  ")

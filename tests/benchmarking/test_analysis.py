@@ -135,6 +135,21 @@ def test_a_point_with_too_few_rounds_does_not_hide_the_others(sweep: Sweep) -> N
         against_record(sweep, replace(sweep, points=(replace(first, comparison=short),)))
 
 
+@pytest.mark.parametrize(
+    ("short", "message"),
+    [
+        ("old", "The earlier record has fewer than four samples"),
+        ("new", "The later record has fewer than four samples"),
+        ("old new", "Each of the two records has fewer than four samples"),
+    ],
+)
+def test_the_record_with_too_few_samples_is_named(benchmark: Benchmark, short: str, message: str) -> None:
+    few = replace(benchmark, latency=replace(benchmark.latency, samples_ns=benchmark.samples_ns[:3]))
+    old, new = (few if name in short else benchmark for name in ("old", "new"))
+    with pytest.raises(jaxmagic.NotMeasured, match=message):
+        jaxmagic.compare(old, new, measure=False)
+
+
 def test_records_of_two_kinds_are_refused(benchmark: Benchmark, sweep: Sweep) -> None:
     with pytest.raises(TypeError, match="expected two records of the same kind, got Benchmark and Sweep"):
         jaxmagic.compare(benchmark, sweep)

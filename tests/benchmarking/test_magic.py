@@ -351,6 +351,30 @@ def test_device_adds_the_time_that_devices_worked_and_never_changes_the_headline
     assert "Device time: not measured. No device was busy." in " ".join(session.report.split())
 
 
+def test_an_earlier_record_is_never_replaced_by_what_is_compared_with_it(session: Any, tmp_path: Any) -> None:
+    path, link = tmp_path / "old.json", tmp_path / "link.json"
+    session.run(f"%jaxtimeit -q -r 6 {QUICK} --save '{path}' f(x)")
+    link.symlink_to(path)
+    before = path.read_bytes()
+    for other in (path, link, tmp_path / "." / "old.json"):
+        error = session.run(f"%jaxtimeit -q -r 6 --save '{other}' --against '{path}' f(x)", fails=UsageError)
+        assert str(error).startswith("--save: expected another file than that of --against, got ")
+        assert "which would replace the earlier record. Nothing was run." in str(error)
+    assert path.read_bytes() == before
+
+
+def test_too_few_samples_beside_an_earlier_record_are_a_mistake_of_usage(
+    session: Any, tmp_path: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("jaxmagic.benchmarking.verbs.earlier.noise_for", lambda *_, **__: None)
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    session.run(f"%jaxtimeit -q -r 6 {QUICK} --save '{old}' f(x)")
+    line = f"%jaxtimeit -r 2 {QUICK} --save '{new}' --against '{old}' f(x)"
+    assert str(session.run(line, fails=UsageError)).startswith("--against: The later record has fewer than four")
+    assert len(jaxmagic.load(new).samples_ns) == 2  # it is kept and shown all the same
+    assert "median of 2 samples" in session.report
+
+
 def test_q_is_silent_also_about_an_earlier_record(session: Any, tmp_path: Any, capsys: Any) -> None:
     path = tmp_path / "old.json"
     session.run(f"%jaxtimeit -q -r 6 {QUICK} --save '{path}' f(x)")
