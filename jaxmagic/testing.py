@@ -26,7 +26,7 @@ from .records.storage import load
 from .report.style import DEFAULT
 from .report.to_text import to_text
 from .runtime.given import check_function, not_negative, positive, whole
-from .runtime.given_arguments import over_a_block
+from .runtime.given_arguments import options_of, over_a_block, require_taken
 from .terminal import written_to
 from .timing.verbs import stopwatch
 from .tracebacks import of_the_user
@@ -159,7 +159,21 @@ def assert_faster(
     """
     __tracebackhide__ = True
     positive("at_least", at_least, example=2)
-    comparison = compare({"the other": than, "fn": fn}, *args, check=check, strict=True, budget_s=budget_s, **kwargs)
+    for name, function in (("fn", fn), ("than", than)):
+        if not callable(function):
+            raise TypeError(
+                f"{name}: expected a function, got {type(function).__name__}. Write assert_faster(f, g, x)"
+            )
+    for name in ("baseline", "strict"):
+        if name in kwargs:
+            raise TypeError(f"assert_faster(): expected no option {name}, got {kwargs[name]!r}. Leave it out")
+    functions = {"the other": than, "fn": fn}
+    try:
+        comparison = compare(functions, *args, check=check, strict=True, budget_s=budget_s, **kwargs)
+    except TypeError:
+        passed = {name: value for name, value in kwargs.items() if name not in options_of(compare)}
+        require_taken(assert_faster, {"fn": fn, "than": than}, None if "setup" in kwargs else args, passed, "f, g, x")
+        raise
     versus = comparison["fn"]
     expected = "faster than" if at_least <= 1 else f"{units.factor(at_least)} as fast as"
     sentence = f"expected fn to be {expected} the other; it is {verdict(versus)}.\n{to_text(comparison)}"
@@ -210,9 +224,15 @@ def assert_no_regression(
     """
     __tracebackhide__ = True
     not_negative("tolerance", tolerance)
+    if not (isinstance(record, Benchmark) or callable(record)):
+        raise TypeError(f"record: expected a Benchmark or a function, got {type(record).__name__}. {_ORDER}")
+    if not isinstance(baseline, Benchmark | str | os.PathLike):
+        raise TypeError(
+            f"baseline: expected a Benchmark or the path of its file, got {type(baseline).__name__}. {_ORDER}"
+        )
     old = baseline if isinstance(baseline, Benchmark) else load(baseline)
     if not isinstance(old, Benchmark):
-        raise TypeError(f"baseline: expected a Benchmark, got a {type(old).__name__}")
+        raise TypeError(f"baseline: expected the file of a Benchmark, got that of a {type(old).__name__}. {_ORDER}")
     new = _measured(record, processes)
     (versus,) = compare_records(old, new, anyway=anyway, measure=measure)
     if versus.ratio is None or versus.ratio.high <= 1 + tolerance:
@@ -236,7 +256,11 @@ def _failure(text: str) -> AssertionError:
 _COMPARED = replace(DEFAULT, compared=True)
 
 
-def _measured(record: object, processes: int | None) -> Benchmark:
+#: How to call the assertion about an earlier record.
+_ORDER = "Write assert_no_regression(lambda: f(x), 'baseline.json')"
+
+
+def _measured(record: Benchmark | Callable[[], Any], processes: int | None) -> Benchmark:
     """Return the record itself, or the benchmark of a function."""
     if isinstance(record, Benchmark):
         if processes is not None:
@@ -244,6 +268,4 @@ def _measured(record: object, processes: int | None) -> Benchmark:
                 "processes: expected a function to measure, got a Benchmark, which has already been measured"
             )
         return record
-    if not callable(record):
-        raise TypeError(f"record: expected a Benchmark or a function, got a {type(record).__name__}")
     return benchmark(record, processes=processes)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import dis
 import functools
+import inspect
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -51,10 +53,30 @@ def of_the_user(function: Callable[_P, _R]) -> Callable[_P, _R]:
         try:
             return function(*args, **kwargs)
         except BaseException as error:
+            if isinstance(error, TypeError) and (told := _misfit(function, error, args, kwargs)):
+                error.args = (told,)
             error.__traceback__ = without_ours(error)
             raise
 
     return shown
+
+
+def _misfit(
+    function: Callable[..., object], error: TypeError, args: tuple[object, ...], kwargs: dict[str, object]
+) -> str | None:
+    """Return what to write if the call itself failed, because its arguments do not fit the signature."""
+    if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+        return None
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError:
+        names = [str(each.replace(annotation=each.empty)) for each in signature.parameters.values()]
+        wrong = next((name for name in kwargs if name not in signature.parameters), None)
+        close = [] if wrong is None else difflib.get_close_matches(wrong, signature.parameters, 1)
+        write = f"{close[0]} instead" if close else f"{function.__name__}({', '.join(names)})"
+        return f"{error}. Write {write}"
+    return None
 
 
 def without_ours(error: BaseException) -> TracebackType | None:

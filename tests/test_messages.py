@@ -301,7 +301,58 @@ def record() -> Any:
             "flops: expected a rate per second from 1 to 1e24, got '1T'",
         ),
         (lambda: jaxmagic.explain_error(3), TypeError, "explain_error(): expected an exception, got int"),
-        (lambda: assert_faster(f, f), TypeError, "the other: expected the arguments (x), got 0 "),
+        (
+            lambda: assert_faster(f, f),
+            TypeError,
+            "fn: expected the arguments (x), got 0 (missing a required argument: 'x'). Write the arguments after the "
+            "functions: assert_faster(f, g, x).",
+        ),
+        (
+            lambda: assert_faster(f, f, 1, atleast=2),
+            TypeError,
+            "fn: expected a keyword that it takes, got atleast. Write at_least=2 instead. ",
+        ),
+        (
+            lambda: assert_faster(f, f, 1, confidence=3),
+            TypeError,
+            "fn: expected a keyword that it takes, got confidence. Write one of the options at_least, check, budget_s",
+        ),
+        (
+            lambda: assert_faster({"a": f, "b": f}, 1),  # type: ignore[arg-type]
+            TypeError,
+            "fn: expected a function, got dict. Write assert_faster(f, g, x)",
+        ),
+        (
+            lambda: assert_faster(f, f, 1, strict=False),
+            TypeError,
+            "assert_faster(): expected no option strict, got False. Leave it out",
+        ),
+        (
+            lambda: assert_no_regression("baseline.json", f),  # type: ignore[arg-type]
+            TypeError,
+            "record: expected a Benchmark or a function, got str. Write assert_no_regression(lambda: f(x), ",
+        ),
+        (
+            lambda: assert_no_regression(f, record()),
+            TypeError,
+            "baseline: expected a Benchmark or the path of its file, got Timing. Write assert_no_regression(lambda: ",
+        ),
+        (
+            lambda: assert_no_regression(f, "a.json", tolerence=1),  # type: ignore[call-arg]
+            TypeError,
+            "assert_no_regression() got an unexpected keyword argument 'tolerence'. Write tolerance instead",
+        ),
+        (
+            lambda: assert_no_regression(f, "a.json", budget_s=1),  # type: ignore[call-arg]
+            TypeError,
+            "assert_no_regression() got an unexpected keyword argument 'budget_s'. Write "
+            "assert_no_regression(record, baseline, tolerance=0.1, processes=None, anyway=False, measure=True)",
+        ),
+        (
+            lambda: jaxmagic.load("a.json", "b.json"),  # type: ignore[call-arg]
+            TypeError,
+            "load() takes 1 positional argument but 2 were given. Write load(path)",
+        ),
         (
             lambda: assert_no_compile(f, 1),  # type: ignore[call-arg]
             TypeError,

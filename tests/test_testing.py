@@ -174,7 +174,7 @@ def test_another_environment_is_refused_or_told_to_be_ignored(benchmark: Benchma
 
 def test_only_a_benchmark_is_a_baseline(benchmark: Benchmark, timing: Any, tmp_path: Any) -> None:
     path = jaxmagic.save(timing(), tmp_path / "timing.json")
-    with pytest.raises(TypeError, match="baseline: expected a Benchmark, got a Timing"):
+    with pytest.raises(TypeError, match="baseline: expected the file of a Benchmark, got that of a Timing"):
         assert_no_regression(benchmark, path)
     few = replace(benchmark, latency=Trial(samples_ns=(1, 2), evaluations=1))
     with pytest.raises(jaxmagic.NotMeasured, match=r"four samples or rounds per process, .* Measure it again"):
@@ -182,7 +182,7 @@ def test_only_a_benchmark_is_a_baseline(benchmark: Benchmark, timing: Any, tmp_p
 
 
 def test_only_a_benchmark_is_put_beside_one(benchmark: Benchmark, timing: Any) -> None:
-    with pytest.raises(TypeError, match="record: expected a Benchmark or a function, got a Timing"):
+    with pytest.raises(TypeError, match="record: expected a Benchmark or a function, got Timing"):
         assert_no_regression(timing(), benchmark)
 
 

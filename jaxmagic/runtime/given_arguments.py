@@ -146,6 +146,38 @@ def measured_by(verb: Callable[..., Any], measure: Callable[[], _R], fn: Any, ar
     )
 
 
+def require_taken(
+    verb: Callable[..., Any],
+    functions: Mapping[str, Callable[..., Any]],
+    args: Sequence[Any] | None,
+    keywords: Mapping[str, Any],
+    write: str,
+) -> None:
+    """Say what to write if the arguments of a verb that has failed do not fit the functions that it was given.
+
+    Args:
+        verb: the verb, with options of its own.
+        functions: the functions by the names of the parameters that take them.
+        args: the positional arguments that they are called with; ``None`` if others make them.
+        keywords: the keywords that they are called with.
+        write: the arguments of the verb in an example.
+
+    Raises:
+        TypeError: a function does not take the arguments.
+    """
+    advice = f"Write the arguments after the functions: {verb.__name__}({write})."
+    for label, function in functions.items():
+        for keyword, value in keywords.items():
+            if not _may_take(function, keyword):
+                told = f"expected a keyword that it takes, got {keyword}"
+                raise TypeError(
+                    printable(f"{label}: {told}. {meant_option(keyword, value, options_of(verb))}")
+                ) from None
+        problem = None if args is None else _misfit(function, args, keywords)
+        if problem is not None:
+            raise TypeError(printable(f"{label}: {problem}. {advice}")) from None
+
+
 def over_a_block(
     expected: str, write: str, check: Callable[..., object] = lambda **_: None
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
