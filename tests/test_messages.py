@@ -315,7 +315,7 @@ def record() -> Any:
         (
             lambda: assert_faster(f, f, 1, confidence=3),
             TypeError,
-            "fn: expected a keyword that it takes, got confidence. Write one of the options at_least, check, budget_s",
+            "fn: expected a keyword that it takes, got confidence. Write one of the options at_least, check, ",
         ),
         (
             lambda: assert_faster({"a": f, "b": f}, 1),  # type: ignore[arg-type]
@@ -488,6 +488,49 @@ def record() -> Any:
             lambda: jaxmagic.sweep([f], lambda n: (n,), n=[1]),  # type: ignore[arg-type, list-item]
             TypeError,
             "sweep(): expected a function, or functions by their labels, got list. Write for example sweep({",
+        ),
+        *(
+            (
+                lambda given=given: jaxmagic.sweep(f, given, n=[1]),
+                TypeError,
+                f"make_args: expected a function that makes the arguments, got {type(given).__name__}. "
+                "Write for example lambda n: (jnp.ones(n),)",
+            )
+            for given in ((1,), "a", 3)
+        ),
+        (
+            lambda: jaxmagic.sweep(f, lambda n: (n,), n=[1], budget=1),
+            TypeError,
+            "budget: expected several values, got 1. Write budget_s=1 instead",
+        ),
+        (
+            lambda: jaxmagic.sweep(f, lambda n: (n,), n=1),
+            TypeError,
+            "n: expected several values, got 1. Write for example n=[1]",
+        ),
+        (
+            lambda: jaxmagic.sweep(f, lambda n: (n,), n=[1], modes=3),  # type: ignore[arg-type]
+            ValueError,
+            "modes: expected some of forward, grad, value_and_grad, each once, got 3",
+        ),
+        (
+            lambda: jaxmagic.compare({"a": f, "b": f}, 1, modes=[["grad"]]),  # type: ignore[call-overload]
+            ValueError,
+            "modes: expected some of forward, grad, value_and_grad, each once, got ['grad']",
+        ),
+        (
+            lambda: jaxmagic.diagnose(f, 1, only=3),  # type: ignore[arg-type]
+            TypeError,
+            "only: expected names of rules, got int. Write for example only=['recompile']",
+        ),
+        (lambda: record().save(3), TypeError, "save(): expected the path of a file, got int"),
+        (lambda: record().save("none/a.json"), FileNotFoundError, "[Errno 2] There is no such folder: 'none'"),
+        (lambda: jaxmagic.history().save(3), TypeError, "save(): expected the path of a file, got int"),
+        (lambda: jaxmagic.stopwatch().record, jaxmagic.NotMeasured, "There is no timing yet: "),
+        (
+            lambda: jaxmagic.profile(f, 1, logdir=__file__),
+            NotADirectoryError,
+            "[Errno 20] This is a file, not a folder: ",
         ),
         (
             lambda: jaxmagic.compare("a.json", "b.json"),  # type: ignore[call-overload]

@@ -45,6 +45,7 @@ class Displayable(Shown, Exportable):
 
     __slots__ = ()
 
+    @of_the_user
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the record to `path` as JSON, as :func:`jaxmagic.save` does.
 

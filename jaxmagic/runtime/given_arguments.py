@@ -115,9 +115,15 @@ def meant_option(keyword: str, value: object, options: Iterable[str]) -> str:
     options = list(options)
     if keyword in _TOLERANCES and "check" in options:
         return "Write check=1e-3, or check=(rtol, atol), for the tolerance of outputs."
-    close = difflib.get_close_matches(keyword, options, 1)
-    write = f"{_with_value(close[0], value)} instead" if close else f"one of the options {', '.join(options)}"
+    near = near_option(keyword, value, options)
+    write = f"{near} instead" if near else f"one of the options {', '.join(options)}"
     return f"Write {write}. Keywords that are not options are passed to the functions."
+
+
+def near_option(keyword: str, value: object, options: Iterable[str]) -> str | None:
+    """Return the option with a similar name, with the value that was given; ``None`` if none is near."""
+    close = difflib.get_close_matches(keyword, list(options), 1)
+    return _with_value(close[0], value) if close else None
 
 
 def _with_value(option: str, value: object) -> str:

@@ -6,7 +6,7 @@ derivative, because that is how it is usually run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from ...runtime import private_api
@@ -44,8 +44,8 @@ def in_modes(labels: Sequence[str], given: Sequence[Mode] | Mode, baseline: str 
     >>> [each.label for each in in_modes(["f", "g"], ["forward", "grad"])]
     ['f', 'f grad', 'g', 'g grad']
     """
-    modes: Sequence[Mode] = (given,) if isinstance(given, str) else given
-    if not modes or len(set(modes)) < len(modes) or not set(modes) <= set(MODES):
+    modes: Sequence[Any] = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+    if not modes or any(mode not in MODES or modes.count(mode) > 1 for mode in modes):
         raise ValueError(
             f"modes: expected some of {', '.join(MODES)}, each once, got {', '.join(map(repr, modes)) or 'none'}"
         )

@@ -7,6 +7,7 @@ from math import inf
 from numbers import Real
 from typing import Any, get_args
 
+from ...runtime.given_arguments import near_option
 from ...terminal import printable
 from ..record.candidate import CheckBy, CheckKind
 
@@ -35,10 +36,12 @@ def labels_of(candidates: Mapping[str, Any]) -> list[str]:
     return list(candidates)
 
 
-def values_of(name: str, values: Any) -> tuple[Any, ...]:
-    """Return the values of a variable of a sweep as a tuple."""
+def values_of(name: str, values: Any, options: Sequence[str] = ()) -> tuple[Any, ...]:
+    """Return the values of a variable of a sweep as a tuple; one value may be meant for one of the options."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise TypeError(f"{name}: expected several values, got {values!r}. Write for example {name}=[{values!r}]")
+        meant = near_option(name, values, options)
+        write = f"{meant} instead" if meant else f"for example {name}=[{values!r}]"
+        raise TypeError(f"{name}: expected several values, got {values!r}. Write {write}")
     return tuple(values)
 
 

@@ -124,7 +124,7 @@ def compare(
     if isinstance(candidates, Benchmark | Comparison | Sweep):
         if len(args) != 1:
             raise TypeError(f"compare(old, new): expected one other record, got {len(args)}")
-        given = (baseline, check, strict, rtol, budget_s, tuple(modes), setup, profile)
+        given = (baseline, check, strict, rtol, budget_s, modes, setup, profile)
         if given != (None, "allclose", False, 0.01, None, ("forward",), None, False):
             raise TypeError(
                 "compare(old, new) takes only anyway and measure, because both records have already been measured. "

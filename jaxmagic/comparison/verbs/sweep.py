@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...runtime.functions import name_of
 from ...runtime.given import nanoseconds, share
-from ...runtime.given_arguments import explaining_arguments
+from ...runtime.given_arguments import explaining_arguments, options_of
 from ...runtime.jax_version import require_jax
 from ...session.verbs import take_and_keep
 from ...tracebacks import of_the_user
@@ -96,12 +96,13 @@ def sweep(
             f"sweep(): expected a function, or functions by their labels, got {type(candidates).__name__}. "
             'Write for example sweep({"f": f, "g": g}, lambda n: (jnp.ones(n),), n=[64, 256]).'
         )
+    _check_make_args(make_args, next(iter(variables), "n"))
     functions = candidates
     check_by = check_of(check)
     moded = in_modes(labels_of(functions), modes, baseline)
     labels = [each.label for each in moded]
     chosen = known_baseline(labels, baseline)
-    values = {name: values_of(name, each) for name, each in variables.items()}
+    values = {name: values_of(name, each, options_of(sweep)) for name, each in variables.items()}
     if not values:
         raise ValueError("sweep(): expected a variable with its values, got none. Write for example n=[64, 256]")
     varied = [variable(name, each) for name, each in values.items()]
@@ -137,6 +138,14 @@ def sweep(
         return explaining_arguments(run, functions, None, values, _make_args_missing, "")
     advice = f"Its parameters are the variables: lambda {', '.join(values)}: (jnp.ones({next(iter(values))}),)"
     return explaining_arguments(run, {"make_args": make_args}, (), values, lambda *_: advice, advice)
+
+
+def _check_make_args(make_args: object, name: str) -> None:
+    if make_args is not None and not callable(make_args):
+        raise TypeError(
+            f"make_args: expected a function that makes the arguments, got {type(make_args).__name__}. "
+            f"Write for example lambda {name}: (jnp.ones({name}),)"
+        )
 
 
 def _make_args_missing(name: str, _: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -91,9 +91,14 @@ def require_rules(name: str, given: Sequence[str]) -> None:
     """Check that there is a rule of each name that an argument was given.
 
     Raises:
+        TypeError: it was given something else.
         ValueError: there is none; the message proposes a similar name.
     """
     names = [each.name for each in RULES]
+    if not isinstance(given, Iterable):
+        raise TypeError(
+            f"{name}: expected names of rules, got {type(given).__name__}. Write for example {name}=['recompile']"
+        )
     for unknown in (each for each in given if each not in names):
         close = difflib.get_close_matches(str(unknown), names, 1)
         if close:
@@ -116,7 +121,7 @@ def examination(
             not a positive number.
     """
     budget_ns = nanoseconds(budget_s)
-    only = (only,) if isinstance(only, str) else tuple(only)
+    only = (only,) if isinstance(only, str) else only
     require_rules("only", only)
     return Examination(
         partial(examine, only=tuple(only)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from errno import ENOTDIR
 from pathlib import Path
 
 from ...records.files import path_of
@@ -37,6 +38,8 @@ class LogDir:
             raise ValueError("expected a folder, got an empty name. Write . for the current one")
         if label is not None and (label in ("", ".", "..") or label != Path(label).name or not label.isprintable()):
             raise ValueError(f"label: expected the name of a folder, got {label!r}. Write for example baseline")
+        if path.exists() and not path.is_dir():
+            raise NotADirectoryError(ENOTDIR, "This is a file, not a folder", str(path))
         self.folder = path
         self.label = label
         self._runs = self.folder / (label or "") / _RUNS

@@ -102,6 +102,7 @@ class Stopwatch:
         return self._timing
 
     @property
+    @of_the_user
     def record(self) -> Timing:
         """The record, which is the timing itself."""
         return self.timing
