@@ -8,6 +8,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, TypeVar
@@ -132,7 +133,7 @@ def _is_refusal(error: BaseException, call: TracebackType) -> bool:
     if isinstance(error, OSError) or (isinstance(error, TypeError) and code.co_filename == _WRAPPER):
         return True
     return (
-        isinstance(error, TypeError | ValueError | LookupError)
+        isinstance(error, TypeError | ValueError | LookupError | FrozenInstanceError)
         and code.co_name != "__post_init__"
         and not code.co_filename.startswith(_REMOTE)
         and dis.opname[code.co_code[call.tb_lasti]] == "RAISE_VARARGS"

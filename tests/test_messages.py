@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 import traceback
 from pathlib import Path
@@ -523,6 +524,18 @@ def record() -> Any:
             TypeError,
             "only: expected names of rules, got int. Write for example only=['recompile']",
         ),
+        (
+            lambda: setattr(record(), "wait_ns", 3),
+            dataclasses.FrozenInstanceError,
+            "wait_ns: Timing is immutable. Write dataclasses.replace(record, wait_ns=...) for a changed copy",
+        ),
+        (lambda: setattr(record(), "wall_ns", 3), dataclasses.FrozenInstanceError, "wall_ns: Timing is immutable"),
+        (lambda: delattr(record(), "wait_ns"), dataclasses.FrozenInstanceError, "wait_ns: Timing is immutable"),
+        (
+            lambda: setattr(record().environment, "nope", 3),
+            dataclasses.FrozenInstanceError,
+            "nope: Environment is immutable",
+        ),
         (lambda: record().save(3), TypeError, "save(): expected the path of a file, got int"),
         (lambda: record().save("none/a.json"), FileNotFoundError, "[Errno 2] There is no such folder: 'none'"),
         (lambda: jaxmagic.history().save(3), TypeError, "save(): expected the path of a file, got int"),
@@ -600,6 +613,19 @@ def test_a_mode_may_be_given_alone() -> None:
 
     functions = {"a": jnp.sin, "b": lambda x: jnp.sin(x)}
     assert [*jaxmagic.compare(functions, 1.0, modes="grad", budget_s=0.02)] == ["a", "b"]  # type: ignore[call-overload]
+
+
+def test_a_shape_in_place_of_an_array_is_told() -> None:
+    with pytest.raises(TypeError, match="unsupported operand") as caught:
+        jaxmagic.memory_requirement(lambda x: x @ x, (3, 3))
+    *_, told = caught.value.__notes__  # JAX may have added one
+    assert told == (
+        "memory_requirement(): got (3, 3). If this is the shape of an array, write "
+        "jax.ShapeDtypeStruct((3, 3), jnp.float32) in its place."
+    )
+    with pytest.raises(TypeError) as caught:
+        jaxmagic.memory_requirement(lambda x, y: x @ y, 3.0, ())
+    assert "memory_requirement" not in "".join(getattr(caught.value, "__notes__", ()))
 
 
 def test_an_error_of_a_call_inside_the_function_keeps_its_words() -> None:

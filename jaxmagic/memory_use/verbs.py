@@ -183,6 +183,20 @@ def memory_requirement(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Exe
     namespace = sys._getframe(2).f_globals  # of the caller of the decorator's wrapper
     with shown_progress() as progress:
         progress.stage("compiling")
-        compiled = measured_by(memory_requirement, lambda: compiled_for(fn, args, kwargs), fn, args, kwargs)
+        try:
+            compiled = measured_by(memory_requirement, lambda: compiled_for(fn, args, kwargs), fn, args, kwargs)
+        except Exception as error:
+            for shape in filter(_is_shape, (*args, *kwargs.values())):
+                error.add_note(
+                    f"memory_requirement(): got {shape}. If this is the shape of an array, "
+                    f"write jax.ShapeDtypeStruct({shape}, jnp.float32) in its place."
+                )
+                break
+            raise
         progress.stage("reading the memory map")
         return requirement(*compiled, namespace)
+
+
+def _is_shape(given: object) -> bool:
+    """Return whether an argument may be the shape of an array, which is no array."""
+    return isinstance(given, tuple) and bool(given) and all(type(size) is int for size in given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import FrozenInstanceError, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..subjects import medium
@@ -19,6 +19,16 @@ class Exportable:
 
     #: Properties that :meth:`to_dict` puts in front of the stored fields.
     _derived: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        """Let a frozen dataclass say what to write in place of an assignment, which its own methods do not.
+
+        Those fail with an unrelated error if the class has slots and the attribute is no field:
+        https://github.com/python/cpython/issues/105936
+        """
+        super().__init_subclass__()
+        if "__setattr__" in vars(cls):
+            cls.__setattr__ = cls.__delattr__ = _refuse_change  # type: ignore[method-assign]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all stored fields and the main derived ones as plain dictionaries, tuples, numbers and strings.
@@ -65,6 +75,15 @@ class Exportable:
         """
         frame: DataFrame = medium("to_frame")(self, of)
         return frame
+
+
+@of_the_user
+def _refuse_change(record: Any, name: str, *value: object) -> None:
+    """Refuse to set or delete an attribute of a record."""
+    write = ""
+    if value and name in {each.name for each in fields(record)}:
+        write = f". Write dataclasses.replace(record, {name}=...) for a changed copy"
+    raise FrozenInstanceError(f"{name}: {type(record).__name__} is immutable{write}")
 
 
 def plain(value: Any) -> Any:
