@@ -36,6 +36,23 @@ PACKAGE = Path(jaxmagic.__file__).parent
     [
         ("%jaxtimeit -n0 f(x)", "-n: expected a positive integer, got '0'"),
         ("%jaxprof --logdir", "--logdir: expected a folder. Write for example --logdir runs"),
+        (
+            "%jaxtimeit --save f(x)",
+            "%jaxtimeit has nothing to run: --save took f(x) as its file. Write the statement after it: "
+            "%jaxtimeit --save run.json f(x).",
+        ),
+        ("%jaxtimeit -q --against 'a b.json'", "%jaxtimeit has nothing to run: --against took a b.json as its file."),
+        (
+            "%jaxtimeit --setup f(x)",
+            "%jaxtimeit has nothing to run: --setup took f(x) as its code. Write the statement",
+        ),
+        (
+            "%jaxprof --logdir f(x)",
+            "%jaxprof has nothing to run: --logdir took f(x) as its folder. Write the statement after it: "
+            "%jaxprof --logdir runs f(x).",
+        ),
+        ("%jaxprof --perfetto f(x)", "%jaxprof has nothing to run: --perfetto took f(x) as its file."),
+        ("%jaxtimeit -r 4", "%jaxtimeit has nothing to run. Write the statement after it: %jaxtimeit f(x), or put"),
         ("%jaxtimeit --save", "--save: expected a file. Write for example --save run.json"),
         (
             "%%jaxcompare --check\na: 1\nb: 1",

@@ -17,6 +17,7 @@ from ..interrupts import interruptible
 from ..magics import options
 from ..magics.declare import JaxMagics, of_all_that_repeat, read_with
 from ..magics.deliver import finish, finish_early, load_earlier
+from ..magics.options.nothing_to_run import nothing_to_run
 from ..magics.parsed_source import parse, parse_option
 from ..magics.repeatable import Repeatable, Source, called_without_arguments, compile_setup
 from ..progress.bar import shown_progress
@@ -81,10 +82,7 @@ def jaxtimeit(
     of the last call is in the record, which ``-o`` returns.
     """
     if isinstance(cell, EllipsisType) or (cell is None and not line.strip()):
-        raise UsageError(
-            "%jaxtimeit has nothing to run. Write the statement after it: %jaxtimeit f(x), "
-            "or put %%jaxtimeit on top of a cell."
-        )
+        raise nothing_to_run("jaxtimeit", line, jaxtimeit.parser)
     return _run(magics.shell, jaxtimeit.parser, line, cell, local_ns)
 
 
@@ -105,7 +103,7 @@ def _run(
     statement, setup = (rest, "") if cell is None else (cell, rest)
     tree = parse(shell, "jaxtimeit", statement, is_line=cell is None)
     if not tree.body and cell is None:
-        raise UsageError("%jaxtimeit has nothing to run. Write the statement after it: %jaxtimeit f(x).")
+        raise nothing_to_run("jaxtimeit", line, parser)
     if not tree.body:
         raise UsageError("%%jaxtimeit has nothing to run: the cell is empty. Put the code below it.")
     option, above = parse_option(shell, "jaxtimeit", "--setup", arguments.setup), _source(shell, setup)

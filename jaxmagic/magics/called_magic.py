@@ -17,6 +17,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from . import options
 from .block import Block, open_block
+from .options.nothing_to_run import nothing_to_run
 from .parsed_source import ends_in_semicolon, parse
 from .rewrite import BlockRewriter
 
@@ -43,7 +44,7 @@ def run_called(
             f"and the code would not be measured. Put %%{magic} first."
         )
     _, statement = options.read(line, parser)
-    code = _code(magic, statement, cell)
+    code = _code(magic, line, statement, cell, parser)
     tree = parse(shell, magic, code, is_line=cell is None)
     if not tree.body:
         raise UsageError(f"%{magic} has nothing to run: there is only a comment. Write a statement before it.")
@@ -75,13 +76,10 @@ def _outside(statement: ast.stmt, magic: str, given: str) -> tuple[Block, str]:
     return open_block(name, magic, given, place, shown=False), name
 
 
-def _code(magic: str, statement: str, cell: str | None) -> str:
+def _code(magic: str, line: str, statement: str, cell: str | None, parser: argparse.ArgumentParser) -> str:
     if cell is None:
         if not statement.strip():
-            raise UsageError(
-                f"%{magic} has nothing to run. Write the statement after it: %{magic} f(x), "
-                f"or put %%{magic} on top of a cell."
-            )
+            raise nothing_to_run(magic, line, parser)
         return statement
     if not options.only_comment(statement):
         raise UsageError(
