@@ -98,6 +98,10 @@ WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
         f"Pass the device, {quoted(device)}. {jax}.devices() lists those of the default backend."
     ),
     "error_seed": _seed,
+    "error_key_order": lambda called: (
+        f"{quoted(called) or 'A function of jax.random'} takes the key first, but gets it as another argument."
+    ),
+    "write_key_order": lambda: "Pass the key as the first argument, and the others after it.",
     "error_other_option": lambda option: (
         f"{quoted(option)} takes {'positions' if 'nums' in option else 'names'} of arguments, but gets a "
         f"{'name' if 'nums' in option else 'number'}."

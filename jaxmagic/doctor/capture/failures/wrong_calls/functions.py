@@ -84,20 +84,3 @@ def no_device(call: Call, text: str) -> dict[str, str] | None:
     if is_exactly(value, str) or (is_exactly(value, int) and value >= 0):
         return {"given": str(value), "type": str(of_type("__name__", type(value))), "place": str(place)}
     return None
-
-
-def no_key(call: Call, text: str) -> dict[str, str] | None:
-    """Recognize a function of ``jax.random`` that is called without a key, or with something else in its place."""
-    if call.parameters[:1] != ("key",) or not call.in_jax_module:
-        return None
-    keyword = next((each for each in call.node.keywords if each.arg == "key"), None)
-    value: Any = call.value_of(keyword.value) if keyword else call.values[0] if call.values else MISSING
-    if is_exactly(value, int) and value >= 0:
-        draws = len(call.values) > 1 or any(each.arg == "shape" for each in call.node.keywords)
-        known = call.parameters[1:2] == ("num",) or (call.parameters[1:2] == ("shape",) and draws)
-        return {"seed": "1", "value": str(value), "certain": "1" if known else ""}
-    missing = not call.values and keyword is None
-    shape = is_exactly(value, tuple) or (bool(call.node.args) and isinstance(call.node.args[0], ast.Tuple))
-    if not missing and not (shape and call.parameters[1:2] == ("shape",)):
-        return None
-    return {"missing": "1", "certain": "1"}

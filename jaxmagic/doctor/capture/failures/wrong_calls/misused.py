@@ -16,7 +16,8 @@ from ..called import has_float_bound
 from ..calls import MISSING
 from ..operands import array_type
 from .call import Call, argument, call_at, is_of_array, rank
-from .functions import called_apart, no_device, no_key, wrong_order
+from .functions import called_apart, no_device, wrong_order
+from .keys import no_key
 from .layers import apply_order, layer_key
 from .options import debug_field, named_axes, no_tuple, other_option, uneven_split, unpacked_keys
 

@@ -74,12 +74,16 @@ def explain_device(failure: Failure) -> Explained:
 
 
 def explain_no_key(failure: Failure) -> Explained:
-    """Explain a seed in place of a key, and a call without a key."""
+    """Explain a seed in place of a key, a call without a key, and a key that is passed as another argument."""
     failing, jax = expression_of(failure), spelled(failure, "jax")
     node = None if failing is None or failure.library is not None else failing.node
     called = "" if failing is None else shortened(failing.called or "")
     seed = bool(fact(failure, "seed"))
     code = None
+    if fact(failure, "held"):
+        if failing is not None and isinstance(node, ast.Call):
+            code = failing.with_node(_key_first(node, fact(failure, "held"), fact(failure, "second")))
+        return Explained(note("doctor.error_key_order", called=called), note("doctor.write_key_order"), code)
     if failing is not None and isinstance(node, ast.Call) and fact(failure, "certain"):
         keyword = next((each for each in node.keywords if each.arg == "key"), None)
         if not seed:
@@ -91,3 +95,28 @@ def explain_no_key(failure: Failure) -> Explained:
         code = failing.with_node(node)
     found = note("doctor.error_seed", called=called, value=fact(failure, "value"), seed=seed)
     return Explained(found, note("doctor.write_key", jax=jax), code)
+
+
+def _key_first(node: ast.Call, held: str, second: str) -> ast.Call:
+    """Move the key of a call to where it belongs, and what stands there to the next parameter.
+
+    Args:
+        node: the call.
+        held: the place or the keyword of the key.
+        second: the parameter that follows on ``key``.
+    """
+    args, named = list(node.args), {each.arg: each for each in node.keywords}
+    first = named.get("key")
+    if held.isdecimal():
+        key = args.pop(int(held))
+        if first is not None:  # such as normal(key, key=(3,))
+            first.arg = second
+        return ast.Call(node.func, [key, *args], node.keywords)
+    key = named[held].value
+    if not args and first is not None:
+        first.value, named[held].value = key, first.value
+        return node
+    if held == second and len(args) == 1:
+        named[held].value = args[0]
+        return ast.Call(node.func, [key], node.keywords)
+    return ast.Call(node.func, [key, *args], [each for each in node.keywords if each.arg != held])

@@ -148,3 +148,44 @@ def test_similar_errors_have_no_explanation(code: str) -> None:
     cell = Cell(f"{VALUES}\n{code}")
     assert cell.error is not None
     assert recognize(cell.error) is None
+
+
+@pytest.mark.parametrize("maker", ["key", "PRNGKey"])
+@pytest.mark.parametrize(
+    ("code", "written"),
+    [
+        ("jax.random.normal((3,), key)", "jax.random.normal(key, (3,))"),
+        ("jax.random.uniform((3,), key, minval=0.5)", "jax.random.uniform(key, (3,), minval=0.5)"),
+        ("jax.random.bernoulli(0.5, key)", "jax.random.bernoulli(key, 0.5)"),
+        ("jax.random.randint((3,), 0, 5, key)", "jax.random.randint(key, (3,), 0, 5)"),
+        ("jax.random.normal((3,), key=key)", "jax.random.normal(key, (3,))"),
+        ("jax.random.normal((3,), shape=key)", "jax.random.normal(key, shape=(3,))"),
+        ("jax.random.normal((3,), dtype=key)", "jax.random.normal(key, (3,))"),
+        ("jax.random.normal(key=(3,), shape=key)", "jax.random.normal(key=key, shape=(3,))"),
+        ("jax.random.normal(key, key=(3,))", "jax.random.normal(key, shape=(3,))"),
+        ("jax.random.split(2, key)", "jax.random.split(key, 2)"),
+        ("jax.random.fold_in(2, key)", "jax.random.fold_in(key, 2)"),
+        ("jax.random.permutation(jnp.arange(5), key)", "jax.random.permutation(key, jnp.arange(5))"),
+        ("jax.random.multivariate_normal(x, jnp.eye(3), key)", "jax.random.multivariate_normal(key, x, jnp.eye(3))"),
+        ("jax.random.normal((3,), jax.random.key(1))", "jax.random.normal(jax.random.key(1), (3,))"),
+        ("init((3,), key)", "init(key, (3,))"),
+    ],
+)
+def test_a_key_that_is_passed_as_another_argument(maker: str, code: str, written: str) -> None:
+    cell = failing(f"key, init = jax.random.{maker}(0), jax.nn.initializers.normal()\n{code}")
+    assert cell.finding.line == cell.here
+    assert "takes the key first, but gets it as another argument" in cell.said
+    assert cell.finding.code == written
+    assert cell.rewritten(written).error is None
+
+
+def test_a_traced_key_that_is_passed_as_another_argument() -> None:
+    cell = Cell(
+        """
+        @jax.jit
+        def f(key):
+            return jax.random.normal((3,), key)  # here
+        f(jax.random.key(0))
+        """
+    )
+    assert cell.finding.code == "return jax.random.normal(key, (3,))"
