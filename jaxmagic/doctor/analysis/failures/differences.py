@@ -30,10 +30,21 @@ def differences(text: str) -> tuple[Difference, ...]:
         text,
     )
     found = [
-        Difference(path=path, expected=short_type(first), got=short_type(other), aspect=aspect)
+        Difference(path=path, expected=short_type(first), got=short_type(other), aspect=_aspect(first, other, aspect))
         for path, first, other, aspect in pairs
     ]
     return tuple(found) or _structures(text)
+
+
+def _aspect(first: str, other: str, said: str) -> str:
+    """Return in what two types differ: JAX names the shapes in a clause of their own if the dtypes differ as well.
+
+    >>> _aspect("float32[5,3]", "int32[]", "dtypes")
+    'shapes and dtypes'
+    """
+    pairs = list(zip(first.split("["), other.split("["), strict=False))
+    both = said in ("dtypes", "shapes") and len(pairs) == 2 and all(one != two for one, two in pairs)
+    return "shapes and dtypes" if both else said
 
 
 def _structures(text: str) -> tuple[Difference, ...]:

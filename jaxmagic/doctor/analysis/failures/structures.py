@@ -11,6 +11,7 @@ from ...record.finding import RuleFinding
 from .dtypes import dtype_of, wider_dtype
 from .expression import expression_of, spelled
 from .origin import evidence_of
+from .wrong_arguments.operands import broadcast, written
 
 
 def explain_carry(failure: Failure) -> RuleFinding:
@@ -107,4 +108,16 @@ def _branches_remedy(first: Difference, jnp: str) -> Note:
     if first.aspect == "dtypes":
         dtype = wider_dtype(first.expected, first.got)
         return note("doctor.write_branch_dtype", expected=first.expected, got=first.got, dtype=dtype, jnp=jnp)
+    shape, dtype = _common_shape(first), wider_dtype(first.expected, first.got)
+    if first.aspect in ("shapes", "shapes and dtypes") and shape is not None and dtype:
+        return note("doctor.write_branch_shape", shape=shape, dtype=dtype, jnp=jnp)
     return note("doctor.write_branch_structure")
+
+
+def _common_shape(difference: Difference) -> str | None:
+    """Return the shape to which both sides broadcast, as Python writes it; ``None`` without one."""
+    shapes = [each.partition("[")[2].removesuffix("]").split(",") for each in (difference.expected, difference.got)]
+    if not all(size.isdecimal() for sizes in shapes for size in sizes if size):
+        return None
+    shape = broadcast([tuple(int(size) for size in sizes if size) for sizes in shapes])
+    return None if shape is None else written(shape)

@@ -60,3 +60,27 @@ def test_keys_that_only_one_branch_has_are_named() -> None:
     cell = Cell("lax.cond(True, lambda: {'a': 1.0}, lambda: {'a': 1.0, 'b': 2.0})  # here")
     assert cell.finding.line == cell.here
     assert "and only one has 'b'." in cell.said
+
+
+@pytest.mark.parametrize(
+    ("other", "differ", "dtype"),
+    [
+        ("0", "the shapes and dtypes differ", "float32"),
+        ("0.0", "the shapes differ", "float32"),
+        ("jnp.ones(3, jnp.int32)", "the shapes and dtypes differ", "float32"),
+        ("1j", "the shapes and dtypes differ", "complex64"),
+    ],
+)
+def test_branches_of_other_shapes_and_dtypes(other: str, differ: str, dtype: str) -> None:
+    cell = Cell(f"x = jnp.ones((5, 3))\nlax.cond(x.sum() > 0, lambda: x, lambda: {other})  # here")
+    assert differ in cell.said
+    converted = "jnp.broadcast_to(jnp.asarray({}, jnp." + dtype + "), (5, 3))"
+    assert converted.format("x") in cell.said
+    mended = f"lax.cond(x.sum() > 0, lambda: {converted.format('x')}, lambda: {converted.format(other)})"
+    assert cell.rewritten(mended).error is None
+
+
+def test_branches_of_shapes_that_do_not_fit() -> None:
+    cell = Cell("x = jnp.ones((5, 3))\nlax.cond(x.sum() > 0, lambda: x, lambda: jnp.ones(4, int))  # here")
+    assert "the shapes and dtypes differ" in cell.said
+    assert "Return the same structure with the same shapes and dtypes from each branch." in cell.said
