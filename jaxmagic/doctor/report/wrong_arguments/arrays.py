@@ -117,6 +117,17 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
             else "To use one number as a key, write x.item()."
         )
     ),
+    "write_memo": lambda memo, key, traced: (
+        f"{quoted(memo)} is a dictionary, which finds a key by its hash. "
+        + (
+            f"Look it up outside of the traced function, with a Python value as the key, such as {quoted(key)}.item(). "
+            "Inside, compute the result without it: the compiled function would not look again, and a traced value "
+            "that it stores leaks."
+            if traced
+            else f"Use a Python value as the key: {quoted(key)}.item() for one number, "
+            f"np.asarray({quoted(key)}).tobytes() for an array."
+        )
+    ),
     "error_listed": lambda argument, type, function: (
         f"{quoted(argument) or 'A value'} is {'None' if type == 'NoneType' else f'a {quoted(type)}'}, but "
         f"{quoted(function)} of JAX takes arrays and numbers."

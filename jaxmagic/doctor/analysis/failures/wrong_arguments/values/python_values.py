@@ -63,8 +63,19 @@ def explain_hash(failure: Failure) -> Explained:
     traced = fact(failure, "type").endswith("Tracer")
     found = note("doctor.error_hash", traced=traced)
     if failing is not None and isinstance(failing.node, ast.Compare):
+        memo = _dictionary(failure, failing.node)
+        if memo is not None:
+            key = shortened(ast.unparse(failing.node.left))
+            return Explained(found, note("doctor.write_memo", memo=shortened(memo), key=key, traced=traced))
         return Explained(found, *membership(failure, failing))
     return Explained(found, note("doctor.write_no_hash", jnp=spelled(failure, "jax.numpy"), traced=traced))
+
+
+def _dictionary(failure: Failure, node: ast.Compare) -> str | None:
+    """Return the text of the dictionary in which an expression looks for a key; ``None`` for other containers."""
+    text = ast.unparse(node.comparators[-1])
+    given = next((each for each in failure.operands if each.text == text), None)
+    return text if given is not None and (given.type or "").lower().endswith("dict") else None
 
 
 def explain_iterated(failure: Failure) -> Explained:

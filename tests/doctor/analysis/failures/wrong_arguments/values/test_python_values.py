@@ -225,3 +225,25 @@ def test_the_iteration_of_numpy_is_not_explained() -> None:
     error = Cell("for _ in np.array(3): pass").error
     assert isinstance(error, TypeError)
     assert recognize(error) is None
+
+
+@pytest.mark.parametrize("wrapped", ["jax.jit", ""])
+@pytest.mark.parametrize("memo", ["{}", "collections.defaultdict(int)"])
+@pytest.mark.parametrize("compared", ["in", "not in"])
+def test_a_dictionary_is_a_memo_and_no_list_of_numbers(wrapped: str, memo: str, compared: str) -> None:
+    cell = Cell(
+        f"""
+        import collections
+        memo = {memo}
+        def f(x):
+            if x {compared} memo:  # here
+                return memo[x]
+            return x
+        {wrapped}(f)(jnp.float32(1.0))
+        """
+    )
+    assert cell.finding.line == cell.here
+    assert "memo is a dictionary, which finds a key by its hash." in cell.said
+    assert "isin" not in cell.said
+    assert ("Look it up outside of the traced function" in cell.said) is bool(wrapped)
+    assert "x.item()" in cell.said
