@@ -11,6 +11,7 @@ from ......records.note import Note, note
 from .....record.failure import Failure, Value
 from ...expression import Expression, call, expression_of, spelled, value_named, with_imports
 from ..explained import Explained, Rule
+from .scalars import is_scalar
 
 #: What ``%`` formats in a string, and ``format()`` in the same way.
 _PERCENT = re.compile(r"%(?:(%)|(\.\d+)?([efg])|(d)|(s))")
@@ -157,7 +158,8 @@ def _fits(failure: Failure, value: ast.expr, spec: str) -> bool:
     traced = value_named(failure, ast.unparse(value))
     if traced is not None:
         return not spec or traced.type.endswith("[]")
-    return not spec or isinstance(value, ast.Constant) or _is_number(failure, ast.unparse(value))
+    known = isinstance(value, ast.Constant) or is_scalar(failure, value)
+    return not spec or known or _is_number(failure, ast.unparse(value))
 
 
 def _is_number(failure: Failure, text: str) -> bool:

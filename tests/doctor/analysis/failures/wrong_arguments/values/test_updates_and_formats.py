@@ -246,10 +246,28 @@ def test_the_same_text_is_printed_when_the_function_runs(line: str, capsys: pyte
 
 
 @pytest.mark.parametrize(
+    ("line", "written"),
+    [
+        ('print(f"loss {x.mean():.3f}")', "jax.debug.print('loss {:.3f}', x.mean())"),
+        ('print(f"{jnp.sqrt(jnp.mean(x)):.3f} {n:d}")', "jax.debug.print('{:.3f} {:d}', jnp.sqrt(jnp.mean(x)), n)"),
+        ('print("%.3f" % (x * 2).sum())', "jax.debug.print('{:.3f}', (x * 2).sum())"),
+        ('print("{:.1e} {}".format(-x[0] / n, x.shape))', "jax.debug.print('{:.1e} {}', -x[0] / n, x.shape)"),
+    ],
+)
+def test_the_same_text_is_printed_of_a_computed_scalar(line: str, written: str) -> None:
+    cell = Cell(f"@jax.jit\ndef f(x, n):\n    {line}  # here\n    return x\nf(jnp.ones(3), 1)")
+    assert cell.finding.line == cell.here
+    assert cell.finding.code == written
+    assert cell.rewritten(written).error is None
+
+
+@pytest.mark.parametrize(
     ("line", "arguments"),
     [
         ('print(f"{x:.3f}")', "jnp.ones(3), 1"),  # an array has no format specification when the function runs either
-        ('print(f"{x.sum():.3f}")', "jnp.ones(3), 1"),
+        ('print(f"{x.sum(axis=0):.3f}")', "jnp.ones(3), 1"),
+        ('print(f"{x[0]:.3f}")', "jnp.ones((3, 3)), 1"),
+        ('print(f"{x * 2:.3f}")', "jnp.ones(3), 1"),
         ('print(f"{x:.3f}", end="")', "1.0, 1"),
         ('print(f"{x:.{n}f}")', "1.0, 1"),
         ('text = f"{x:.3f}"', "1.0, 1"),
