@@ -248,6 +248,7 @@ class Failure:
         computed_of: the variables that the failing statement reads, with the expressions that they were computed of.
         read_by: the statements that read the variable to which the failing one assigns, or what a failing condition
             reads; compound ones without body.
+        body: all statements of the failing function, for the same kinds; compound ones without body.
     """
 
     kind: Kind
@@ -287,6 +288,7 @@ class Failure:
     module: ModuleUse | BatchUse | None = None
     computed_of: tuple[tuple[str, str], ...] = ()
     read_by: tuple[str, ...] = ()
+    body: tuple[str, ...] = ()
 
     @property
     def line(self) -> str | None:

@@ -40,7 +40,7 @@ from .operands import (
 )
 from .recognize import Recognized, recognize, transformed_at
 from .statement import Place
-from .traced.assigned import computed_of, read_by
+from .traced.assigned import body_of, computed_of, read_by
 from .traced.decided import decision_of
 from .traced.escapes import escapes_of
 from .traced.leaked import Around, calls_around, has_leaked, is_nested, is_vmapped, used
@@ -184,6 +184,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         alive_bytes=tuple(size for _, size in alive),
         computed_of=computed_of(place, code) if facts.kind in FIRST_TRIES else (),
         read_by=read_by(place, code) if facts.kind in FIRST_TRIES else (),
+        body=body_of(place, code) if facts.kind in FIRST_TRIES else (),
     )
 
 

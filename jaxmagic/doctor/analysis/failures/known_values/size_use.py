@@ -85,6 +85,15 @@ def sizes_in(failure: Failure, failing: Expression) -> list[str]:
     return list(dict.fromkeys(each.id for each in names if _use(failure, failing.statement, each)[0]))
 
 
+def sizes_in_body(failure: Failure) -> list[str]:
+    """Return the variables that decide a size anywhere in the failing function, in their order."""
+    found = dict[str, None]()
+    for statement in (each for text in failure.body for each in statements(text)):
+        names = [each for each in ast.walk(statement) if isinstance(each, ast.Name)]
+        found.update(dict.fromkeys(each.id for each in names if _use(failure, statement, each)[0]))
+    return list(found)
+
+
 def _use(failure: Failure, statement: ast.stmt, node: ast.AST) -> tuple[SizeUse, str]:
     """Return what needs the number that a node of a statement is, and the variable to which it is assigned."""
     parents = {id(inner): each for each in ast.walk(statement) for inner in ast.iter_child_nodes(each)}

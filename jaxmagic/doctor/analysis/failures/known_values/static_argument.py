@@ -11,7 +11,7 @@ from .....records.call_stack import Frame
 from .....records.note import Note, note
 from ....record.failure import Failure, Passed
 from ..expression import Expression, spelled, value_named, with_imports
-from .size_use import is_number, sizes_in
+from .size_use import is_number, sizes_in, sizes_in_body
 
 #: Libraries whose functions compute with traced values, but for those that select what is computed.
 _ON_JAX = re.compile(r"/(flax|equinox|optax|haiku|numpyro|diffrax|optimistix|lineax|blackjax|distrax)/")
@@ -41,7 +41,7 @@ def static_argument(failure: Failure, failing: Expression | None, *, of_size: bo
     if failure.selector is not None:
         given, name = failure.selector, failure.selector.argument
         if failure.call is None or name not in failure.call.unfit:
-            return StaticArgument((name,), "yes", given.type)
+            return _with_others(failure, (name,), {given.type})
     if traced is None or traced.transform != "jit" or not failure.own or failing is None:
         return None
     names = tuple(dict.fromkeys((*traced.arguments, *_of_sizes(failure, failing))))
@@ -51,7 +51,18 @@ def static_argument(failure: Failure, failing: Expression | None, *, of_size: bo
         return None
     types = {each.type for each in found if each is not None}
     certain = "yes" if not alone or found[0] is None else found[0].certain
+    if certain == "yes":
+        return _with_others(failure, names, types)
     return StaticArgument(names, certain, types.pop() if len(types) == 1 else None)
+
+
+def _with_others(failure: Failure, names: tuple[str, ...], types: set[str | None]) -> StaticArgument:
+    """Return arguments that may be static, with those that decide sizes in other lines of the same function."""
+    traced = failure.traced
+    own = failure.own and traced is not None and traced.transform == "jit" and set(names) <= set(failure.parameters)
+    others = {each.name: each.type for each in _other_sizes(failure) if own and each.name not in names}
+    types = {*types, *others.values()}
+    return StaticArgument((*names, *others), "yes", types.pop() if len(types) == 1 else None)
 
 
 def _of_sizes(failure: Failure, failing: Expression) -> Iterator[str]:
@@ -60,6 +71,15 @@ def _of_sizes(failure: Failure, failing: Expression) -> Iterator[str]:
         value = value_named(failure, name)
         if value is not None and value.origin is not None and value.origin.line == getattr(failure.traced, "line", 0):
             yield from value.origin.arguments
+
+
+def _other_sizes(failure: Failure) -> Iterator[Passed]:
+    """Iterate over the arguments that decide sizes in other lines, at which the function would fail next."""
+    call, names = failure.call, sizes_in_body(failure)
+    for each in () if call is None else call.arguments:
+        fits = each.type == "int" and each.name in failure.parameters and each.name in names
+        if call is not None and fits and each.name not in (*call.unfit, *call.static):
+            yield each
 
 
 def _static(failure: Failure, failing: Expression, name: str, of_size: bool) -> StaticArgument | None:

@@ -13,6 +13,9 @@ from ..statement import Place, definition
 #: Not more variables, nor more statements, are followed.
 _MOST = 8
 
+#: At most this many statements of a function are kept.
+_MOST_OF_BODY = 200
+
 
 def computed_of(place: Place, code: CodeType) -> tuple[tuple[str, str], ...]:
     """Return the variables that the failing statement reads, and those in them, with what they were computed of.
@@ -50,6 +53,11 @@ def read_by(place: Place, code: CodeType) -> tuple[str, ...]:
             found.append(ast.unparse(each))
             names.update([once[id(each)]] if id(each) in once else [])
     return tuple(found)
+
+
+def body_of(place: Place, code: CodeType) -> tuple[str, ...]:
+    """Return the statements of the failing function in their order; compound ones have no body."""
+    return tuple(ast.unparse(each) for each in itertools.islice(_statements(place, code), _MOST_OF_BODY))
 
 
 def _once_assigned(place: Place, code: CodeType) -> Iterator[tuple[ast.Assign, str]]:

@@ -163,3 +163,30 @@ def test_what_jax_computes_or_is_assigned_twice_stays_traced(steps: tuple[str, .
 def test_a_float_that_decides_no_size_is_data() -> None:
     cell = stepped("large = n > 2", "if large: x = x + 1  # here", n="4.0")
     assert "declare it static" not in cell.said
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ["return jnp.arange(n)[:, None] / jnp.ones(dim)  # here"],
+        ["y = jnp.arange(n)[:, None]  # here", "return y / jnp.ones(dim)"],
+        ["for i in range(n): x = x + i  # here", "return x + jnp.zeros((dim, 2)).sum()"],
+        ["y = jnp.zeros(n)  # here", "if True: y = y.sum() + jnp.zeros(shape=(dim,))", "return y"],
+    ],
+)
+def test_all_parameters_that_decide_sizes_are_static(steps: list[str]) -> None:
+    body = "\n    ".join(steps)
+    cell = Cell(f"@jax.jit\ndef f(n, dim, x=1.0, k=2):\n    {body}\nf(4, 3, 1.0, 2)")
+    assert cell.finding.line == cell.here
+    code = cell.finding.code
+    assert code is not None
+    assert code.endswith('@functools.partial(jax.jit, static_argnames=("n", "dim"))')
+    assert cell.rewritten(code).error is None
+
+
+def test_a_size_that_is_passed_as_an_array_is_not_declared_static_beside_another() -> None:
+    cell = Cell(
+        "@jax.jit\ndef f(n, dim):\n    y = jnp.zeros(n)  # here\n    return y.sum() + dim\nf(4, jnp.int32(3))",
+    )
+    assert cell.finding.code is not None
+    assert cell.finding.code.endswith('static_argnames="n")')
