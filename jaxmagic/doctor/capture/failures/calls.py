@@ -64,7 +64,7 @@ def value_of(node: ast.AST, frame: Names) -> Any:
         found = attribute(owner, node.attr)
         if found is None and is_a(owner, type):
             found = member(owner, node.attr)
-        return MISSING if found is None else found
+        return MISSING if found is None or is_exactly(found, property) else found
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         number = value_of(node.operand, frame)
         return -number if is_exactly(number, int, float) else MISSING

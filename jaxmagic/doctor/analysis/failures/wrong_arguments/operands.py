@@ -112,7 +112,9 @@ def elements(shape: Shape) -> int:
 
 
 def attribute_of(node: ast.expr, name: str) -> ast.expr:
-    """Make the node of an attribute, such as ``b.T``."""
+    """Make the node of an attribute, such as ``b.T``; that of ``b.T.T`` is ``b``."""
+    if name == "T" and isinstance(node, ast.Attribute) and node.attr == "T":
+        return node.value
     return ast.Attribute(value=node, attr=name, ctx=ast.Load())
 
 

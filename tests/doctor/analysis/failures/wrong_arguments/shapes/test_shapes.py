@@ -299,3 +299,28 @@ def test_only_the_users_own_call_gets_advice_about_its_axis() -> None:
     assert advice in Cell(f"{arrays}jnp.append(a, b, axis=0)").said
     assert advice not in Cell(f"{arrays}lax.concatenate([a, b], 0)").said
     assert advice not in Cell(f"{arrays}jnp.vstack([a, b])").said
+
+
+@pytest.mark.parametrize(
+    ("code", "fits"),
+    [
+        ("y @ w.T", [("y @ w", "(4, 3)")]),
+        ("y @ p['w'].T", [("y @ p['w']", "(4, 3)")]),
+        ("jnp.dot(y, w.T)", [("y @ w", "(4, 3)")]),
+    ],
+)
+@pytest.mark.parametrize("jit", ["", "@jax.jit"])
+def test_a_transposed_operand_that_fits_as_it_is(code: str, fits: list[tuple[str, str]], jit: str) -> None:
+    cell = Cell(
+        f"""
+        {jit}
+        def f(y, w):
+            p = {{"w": w}}
+            return {code}  # here
+        f(jnp.ones((4, 5)), jnp.ones((5, 3)))
+        """
+    )
+    assert cell.finding.line == cell.here
+    assert "y (4, 5) and " in cell.said
+    assert ".T (3, 5) cannot be multiplied: axis 1 of y has size 5" in cell.said
+    assert offered(cell) == fits
