@@ -22,7 +22,7 @@ from .buffers import Donors, deleted_in, donors_of
 from .calls import called_name, functions_called, jit_call
 from .entries import Entry, beyond, entries_of, library_in
 from .held import largest_alive, shared_in
-from .holder import holder_of
+from .holder import holder_at, holder_of
 from .libraries.batches import module_in
 from .libraries.selectors import selector_of
 from .memory.out_of_memory import Limits, look_at_memory
@@ -110,6 +110,8 @@ def _with_operands(facts: Failure, last: Entry, calls: Sequence[Entry]) -> Failu
     if facts.kind == "update":
         outer, holder = is_outer(place, frame), holder_of(place, frame)
         return replace(facts, operands=index_parts(place, frame), outer=outer, holder=holder)
+    if facts.kind in ("at element", "at use"):
+        facts = replace(facts, holder=holder_at(place, frame))
     if facts.kind == "format":
         return replace(facts, operands=names_in(place.statement, frame))
     if facts.kind == "devices":

@@ -34,6 +34,17 @@ def holder_of(place: Place, frame: FrameType) -> Holder | None:
     return None if owner is MISSING else _of_attribute(owner, array.attr)
 
 
+def holder_at(place: Place, frame: FrameType) -> Holder | None:
+    """Return what holds the array of ``array.at[i] = x`` and ``array.at[i] += x``; ``None`` if it is unknown."""
+    node = place.node.target if isinstance(place.node, ast.AugAssign) else place.node
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Attribute) or node.value.attr != "at":
+        return None
+    array = node.value.value
+    if isinstance(array, ast.Subscript) and not is_exactly(value_of(array.value, frame), list, dict):
+        return None
+    return holder_of(place._replace(node=ast.Subscript(value=array, slice=node.slice)), frame)
+
+
 def _of_attribute(owner: Any, name: str) -> Holder | None:
     kinds = of_type("__mro__", type(owner))
     if any(of_type("__name__", each) == "Module" and _package(each) == "equinox" for each in kinds):

@@ -31,7 +31,7 @@ def explain_at_use(failure: Failure) -> Explained:
     found = note("doctor.error_at_use", method=method, index=bool(fact(failure, "index")))
     if failing is None or node is None:
         return Explained(found, note("doctor.write_at_use"))
-    code = _mended(failing, node, method)
+    code = _mended(failing, node, method, failure.holder == "open")
     name = (code or "").partition(" = ")[0]
     assigns_anew = code is not None and not isinstance(failing.statement, ast.Assign) and name.isidentifier()
     if assigns_anew and failure.stack[-1].function != "<module>" and name not in failure.parameters:
@@ -39,13 +39,20 @@ def explain_at_use(failure: Failure) -> Explained:
     return Explained(found, note("doctor.write_at_use"), code)
 
 
-def _mended(failing: Expression, node: ast.AST, method: str) -> str | None:
-    """Return the statement with a method of ``x.at[i]``, or with its element."""
+def _mended(failing: Expression, node: ast.AST, method: str, is_held: bool) -> str | None:
+    """Return the statement with a method of ``x.at[i]``, or with its element.
+
+    Args:
+        failing: the failing expression.
+        node: its node.
+        method: the method that there is not.
+        is_held: whether the array is known to be in a variable or a container that takes another one.
+    """
     match node:
-        case ast.AugAssign(target=ast.Subscript(value=ast.Attribute(value=ast.Name() as array, attr="at")) as at):
-            if type(node.op) not in METHODS:
+        case ast.AugAssign(target=ast.Subscript(value=ast.Attribute(value=array, attr="at")) as at):
+            if type(node.op) not in METHODS or not is_held:
                 return None
-            return f"{array.id} = {ast.unparse(at)}.{METHODS[type(node.op)]}({ast.unparse(node.value)})"
+            return f"{ast.unparse(array)} = {ast.unparse(at)}.{METHODS[type(node.op)]}({ast.unparse(node.value)})"
         case ast.Call(func=ast.Subscript(value=ast.Attribute(attr="at")) as at, args=[_], keywords=[]):
             value = ast.Call(func=ast.Attribute(at, "set", ast.Load()), args=node.args, keywords=[])
             return _assigned(failing, node, value)

@@ -204,12 +204,13 @@ def explain_at_element(failure: Failure) -> Explained:
     target = None if failing is None else failing.node
     at = target.value if isinstance(target, ast.Subscript) else None
     array = at.value if isinstance(at, ast.Attribute) and at.attr == "at" else None
-    known = isinstance(array, ast.Name)
+    known = array is not None and _root(array) != ""
     found = note("doctor.error_at_element", target=ast.unparse(target) if known and target is not None else "")
     remedy = note("doctor.write_at_method", array=ast.unparse(array) if known and array is not None else "")
-    if failing is None or not isinstance(target, ast.Subscript) or not isinstance(array, ast.Name):
+    if failing is None or not isinstance(target, ast.Subscript) or array is None or failure.holder != "open":
         return Explained(found, remedy)
-    inner = failure.stack[-1].function != "<module>" and array.id not in failure.parameters
+    name = array.id if isinstance(array, ast.Name) else ""
+    inner = name and failure.stack[-1].function != "<module>" and name not in failure.parameters
     return Explained(found, remedy, None if inner else _written(failing, target, array, target.slice, "set"))
 
 

@@ -38,3 +38,30 @@ def test_a_variable_of_another_function_is_not_assigned() -> None:
     cell = Cell("def f(x):\n    x.at[0] += 1  # here\n    return x\nf(jnp.ones(3))")
     assert cell.finding.code == "x = x.at[0].add(1)"
     assert cell.rewritten(cell.finding.code).error is None
+
+
+@pytest.mark.parametrize(
+    ("code", "written"),
+    [
+        ("p['w'].at[0, 0] = 5.0", "p['w'] = p['w'].at[0, 0].set(5.0)"),
+        ("p['w'].at[0, 0] *= 5.0", "p['w'] = p['w'].at[0, 0].multiply(5.0)"),
+        ("q[1].at[0] = 5.0", "q[1] = q[1].at[0].set(5.0)"),
+        ("m.w.at[0] = 5.0", "m.w = m.w.at[0].set(5.0)"),
+        ("m.w.at[0] += 5.0", "m.w = m.w.at[0].add(5.0)"),
+        ("x[0].at[0] = 5.0", None),  # x is an array itself
+        ("t.w.at[0] = 5.0", None),
+        ("t[0].at[0] += 5.0", None),
+    ],
+)
+def test_an_array_in_a_container(code: str, written: str | None) -> None:
+    values = """
+        import types, collections
+        x = jnp.ones((2, 3))
+        p, q, m = {"w": x}, [x, x], types.SimpleNamespace(w=x)
+        t = collections.namedtuple("T", "w")(x)
+    """
+    cell = Cell("\n".join([*(each.strip() for each in values.splitlines()), f"{code}  # here"]))
+    assert cell.finding.line == cell.here
+    assert cell.finding.code == written
+    if written is not None:
+        assert cell.rewritten(written).error is None
