@@ -68,6 +68,7 @@ Kind = Literal[
     "joined numbers",  # what concatenate() joins has no axis
     "at element",  # x.at[i] was assigned
     "at use",  # x.at[i] is called or computed with, or has no index
+    "tree arithmetic",  # dictionaries of arrays are computed with
     "no rule",  # a function with custom derivatives has none
     "loop gradient",  # reverse mode through a loop with an unknown number of steps
     "axis name",  # no function around a collective has bound its axis name

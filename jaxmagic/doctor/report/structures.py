@@ -100,8 +100,8 @@ STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
     ),
     "write_branch_dtype": _write_branch_dtype,
     "write_branch_shape": lambda shape, dtype, jnp="jnp": (
-        f"Return one shape and one dtype from each branch: {jnp}.broadcast_to({jnp}.asarray(x, {_dtype(jnp, dtype)}), "
-        f"{shape}) takes arrays and Python numbers."
+        f"Return one shape and one dtype from each branch: {jnp}.broadcast_to({jnp}.asarray(x, {_dtype(jnp, dtype)}),"
+        f" {shape}) takes arrays and Python numbers."
     ),
     "write_branch_structure": lambda: "Return the same structure with the same shapes and dtypes from each branch.",
     "write_updates": lambda: (

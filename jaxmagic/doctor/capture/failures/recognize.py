@@ -21,6 +21,7 @@ from .modules import about_attribute, about_missing
 from .statement import operation
 from .wrong_calls.layers import frozen_field
 from .wrong_calls.misused import misused
+from .wrong_calls.trees import arithmetic_of_trees
 
 #: Kinds of which the message is flax's own, or NumPy's in a function of flax.
 # fmt: off
@@ -124,6 +125,9 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
     if wrong[0] in _LOOKED_UP:
         known_name = _LOOKED_UP[wrong[0]](wrong[1])
         return None if known_name is None else (wrong[0], {**wrong[1], **known_name})
+    if wrong[0] == "tree arithmetic":
+        trees = arithmetic_of_trees(error.__traceback__)
+        return None if trees is None else ("tree arithmetic", trees)
     if wrong[0] == "signature":
         called = called_by_jax(error.__traceback__, wrong[1]["function"])
         return None if called is None else ("signature", {**wrong[1], **called})

@@ -116,6 +116,14 @@ VALUE_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(array)}.at[…].set(…), and assign it where {quoted(root)} is made."
     ),
     "write_at_copied": _write_at_copied,
+    "error_tree_arithmetic": lambda trees, count: (
+        f"{quoted(trees)} {'is a dictionary' if count == 1 else 'are dictionaries'} of arrays. JAX computes with "
+        "pytrees leaf by leaf, but operators of Python do not."
+    ),
+    "write_tree_map": lambda jax: (
+        f"Compute with the leaves: {jax}.tree.map(f, tree, …) calls f with one leaf of each tree, which must have "
+        "the same keys."
+    ),
     "error_format": _format,
     "write_printed": _write_printed,
     "error_not_array": _not_array,

@@ -23,6 +23,7 @@ from .values import (
     non_numbers,
     python_values,
     texts,
+    trees,
     updates,
 )
 
@@ -57,6 +58,7 @@ _RULES: tuple[Rule, ...] = (
     *layers.RULES,
     *optimizers.RULES,
     *xla.RULES,
+    *trees.RULES,
 )
 
 #: The function for each kind.
