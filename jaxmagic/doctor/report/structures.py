@@ -104,9 +104,15 @@ STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
         f" {shape}) takes arrays and Python numbers."
     ),
     "write_branch_structure": lambda: "Return the same structure with the same shapes and dtypes from each branch.",
-    "write_updates": lambda: (
+    "write_updates": lambda passed="": (
         "update() of an optimizer returns two things, the updates and its state: updates, state = "
         "optimizer.update(grads, state, params). Pass the updates alone."
+        + (
+            f" If {quoted(passed)} is the first of them already, update() got the state in place of the gradients,"
+            " which come first."
+            if passed
+            else ""
+        )
     ),
     "write_same_tree": lambda: (
         "Pass pytrees with the same containers, keys and lengths; jax.tree.structure(x) shows the structure of each."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import replace
 
@@ -54,7 +55,10 @@ def explain_pytree(failure: Failure) -> RuleFinding:
     failing = expression_of(failure)
     called = "" if failing is None else failing.called or ""
     if called.rpartition(".")[2] == "apply_updates" and first.got == "tuple":
-        return _finding(failure, found, more, note("doctor.write_updates"))
+        node = None if failing is None else failing.node
+        given = node.args[1] if isinstance(node, ast.Call) and len(node.args) == 2 else None
+        passed = given.id if isinstance(given, ast.Name) else ""
+        return _finding(failure, found, more, note("doctor.write_updates", passed=passed))
     of_specs = first.path.startswith("shard_map ")
     return _finding(failure, found, more, note("doctor.write_specs") if of_specs else note("doctor.write_same_tree"))
 

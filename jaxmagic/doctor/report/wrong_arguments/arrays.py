@@ -120,8 +120,8 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
     "write_memo": lambda memo, key, traced: (
         f"{quoted(memo)} is a dictionary, which finds a key by its hash. "
         + (
-            f"Look it up outside of the traced function, with a Python value as the key, such as {quoted(key)}.item()."
-            " Inside, compute the result without it: the compiled function would not look again, and a traced value "
+            f"Look it up outside of the traced function, with a Python value as key, such as {quoted(key)}.item(). "
+            "Inside, compute the result without it: the compiled function would not look again, and a traced value "
             "that it stores leaks."
             if traced
             else f"Use a Python value as the key: {quoted(key)}.item() for one number, "

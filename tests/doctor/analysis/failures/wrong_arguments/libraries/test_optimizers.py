@@ -54,6 +54,19 @@ def test_updates_are_passed_without_the_state(given: str) -> None:
     assert "update() of an optimizer returns two things" in cell.said
 
 
+def test_the_state_in_place_of_the_gradients() -> None:
+    pytest.importorskip("optax")
+    cell = Cell("""
+        import optax
+        opt, params = optax.sgd(0.1), {"w": jnp.ones(2), "b": jnp.ones(2)}
+        state = opt.init(params)
+        u, state = opt.update(state, params)
+        optax.apply_updates(params, u)  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert "If u is the first of them already, update() got the state in place of the gradients" in cell.said
+
+
 def test_an_optimizer_of_nnx() -> None:
     pytest.importorskip("optax")
     pytest.importorskip("flax.nnx")
