@@ -129,9 +129,13 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_transformed": lambda location, code: (
         f"It comes from an operation at {location} that JAX transformed{f': {quoted(code)}' if code else '.'}"
     ),
-    "error_not_finite": lambda operation: (
-        f"{quoted(operation) or 'An operation'} returned NaN or infinity, and JAX's debugging flags "
-        "make that an error."
+    "error_not_finite": lambda operation, inside=False: (
+        f"{f'An operation inside {quoted(operation)}' if inside else quoted(operation) or 'An operation'} returned "
+        "NaN or infinity, and JAX's debugging flags make that an error."
+    ),
+    "write_disable_jit": lambda jax: (
+        f"To find it, call the same function once more below `with {jax}.disable_jit():`, which runs bodies of loops "
+        "and branches as Python, and then %jaxdoctor again."
     ),
     "error_depends": _depends,
     "error_checkpoint": lambda argument, function: (

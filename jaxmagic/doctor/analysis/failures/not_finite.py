@@ -92,6 +92,9 @@ _PURE = frozenset((
 #: Functions with an infinite derivative at zero or at the edge of their domain: where() behind them is too late.
 _STEEP = re.compile(r"sqrt|norm|std|log|pow|arc|acos|asin|reciprocal|hypot")
 
+#: Operations with functions of their own, in which JAX does not say which operation it was.
+_WITH_BODIES = "scan", "while", "cond"
+
 #: Functions of linear algebra that return NaN or infinity, and the matrix that they need.
 _MATRICES = {
     **dict.fromkeys(("inv", "solve", "lu_solve", "solve_triangular"), "is not singular"),
@@ -113,13 +116,16 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
     domain = _DOMAINS.get(_bare(operation), "")
     example, steep = _in_domain(failure, _bare(operation)) or ("", "")
     jnp = spelled(failure, "jax.numpy")
+    inside = _bare(operation) in _WITH_BODIES
     return RuleFinding(
         rule="error",
-        found=note("doctor.error_not_finite", operation=operation),
+        found=note("doctor.error_not_finite", operation=operation, inside=inside),
         line=failure.line,
         source=failure.source,
         evidence=evidence_of(failure),
-        remedy=note("doctor.write_matrix", function=function, needs=matrix, jnp=jnp)
+        remedy=note("doctor.write_disable_jit", jax=spelled(failure, "jax"))
+        if inside
+        else note("doctor.write_matrix", function=function, needs=matrix, jnp=jnp)
         if matrix
         else note(
             "doctor.write_in_domain",

@@ -185,3 +185,30 @@ def test_a_derivative_divides_where_the_line_does_not(line: str) -> None:
     assert "a divisor other than zero" not in cell.said
     mended = line.replace("jnp.log(x)", "jnp.log(jnp.where(x > 0, x, 1))")
     assert jnp.isfinite(eval(mended)).all()
+
+
+@pytest.mark.parametrize(
+    ("called", "operation"),
+    [
+        ("lax.scan(lambda c, y: (c + body(y), y), 0.0, x[None])[0]", "scan"),
+        ("lax.fori_loop(0, 3, lambda i, c: body(c), x)", "scan"),
+        ("lax.while_loop(lambda c: c < 3, body, x)", "while"),
+        ("lax.cond(x < 0, body, lambda y: y, x)", "cond"),
+    ],
+)
+def test_an_operation_inside_a_loop_is_found_without_jit(called: str, operation: str) -> None:
+    source = """
+        def body(y):
+            return jnp.log(y){inside}
+        def f(x):
+            return {called}{outside}
+        with jax.debug_nans(True){context}:
+            jax.jit(f)(jnp.float32(-1))
+    """
+    cell = Cell(source.format(called=called, inside="", outside="  # here", context=""))
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(f"An operation inside {operation} returned NaN or infinity")
+    assert "below `with jax.disable_jit():`" in cell.said
+    cell = Cell(source.format(called=called, inside="  # here", outside="", context=", jax.disable_jit()"))
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("log returned NaN or infinity")
