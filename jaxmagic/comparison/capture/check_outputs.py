@@ -26,6 +26,9 @@ def check_output(
     With ``equal``, the structure, the types and every bit have to be the same. With given tolerances, an element may
     differ by ``atol + rtol * |reference|``.
 
+    The result is of the worst leaf. Magnitudes of leaves can be orders apart, and each has its own tolerance, so with
+    ``allclose`` errors of different leaves are compared as shares of the largest value in the leaf.
+
     Args:
         value: the candidate's output.
         reference: the baseline's output.
@@ -48,9 +51,8 @@ def check_output(
     worst = Check(kind=kind, passed=True)
     for (path, one), (_, other) in zip(ours, theirs, strict=True):
         leaf = _check_leaf(one, other, jax.tree_util.keystr(path) or "the output", kind, given, coarsest_eps)
-        if (not leaf.passed and worst.passed) or (
-            leaf.passed == worst.passed and (leaf.largest_error or 0) >= (worst.largest_error or 0)
-        ):
+        # Among leaves that are equal, one of another type is told.
+        if (*leaf.severity, leaf.dtype != leaf.like_dtype) >= (*worst.severity, worst.dtype != worst.like_dtype):
             worst = leaf
         if leaf.problem is not None:
             return leaf

@@ -25,7 +25,9 @@ class Check:
     Attributes:
         kind: ``allclose`` within the tolerances, ``equal`` in every bit.
         passed: whether the outputs agree.
-        leaf: the path of the pytree leaf with the largest error or with the problem; ``None`` if there is no leaf.
+        leaf: the path of the pytree leaf with the problem, or else with the largest error as a share of the leaf's
+            largest value (with a given tolerance, the largest error); ``None`` if there is no leaf. Leaves that do
+            not agree come first.
         problem: why the outputs differ, if it is not a numerical error: a different structure, shape or dtype.
         largest_error: the largest absolute difference in that leaf; if a given tolerance is exceeded, the largest of
             the elements beyond it.
@@ -55,6 +57,19 @@ class Check:
     like: str | None = None
     given: bool = False
     varies: bool = False
+
+    @property
+    def share(self) -> float | None:
+        """The largest error as a share of the largest value in that leaf; ``None`` where that value is unknown."""
+        largest = 0.0 if self.given or not self.rtol else self.atol / self.rtol
+        return (self.largest_error or 0.0) / largest if largest else None
+
+    @property
+    def severity(self) -> tuple[bool, float, float]:
+        """The larger, the worse: a failure first, then the share of the largest value, then the absolute error."""
+        error = self.largest_error or 0.0
+        unknown = 0.0 if self.given or not error else float("inf")
+        return not self.passed, unknown if self.share is None else self.share, error
 
 
 #: The unit of work: the user's own items, bytes, or floating-point operations.

@@ -26,7 +26,7 @@ def about_outputs(comparison: Comparison) -> list[str]:
         return [_mismatch(label, check.like or comparison.baseline, check) for label, check in failed]
     if not checks:
         return []
-    label, worst = max(checks, key=lambda each: each[1].largest_error or 0.0)
+    label, worst = max(checks, key=lambda each: each[1].severity)
     others = [
         f"{each} returns {check.dtype} where {check.like or comparison.baseline} returns {check.like_dtype}."
         for each, check in checks
@@ -34,9 +34,12 @@ def about_outputs(comparison: Comparison) -> list[str]:
     ]
     if not worst.largest_error:
         return ["All outputs are equal except for their types:" if others else "All outputs are equal.", *others]
-    where = f"{label}, at {worst.leaf}"
+    error, most = units.number_short(worst.largest_error), f"({label}, at {worst.leaf})"
+    if worst.share is not None:  # which holds for all leaves; the absolute error only for this one
+        most = f"of the largest value ({label}, by {error} at {worst.leaf})"
+        error = units.percent(worst.share)
     return [
-        f"All outputs agree: they differ by at most {_size(worst)} ({where}), with {_allowed(worst)}.",
+        f"All outputs agree: they differ by at most {error} {most}, with {_allowed(worst)}.",
         *_stricter(worst),
         *_bias(label, worst),
         *others,
@@ -46,22 +49,15 @@ def about_outputs(comparison: Comparison) -> list[str]:
 def _size(check: Check) -> str:
     """Return the largest error, also as a part of the largest value if the tolerance is one."""
     error = units.number_short(check.largest_error or 0.0)
-    share = _share(check)
-    return error if share is None else f"{error} or {units.percent(share)} of the largest value"
-
-
-def _share(check: Check) -> float | None:
-    largest = 0.0 if check.given or not check.rtol else check.atol / check.rtol
-    return (check.largest_error or 0.0) / largest if largest else None
+    return error if check.share is None else f"{error} or {units.percent(check.share)} of the largest value"
 
 
 def _stricter(check: Check) -> list[str]:
     """Name an option where the types allow an error that anybody would see."""
-    share = _share(check)
-    if share is None or share <= _VISIBLE:
+    if check.share is None or check.share <= _VISIBLE:
         return []
     atol = f"{_VISIBLE * check.atol / check.rtol:.1g}"
-    return [f"--check 0,{atol} (check=(0, {atol})) allows no more than {units.percent(_VISIBLE)}."]
+    return [f"--check 0,{atol} (check=(0, {atol})) allows no more than {units.percent(_VISIBLE)} there."]
 
 
 def _bias(label: str, check: Check) -> list[str]:
@@ -107,6 +103,6 @@ def _allowed(check: Check) -> str:
         return f"rtol={check.rtol:g} and atol={check.atol:g} allowed"
     against = f" against {check.like_dtype}" if check.like_dtype != check.dtype else ""
     types = "" if check.dtype is None else f" in {check.dtype}{against}"
-    if _share(check) is not None:
+    if check.share is not None:
         return f"{units.percent(check.rtol)} allowed{types}"
     return f"{units.number_short(check.atol)} allowed{types}"

@@ -16,9 +16,16 @@ def _not(why: str) -> str:
     return f"Not tried: {why}."
 
 
-def _error(error: float, allowed: float, dtype: str) -> str:
+def _error(error: float, allowed: float, dtype: str, leaf: str = "", rtol: float = 0.0) -> str:
     beyond = "within" if error <= allowed else "more than"
-    return f"The outputs differ by up to {error:.2g}, {beyond} the {allowed:.2g} allowed for {printable(dtype)}."
+    size, most = f"{error:.2g}", f"{allowed:.2g}"
+    if rtol and allowed:  # arrays of different sizes have only the shares of their largest values in common
+        size, most = f"{units.percent(error * rtol / allowed)} of the largest value", units.percent(rtol)
+    return f"The outputs differ by up to {size}{_at(leaf)}, {beyond} the {most} allowed for {printable(dtype)}."
+
+
+def _at(leaf: str) -> str:
+    return f" at {printable(leaf)}" if leaf else ""
 
 
 #: Runs of two programs are not told apart below this factor: where their constants lie in memory matters as much.
@@ -28,12 +35,12 @@ _ALIKE = 1.25
 _ROUNDING = {"bf16": "bfloat16", "tf32": "TF32"}
 
 
-def _rounded(share: float, allowed: float, products: str) -> str:
+def _rounded(share: float, allowed: float, products: str, leaf: str = "") -> str:
     most = units.percent(allowed)
     limit = f"where up to {most} counts" if share <= allowed else f"more than the {most} that counts"
     return (
-        f"The outputs differ by up to {units.percent(share)} of the largest value, {limit} as the rounding of "
-        f"products in {_ROUNDING.get(products, printable(products))}."
+        f"The outputs differ by up to {units.percent(share)} of the largest value{_at(leaf)}, {limit} as the "
+        f"rounding of products in {_ROUNDING.get(products, printable(products))}."
     )
 
 

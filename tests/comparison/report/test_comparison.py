@@ -7,6 +7,7 @@ from dataclasses import replace
 from textwrap import dedent
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -14,6 +15,7 @@ import jaxmagic
 from jaxmagic import units
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.samples import Trial
+from jaxmagic.comparison.capture.check_outputs import check_output
 from jaxmagic.comparison.record.candidate import Check
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.comparison.report.outputs import about_outputs
@@ -156,11 +158,14 @@ def test_what_computes_something_else_is_never_the_fastest(comparison: Compariso
         ),
         (
             replace(LOW, largest_error=2.7, mean_error=2.5, rtol=0.088, atol=3.1),
-            "differ by at most 2.7 or 7.7 % of the largest value (jit, at x), with 8.8 % allowed in bfloat16 against "
-            "float32. --check 0,0.4 (check=(0, 0.4)) allows no more than 1 %. On average jit is 2.5 larger. "
+            "differ by at most 7.7 % of the largest value (jit, by 2.7 at x), with 8.8 % allowed in bfloat16 against "
+            "float32. --check 0,0.4 (check=(0, 0.4)) allows no more than 1 % there. On average jit is 2.5 larger. "
             "Rounding errors rarely have all the same sign. jit returns",
         ),
-        (replace(LOW, largest_error=2.7, mean_error=-1.3, rtol=0.088, atol=3.1), "no more than 1 %. jit returns"),
+        (
+            replace(LOW, largest_error=2.7, mean_error=-1.3, rtol=0.088, atol=3.1),
+            "no more than 1 % there. jit returns",
+        ),
         (replace(LOW, largest_error=0.3, mean_error=0.3, rtol=0.088, atol=3.1), "against float32. jit returns"),
         (
             replace(LOW, passed=False, largest_error=0.059, rtol=3.4e-4, atol=0.012, dtype="float32"),
@@ -187,6 +192,32 @@ def test_what_the_check_of_outputs_came_to(comparison: Comparison, check: Check,
     said = " ".join(about_outputs(found))
     assert sentence in f"{said}\n"
     assert said[:60] in " ".join(to_text(found).split())
+
+
+def test_what_all_leaves_differ_by_at_most_is_the_largest_share_of_all(comparison: Comparison) -> None:
+    """A loss of 100 differs by more than a gradient of 1 does, but by a smaller share; so with candidates."""
+    ones = np.ones(4, np.float32)
+    loss, gradient = np.float32(100 + 0.02), jnp.asarray(ones + 0.03125, jnp.bfloat16)
+    for value, reference in (
+        ((loss, gradient), (np.float32(100), ones)),
+        ((gradient, loss), (ones, np.float32(100))),
+    ):
+        found = check_output(value, reference, "allclose")
+        (said, *_) = about_outputs(with_check(comparison, found))
+        place = 0 if value[0] is gradient else 1
+        assert said == (
+            f"All outputs agree: they differ by at most 3.1 % of the largest value (jit, by 0.031 at [{place}]), "
+            "with 8.8 % allowed in bfloat16 against float32."
+        )
+    numpy, jit = with_check(comparison, check_output(gradient, ones, "allclose")).candidates
+    other = replace(jit, label="other", check=check_output(loss, np.float32(100), "allclose"))
+    assert "3.1 % of the largest value (jit" in about_outputs(replace(comparison, candidates=(numpy, jit, other)))[0]
+
+
+def test_types_that_differ_in_any_leaf_are_told_where_all_values_are_equal(comparison: Comparison) -> None:
+    ones = np.ones(4, np.float32)
+    found = check_output((jnp.asarray(ones, jnp.bfloat16), ones), (ones, ones), "allclose")
+    assert about_outputs(with_check(comparison, found))[0] == "All outputs are equal except for their types:"
 
 
 def test_headlines(comparison: Comparison) -> None:

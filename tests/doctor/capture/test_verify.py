@@ -6,6 +6,7 @@ import functools
 import gc
 import math
 import os
+import re
 import signal
 import types
 import weakref
@@ -363,6 +364,21 @@ class TestThatDoNotHelp:
         assert found.outputs_agree is False
         assert found.survives is False
         assert "outputs_error" in kinds(found)
+
+    def test_the_largest_difference_is_the_largest_share_of_all_outputs(self, x: Any) -> None:
+        """The first output is a million times larger: it differs by more, but by a smaller share."""
+
+        def depends(x: Any) -> Any:
+            off = isinstance(x, jax.core.Tracer)
+            return 1e6 + 10.0 * off + 0 * layer(x), 1 + 2e-4 * off + 0 * layer(x)
+
+        found = tried("not-jitted", "depends(x)", depends=depends, x=x)
+        (about,) = [str(each) for each in found.notes if each.kind == "doctor.outputs_error"]
+        assert re.fullmatch(
+            r"The outputs differ by up to 0\.02\d* % of the largest value at \[1\], within the 0\.035 % allowed for "
+            r"float32\.",
+            about,
+        )
 
     def test_outputs_of_another_structure(self, x: Any) -> None:
         def depends(x: Any) -> Any:
