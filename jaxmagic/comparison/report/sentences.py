@@ -227,12 +227,21 @@ def about_rounds(comparison: Comparison) -> str:
         return f"{sentence}."
     floor = max(noise.high, 1 / noise.low) - 1
     if floor > _LARGEST_NOISE:
-        itself = f"{comparison.twice} differs from itself by more than {units.percent(_LARGEST_NOISE)}"
-        verdicts = {counterpart(comparison, each).verdict for each in comparison.candidates}
-        if "too noisy to tell" in verdicts:
+        itself = f"{comparison.twice} may differ from itself by more than {units.percent(_LARGEST_NOISE)}"
+        others = [counterpart(comparison, each) for each in comparison.candidates]
+        if any(each.verdict == "too noisy to tell" for each in others):
             return f"{sentence}. Too noisy: {itself}."
-        return f"{sentence}. {itself}, but all differences are larger."
+        if all(_least(each) > floor for each in others if each.label != each.baseline):
+            return f"{sentence}. {itself}, but all differences are larger."
+        return f"{sentence}. {itself}, and not all differences are larger: more rounds would confirm the others."
     return f"{sentence}. {comparison.twice} differs from itself by at most {units.percent(floor)}."
+
+
+def _least(versus: Versus) -> float:
+    """Return the least difference that the interval of a ratio allows: 0.04 for 1.04x to 1.99x slower."""
+    if versus.ratio is None or versus.ratio.low <= 1 <= versus.ratio.high:
+        return 0.0
+    return min(max(each, 1 / each) for each in (versus.ratio.low, versus.ratio.high)) - 1
 
 
 def about_medians(comparison: Comparison) -> list[str]:
