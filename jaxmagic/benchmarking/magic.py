@@ -20,6 +20,7 @@ from ..magics.deliver import finish, finish_early, load_earlier
 from ..magics.options.nothing_to_run import nothing_to_run
 from ..magics.parsed_source import parse, parse_option
 from ..magics.repeatable import Repeatable, Source, called_without_arguments, compile_setup
+from ..magics.session_globals import refuse_unread
 from ..progress.bar import shown_progress
 from ..runtime.functions import is_folded, only_name
 from ..runtime.jax_version import require_jax
@@ -111,6 +112,8 @@ def _run(
     namespace = shell.user_ns if local_ns is None or local_ns is shell.user_ns else {**shell.user_ns, **local_ns}
     earlier = load_earlier(shell, arguments, Benchmark, Earlier)
     require_jax()
+    above_all = [each for source in setups for each in source.body]
+    refuse_unread(above_all, [*above_all, *tree.body], namespace, "%jaxtimeit" if cell is None else "%%jaxtimeit")
     function = called_without_arguments(tree.body, namespace)
     make = compile_setup(
         [Source(tree.body, tree.filename)],
@@ -138,8 +141,7 @@ def _run(
             }
             if arguments.processes is None:
                 return take_benchmark(interruptible(_runner)(make, named), plan, **shared)
-            statements = [each for source in setups for each in source.body]
-            sent = Statement(partial(_runner, make, named), _referred_to([*statements, *tree.body], namespace))
+            sent = Statement(partial(_runner, make, named), _referred_to([*above_all, *tree.body], namespace))
             return take_launches(sent, plan, arguments.processes, **shared)
 
     record = take_and_keep(take)

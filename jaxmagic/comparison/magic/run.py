@@ -18,6 +18,7 @@ from ...interrupts import interruptible
 from ...magics import options
 from ...magics.deliver import finish, finish_early, load_earlier
 from ...magics.parsed_source import parse
+from ...magics.session_globals import refuse_unread
 from ...progress.bar import shown_progress
 from ...runtime.jax_version import require_jax
 from ...session.verbs import take_and_keep
@@ -74,8 +75,9 @@ def run_compare(
     if baseline not in labels:
         raise UsageError(f"--baseline: expected one of the labels {', '.join(labels)}, got {baseline!r}.")
     varied = read_sweep(shell, arguments.sweep)
-    require_used(varied, [tree])
+    require_used(varied, [tree], shell.user_ns)
     require_names(setup, cell, [*shell.user_ns, *(each.variable.name for each in varied)])
+    refuse_unread(setup, [tree], shell.user_ns, "%%jaxcompare")
     earlier = load_earlier(shell, arguments, Sweep if varied else Comparison, Earlier)
     if earlier is not None:
         require_in_both(earlier.record, arguments.against, labels, [each.variable for each in varied])

@@ -7,13 +7,14 @@ import ast
 import itertools
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from ...magics.options import variable as variable_name
+from ...magics.session_globals import readers
 from ..analysis.sweep_variables import variable
 from ..record.curve import Variable
 
@@ -51,12 +52,17 @@ def read_sweep(shell: InteractiveShell, texts: Sequence[str]) -> list[Varied]:
     return varied
 
 
-def require_used(varied: Sequence[Varied], trees: Iterable[ast.AST]) -> None:
+def require_used(varied: Sequence[Varied], trees: Sequence[ast.AST], namespace: Mapping[str, Any]) -> None:
     """Check that the code reads every variable and assigns none: otherwise the sweep is a mistake.
 
     Raises:
-        UsageError: a variable is not read, or is assigned.
+        UsageError: a variable is not read, is assigned, or a function that the code names reads it from the session.
     """
+    for name, function in readers(trees, namespace, [each.variable.name for each in varied]):
+        raise UsageError(
+            f"--sweep: {function}() reads {name} from the session, where a sweep does not change it. Pass {name} to "
+            f"{function}() as an argument."
+        )
     nodes = [node for tree in trees for node in ast.walk(tree)]
     names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     labels = {id(node.target) for node in nodes if isinstance(node, ast.AnnAssign)}
