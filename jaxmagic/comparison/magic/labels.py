@@ -55,12 +55,22 @@ def split_cell(
         least: the least number of candidates.
 
     Raises:
-        UsageError: there are fewer candidates, two with the same label, or something else after the first one.
+        UsageError: there are fewer candidates, two with the same label or below one label, or something else after
+            the first one.
     """
     first = _first_candidate(tree.body)
     candidates: list[Labelled] = []
+    previous: ast.stmt | None = None
     for node in tree.body[first:]:
         candidate = _candidate(node, source, labels)
+        if previous is not None and _shares_line(previous, node):
+            label, both = candidates[-1].label, f"{candidates[-1].code}, {candidate.code}"
+            raise UsageError(
+                f"%%jaxcompare: expected one expression after the label {label}, got a second one, "
+                f"{candidate.code[:60]!r}. Write {label}: ({both[:60]}) to time both, or write the second one on its "
+                "own line."
+            )
+        previous = node
         if candidate.label in [each.label for each in candidates]:
             raise UsageError(
                 f"%%jaxcompare: expected different labels, got {candidate.label!r} twice. Rename one of the two."
@@ -127,6 +137,11 @@ def _calls(node: ast.expr) -> bool:
 
 def _is_labelled(node: ast.stmt) -> bool:
     return isinstance(node, ast.AnnAssign) and node.value is None
+
+
+def _shares_line(previous: ast.stmt, node: ast.stmt) -> bool:
+    """Return whether a statement without a label follows a labelled one on its line, as in ``jit: f(x); g(x)``."""
+    return _is_labelled(previous) and not _is_labelled(node) and previous.end_lineno == node.lineno
 
 
 #: Functions whose calls show something, and of which nobody compares the time.

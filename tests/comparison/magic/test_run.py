@@ -138,6 +138,12 @@ def test_an_error_in_the_code_of_an_option_points_at_that_code(session: Any, opt
         ("", "while loop: f(x)\na: 1\nb: 2", """loop is not defined. If 'while loop' is a label, put it"""),
         ("", "one: 1\none: 2", "expected different labels, got 'one' twice. Rename one of the two"),
         ("", "f(x)\nf(x)", "expected different labels, got 'f.x.' twice"),
+        (
+            "",
+            "one: f(x); len(x)\ntwo: 2",
+            r"one expression after the label one, got a second one, 'len\(x\)'. Write one: \(f\(x\), len\(x\)\) "
+            "to time both, or write the second one on its own line.$",
+        ),
         ("", "f(x)\none: 1", "at least two candidates, got 1. 'f.x.' is setup, as it is above the first label"),
         ("", "one: 1\ntwo: int = 2", "after the label two, got an assignment. .* expression: two: 2"),
         ("", "one: y = 1\ntwo: y = 2", "after the label one, got an assignment"),
@@ -205,6 +211,11 @@ def test_without_labels_the_expressions_at_the_end_are_labelled_by_their_source(
     record = session.run(f"%%jaxcompare -oq {QUICK}\n'setup'\nf(x)\nz = x\nprint(z.shape)\nf(z)\nz  *  2")
     assert list(record) == ["f(z)", "z * 2"]
     assert record.candidate("z * 2").code == "z  *  2"
+
+
+def test_labels_and_expressions_without_one_may_share_a_line(session: Any) -> None:
+    record = session.run("%%jaxcompare -oq -r 4 --check none\none: 1; two: 2;\nlen(x); f(x)")
+    assert list(record) == ["one", "two", "len(x)", "f(x)"]
 
 
 def test_an_error_below_a_label_in_quotes_points_at_the_line_as_it_was_written(session: Any) -> None:
