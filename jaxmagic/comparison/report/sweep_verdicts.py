@@ -44,6 +44,8 @@ def _verdicts(label: str, compared: list[Comparison]) -> str:
         return f"{label} is {low if low == high else f'{low} to {high}'} {kind} than {base} at {points}"
     if kind == "no difference":
         return f"{label} takes as long as {base} at {points}"
+    if kind == _DIFFERENT:
+        return f"The output of {label} differs from that of {base} at {points}"
     return f"No verdict on {label} beside {base} at {points}: {kind}"
 
 
