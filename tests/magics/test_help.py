@@ -63,6 +63,15 @@ def test_a_magic_over_an_empty_cell_says_that_it_is_empty(session: Any, name: st
     assert str(error) == f"%%{name} has nothing to run: the cell is empty. Put the code below it."
 
 
+@pytest.mark.parametrize("below", ["", "\n", "\n\n  \n"])
+@pytest.mark.parametrize("options", ["", " --modes grad", " --sweep n=1,2"])
+def test_a_comparison_over_an_empty_cell_says_what_to_write_below(session: Any, options: str, below: str) -> None:
+    error = session.run(f"%%jaxcompare{options}{below}", fails=UsageError)
+    assert str(error) == (
+        "%%jaxcompare has nothing to run: the cell is empty. Write a candidate on each line below, such as  jit: f(x)"
+    )
+
+
 def test_a_minus_sign_and_a_variable_are_code(session: Any) -> None:
     assert session.run("h = 2\n%jaxtime -q -h + 1") == -1
     assert session.run("qh = 3\n%jaxtime -qh") == -3

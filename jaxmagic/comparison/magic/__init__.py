@@ -86,7 +86,12 @@ def jaxcompare(
     both samples of the baseline. With ``--sweep n=64,256`` all of this, including the setup, is repeated for each
     value of ``n``.
     """
-    if not isinstance(cell, str) or not cell.strip():
+    if isinstance(cell, str) and not cell.strip():
+        raise UsageError(
+            "%%jaxcompare has nothing to run: the cell is empty. Write a candidate on each line below, such as  "
+            "jit: f(x)"
+        )
+    if not isinstance(cell, str):
         raise UsageError(
             "jaxcompare runs a cell: write %%jaxcompare on its first line, and below it a candidate on each line, "
             "such as  jit: f(x)"
