@@ -177,8 +177,8 @@ def _standstill(stood_ns: int, unheard: str) -> str:
     buffer = "Waiting in np.asarray(y) or memoryview(y) (observable from Python 3.12 on)"
     what = buffer if unheard == "buffer" else "Waiting inside the code"
     return (
-        f"This thread did not run for {units.time(stood_ns, 2)} of the dispatch: it slept or waited. "
-        f"{what} cannot be observed here and counts as dispatch."
+        f"This thread did not run for {units.time(stood_ns, 2)} of the host time: it slept or waited. "
+        f"{what} cannot be observed here and counts as host time."
     )
 
 

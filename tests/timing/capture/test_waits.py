@@ -71,7 +71,7 @@ def test_what_numpy_waits_for_is_wait_or_said_to_be_unheard(work: Any, way: str)
         assert any((each.code_wait_ns or 0) > truth_ns / 4 for each in found)
     elif kept_waiting_ns() is not None:
         assert any(
-            "cannot be observed here and counts as dispatch" in str(note) for each in found for note in each.notes
+            "cannot be observed here and counts as host time" in str(note) for each in found for note in each.notes
         )
 
 
