@@ -60,8 +60,8 @@ def require_used(varied: Sequence[Varied], trees: Sequence[ast.AST], namespace: 
     """
     for name, function in readers(trees, namespace, [each.variable.name for each in varied]):
         raise UsageError(
-            f"--sweep: {function}() reads {name} from the session, where a sweep does not change it. Pass {name} to "
-            f"{function}() as an argument."
+            f"--sweep: {function}() reads {name} from the session, where a sweep does not change it. Write {name} "
+            f"as an argument of {function}()."
         )
     nodes = [node for tree in trees for node in ast.walk(tree)]
     names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
