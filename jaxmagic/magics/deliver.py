@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -11,14 +12,24 @@ from typing import Any, Protocol, TypeVar
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
+from .. import units
 from ..errors import NotMeasured, RecordError
 from ..records.files import target_of
 from ..records.storage import load, refuse_picture, save
 from ..session.record import Record
 from ..session.verbs import keep, replace_last
-from ..terminal import print_line
+from ..terminal import print_line, printable, wrapped
 from .attempts import attempt
 from .block import asked_for, current_style, report
+
+#: At most this many lines about an earlier record stand above a report that is not whole.
+_MOST_COMPARED = 8
+
+#: So many sentences are never cut.
+_FEW_SENTENCES = 6
+
+#: A report below them has at least this many lines.
+_LEAST_LINES = 6
 
 _Kept = TypeVar("_Kept", bound=Record)
 _Earlier = TypeVar("_Earlier", bound="Earlier")
@@ -127,10 +138,30 @@ def finish(
         if isinstance(error, NotMeasured):
             raise UsageError(f"--against: {error}") from None
         raise
-    for sentence in () if arguments.q else compared:  # above the report, because this is what was asked
-        print_line(sentence, indent="  ")
-    _deliver(shell, arguments, record, namespace, compared=bool(compared))
+    above = 0 if arguments.q else _print_compared(compared, sys.maxsize if arguments.all else _MOST_COMPARED)
+    _deliver(shell, arguments, record, namespace, compared=bool(compared), above=above)
     return record if arguments.o else None
+
+
+def _print_compared(sentences: Sequence[str], most: int) -> int:
+    """Print how records compare, above the report because this is what was asked; return the number of lines.
+
+    If many sentences have more than `most` lines, the last one says how many sentences are left out.
+    """
+    lines = [len(wrapped(printable(each), "  ").splitlines()) for each in sentences]
+    count = len(sentences)
+    if count <= _FEW_SENTENCES:  # which wrap only where the path is long
+        most = sys.maxsize
+    while count and sum(lines[:count]) + (count < len(sentences)) > most:
+        count -= 1
+    for sentence in sentences[:count]:
+        print_line(sentence, indent="  ")
+    if count == len(sentences):
+        return sum(lines)
+    print_line(
+        f"… --all shows {units.count(len(sentences) - count, 'more sentence')} about the earlier record", indent="  "
+    )
+    return sum(lines[:count]) + 1
 
 
 def finish_early(
@@ -150,11 +181,14 @@ def _deliver(
     namespace: dict[str, Any],
     *,
     compared: bool = False,
+    above: int = 0,
 ) -> None:
     if arguments.v:
         namespace[arguments.v] = record
     style, digits = asked_for(current_style(shell), arguments), getattr(arguments, "p", None)
-    style = replace(style, digits=style.digits if digits is None else digits, compared=compared)
+    style = replace(
+        style, digits=style.digits if digits is None else digits, compared=compared, lines=style.lines - above
+    )
     report(record, replace(style, form="static") if arguments.static else style, arguments)
     if arguments.save:
         attempt("--save", lambda: _save(record, shell.var_expand(arguments.save), quiet=arguments.q))

@@ -10,10 +10,7 @@ from .. import units
 from ..terminal import printable
 from .blocks import Block, Caution, Excerpt, Fold, Listing, Sentence
 
-#: A short report has at most this many lines, the last one of which may say what is left out.
-MOST_LINES = 14
-
-#: At most this many of them are warnings.
+#: At most this many lines are warnings, and at most half of a short report.
 _MOST_CAUTIONS = 6
 
 #: Writes blocks as lines.
@@ -38,7 +35,7 @@ def notes_folded(sentences: Iterable[str]) -> Iterator[Block]:
 
 
 def glance(
-    blocks: Iterable[Block], write: Write, width: int, whole_by: str, lines_in_all: Callable[[], int]
+    blocks: Iterable[Block], write: Write, width: int, whole_by: str, lines_in_all: Callable[[], int], most: int
 ) -> list[str]:
     """Return the whole report if it is short, or its most important lines and what the others hold.
 
@@ -52,13 +49,14 @@ def glance(
         width: the number of columns.
         whole_by: how a reader gets the whole report.
         lines_in_all: counts the lines of the whole report.
+        most: a short report has at most this many lines, the last one of which may say what is left out.
     """
     blocks = list(blocks)
     whole = write(blocks)
-    if len(whole) <= MOST_LINES:
+    if len(whole) <= most:
         return whole
     shown, titles = _unfolded(blocks, write)
-    kept = _fitting(shown, write, MOST_LINES - 1)
+    kept = _fitting(shown, write, most - 1)
     if len(kept) < sum(len(each.lines) for each in shown):
         titles.insert(0, "the rest of the above")
     return [*kept, _rest(lines_in_all() - len(kept), titles, width, whole_by)]
@@ -83,7 +81,8 @@ def _unfolded(blocks: Iterable[Block], write: Write) -> tuple[list[_Shown], list
 def _fitting(shown: Sequence[_Shown], write: Write, most: int) -> list[str]:
     """Cut at the end until there are at most `most` lines; warnings are left out last."""
     for_cautions = sum(len(each.lines) for each in shown if isinstance(each.block, Caution))
-    room = {True: min(for_cautions, _MOST_CAUTIONS), False: most - min(for_cautions, _MOST_CAUTIONS)}
+    for_cautions = min(for_cautions, _MOST_CAUTIONS, most // 2)
+    room = {True: for_cautions, False: most - for_cautions}
     kept: list[str] = []
     for lines, block in shown:
         caution = isinstance(block, Caution)

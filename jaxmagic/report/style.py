@@ -22,6 +22,7 @@ class Style:
         picture: whether HTML contains the chart; ``False`` where a view shows a chart of its own.
         whole: whether all of the report is shown; otherwise it can be read at a glance, and the rest is folded.
         compared: whether a verdict on the record and another one is shown beside it, with the noise that it rests on.
+        lines: the maximum number of lines of a text that is not whole.
         whole_by: how a reader gets the whole report, at the end of a short text.
     """
 
@@ -34,6 +35,7 @@ class Style:
     whole: bool = True
     compared: bool = False
     whole_by: str = "print(record)"
+    lines: int = 14
 
     def rows_by(self, method: str) -> str:
         """Return what shows all rows of a table: the option of a magic, if it is not given, or a record's method."""

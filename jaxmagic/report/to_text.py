@@ -59,7 +59,10 @@ def to_text(record: object, style: Style = DEFAULT, *, explain: bool = False) ->
         everything = replace(style, whole=True, rows=rows)
         return len(list(_written(compose(record, everything, explain=explain), everything)))
 
-    lines = glance(blocks, lambda some: list(_written(some, style)), style.width, style.whole_by, lines_in_all)
+    def write(some: Iterable[Block]) -> list[str]:
+        return list(_written(some, style))
+
+    lines = glance(blocks, write, style.width, style.whole_by, lines_in_all, style.lines)
     return printable_lines("\n".join(lines))
 
 

@@ -29,9 +29,11 @@ from jaxmagic.report.blocks import (
     Sentence,
     SourceLine,
 )
-from jaxmagic.report.glance import MOST_LINES, notes_folded
+from jaxmagic.report.glance import notes_folded
 from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_text import to_text
+
+MOST_LINES = Style().lines
 
 MAGIC = Style(whole=False, whole_by="--all")
 

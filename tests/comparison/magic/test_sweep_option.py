@@ -103,6 +103,19 @@ def test_operations_are_counted_and_marked_where_the_count_misleads(session: Any
     assert "FLOP unknown: " in " ".join(session.report.split())
 
 
+def test_a_sweep_beside_an_earlier_one_has_at_most_fourteen_lines(session: Any, tmp_path: Any, capsys: Any) -> None:
+    path = tmp_path / "old.json"
+    cell = "one: jnp.ones(n)\ntwo: jnp.zeros(n)\nthree: jnp.ones(n) + 1"
+    session.run(f"%%jaxcompare -q -r 5 --check none --sweep n=4,8,16 --save '{path}'\n{cell}")
+    for option, short in (("", True), ("--all", False)):
+        capsys.readouterr()
+        session.run(f"%%jaxcompare {option} -r 5 --check none --sweep n=4,8,16 --against '{path}'\n{cell}")
+        above = [each for each in capsys.readouterr().out.splitlines() if "\r" not in each]
+        assert (len([*above, *session.report.splitlines()]) <= 14) == short
+        assert ("more sentences about the earlier record" in above[-1]) == short
+        assert any("one at n=4" in each for each in above)
+
+
 def test_sweeps_are_saved_and_put_beside_each_other(session: Any, tmp_path: Any, capsys: Any) -> None:
     path = tmp_path / "old.json"
     cell = "one: jnp.ones(n)\ntwo: jnp.zeros(n)"
