@@ -40,7 +40,7 @@ def test_a_setup_that_a_function_of_the_session_does_not_read_is_refused(session
     said = (
         r"^%%jaxcompare: the setup assigns depth, but layers\(\) reads depth from the session, and assignments of a "
     )
-    with pytest.raises(UsageError, match=said + "setup stay in the cell. Write depth as an argument of layers"):
+    with pytest.raises(UsageError, match=said + "setup are local. Write depth as an argument of layers"):
         session.run(f"%%jaxcompare {QUICK}\n{setup}\none: {call}\ntwo: {call}")
     assert session.shell.user_ns["depth"] == 2
 
