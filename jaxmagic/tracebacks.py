@@ -76,7 +76,8 @@ def _misfit(
         wrong = next((name for name in kwargs if name not in signature.parameters), None)
         close = [] if wrong is None else difflib.get_close_matches(wrong, signature.parameters, 1)
         write = f"{close[0]} instead" if close else f"{function.__name__}({', '.join(names)})"
-        return f"{error}. Write {write}"
+        message = str(error).partition(". Did you mean")[0]  # of Python 3.13
+        return f"{message}. Write {write}"
     return None
 
 
