@@ -105,7 +105,7 @@ def _written(part: Part, place: Place, tree: ast.Module) -> str | None:
     """Return the code; ``None`` if jit may not compile it, or would keep what changes."""
     items = _Items(place)
     computed = [items.visit(copy.deepcopy(each)) for each in part.computed]
-    moved = list[ast.stmt]()
+    moved, own = list[ast.stmt](), set[str]()
     for each in part.moved:
         item = item_of(each, place)
         if item is None:
@@ -113,9 +113,11 @@ def _written(part: Part, place: Place, tree: ast.Module) -> str | None:
         else:
             computed.append(items.visit(copy.deepcopy(item.computed)))
             moved.append(item.appends)
+            own |= assigns([item.computed])
+    own |= {*items.arguments}
     given, results = _given(computed, place), _results(computed, part, place)
     name = _name(place, tree)
-    if given is None or not results or name is None or {*items.arguments} & (loaded([tree]) | stored([tree])):
+    if given is None or not results or name is None or own & (loaded([tree]) | stored([tree])):
         return None
     static = [each for each in given if has_sizes(as_function(computed, given), {each})]
     if {*static} & assigns([place.loop]):

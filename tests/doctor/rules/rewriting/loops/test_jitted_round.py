@@ -87,6 +87,9 @@ OTHERS = [
     "for i in range(5):\n    w = w * config.rate + jnp.sin(w)  #\nreturn w",
     "for i in range(5):\n    config.w = w * 2 + jnp.sin(w)  #\nreturn w",
     "w = w * 2 + jnp.sin(w)  #\nreturn w",
+    "kept, kept_item = [], x\nfor i in range(5):\n    w = w - jnp.sin(w)  #\n    kept.append(w.sum())\n"
+    "return kept, kept_item",
+    "rows, rows_i = list(x), 1\nfor i in range(3):\n    w = jnp.tanh(w * rows[i])  #\nreturn w, rows_i",
     "for i in range(5): w = w * 2 + jnp.sin(w)  #\nreturn w",
     "kept = [w]\nfor i in range(3):\n    kept.append(w)\n    w = jnp.stack(kept).sum() + jnp.sin(w)  #\nreturn w",
     "for i in range(5):\n    w = sum([w * each for each in x])  #\nreturn w",
