@@ -18,9 +18,9 @@ from ..magics import options
 from ..magics.declare import JaxMagics, of_all_that_repeat, read_with
 from ..magics.deliver import finish, finish_early, load_earlier
 from ..magics.options.nothing_to_run import nothing_to_run
+from ..magics.options.session_globals import refuse_unread
 from ..magics.parsed_source import parse, parse_option
 from ..magics.repeatable import Repeatable, Source, called_without_arguments, compile_setup
-from ..magics.session_globals import refuse_unread
 from ..progress.bar import shown_progress
 from ..runtime.functions import is_folded, only_name
 from ..runtime.jax_version import require_jax

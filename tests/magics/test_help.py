@@ -115,9 +115,12 @@ def test_the_examples_run(session: Any) -> None:
 
 
 def test_jaxcompare_without_a_cell_points_to_the_cell_magic(session: Any) -> None:
-    for cell in ("%jaxcompare f(x)", "%jaxcompare", "%%jaxcompare", "%%jaxcompare -q\n\n"):
+    for cell in ("%jaxcompare f(x)", "%jaxcompare"):
         error = session.run(cell, fails=UsageError)
         assert "write %%jaxcompare on its first line, and below it a candidate on each line" in str(error)
+    for cell in ("%%jaxcompare", "%%jaxcompare -q\n\n"):
+        error = session.run(cell, fails=UsageError)
+        assert "the cell is empty. Write a candidate on each line below" in str(error)
     assert "Measure expressions side by side" in session.shell.find_line_magic("jaxcompare").__doc__
 
 

@@ -17,8 +17,8 @@ from ...benchmarking.verbs.earlier import Earlier
 from ...interrupts import interruptible
 from ...magics import options
 from ...magics.deliver import finish, finish_early, load_earlier
+from ...magics.options.session_globals import refuse_unread
 from ...magics.parsed_source import parse
-from ...magics.session_globals import refuse_unread
 from ...progress.bar import shown_progress
 from ...runtime.jax_version import require_jax
 from ...session.verbs import take_and_keep

@@ -14,7 +14,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from ...magics.options import variable as variable_name
-from ...magics.session_globals import readers
+from ...magics.options.session_globals import readers
 from ..analysis.sweep_variables import variable
 from ..record.curve import Variable
 

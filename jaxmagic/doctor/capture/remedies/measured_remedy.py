@@ -189,19 +189,26 @@ def _about_error(check: Check) -> list[Note]:
         return [note("doctor.outputs_problem", leaf=check.leaf or "the output", problem=check.problem)]
     if not check.largest_error:
         return []
-    tolerance = {"allowed": check.atol, "rtol": check.rtol}
-    facts = {"dtype": check.dtype or "?", **_leaf(check)}
-    return [note("doctor.outputs_error", error=check.largest_error, **tolerance, **facts)]
+    told = note(
+        "doctor.outputs_error",
+        error=check.largest_error,
+        allowed=check.atol or 0.0,
+        dtype=check.dtype or "?",
+        leaf=_leaf(check),
+        rtol=check.rtol or 0.0,
+    )
+    return [told]
 
 
-def _leaf(check: Check) -> dict[str, str]:
-    """Return the fact that names one of several arrays."""
-    return {} if check.leaf in (None, "the output") else {"leaf": str(check.leaf)}
+def _leaf(check: Check) -> str:
+    """Return the name of one of several arrays; empty if there is one."""
+    return "" if check.leaf in (None, "the output") else str(check.leaf)
 
 
 def _about_rounding(check: Check, products: str) -> Note:
     share = 1.0 if check.share is None else check.share
-    return note("doctor.outputs_rounded", share=share, allowed=check.rtol or 1.0, products=products, **_leaf(check))
+    allowed = check.rtol or 1.0
+    return note("doctor.outputs_rounded", share=share, allowed=allowed, products=products, leaf=_leaf(check))
 
 
 def _leaves(value: Any) -> list[Any]:
