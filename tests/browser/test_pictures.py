@@ -20,6 +20,7 @@ from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.charts.curves import Curves, Series
 from jaxmagic.charts.lanes import Called, Lane, Lanes
 from jaxmagic.charts.scale import Scale
+from jaxmagic.charts.spec import Bar, Bars
 from jaxmagic.comparison.charts.choices import latencies
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.drawing.scripts import script as live_script
@@ -221,6 +222,20 @@ def test_a_picture_is_as_wide_as_its_page_with_text_of_the_same_size(sweep: Any,
     assert max(right for _, right in drawn) <= width
     curve = page.locator("path[data-curve=numpy]").bounding_box()
     assert curve["x"] + curve["width"] == pytest.approx(width - 8 - 16, abs=0.04 * width)  # up to the largest n
+
+
+@pytest.mark.parametrize(("width", "is_whole"), [(1600, True), (800, True), (360, False)])
+def test_the_longest_label_is_whole_where_there_is_room(show: Any, width: int, is_whole: bool) -> None:
+    names = "params, opt_state, loss = train_step(params, batch)", "y = f(x)"
+    bars = tuple(Bar(name=name, parts=(("host", 3.0), ("wait", 1.0))) for name in names)
+    page = show(
+        chart_to_html(Bars(title="times", x=Scale(label="time", quantity="time", low=0, high=4), bars=bars))
+    ).page
+    page.set_viewport_size({"width": width, "height": 400})
+    page.wait_for_function(f"document.querySelector('svg').getBoundingClientRect().width === {width - 16}")
+    label = page.locator("text[data-whole]").first
+    assert (label.text_content() == names[0]) == is_whole
+    assert label.bounding_box()["x"] >= 0
 
 
 def test_a_picture_in_a_closed_fold_is_as_wide_as_the_page_when_it_is_opened(sweep: Any, show: Any) -> None:

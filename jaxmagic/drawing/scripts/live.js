@@ -109,7 +109,8 @@ const upgrade = root => {
     wide = now;
     const start = Math.min(names.some(n => n.dataset.whole) ? Math.max(60, ...names.map(n => 16 + width(n.dataset.whole || n.textContent))) : from, .38 * wide);
     const end = wide - full + to;
-    const move = x => x <= from ? from && x * start / from : x < to ? start + (x - from) * (end - start) / (to - from) : x - full + wide;
+    // Labels keep their distance from the axis, and what is at the left edge stays there.
+    const move = x => x <= from ? 2 * x > from ? start - from + x : x : x < to ? start + (x - from) * (end - start) / (to - from) : x - full + wide;
     if (axes.x) [axes.x.start, axes.x.end] = [start, end];
     let x = entries[0]?.x, row = 0;
     for (const each of entries) {
