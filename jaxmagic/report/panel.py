@@ -68,15 +68,18 @@ class View(ipywidgets.VBox):  # type: ignore[misc]
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """Return what ipywidgets shows, with the whole text: ipywidgets cuts it, with a character beyond ASCII."""
-        inherited = getattr(super(), "_repr_mimebundle_", dict)  # ipywidgets before 8 has none
+        inherited = getattr(super(), "_repr_mimebundle_", self._as_before_8)
         return {**inherited(**options), "text/plain": written_to(wrapped(repr(self)), sys.stdout)}
 
+    def _as_before_8(self, **_: Any) -> dict[str, Any]:
+        """Return what ipywidgets shows, before version 8, which has it nowhere by itself."""
+        model = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        return {"application/vnd.jupyter.widget-view+json": model}
+
     def _ipython_display_(self, **options: Any) -> None:
-        shown = getattr(super(), "_ipython_display_", None)  # ipywidgets before 8
-        if shown is not None and _in_notebook():
-            shown(**options)
-        else:
-            display(self._repr_mimebundle_(), raw=True)
+        display(self._repr_mimebundle_(), raw=True)
+        if hasattr(super(), "_ipython_display_"):  # ipywidgets before 8
+            self._handle_displayed(**options)
         for each in self.saved:
             for bundle in outputs(each, view=self.hides):
                 display(bundle, raw=True)
