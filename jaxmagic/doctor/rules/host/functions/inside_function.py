@@ -228,8 +228,16 @@ def frames_of(program: Program) -> Iterator[Frame]:
 
 
 def frames_below(function: Function, file: str, programs: Iterable[Program]) -> Iterator[Frame]:
-    """Yield the lines that were running inside a function when programs were traced, such as those of methods."""
-    for program in programs:
-        for each in () if program.module is None else program.module.instructions.values():
-            at = next((number for number, frame in enumerate(each.stack) if is_in(frame, function, file)), None)
-            yield from () if at is None else each.stack[at + 1 :]
+    """Yield the lines that were running inside a function when programs were traced, such as those of methods.
+
+    A function that also leads to it, as what runs a cell may do twice on a stack, is none of them.
+    """
+    modules = (each.module for each in programs if each.module is not None)
+    stacks = [each.stack for module in modules for each in module.instructions.values()]
+    places = [
+        (each, next((at for at, frame in enumerate(each) if is_in(frame, function, file)), None)) for each in stacks
+    ]
+    found = [(stack, at) for stack, at in places if at is not None]
+    leading = {(frame.function, frame.file) for stack, at in found for frame in stack[:at]}
+    for stack, at in found:
+        yield from (frame for frame in stack[at + 1 :] if (frame.function, frame.file) not in leading)
