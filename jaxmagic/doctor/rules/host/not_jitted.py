@@ -62,13 +62,14 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     often = sorted(calls, key=lambda each: -each.count)
     line = calling_line(often, evidence)
     advised = _advised(line, count, evidence)
+    if advised.round is not None:
+        line = advised.round.line
     if on_device is not None:
         yield _finding(on_device, line, advised, (note("doctor.eager_on_device_gain"),))
         return
     part, remedy, traces = advised.part, advised.remedy, advised.transforms
     spared: Spared | None = None
     if advised.round is not None:
-        line = advised.round.line
         spared = spared_in_loop(advised.round, calls, evidence, time)
     elif part is not None:
         compiles = traces or remedy.facts["way"] == "function"

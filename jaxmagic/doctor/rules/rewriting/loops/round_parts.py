@@ -70,7 +70,7 @@ class Part(NamedTuple):
 
 
 class Item(NamedTuple):
-    """What a round appends to a list, and the statements that compute it and append it."""
+    """A value that a round appends to a list: the statement that computes it, and the one that appends it."""
 
     computed: ast.stmt
     appends: ast.stmt

@@ -30,6 +30,8 @@ def drawn(x):
 def told(x):
     print(x)
     return x
+def shift(state):
+    state["w"] = state["w"] + 1
 def scaled(w):
     return w * rate
 """
@@ -68,6 +70,8 @@ LOOPS = [
     ("for i in range(3):\n    for j in range(2):\n        w = w * 0.5 + jnp.sin(w) * j  #\n    x = x + 1\n"
      "return w, x", 1),
     ("for i in range(5):\n    w = w - rate * jnp.sin(w)  #\nreturn w", 1),
+    ("state = {'w': w}\nfor i in range(3):\n    w = jnp.sin(w) * 2\n    shift(state)\n    w = w + state['w']  #\n"
+     "return w", 1),
 ]  # fmt: skip
 
 #: Bodies with a statement that jit does not take, as far as names and syntax tell, or which is not worth it.
