@@ -8,7 +8,6 @@ the path; with pyenv::
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,48 +25,26 @@ def newest_on_oldest_python(session: nox.Session) -> None:
 
 @nox.session(python="3.12")
 def colab(session: nox.Session) -> None:
-    """Python 3.12 with Colab's JAX, IPython and ipywidgets, the oldest supported versions."""
-    run_tests(session, *COLAB, rooms=[*MEETING_JAX, *MEETING_PEOPLE], but=[*DOCUMENTS, *ONCE, PLANTED, SYNTAX])
+    """Python 3.12 with Colab's JAX, IPython and ipywidgets, the oldest supported versions: what meets them."""
+    run_tests(session, *COLAB, tests=MEETING_VERSIONS)
     session.run("pytest", "tests/test_notebooks.py", "-k", "quickstart")
 
 
 @nox.session(python="3.13")
 def newest(session: nox.Session) -> None:
-    """Python 3.13 with the newest of everything: the tests that depend on JAX, Python or the shell.
-
-    The contracts ensure that the other rooms depend on none of them; ``make test`` runs those.
-    `ecosystem`, which has the same JAX and the libraries, runs the planted lines and the rules of diagnoses.
-    """
-    run_tests(session, rooms=MEETING_JAX, but=[PLANTED, *DIAGNOSING, *DOCUMENTS, *ONCE])
+    """Python 3.13 with the newest of everything: what meets JAX, Python or the shell."""
+    run_tests(session, tests=MEETING_VERSIONS)
 
 
 @nox.session(python="3.13")
 def ecosystem(session: nox.Session) -> None:
-    """Ten programs on the newest JAX and its most used libraries, under every magic; rules find what libraries do."""
+    """Ten programs on the newest JAX and its most used libraries, under every magic."""
     install(session, *LIBRARIES, show=LIBRARIES)
-    tests = "tests/ecosystem", PLANTED, *DIAGNOSING
-    few = {"JAXMAGIC_ECOSYSTEM": "1", "JAXMAGIC_FEW_CASES": "1"}
-    session.run("pytest", "-n", "auto", *tests, *session.posargs, env=few)
+    session.run("pytest", "-n", "auto", "tests/ecosystem", *session.posargs, env={"JAXMAGIC_ECOSYSTEM": "1"})
 
 
-#: Every subject has a report; so has none of the rooms.
-SUBJECTS = sorted(path.parent.name for path in Path("jaxmagic").glob("*/report*"))
-
-#: Tests that depend on JAX, Python or the shell, and tests of displays, which depend on IPython and ipywidgets.
-MEETING_JAX = (
-    "*/capture",
-    "runtime",
-    "xla",
-    "magics",
-    "records",
-    "session",
-    "comparison/magic",
-    "doctor/rules",
-    "doctor/analysis/failures",
-    "doctor/verbs",
-    *(f"{each}/test_*.py" for each in SUBJECTS),
-)
-MEETING_PEOPLE = ("*/report", "report", "drawing", "progress", "*/live_view")
+#: What meets JAX, Python or the shell: private parts of JAX, programs of XLA, the session, and each magic as a whole.
+MEETING_VERSIONS = "runtime", "xla", "session", "magics", "*/test_magic.py"
 
 COLAB = "jax==0.7.2", "jaxlib==0.7.2", "ipython==7.34.0", "ipywidgets==7.7.1", "ipykernel==6.17.1"
 
@@ -78,31 +55,11 @@ LIBRARIES = ("flax", "optax", "equinox", "diffrax", "numpyro", "blackjax", "opti
 #: Programs with a planted slow line, some of which use libraries.
 PLANTED = "tests/profiling/test_planted_lines.py"
 
-#: Programs that rules find something in, and errors that are explained, some of which use libraries.
-DIAGNOSING = "tests/doctor/rules", "tests/doctor/capture/failures"
-
-#: What rules read from the syntax of a program, which depends on Python: `make test` has the oldest, `ecosystem` the
-#: newest.
-SYNTAX = "tests/doctor/rules/rewriting"
-
 #: Forty clean programs, and slow ones whose remedies are tried.
 PROGRAMS = (
     "tests/doctor/test_clean.py",
     "tests/doctor/test_slow.py",
     "tests/doctor/capture/test_verify.py::TestByHand",
-)
-
-#: Tests of the claims in the documents, which take minutes.
-DOCUMENTS = "tests/test_notebooks.py", "tests/test_promises.py", "tests/test_readme.py"
-
-#: Tests that take long and are enough on one version; suites try programs, remedies and lines on each JAX.
-ONCE = (
-    "tests/benchmarking/capture/test_launches.py",
-    "tests/doctor/capture/test_verify.py",
-    "tests/doctor/test_clean.py",
-    "tests/test_docstrings.py",
-    "tests/test_gpu_checks.py",
-    "tests/test_interrupted.py",
 )
 
 
@@ -189,28 +146,16 @@ def find_planted(session: nox.Session, *pins: str) -> None:
 # --------------------------------------------------------------------------------------------------------------------
 
 
-def run_tests(session: nox.Session, *pins: str, rooms: Sequence[str] = (), but: Sequence[str] = ()) -> None:
-    """Install the package with its tests and `pins`, print the versions, and run the tests.
+def run_tests(session: nox.Session, *pins: str, tests: Sequence[str] = ()) -> None:
+    """Install the package with its tests and `pins`, print the versions, and run `tests`, patterns, or all of them.
 
-    ``make test`` runs the tests in a browser and the long notebooks, whose outcome hardly depends on these versions:
-    all checks together have to stay below thirty minutes. For the same reason there are fewer examples here. Where
-    only JAX or IPython differs, these are the tests of the whole, those that import JAX, and the `rooms` that depend
-    on it, which the contracts guarantee, with fewer cases and interrupted lines. A room is a pattern below `tests`.
+    ``make test`` runs the tests in a browser and the long notebooks, whose outcome hardly depends on these versions,
+    and more examples than here.
     """
-    tests = Path("tests")
-    found = {each for room in rooms for each in tests.glob(room)}
-    if rooms:
-        found |= {*tests.glob("test_*.py")} - {*map(Path, _THE_SAME_EVERYWHERE)}
-        found |= {each for each in tests.rglob("test_*.py") if _IMPORTS_JAX.search(each.read_text("utf-8"))}
-    out = {Path(each) for each in (*but, *_OWN_SESSION)}
-    chosen = sorted(
-        str(each) for each in found if found.isdisjoint(each.parents) and out.isdisjoint([each, *each.parents])
-    )
+    chosen = sorted(str(each) for pattern in tests for each in Path("tests").glob(pattern))
     install(session, *pins)
-    fewer = ["-m", "not browser and not long", "--hypothesis-profile", "few"]
-    left_out = [f"--ignore={each}" for each in but]
-    few = {"JAXMAGIC_FEW_INTERRUPTS": "1", "JAXMAGIC_FEW_CASES": "1"} if rooms else {}
-    session.run("pytest", "-n", "auto", *fewer, *left_out, *chosen, *session.posargs, env=few)
+    fewer = ["-m", "not browser and not long", "--hypothesis-profile", "few", "--ignore=tests/ecosystem"]
+    session.run("pytest", "-n", "auto", *fewer, *chosen, *session.posargs)
 
 
 @nox.session(python="3.11", tags=["suites"], default=False)
@@ -241,15 +186,6 @@ def install(session: nox.Session, *pins: str, show: Sequence[str] = ()) -> None:
     session.install("--editable", ".[test]", *pins)
     session.run("python", "-c", _VERSIONS, *show, log=False)
 
-
-#: Tests of texts, of units and errors, and of statistics on a fake clock: their outcome depends on no version.
-_TEXTS = "cases", "errors", "house", "manual", "reruns", "simulated", "units", "words"
-_THE_SAME_EVERYWHERE = tuple(f"tests/test_{each}.py" for each in _TEXTS)
-
-#: Folders of tests that `make test` or a session of their own runs.
-_OWN_SESSION = "tests/browser", "tests/ecosystem"
-
-_IMPORTS_JAX = re.compile(r"^\s*(import|from) jax\b", re.MULTILINE)
 
 _VERSIONS = """
 import platform, sys
