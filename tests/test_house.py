@@ -108,6 +108,15 @@ def test_files_are_small_and_folders_hold_few_of_them() -> None:
     assert alone == set(), "make the only file of a folder a file in the folder above"
 
 
+def test_no_merge_was_left_half_done() -> None:
+    root = Path(__file__).parent.parent
+    folders = (root / each for each in ("jaxmagic", "tests", "docs", "notebooks"))
+    files = [*root.glob("*.md"), *(path for folder in folders for path in folder.rglob("*.[mpi][dyp]*"))]
+    assert len(files) > 1000
+    marks = re.compile(r"^(<{7}|>{7}) ", re.MULTILINE)
+    assert [str(path) for path in files if marks.search(path.read_text(encoding="utf-8"))] == []
+
+
 @pytest.mark.slow
 def test_the_import_contract_is_kept() -> None:
     pytest.importorskip("importlinter", reason="import-linter is installed for development")

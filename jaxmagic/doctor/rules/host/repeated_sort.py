@@ -12,6 +12,7 @@ from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rule import device_time, is_worth_it, source_at
+from .functions.inputs_inside import inputs_inside
 from .host_time import SEVERAL, jitted_calls, programs_named
 from .syntax import arguments_at, around, assigned, function_around, loop_around, site_of
 
@@ -104,7 +105,8 @@ def _unchanged(site: Frame, function: str, program: Program, evidence: Evidence)
     scope = function_around(site) or around(site)[0]
     changed = assigned(scope)
     given = arguments_at(site, function, program.arguments)
-    arrays = {each.path for each in evidence.inputs if each.kind == "jax array"}  # NumPy's may change in place
+    inputs = inputs_inside(site, evidence)
+    arrays = {name for name, each in inputs.items() if each.kind == "jax array"}  # NumPy's may change in place
     return {
         name: value.id
         for name, value in given.items()

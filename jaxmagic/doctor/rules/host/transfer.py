@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from .... import units
@@ -15,6 +15,7 @@ from ...record.finding import RuleFinding
 from ..rewriting.list_items import items_given, parts_given
 from ..rule import LEAST_IDLE, Rule, source_at
 from .converted_again import converted_again
+from .functions.inputs_inside import inputs_inside
 from .host_time import LEAST_NS, SEVERAL, host_time, jitted_calls, matters, programs_named
 from .syntax import around, assigned, calls_of, function_around, is_comprehended, loop_around, site_of
 
@@ -108,33 +109,38 @@ def _given(call: Dispatch, evidence: Evidence) -> Iterator[_Given]:
         if program.module is not None
         for each in program.module.inputs
     }
-    arrays = [
-        each
-        for each in evidence.inputs
-        if each.kind == "numpy array"
-        and re.split(r"\W", each.path)[0] not in changed
-        and each.type.partition("[")[2] in shapes
-    ]
-    whole = {each.path: each for each in arrays if each.path in {ast.unparse(one) for one in given}}
+    inputs = {
+        name: each for name, each in inputs_inside(line, evidence).items() if re.split(r"\W", name)[0] not in changed
+    }
+    arrays = {
+        name: each
+        for name, each in inputs.items()
+        if each.kind == "numpy array" and each.type.partition("[")[2] in shapes
+    }
+    whole = {each.path: each for name, each in arrays.items() if name in {ast.unparse(one) for one in given}}
     if whole:
         yield _Given(line, list(whole), call.count * sum(each.size_bytes for each in whole.values()))
     else:
-        yield from _in_turn(call, line, given, arrays, evidence)
-        yield from _in_parts(call, line, given, changed, evidence)
+        yield from _in_turn(call, line, given, inputs, arrays, evidence)
+        yield from _in_parts(call, line, given, inputs, evidence)
 
 
 def _in_turn(
-    call: Dispatch, line: Frame, given: list[ast.expr], arrays: list[Input], evidence: Evidence
+    call: Dispatch,
+    line: Frame,
+    given: list[ast.expr],
+    inputs: Mapping[str, Input],
+    arrays: Mapping[str, Input],
+    evidence: Evidence,
 ) -> Iterator[_Given]:
     """Yield the lists whose arrays a loop passes in turn, if it does so more than once per run."""
-    lists = {each.path for each in evidence.inputs if each.type in ("list", "tuple")}
     sizes: dict[str, int] = {}
     rounds = call.count
-    for name in [each for each in items_given(line, given) if each in lists]:
-        items = {each.path: each.size_bytes for each in arrays if each.path.startswith(f"{name}[")}
+    for name in [each for each in items_given(line, given) if each in inputs]:
+        items = {path: each.size_bytes for path, each in arrays.items() if path.startswith(f"{name}[")}
         count = len({path[len(name) :].partition("]")[0] for path in items})
-        if count and call.count >= 2 * count:
-            sizes[name] = sum(items.values())
+        if inputs[name].type in ("list", "tuple") and count and call.count >= 2 * count:
+            sizes[inputs[name].path] = sum(items.values())
             rounds = min(rounds, call.count // count)
     size_bytes = sum(sizes.values())
     if sizes and _fits(size_bytes, evidence):
@@ -142,15 +148,15 @@ def _in_turn(
 
 
 def _in_parts(
-    call: Dispatch, line: Frame, given: list[ast.expr], changed: set[str], evidence: Evidence
+    call: Dispatch, line: Frame, given: list[ast.expr], inputs: Mapping[str, Input], evidence: Evidence
 ) -> Iterator[_Given]:
     """Yield the arrays of which a loop passes parts, such as ``x[rows]``, if it passes all of them more than once."""
-    arrays = {each.path: each for each in evidence.inputs if each.kind == "numpy array"}
+    arrays = {name: each for name, each in inputs.items() if each.kind == "numpy array"}
     rounds: dict[str, int] = {}
     programs = [each.module for each in programs_named(call.name, evidence) if each.module is not None]
     shapes = [[_dimensions(each.shape) for each in module.inputs] for module in programs]
     for number, name in enumerate(parts_given(line, given)):
-        if name in arrays and re.split(r"\W", name)[0] not in changed:
+        if name in arrays:
             whole = _dimensions(arrays[name].type)
             own = [[each[number]] if len(each) == len(given) else each for each in shapes]
             counts = [each for each in (_parts_per_round(whole, inputs) for inputs in own) if each is not None]
@@ -159,7 +165,7 @@ def _in_parts(
     size_bytes = sum(arrays[each].size_bytes for each in rounds)
     if rounds and _fits(size_bytes, evidence):
         fewest = min(rounds.values())
-        yield _Given(line, list(rounds), fewest * size_bytes, 1 - 1 / fewest, size_bytes)
+        yield _Given(line, [arrays[each].path for each in rounds], fewest * size_bytes, 1 - 1 / fewest, size_bytes)
 
 
 def _parts_per_round(whole: Sequence[int], inputs: Sequence[Sequence[int]]) -> int | None:

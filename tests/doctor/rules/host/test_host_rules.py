@@ -332,6 +332,14 @@ class TestTransfer:
         assert found.found.facts["size_bytes"] == 30 * DOUBLE.nbytes
         assert "transfer" not in diagnosed(programs.copies_each_time, jax.device_put(WIDE))
 
+    def test_an_array_that_has_another_name_inside_is_found(self) -> None:
+        def fit(images: Any) -> Any:
+            return programs.copies_each_time(images)
+
+        found = diagnosed(fit, DOUBLE)["transfer"]
+        assert found.code == "images = jax.device_put(images)"
+        assert line_of(found) == "out = total(x)"
+
     def test_an_array_inside_a_dict_is_found(self) -> None:
         def train(data: Any) -> Any:
             out = None

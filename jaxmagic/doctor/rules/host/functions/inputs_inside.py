@@ -1,0 +1,93 @@
+"""Finds the names that what the code reads has inside a function: the parameters that the code passes it for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from .....records.call_stack import Frame
+from ....record.evidence import Evidence, Input
+from ...rewriting.jit_arguments import given_by
+from ...rewriting.syntax import last_name, parameters, tree_of, tree_of_code
+from ..syntax import Function, assigned, function_around, own_nodes
+
+#: Through at most this many functions, what the code passes is followed.
+_DEEPEST = 3
+
+
+def inputs_inside(line: Frame, evidence: Evidence) -> dict[str, Input]:
+    """Return what the code reads, by its name in the function around a line, as far as that is known.
+
+    After ``run(images)``, ``data`` inside ``def run(data)`` is ``images``. Elsewhere the names are those of the code.
+    """
+    function = function_around(line)
+    files = {line.file, *(each.function.file for each in evidence.functions)}
+    trees = [tree for file in sorted(files) if (tree := tree_of(file)) is not None]
+    passed = None if function is None else _passed(function, trees, evidence)
+    if function is None or passed is None:
+        return {each.path: each for each in evidence.inputs}
+    hidden, changed = parameters(function) | assigned(function), assigned(function)
+    found = {each.path: each for each in evidence.inputs if _root(each.path) not in hidden}
+    for name, path in passed.items():
+        if name not in changed:
+            found |= {name + each.path[len(path) :]: each for each in evidence.inputs if _is_in(each.path, path)}
+    return found
+
+
+def renamed(inputs: dict[str, Input]) -> list[Input]:
+    """Return inputs with the names inside a function as their paths."""
+    return [replace(each, path=name) for name, each in inputs.items()]
+
+
+def _passed(
+    function: Function, trees: list[ast.Module], evidence: Evidence, deepest: int = _DEEPEST
+) -> dict[str, str] | None:
+    """Return what the code passes for the parameters of a function, where all calls pass the same.
+
+    ``None`` if no call of it is known.
+    """
+    code = evidence.code or ""
+    if code.rpartition(".")[2] == function.name:  # the inputs of a call have the names of the parameters
+        return {each: each for each in parameters(function)}
+    found = [_given(each, function) for each in _calls(function, tree_of_code(code))]
+    if not found and deepest:
+        nodes = (node for tree in trees for node in ast.walk(tree))
+        for outer in (each for each in nodes if isinstance(each, Function) and each is not function):
+            calls = list(_calls(function, outer))
+            names = _passed(outer, trees, evidence, deepest - 1) if calls else None
+            known = {name: path for name, path in (names or {}).items() if name not in assigned(outer)}
+            found += [_replaced(_given(each, function), known) for each in calls]
+    return dict(set.intersection(*({*each.items()} for each in found))) if found else None
+
+
+def _calls(function: Function, scope: ast.AST) -> Iterator[ast.Call]:
+    """Yield the calls of a function by its name in a scope, and not in functions inside it."""
+    for node in own_nodes(scope):
+        if isinstance(node, ast.Call) and last_name(node.func) == function.name:
+            yield node
+
+
+def _given(call: ast.Call, function: Function) -> dict[str, str]:
+    if any(isinstance(each, ast.Starred) for each in call.args) or "self" in parameters(function):
+        return {}
+    return {name: ast.unparse(value) for name, value in given_by(call, function)}
+
+
+def _replaced(given: dict[str, str], known: dict[str, str]) -> dict[str, str]:
+    """Return what is passed in terms of the code; without what depends on other variables."""
+    roots = {name: _root(path) for name, path in given.items()}
+    return {
+        name: known[root] + path[len(root) :]
+        for name, path in given.items()
+        if (root := roots[name]) in known and _is_in(path, root)
+    }
+
+
+def _root(path: str) -> str:
+    return path.partition(".")[0].partition("[")[0]
+
+
+def _is_in(path: str, outer: str) -> bool:
+    """Return whether a path is that of an object, or of something inside it."""
+    return path == outer or path.startswith((f"{outer}.", f"{outer}["))
