@@ -28,7 +28,7 @@ from ..rule import LEAST_IDLE, Rule, source_at
 from .functions.calling_line import calling_line
 from .functions.inside_function import MOST_INSIDE
 from .functions.next_step import with_next_step
-from .functions.spared import Part, Spared, spared_by
+from .functions.spared import Part, Spared, operations_ns, spared_by
 from .functions.spared_in_loop import spared_in_loop
 from .functions.transformed_function import jit_outermost, round_around, transformed_function, transforms
 from .host_time import LEAST_NS, eager_calls, eager_on_device, host_time, matters
@@ -54,7 +54,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     yield from transformed_calls(RULE.name, evidence, time)
     calls = eager_calls(evidence, time.use)
     count = sum(each.count for each in calls)
-    cost_ns = sum(each.exposed_ns for each in calls) * time.exposed_scale
+    cost_ns = operations_ns(calls, evidence, time)
     waits_for_host = count >= MANY and matters(cost_ns, evidence)
     on_device = None if waits_for_host else eager_on_device(evidence)
     if not waits_for_host and on_device is None:
@@ -254,7 +254,8 @@ RULE = Rule(
     decides=f"Reports operations outside jit if there are at least {MANY} per run and the device is idle for at "
     f"least {units.percent(LEAST_IDLE)} of the run "
     f"without compiling, and at least {units.time(LEAST_NS)}, while the host calls them. "
-    "The cost is this idle time, with at most 50 µs of the host's time before each call; operations that overlap "
+    "The cost is this idle time, with at most 50 µs of the host's time before each call, and at least the time in "
+    "which the host was sampled in operations of JAX, without that of the device; operations that overlap "
     "with the device's work cost nothing. The function to jit is the outermost one that calls nearly all of them, if "
     f"jit can compile it as it is: it has at least {units.percent(MOST_INSIDE)} of the samples in which operations "
     "may have been called, or the code calls little besides. Otherwise it is the one around their line. That one has "

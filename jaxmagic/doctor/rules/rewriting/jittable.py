@@ -39,7 +39,7 @@ _STATIC_FROM: dict[str, tuple[int, int | None]] = {
         ("array_split", "broadcast_to", "one_hot", "repeat", "reshape", "split", "tile", "top_k"), (1, 2)
     ),
     **dict.fromkeys(("bernoulli", "normal", "uniform", "randint"), (1, 2)),
-    "linspace": (2, 3),
+    **dict.fromkeys(("dynamic_slice", "dynamic_slice_in_dim", "linspace"), (2, 3)),
 }
 
 #: Keyword arguments that have to be known while JAX traces.

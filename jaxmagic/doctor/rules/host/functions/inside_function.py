@@ -24,6 +24,9 @@ MOST_INSIDE = 0.9
 #: Modules of JAX that have operations on arrays.
 _OPERATIONS = ".numpy.", ".lax.", ".nn.", ".random."
 
+#: Methods of arrays that call operations, in another module. An array is iterated by a generator.
+_INDEXING = ".ArrayImpl.__getitem__", ".ArrayImpl.__iter__", "_iter.<locals>.<genexpr>", "_iter__.<locals>.<genexpr>"
+
 #: Functions of JAX inside which those are called that ``jax.vmap`` and the like return, and that have a name scope.
 _TRANSFORMING = ".traceback_util.", ".source_info_util."
 
@@ -96,6 +99,13 @@ def inside_transformed(
     ]
     running = sum(each.samples for each in inside) / max(sum(each.samples for each in evidence.host or ()), 1)
     return _share(sum(each.samples for each in inside if calling.may_be(each)), running, calling, evidence)
+
+
+def inside_operations(evidence: Evidence) -> InsideFunction | None:
+    """Return the time in eager operations of the user's lines; ``None`` if there are too few samples to tell."""
+    samples = evidence.host or ()
+    inside = sum(each.samples for each in samples if calls_operation(each.called))
+    return _share(inside, inside / max(sum(each.samples for each in samples), 1), _Calling.of(evidence), evidence)
 
 
 def inside_lines(lines: SourceRange, evidence: Evidence) -> InsideFunction | None:
@@ -183,7 +193,7 @@ class _Calling(NamedTuple):
 
 def calls_operation(called: str) -> bool:
     """Return whether a function of a library is one of JAX's operations on arrays."""
-    return called.startswith("jax.") and any(each in called for each in _OPERATIONS)
+    return called.startswith("jax.") and (any(each in called for each in _OPERATIONS) or called.endswith(_INDEXING))
 
 
 def times_called(function: Function, file: str, evidence: Evidence) -> int | None:

@@ -19,6 +19,7 @@ from .inside_function import (
     frames_below,
     frames_of,
     inside_function,
+    inside_operations,
     inside_transformed,
     is_in,
     is_within,
@@ -90,7 +91,7 @@ def spared_by(
             needs, which is no more than for the whole run. That is more than the idle time where Python needs longer
             between operations, as when ``jax.grad`` traces a function in each call.
     """
-    cost_ns = sum(each.exposed_ns for each in calls) * time.exposed_scale
+    cost_ns = operations_ns(calls, evidence, time)
     least_ns, told = 0.0, tuple[Note, ...]()
     function, file, called_at = part
     if whole:
@@ -116,6 +117,27 @@ def spared_by(
     if inside is not None and (compiles or called_at):
         least_ns = without_device(inside, evidence, time)
     return Spared(max(max(cost_ns, least_ns) - _own_calls_ns(part, calls, evidence, time), 0.0), told)
+
+
+def operations_ns(calls: Sequence[Dispatch], evidence: Evidence, time: HostTime) -> float:
+    """Return how long the device is idle because of eager operations.
+
+    That is the idle time just before and during their calls, and at least the time in their functions, by samples,
+    less all that the device needs, and what is copied or waited for: their Python may take long, as that of a slice
+    does. Idle time at the calls of jitted functions is not theirs.
+
+    Args:
+        calls: the calls of eager operations.
+        evidence: the observations of the runs.
+        time: the time of the host.
+    """
+    idle_ns = sum(each.exposed_ns for each in calls) * time.exposed_scale
+    others_ns = sum(each.exposed_ns for each in time.use.dispatches if each not in calls) * time.exposed_scale
+    inside = inside_operations(evidence)
+    if inside is None:
+        return idle_ns
+    moving_ns = sum(each.put_ns for each in time.use.dispatches) + (best_run(evidence).code_wait_ns or 0)
+    return max(idle_ns, min(without_device(inside, evidence, time) - moving_ns, time.spare_ns - others_ns))
 
 
 def without_device(inside: InsideFunction, evidence: Evidence, time: HostTime) -> float:

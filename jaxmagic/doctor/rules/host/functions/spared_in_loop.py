@@ -9,7 +9,7 @@ from ....record.evidence import Dispatch, Evidence
 from ...rewriting.loops.jitted_round import JittedRound
 from ..host_time import HostTime, names_of_program
 from .inside_function import SourceRange, frames_of, inside_lines, is_within
-from .spared import NEARLY_ALL, Spared, call_ns, without_device
+from .spared import NEARLY_ALL, Spared, call_ns, operations_ns, without_device
 
 
 def spared_in_loop(one: JittedRound, calls: Sequence[Dispatch], evidence: Evidence, time: HostTime) -> Spared:
@@ -22,7 +22,7 @@ def spared_in_loop(one: JittedRound, calls: Sequence[Dispatch], evidence: Eviden
         time: the time of the host.
     """
     count = sum(each.count for each in calls)
-    idle_ns = sum(each.exposed_ns for each in calls) * time.exposed_scale
+    idle_ns = operations_ns(calls, evidence, time)
     inside = inside_lines(one.lines, evidence)
     rounds = _least_called(one.lines, calls, evidence) or count // max(one.operations, 1)
     own_ns = call_ns(calls, evidence, time) * min(rounds, count)

@@ -7,12 +7,14 @@ import builtins
 import copy
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from .....records.call_stack import Frame
 from ....record.evidence import Evidence, Input
+from ...host.functions.inputs_inside import inputs_inside, renamed
 from ...host.functions.inside_function import SourceRange
 from ...host.host_time import names_of_program
 from ...host.syntax import Function, function_around, loop_around, tree_of
@@ -23,10 +25,11 @@ from ..jittable import computes_only, has_sizes, takes_arrays
 from ..meanings import paths_in
 from ..rewritten import in_loop
 from ..syntax import loaded, stored
-from .loop_facts import assigns, makes_array, reads
+from .loop_facts import assigns, reads
 from .python_numbers import python_numbers
-from .round_parts import OPERATIONS, Part, Place, as_function, item_of, part_around
+from .round_parts import OPERATIONS, Part, Place, as_function, item_of, part_around, programs_at
 from .scanned_loop import numbered
+from .traced_indices import WHOLE, TracedIndices, has_partial, is_array
 from .while_loop import functions_of
 
 #: With fewer operations in it, as far as its syntax tells, a jitted function saves nothing.
@@ -69,7 +72,8 @@ def jitted_round(line: Frame, evidence: Evidence, functions: Collection[str] = f
     scope = function_around(line) or tree
     paths = paths_in(scope, line.file, evidence.names)
     known = {*functions, *functions_of(tree, line.file, paths, evidence)}
-    place = Place(loop, scope, line.file, paths, known, python_numbers(scope), evidence)
+    inside = replace(evidence, inputs=tuple(renamed(inputs_inside(line, evidence))))
+    place = Place(loop, scope, line.file, paths, known, python_numbers(scope), inside)
     part = part_around(line.line, place)
     if part is None:
         return None
@@ -87,23 +91,14 @@ def jitted_round(line: Frame, evidence: Evidence, functions: Collection[str] = f
 def _vary(part: Part, place: Place) -> bool:
     """Return whether an operation in some statements had programs for nearly as many shapes as it had calls."""
     use = place.evidence.host_use
-    programs = Counter[str]()
-    for each in place.evidence.programs or ():
-        line = each.called_at
-        if (
-            each.eager
-            and line is not None
-            and line.file == place.file
-            and any(one.lineno <= line.line <= (one.end_lineno or one.lineno) for one in part.computed)
-        ):
-            programs.update(names_of_program(each))
+    programs = Counter(name for each in programs_at(part, place) for name in names_of_program(each))
     calls = () if use is None else use.dispatches
     return any(programs[each.name] > max(_MOST_SHAPES, each.count // _LEAST_CALLS) for each in calls)
 
 
 def _written(part: Part, place: Place, tree: ast.Module) -> str | None:
     """Return the code; ``None`` if jit may not compile it, or would keep what changes."""
-    items = _Items(place)
+    items = TracedIndices(place)
     computed = [items.visit(copy.deepcopy(each)) for each in part.computed]
     moved, own = list[ast.stmt](), set[str]()
     for each in part.moved:
@@ -120,13 +115,14 @@ def _written(part: Part, place: Place, tree: ast.Module) -> str | None:
     if given is None or not results or name is None or own & (loaded([tree]) | stored([tree])):
         return None
     static = [each for each in given if has_sizes(as_function(computed, given), {each})]
-    if {*static} & assigns([place.loop]):
+    if {*static} & assigns([place.loop]) or has_partial(items.slices, part, place):
         return None
     if not _can_be_jitted(as_function(computed, given), frozenset(static), place):
         return None
     passed = ", ".join(items.arguments.get(each, each) for each in given)
 
     def lines() -> Iterator[str]:
+        yield from (WHOLE,) if items.slices else ()
         yield from () if static else ("@jax.jit",)
         yield f"def {name}({', '.join(given)}):"
         yield from (f"    {ast.unparse(each)}" for each in computed)
@@ -137,36 +133,6 @@ def _written(part: Part, place: Place, tree: ast.Module) -> str | None:
         yield from map(ast.unparse, moved)
 
     return "\n".join(lines())
-
-
-class _Items(ast.NodeTransformer):
-    """Puts a parameter in place of ``xs[i]``, where ``xs`` may be a list, which a traced ``i`` cannot index.
-
-    Attributes:
-        arguments: what is passed for these parameters.
-    """
-
-    def __init__(self, place: Place) -> None:
-        self.arguments: dict[str, str] = {}
-        self._place = place
-        self._changed = assigns(place.loop.body)
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        match node:
-            case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=index), ctx=ast.Load()):
-                if index in self._place.numbers and name not in self._changed and not _is_array(name, self._place):
-                    parameter = f"{name}_{index}"
-                    self.arguments[parameter] = ast.unparse(node)
-                    return ast.Name(parameter, ast.Load())
-        return self.generic_visit(node)
-
-
-def _is_array(name: str, place: Place) -> bool:
-    """Return whether a variable is known to be an array, by the inputs of the code or by what is assigned to it."""
-    made = [each.value for each in ast.walk(place.scope) if isinstance(each, ast.Assign) and name in assigns([each])]
-    if made:
-        return all(map(makes_array, made))
-    return any(each.path == name and each.kind in ("jax array", "numpy array") for each in place.evidence.inputs)
 
 
 def _given(statements: Sequence[ast.stmt], place: Place) -> list[str] | None:
@@ -215,7 +181,7 @@ def _is_taken(name: str, statements: Sequence[ast.stmt], place: Place, inputs: M
                     return False
             case ast.Subscript(value=ast.Name(id=owner), slice=index) if owner == name:
                 several = isinstance(index, ast.Tuple | ast.Slice)
-                if loaded([index]) & place.numbers and not several and not _is_array(name, place):
+                if loaded([index]) & place.numbers and not several and not is_array(name, place):
                     return False
     return True
 

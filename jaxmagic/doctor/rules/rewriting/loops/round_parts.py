@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ....record.evidence import Evidence
+from ....record.program import Program
 from ...host.syntax import Function, Loop
 from ..jittable import computes_only
 from ..syntax import last_name, loaded, parameters, stored
@@ -119,6 +120,16 @@ def part_around(line: int, place: Place) -> Part | None:
         else:
             break
     return Part(computed, moved)
+
+
+def programs_at(part: Part, place: Place) -> list[Program]:
+    """Return the programs of operations that the statements which compute were the first to call."""
+    lines = {line for each in part.computed for line in range(each.lineno, (each.end_lineno or each.lineno) + 1)}
+    return [
+        each
+        for each in place.evidence.programs or ()
+        if each.eager and (at := each.called_at) is not None and at.file == place.file and at.line in lines
+    ]
 
 
 def _has(statement: ast.stmt, line: int) -> bool:

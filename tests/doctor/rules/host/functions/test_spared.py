@@ -14,7 +14,7 @@ from fabricate import hlo
 from jaxmagic.doctor.record.evidence import Dispatch, Evidence, FunctionShare, HostShare, HostUse
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host.functions.inside_function import SourceRange, times_called
-from jaxmagic.doctor.rules.host.functions.spared import Part, Spared, spared_by
+from jaxmagic.doctor.rules.host.functions.spared import Part, Spared, operations_ns, spared_by
 from jaxmagic.doctor.rules.host.host_time import HostTime
 from jaxmagic.records.call_stack import Frame
 
@@ -69,6 +69,32 @@ def spared(function: Any, made: Evidence, tmp_path: Path, *, whole: bool = False
     assert made.host_use is not None
     time = HostTime(made.host_use, scale, (), 0, 0, 0, scale, 0)
     return spared_by(Part(function, str(tmp_path / "ode.py")), CALLS, made, time, whole=whole)
+
+
+@pytest.mark.parametrize(
+    ("called", "others_ns", "expected_ns"),
+    [
+        ("jax._src.numpy.ufuncs.sin", 0, 20_000_000 * (1 - 1 / 1000) - 1_000_000),
+        ("jax._src.array.ArrayImpl.__getitem__", 0, 20_000_000 * (1 - 1 / 1000) - 1_000_000),
+        ("jax._src.numpy.ufuncs.sin", 10_000_000, 18_000_000 - 10_000_000),
+        ("jax._src.array.ArrayImpl.__float__", 0, 2_400_000),
+        ("train.load", 0, 2_400_000),
+    ],
+)
+def test_the_time_in_operations_counts_at_least(
+    evidence: Any, timing: Any, called: str, others_ns: int, expected_ns: float
+) -> None:
+    """Python needs longer than the idle time just before each call, in a run of 20 ms with 1 ms of the device."""
+    made = evidence()
+    line = Frame(function="field", file="ode.py", line=2)
+    run = replace(timing(), dispatch_ns=20_000_000, wait_ns=0, code_wait_ns=0, compilation_ns=0, compilations=())
+    shares = (HostShare(line=line, called=called, samples=1000),)
+    made = replace(made, observed=run, first=run, timed=(run,), host=shares)
+    calls = (replace(CALLS[0], busy_ns=1_000_000), *CALLS[1:])
+    others = Dispatch(name="step", count=9, host_ns=9, exposed_ns=others_ns)
+    use = replace(made.host_use, dispatches=(*calls, others))
+    time = HostTime(use, 1.0, (), 0, 0, 18_000_000 if others_ns else 20_000_000, 1.0, 0)
+    assert operations_ns(calls, made, time) == pytest.approx(expected_ns)
 
 
 def test_a_jitted_function_has_calls_of_its_own(evidence: Any, tmp_path: Path) -> None:

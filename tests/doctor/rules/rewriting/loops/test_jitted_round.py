@@ -154,6 +154,45 @@ def test_the_loop_computes_the_same(tmp_path: Path, timing: Any, body: str, stat
             np.testing.assert_allclose(before, after, rtol=1e-5)
 
 
+ROWS = Input(path="x", kind="jax array", type="float32[12]")
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["x[i:i + n]", "x[i:n + i]", "x[i * n:(i + 1) * n]", "x[n * i:n * (1 + i)]", "x[i:i + 2]", "x[i + 1:i + 1 + n]"],
+)
+def test_a_part_of_an_array_begins_where_the_counter_says(tmp_path: Path, timing: Any, part: str) -> None:
+    step = "2" if "i:" in part and "*" not in part else "1"
+    body = f"n = 2\nx = jnp.ravel(x)\nfor i in range(0, 4, {step}):\n    w = w + jnp.sin({part}).sum()  #\nreturn w"
+    tree, one, changed = written(tmp_path, timing, body)
+    assert changed is not None
+    assert one.code.startswith("# dynamic_slice_in_dim shifts a slice that would reach beyond the end\n")
+    np.testing.assert_allclose(results(tree), results(changed), rtol=1e-5)
+
+
+@pytest.mark.parametrize("part", ["x[i:j]", "x[i:i + i]", "x[:i]", "x[i:i + n:1]", "x[n:n + i]"])
+def test_a_part_of_another_size_in_each_round_is_left(tmp_path: Path, timing: Any, part: str) -> None:
+    body = f"n, j = 2, 9\nx = jnp.ravel(x)\nfor i in range(4):\n    w = w + jnp.sin({part}).sum()  #\nreturn w"
+    assert written(tmp_path, timing, body)[1] is None
+
+
+def test_a_part_of_an_array_of_numpy_is_left(tmp_path: Path, timing: Any) -> None:
+    """Each call would copy the whole array to the device."""
+    body = "n = 2\nfor i in range(0, 2, 2):\n    w = w + jnp.sin(x[i:i + n]).sum()  #\nreturn w"
+    assert written(tmp_path, timing, body, inputs=(ROWS,))[1] is not None
+    assert written(tmp_path, timing, body, inputs=(replace(ROWS, kind="numpy array"),))[1] is None
+    assert written(tmp_path, timing, body)[1] is None
+
+
+def test_a_part_that_ends_early_is_left(tmp_path: Path, timing: Any, executable: Any) -> None:
+    body = "n = 2\nfor i in range(0, 3, 2):\n    w = w + jnp.sin(x[i:i + n]).sum()  #\nreturn w"
+    here = replace(HERE, file=str(tmp_path / "solve.py"), line=HERE.line + 1)
+    name = "dynamic_slice"
+    one = Program(executable=executable(name=f"jit_{name}"), module=None, function=name, eager=True, called_at=here)
+    assert written(tmp_path, timing, body, inputs=(ROWS,), programs=(one,))[1] is not None
+    assert written(tmp_path, timing, body, inputs=(ROWS,), programs=(one, one))[1] is None
+
+
 @pytest.mark.parametrize("known", KNOWN)
 def test_what_is_known_of_the_runs_counts(tmp_path: Path, timing: Any, known: str) -> None:
     body = "for i in range(5):\n    w = scaled(w) * x + jnp.sin(w)  #\nreturn w"
