@@ -18,6 +18,7 @@ from ..rewriting.loops.scanned_loop import scanned_loop
 from ..rewriting.loops.while_loop import while_loop
 from ..rewriting.syntax import with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
+from .functions.inputs_inside import inputs_inside
 from .host_time import LEAST_NS, HostTime, host_time, jitted_calls, matters, programs_named
 from .independence import is_independent, mapped_axes
 from .syntax import around, site_of, tree_of
@@ -116,8 +117,9 @@ def _gives_an_object(line: Frame, evidence: Evidence) -> bool:
     calls = [node for each in around(line)[-1:] for node in ast.walk(each) if isinstance(node, ast.Call)]
     given = [each for call in calls for each in (*call.args, *(keyword.value for keyword in call.keywords))]
     names = {node.id for each in given for node in ast.walk(each) if isinstance(node, ast.Name)}
-    objects = [each for each in evidence.inputs if each.kind in ("object", "other") and each.type not in _CONTAINERS]
-    return any(each.path in names for each in objects)
+    inputs = inputs_inside(line, evidence).items()
+    objects = (name for name, each in inputs if each.kind in ("object", "other") and each.type not in _CONTAINERS)
+    return not names.isdisjoint(objects)
 
 
 def _takes_little(program: Program) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 from .... import units
 from ....records.call_stack import Frame
 from ....records.note import Note, note
-from ...record.evidence import Evidence
+from ...record.evidence import Evidence, Input
 from ...record.finding import RuleFinding
 from ..rewriting.called_function import CalledFunction, called_function, changing_read
 from ..rewriting.jit_arguments import objects, static_option, untraced
@@ -26,6 +26,7 @@ from ..rewriting.module_jit import jit_of, jit_of_inputs
 from ..rewriting.syntax import last_name, lines_run, parameters
 from ..rule import LEAST_IDLE, Rule, source_at
 from .functions.calling_line import calling_line
+from .functions.inputs_inside import inputs_inside, renamed
 from .functions.inside_function import MOST_INSIDE
 from .functions.next_step import with_next_step
 from .functions.spared import Part, Spared, operations_ns, spared_by
@@ -179,18 +180,19 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
         return _advice("loop", function.name, known), None
     outer = [each for each in around(line) if isinstance(each, Function) and each is not function]
     plain = all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in functions)
-    plain = plain and takes_arrays(function, untraced(evidence.inputs))
+    inputs = renamed(inputs_inside(line, evidence))
+    plain = plain and takes_arrays(function, untraced(inputs))
     if waits or found or changing or not plain:
-        return group(evidence, function.name, known | _rebinds(function) | _objects(function, evidence)), None
+        return group(evidence, function.name, known | _rebinds(function) | _objects(function, inputs)), None
     runs_outer = not re.search(rf"\b{function.name}\b", evidence.code or "")  # else the code calls it directly
     if outer and runs_outer:
         return _advice("outside", function.name, outer=outer[-1].name), None
     return _compile(function.name)
 
 
-def _objects(function: Function, evidence: Evidence) -> Caveats:
+def _objects(function: Function, inputs: Iterable[Input]) -> Caveats:
     """Return the arguments of a function that are objects which jit does not take."""
-    given = sorted(objects(evidence.inputs) & parameters(function))
+    given = sorted(objects(inputs) & parameters(function))
     return {"objects": ", ".join(given)} if given else {}
 
 
