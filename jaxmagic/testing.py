@@ -16,7 +16,7 @@ from typing import Any
 
 from . import units
 from .benchmarking.record.benchmark import Benchmark
-from .benchmarking.report.versus import about_basis, verdict
+from .benchmarking.report.versus import about_basis, about_load, verdict
 from .benchmarking.verbs.benchmark import benchmark
 from .benchmarking.verbs.earlier import compare_records
 from .comparison.record.candidate import CheckBy
@@ -239,7 +239,7 @@ def assert_no_regression(
         return
     sentence = (
         f"expected at most {units.percent(tolerance)} more time than the baseline; "
-        f"it is {verdict(versus)}. {' '.join(about_basis([versus]))}\n"
+        f"it is {verdict(versus)}. {' '.join([*about_load([versus]), *about_basis([versus])])}\n"
         f"before: {to_text(old, _COMPARED)}\nnow: {to_text(new, _COMPARED)}"
     )
     if versus.ratio.low > 1 + tolerance:

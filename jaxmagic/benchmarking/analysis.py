@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from ..errors import NotComparable, NotMeasured
-from ..records.environment import differing
+from ..records.environment import Environment, differing
 from ..records.other_load import load_in_words
 from ..statistics.medians import median
 from ..subjects import of_record
@@ -16,7 +16,7 @@ from .record.benchmark import Benchmark
 from .record.launches import ENOUGH, compare_sides, noise_sd, smallest_ratio
 from .record.process_noise import Basis, NoiseSource, ProcessNoise
 from .record.processes import side_of
-from .record.samples import Trial
+from .record.samples import Conditions, Trial
 from .record.versus import Versus, judge
 
 #: Compares two records of one kind, given the noise between processes where it is known.
@@ -115,12 +115,15 @@ def first_difference(old: str | None, new: str | None) -> tuple[str, str] | None
 def _one_by_one(old: Benchmark, new: Benchmark, noise: ProcessNoise | None) -> list[Versus]:
     compared = compare_trials(old.trials, new.trials, "new", "old", noise)
     compared = replace(compared, code=first_difference(old.code, new.code))
-    return [with_load(compared, load_in_words(old.conditions.other_load, old.environment))]
+    return [with_loads(compared, (old.environment, old.conditions), (new.environment, new.conditions))]
 
 
-def with_load(versus: Versus, load: str) -> Versus:
-    """Return a comparison whose basis says that other processes ran beside the earlier record."""
-    return versus if versus.basis is None else replace(versus, basis=replace(versus.basis, old_load=load))
+def with_loads(versus: Versus, *sides: tuple[Environment, Conditions]) -> Versus:
+    """Return a comparison whose basis has the load of other processes beside the earlier and the later record."""
+    if versus.basis is None:
+        return versus
+    old, new = (load_in_words(conditions.other_load, environment) for environment, conditions in sides)
+    return replace(versus, basis=replace(versus.basis, old_load=old, new_load=new))
 
 
 def compare_trials(

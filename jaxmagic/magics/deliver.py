@@ -28,9 +28,6 @@ _MOST_COMPARED = 8
 #: So many sentences are never cut.
 _FEW_SENTENCES = 6
 
-#: A report below them has at least this many lines.
-_LEAST_LINES = 6
-
 _Kept = TypeVar("_Kept", bound=Record)
 _Earlier = TypeVar("_Earlier", bound="Earlier")
 
@@ -41,8 +38,8 @@ class Earlier(Protocol):
     def complete(self, new: Any) -> Any:
         """Add to the new record what the comparison takes."""
 
-    def told(self, new: Any) -> list[str]:
-        """Return sentences that compare the new record with the earlier one."""
+    def told(self, new: Any) -> tuple[list[str], list[str]]:
+        """Return sentences that compare the new record with the earlier one, and warnings, which are never cut."""
 
 
 def load_earlier(
@@ -132,36 +129,39 @@ def finish(
             record = completed
             replace_last(record)
     try:
-        compared = [] if earlier is None else earlier.told(record)
+        compared, warned = ([], []) if earlier is None else earlier.told(record)
     except Exception as error:
         _deliver(shell, arguments, record, namespace)  # which is kept, though nothing could be compared
         if isinstance(error, NotMeasured):
             raise UsageError(f"--against: {error}") from None
         raise
-    above = 0 if arguments.q else _print_compared(compared, sys.maxsize if arguments.all else _MOST_COMPARED)
+    most = sys.maxsize if arguments.all else _MOST_COMPARED
+    above = 0 if arguments.q else _print_compared(compared, warned, most)
     _deliver(shell, arguments, record, namespace, compared=bool(compared), above=above)
     return record if arguments.o else None
 
 
-def _print_compared(sentences: Sequence[str], most: int) -> int:
+def _print_compared(sentences: Sequence[str], warned: Sequence[str], most: int) -> int:
     """Print how records compare, above the report because this is what was asked; return the number of lines.
 
-    If many sentences have more than `most` lines, the last one says how many sentences are left out.
+    If many sentences have more than `most` lines, one says how many of them are left out; no warning is.
     """
-    lines = [len(wrapped(printable(each), "  ").splitlines()) for each in sentences]
+    room = most - _lines(warned)
+    if len(sentences) <= _FEW_SENTENCES:  # which wrap only where the path is long
+        room = sys.maxsize
     count = len(sentences)
-    if count <= _FEW_SENTENCES:  # which wrap only where the path is long
-        most = sys.maxsize
-    while count and sum(lines[:count]) + (count < len(sentences)) > most:
+    while count and _lines(sentences[:count]) + (count < len(sentences)) > room:
         count -= 1
-    for sentence in sentences[:count]:
+    left = units.count(len(sentences) - count, "more sentence")
+    rest = [f"… --all shows {left} about the earlier record"] if count < len(sentences) else []
+    printed = [*sentences[:count], *rest, *warned]
+    for sentence in printed:
         print_line(sentence, indent="  ")
-    if count == len(sentences):
-        return sum(lines)
-    print_line(
-        f"… --all shows {units.count(len(sentences) - count, 'more sentence')} about the earlier record", indent="  "
-    )
-    return sum(lines[:count]) + 1
+    return _lines(printed)
+
+
+def _lines(sentences: Sequence[str]) -> int:
+    return sum(len(wrapped(printable(each), "  ").splitlines()) for each in sentences)
 
 
 def finish_early(

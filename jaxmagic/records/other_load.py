@@ -29,11 +29,11 @@ def is_loaded(other_load: float | None, processors: int) -> bool:
 
 
 def load_in_words(other_load: float | None, environment: Environment) -> str:
-    """Word that other processes kept many processors busy; empty if they did not, or if that is unknown."""
+    """Return how many processors other processes kept busy: ``1.5 of 2 CPUs``; empty if few, or if unknown."""
     processors = environment.cpu_count or 1
     if other_load is None or not is_loaded(other_load, processors):
         return ""
-    return f"other processes kept {units.number(other_load, 2)} of {processors} CPUs busy"
+    return f"{units.number(other_load, 2)} of {processors} CPUs"
 
 
 def loaded(other_load: float | None, environment: Environment) -> Iterator[Finding]:
@@ -41,6 +41,6 @@ def loaded(other_load: float | None, environment: Environment) -> Iterator[Findi
     if words := load_in_words(other_load, environment):
         yield Finding(
             kind="load",
-            text=f"{words[0].upper()}{words[1:]}.",
+            text=f"Other processes kept {words} busy.",
             remedy="Stop them, or measure when the machine is quiet.",
         )

@@ -16,8 +16,10 @@ from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNois
 from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.benchmarking.report.versus import about_load
 from jaxmagic.benchmarking.verbs.earlier import Earlier
+from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.comparison.record.sweep import Sweep
 from jaxmagic.records.environment import differing
+from jaxmagic.report.style import Style
 from jaxmagic.report.to_text import to_text
 
 
@@ -45,12 +47,64 @@ def test_other_processes_beside_the_earlier_record_are_named(benchmark: Benchmar
     quiet = replace(busy, conditions=replace(busy.conditions, other_load=0.1))
     found = against(busy, quiet)
     assert found.basis is not None
-    assert found.basis.old_load == "other processes kept 1.5 of 2 CPUs busy"
-    said = f"While the earlier record was taken, {found.basis.old_load}: the code may seem faster now."
+    assert (found.basis.old_load, found.basis.new_load) == ("1.5 of 2 CPUs", "")
+    said = (
+        "While the earlier record was taken, other processes kept 1.5 of 2 CPUs busy: the code may seem faster now."
+    )
     assert about_load([found]) == [said]
     assert said in " ".join(to_text(found).split())
-    assert said in Earlier(busy, "busy.json", anyway=False).told(quiet)
-    assert about_load([against(quiet, busy)]) == []
+    assert said in Earlier(busy, "busy.json", anyway=False).told(quiet)[1]
+    assert about_load([against(quiet, quiet)]) == []
+
+
+@pytest.mark.parametrize("kind", ["benchmark", "comparison", "sweep"])
+@pytest.mark.parametrize(
+    ("old_load", "new_load", "said"),
+    [
+        (
+            1.5,
+            1.25,
+            "1.5 of 2 CPUs busy while the earlier record was taken, and 1.2 of 2 CPUs busy now: measure",
+        ),
+        (1.5, 0.1, "While the earlier record was taken, other processes kept 1.5 of 2 CPUs busy"),
+        (0.1, 1.25, "Other processes kept 1.2 of 2 CPUs busy: the code may seem slower now"),
+    ],
+)
+def test_one_sentence_is_about_a_busy_machine_beside_an_earlier_record(
+    kind: str, old_load: float, new_load: float, said: str, request: pytest.FixtureRequest
+) -> None:
+    old, new = (_beside_others(request.getfixturevalue(kind), load) for load in (old_load, new_load))
+    sentences, basis = Earlier(old, "old.json", anyway=False).told(new)
+    shown = " ".join([*sentences, *basis, *to_text(new, Style(compared=True)).split()])
+    assert shown.count("ther processes kept") == 1
+    assert said in shown
+    assert ("ther processes kept" in to_text(new)) == (new_load > 1)
+
+
+def _beside_others(record: Any, load: float) -> Any:
+    """Return a record during which other processes kept so many of two processors busy."""
+    if isinstance(record, Sweep):
+        measured = [each for each in record.points if each.comparison]
+        points = [replace(each, comparison=_beside_others(each.comparison, load)) for each in measured]
+        return replace(record, points=tuple(points), environment=replace(record.environment, cpu_count=2))
+    if isinstance(record, Comparison):
+        candidates = [
+            replace(each, conditions=replace(each.conditions, other_load=load)) for each in record.candidates
+        ]
+        changed: dict[str, Any] = {"candidates": tuple(candidates)}
+    else:
+        changed = {"conditions": replace(record.conditions, other_load=load)}
+    return replace(record, environment=replace(record.environment, cpu_count=2), **changed)
+
+
+def test_a_load_of_some_points_was_there_at_times(sweep: Sweep) -> None:
+    first, *others = against_record(_beside_others(sweep, 0.1), _beside_others(sweep, 1.5))
+    quiet = [each for each in others if each.basis is not None]
+    mixed = [first, *(replace(each, basis=replace(each.basis, new_load="")) for each in quiet)]
+    assert about_load(mixed) == [
+        "Other processes kept 1.5 of 2 CPUs busy at times: the code may seem slower now. Measure when the machine is "
+        "quiet."
+    ]
 
 
 def test_the_noise_of_the_machine_counts_where_it_is_known(benchmark: Benchmark) -> None:

@@ -59,8 +59,9 @@ class Basis:
         source: where `between_sd` comes from.
         smallest_ratio: the smallest ratio of times that two such records show in 8 of 10 cases; ``None`` if it is
             above a hundred.
-        old_load: that other processes kept many processors busy beside the earlier record, in words; empty if they
-            did not.
+        old_load: how many processors other processes kept busy beside the earlier record, such as ``1.5 of 2 CPUs``;
+            empty if few, or if unknown.
+        new_load: how many they kept busy beside the later record.
     """
 
     old_processes: int
@@ -70,3 +71,4 @@ class Basis:
     source: NoiseSource
     smallest_ratio: float | None
     old_load: str = ""
+    new_load: str = ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ... import units
 from ...charts.chart_of import chart_of
-from ...report.blocks import Block, Caution, Headline, Picture, Sentence
+from ...report.blocks import Block, Headline, Picture, Sentence
 from ...report.compose import Brief
 from ...report.style import Style
 from ..record.benchmark import Benchmark
@@ -32,7 +32,7 @@ def report(benchmark: Benchmark, style: Style, explain: bool) -> Iterator[Block]
     )
     yield from (Sentence(text=each, inner=True) for each in sentences if each)
     yield Sentence(text=words.about_end(benchmark))
-    yield from (Caution(text=str(each)) for each in benchmark.warnings)
+    yield from versus.cautions(benchmark.warnings, style)
 
 
 def brief(benchmark: Benchmark, digits: int) -> Brief:

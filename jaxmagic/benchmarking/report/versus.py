@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ... import units
+from ...records.finding import Finding
 from ...records.names import shortened
-from ...report.blocks import Block, Headline, Sentence
+from ...report.blocks import Block, Caution, Headline, Sentence
 from ...report.style import Style
 from ...statistics.estimate import Estimate
 from ..record.launches import ENOUGH
@@ -61,9 +62,30 @@ def _quoted(line: str) -> str:
 
 
 def about_load(verdicts: Sequence[Versus]) -> list[str]:
-    """Say that other processes slowed the earlier of two records down, which no interval allows for."""
-    loads = dict.fromkeys(each.basis.old_load for each in verdicts if each.basis is not None and each.basis.old_load)
-    return [f"While the earlier record was taken, {each}: the code may seem faster now." for each in list(loads)[:1]]
+    """Say that other processes slowed one of two records down, or both, which no interval allows for."""
+    known = [each.basis for each in verdicts if each.basis is not None]
+    old, new = _kept_busy([each.old_load for each in known]), _kept_busy([each.new_load for each in known])
+    if old and new:
+        return [
+            f"Other processes kept {old} while the earlier record was taken, and {new} now: measure both when the "
+            "machine is quiet."
+        ]
+    if old:
+        return [f"While the earlier record was taken, other processes kept {old}: the code may seem faster now."]
+    if new:
+        return [f"Other processes kept {new}: the code may seem slower now. Measure when the machine is quiet."]
+    return []
+
+
+def _kept_busy(loads: Sequence[str]) -> str:
+    """Return how many processors were kept busy beside several candidates or points; empty if beside none."""
+    busy = [each for each in loads if each]
+    return f"{busy[0]} busy{'' if len(set(loads)) == 1 else ' at times'}" if busy else ""
+
+
+def cautions(warnings: Iterable[Finding], style: Style) -> list[Caution]:
+    """Return the warnings of a record, without the load of the machine if a verdict beside the record tells it."""
+    return [Caution(text=str(each)) for each in warnings if not (style.compared and each.kind == "load")]
 
 
 def about_environments(versus: Versus) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from ...progress.bar import shown_progress
@@ -85,17 +86,13 @@ class Earlier:
         self._noise = noise_for(self.record, new)
         return replace(new, process_noise=self._noise) if isinstance(new, Benchmark) and self._noise else new
 
-    def told(self, new: Any) -> list[str]:
-        """Say how the new record compares with the earlier one, and what that rests on.
+    def told(self, new: Any) -> tuple[list[str], list[str]]:
+        """Say how the new record compares with the earlier one and what that rests on, and what a busy machine adds.
 
         Raises:
             NotComparable: it is from another environment.
         """
         compared = compare_records(self.record, new, anyway=self._anyway, measure=False, process_noise=self._noise)
-        return [
-            *(about_earlier(versus, new.code, self._path) for versus in compared),
-            *about_code(compared, f"in {self._path}"),
-            *about_load(compared),
-            *about_basis(compared),
-            *about_environments(compared[0]),
-        ]
+        verdicts = [about_earlier(versus, new.code, self._path) for versus in compared]
+        rests_on = about_basis(compared), about_environments(compared[0])
+        return [*verdicts, *about_code(compared, f"in {self._path}"), *chain(*rests_on)], about_load(compared)

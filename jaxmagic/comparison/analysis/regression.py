@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import takewhile
 
-from ...benchmarking.analysis import compare_trials, first_difference, with_load
+from ...benchmarking.analysis import compare_trials, first_difference, with_loads
 from ...benchmarking.record.process_noise import ProcessNoise
 from ...benchmarking.record.versus import Versus
 from ...errors import NotComparable
-from ...records.other_load import load_in_words
 from ..record.comparison import Comparison
 from ..record.sweep import Point, Sweep
 
@@ -29,7 +28,8 @@ def _compare(old: Comparison, new: Comparison, label: str, named: str, noise: Pr
     before, now = old.candidate(label), new.candidate(label)
     compared = compare_trials([before.latency], [now.latency], named, named, noise)
     code = first_difference(before.code, now.code) or first_difference(_setup(old), _setup(new))
-    return with_load(replace(compared, code=code), load_in_words(before.conditions.other_load, old.environment))
+    sides = (old.environment, before.conditions), (new.environment, now.conditions)
+    return with_loads(replace(compared, code=code), *sides)
 
 
 def _setup(comparison: Comparison) -> str | None:

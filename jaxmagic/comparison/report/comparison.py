@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ... import units
+from ...benchmarking.report.versus import cautions
 from ...charts.chart_of import chart_of
 from ...charts.spec import Chart
-from ...report.blocks import Block, Caution, Entries, Entry, Excerpt, Fold, Headline, Picture, Sentence, Table
+from ...report.blocks import Block, Entries, Entry, Excerpt, Fold, Headline, Picture, Sentence, Table
 from ...report.style import Style
 from ...statistics.medians import median
 from ..charts.memory_time import is_worth_a_picture, tradeoff
@@ -51,7 +52,7 @@ def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Bloc
         first, *more = (Sentence(text=each) for each in profiled)
         yield first
         yield Fold(title="Lines and operations under the profiler", blocks=(*more, *tables), repeats=True)
-    yield from (Caution(text=str(each)) for each in comparison.warnings)
+    yield from cautions(comparison.warnings, style)
 
 
 def _details_title(comparison: Comparison) -> str:

@@ -47,7 +47,7 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
     if growth or work or compiling:
         title = f"Growth and compiling: {(*growth, *work, *compiling)[0].text.rstrip('.')}"
         yield Fold(title=title, blocks=(*work, *growth, *compiling), repeats=True)
-    yield from (Caution(text=cut(each, sweep)) for each in words.about_conditions(sweep))
+    yield from (Caution(text=cut(each, sweep)) for each in words.about_conditions(sweep, style.compared))
 
 
 def _sentences(sweep: Sweep, about: Iterable[str], faint: bool = False) -> Iterator[Sentence]:

@@ -187,13 +187,18 @@ def about_compiling(sweep: Sweep, digits: int) -> list[str]:
     return [f"Compiling: {'; '.join(spans)}."] if spans else []
 
 
-def about_conditions(sweep: Sweep) -> list[str]:
-    """Report the findings of all points: the first of each kind, and at how many more points there are such."""
+def about_conditions(sweep: Sweep, compared: bool) -> list[str]:
+    """Report the findings of all points: the first of each kind, and at how many more points there are such.
+
+    Args:
+        sweep: the record.
+        compared: whether a verdict on the record and another one beside it tells the load of the machine.
+    """
     findings: dict[str, list[tuple[Point, Finding]]] = {}
     for point in sweep.points:
         for each in point.comparison.warnings if point.comparison is not None else ():
             findings.setdefault(each.kind, []).append((point, each))
-    return [_at_points(sweep, seen) for seen in findings.values()]
+    return [_at_points(sweep, seen) for kind, seen in findings.items() if not (compared and kind == "load")]
 
 
 def about_end(sweep: Sweep) -> list[str]:
