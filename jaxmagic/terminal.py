@@ -6,18 +6,21 @@ import shutil
 import sys
 import textwrap
 
-#: The width of text that is not for a terminal, and the widths of a terminal that are used.
-_WIDTH, _NARROWEST, _WIDEST = 80, 40, 160
+#: The width of text that is not for a terminal, and the least one for a terminal.
+_WIDTH, _NARROWEST = 80, 40
+
+#: The width of a sentence that stays easy to read. Tables and code take all there is.
+WIDEST_SENTENCE = 100
 
 
 def width() -> int:
-    """Return the number of columns for text: those of the terminal, from 40 to 160, or 80 if stdout is none."""
+    """Return the number of columns for text: those of the terminal, at least 40, or 80 if stdout is none."""
     try:
         if not sys.stdout.isatty():
             return _WIDTH
     except Exception:  # stdout is closed, None, or replaced
         return _WIDTH
-    return min(max(shutil.get_terminal_size((_WIDTH, 24)).columns, _NARROWEST), _WIDEST)
+    return max(shutil.get_terminal_size((_WIDTH, 24)).columns, _NARROWEST)
 
 
 def printable(text: str) -> str:
@@ -70,10 +73,10 @@ def print_line(text: str, indent: str | None = None) -> None:
 
 
 def wrapped(text: str, indent: str = "") -> str:
-    """Wrap a line between words, so that a terminal does not break it inside of one."""
+    """Wrap a sentence between words, so that it is easy to read and a terminal does not break it inside of a word."""
     return textwrap.fill(
         text,
-        width(),
+        min(width(), WIDEST_SENTENCE),
         subsequent_indent=indent,
         break_long_words=False,
         break_on_hyphens=False,

@@ -133,7 +133,7 @@ class _Screen(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(("columns", "expected"), [("20", 40), ("60", 60), ("120", 120), ("500", 160), ("0", 80)])
+@pytest.mark.parametrize(("columns", "expected"), [("20", 40), ("60", 60), ("120", 120), ("500", 500), ("0", 80)])
 def test_text_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch, columns: str, expected: int) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     assert width() == 80  # stdout is no terminal here
@@ -141,6 +141,14 @@ def test_text_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch, column
     if columns == "0":
         monkeypatch.setattr("shutil.get_terminal_size", lambda fallback: os.terminal_size(fallback))
     assert width() == expected
+
+
+@pytest.mark.parametrize(("columns", "widest"), [(60, 60), (300, 100)])
+def test_a_sentence_stays_easy_to_read_in_a_wide_terminal(
+    monkeypatch: pytest.MonkeyPatch, columns: int, widest: int
+) -> None:
+    monkeypatch.setattr(terminal, "width", lambda: columns)
+    assert max(map(len, terminal.wrapped("word " * 100).splitlines())) == widest - 1
 
 
 def test_a_stdout_that_is_closed_has_a_width(monkeypatch: pytest.MonkeyPatch) -> None:

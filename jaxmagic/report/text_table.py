@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from .. import units
 from ..records.names import shortened
-from ..terminal import printable
+from ..terminal import WIDEST_SENTENCE, printable
 from .style import Style
 
 #: Cells are not cut to less than this many columns, so that numbers stay whole.
@@ -18,9 +18,6 @@ _NARROWEST = 11
 
 #: The room for an ellipsis in place of columns.
 _ELLIPSIS = 3
-
-#: Longer lines of prose are hard to read.
-_WIDEST_SENTENCE = 100
 
 #: The space between a number and its unit, at which lines are not broken.
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(ns|µs|ms|s|%|B|[KMGT]iB)(?!\w))")
@@ -139,7 +136,7 @@ def wrapped(sentence: str, style: Style, indent: str, further: str | None = None
         indent: the indent of the first line.
         further: the indent of the other lines; the same as `indent` if left out.
     """
-    width = min(max(style.width, 40), _WIDEST_SENTENCE)
+    width = min(max(style.width, 40), WIDEST_SENTENCE)
     if sentence.isprintable() and len(indent) + len(sentence) <= width:
         return [indent + sentence]
     lines = textwrap.wrap(

@@ -62,10 +62,10 @@ def test_the_report_is_a_listing_with_the_time_of_a_run(profile: Profile) -> Non
 
 
 def test_code_is_cut_with_an_ellipsis_only_where_there_is_no_room(profile: Profile) -> None:
-    code = "    return jnp.sort(x) + " + " + ".join(f"argument_{at}" for at in range(4))
+    code = "    return jnp.sort(x) + " + " + ".join(f"argument_{at}" for at in range(11))
     lines = tuple(each.replace("    return jnp.sort(x)", code) for each in profile.codes[0].lines)
     long = replace(profile, codes=(replace(profile.codes[0], lines=lines),))
-    assert code in to_text(long, Style(width=120))
+    assert code in to_text(long, Style(width=240))
     (line,) = [each for each in to_text(long, Style(width=80)).splitlines() if "jnp.sort" in each]
     assert len(line) == 80
     assert line.endswith("…")
