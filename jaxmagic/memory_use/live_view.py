@@ -46,12 +46,13 @@ class MemoryView(View):
         shown = [name for name, charts in self._others().items() if charts]
         self.look_at = choice("Show", ([_MAPS] if named else []) + shown or [_REPORT])
         self.program = choice("Program", named)
-        self.beside = choice("Beside", [("nothing", None), *named], _first_of_another(self.records, named))
+        others = named if len(named) > 1 else []
+        self.beside = choice("Beside", [("nothing", None), *others], _first_of_another(self.records, named))
         self.colour = choice("Colour", ("kind", "source line"))
         self.unit = choice("Unit", (_AUTOMATIC, *reversed(units.SIZE_UNITS)))
         self.answer, self.screen = screen(), screen()
         guard = Guard(self.screen)
-        of_maps = [self.program, *([self.beside] if len(named) > 1 else []), self.colour, self.unit]
+        of_maps = [self.program, self.beside, self.colour, self.unit]
         guard.watch([self.look_at, *of_maps], self.refresh)
         super().__init__([self.answer, row(self.look_at, *(of_maps if named else ())), self.screen])
         guard(self.refresh)(None)

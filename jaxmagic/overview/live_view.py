@@ -53,8 +53,6 @@ class HistoryView(View):
         controls = [self.text, self.function, self.stage, self.unit, self.order]
         guard.watch(controls, self.refresh)
         Guard(self.report).watch([self.run], self.open_run)
-        if not functions(self._runs):  # nothing to choose from
-            controls.remove(self.function)
         super().__init__([self.answer, row(*controls), self.bars, self.left_out, self.run, self.report, self.records])
         guard(self.refresh)(None)
 

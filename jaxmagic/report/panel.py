@@ -106,8 +106,13 @@ def _all_of(widget: ipywidgets.Widget) -> list[ipywidgets.Widget]:
 
 
 def choice(label: str, options: Sequence[Any], value: Any = None) -> ipywidgets.Dropdown:
-    """Create a labelled drop-down list; the first option is selected unless `value` is given."""
+    """Create a labelled drop-down list; the first option is selected unless `value` is given.
+
+    A list without a choice, of one option or none, is not displayed.
+    """
     layout = ipywidgets.Layout(width="auto", min_width="9em", margin=_BESIDE)
+    if len(options) < 2:
+        layout.display = "none"
     dropdown = ipywidgets.Dropdown(options=options, description=label, style=_WHOLE, layout=layout)
     if value is not None:
         dropdown.value = value

@@ -14,6 +14,7 @@ from fabricate.profiling import fabricated as profile
 import jaxmagic
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.comparison.record.comparison import Comparison
+from jaxmagic.memory_use.live_view import MemoryView
 from jaxmagic.overview.charts import last_runs
 from jaxmagic.overview.live_view import HistoryView
 from jaxmagic.report import panel
@@ -132,13 +133,22 @@ def test_runs_that_are_not_drawn_are_counted(timing: Any) -> None:
     assert view.left_out.value == ""
 
 
-def test_a_menu_without_a_choice_is_left_out(timing: Any, compilation: Any) -> None:
-    def menus(view: HistoryView) -> list[str]:
+def test_a_menu_without_a_choice_is_not_displayed(
+    timing: Any, compilation: Any, executable: Any, sweep: Any, memory_profile: Any
+) -> None:
+    def menus(view: Any) -> list[str]:
         _, controls, *_ = view.children
-        return [each.description for each in controls.children]
+        lists = [each for each in controls.children if isinstance(each, ipywidgets.Dropdown)]
+        displayed = [each for each in lists if each.layout.display != "none"]
+        assert [each.description for each in displayed if len(each.options) < 2] == []
+        return [each.description for each in displayed]
 
-    assert "Function" not in menus(view_of(timing(code="f(x)")))
-    assert "Function" in menus(view_of(timing(compilation(), code="f(x)")))
+    assert menus(view_of(timing(code="f(x)"))) == ["Stage", "Unit", "Sort"]
+    assert menus(view_of(timing(compilation(), code="f(x)"))) == ["Function", "Stage", "Unit", "Sort"]
+    assert menus(MemoryView(executable())) == ["Colour", "Unit"]
+    assert menus(MemoryView(executable(), executable())) == ["Program", "Beside", "Colour", "Unit"]
+    assert menus(jaxmagic.explore(sweep)) == ["Point"]
+    assert menus(MemoryView(memory_profile().arrays)) == []
 
 
 def test_the_view_begins_with_the_longest_run_and_ends_with_the_list_of_all_records(
