@@ -15,6 +15,7 @@ import pytest
 from fabricate.comparison import grid_of
 from fabricate.profiling import fabricated, operation
 
+import jaxmagic
 from jaxmagic.charts.areas import Cell, Flame
 from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.charts.curves import Curves, Series
@@ -403,6 +404,17 @@ def test_the_table_of_operations_begins_with_what_is_read_first(show: Any, width
     line = table.locator("th", has_text="line").bounding_box()
     assert line["x"] + line["width"] <= room["x"] + room["width"]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_narrow_page_shows_rates_beside_the_times_of_a_tpu(show: Any) -> None:
+    recording = Path(__file__).parents[2] / "notebooks" / "recordings" / "tpu_v6e_4dev_inference.xplane.pb"
+    page = show(f'<div style="font:13px system-ui">{to_html(jaxmagic.read_profile(recording))}</div>', width=600).page
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    table = page.locator("table", has_text="of roof").first
+    room = table.locator("xpath=..").bounding_box()
+    for name in ("rate", "of roof"):
+        head = table.locator("th", has_text=name).bounding_box()
+        assert head["x"] + head["width"] <= room["x"] + room["width"]
 
 
 def timeline(*lanes: Lane) -> Lanes:

@@ -151,10 +151,10 @@ def operation_table(
         "share",
         "exposed" if any_async else "time",
         *where,
+        *rates,
         "count",
         "mean",
         *spans,
-        *rates,
         "category",
     )
     rows = [
@@ -164,10 +164,10 @@ def operation_table(
             units.time(each.time_ns / parts(profile)),
             short(each.source),
             *((last_names(each.inside or "") if narrow else each.inside or "",) if any_inside else ()),
+            *(_rate(place(each, peaks))[narrow:] if peaks else ()),
             _runs_of(group, {} if narrower else counts, profile),
             "" if each.asynchronous and spans else units.time(each.mean_ns),
             *(units.time(each.mean_ns) if each.asynchronous else "" for _ in spans),
-            *(_rate(place(each, peaks))[narrow:] if peaks else ()),
             each.category.removesuffix(" fusion") if narrower else each.category,
         )
         for group, each in zip(groups, totals, strict=True)

@@ -510,7 +510,7 @@ def test_a_recording_of_tpus_keeps_its_columns_in_a_terminal() -> None:
     lines = to_text(jaxmagic.read_profile(trace("tpu_v6e_4dev_inference"))).splitlines()
     assert not any(line.endswith("…") or len(line) > 80 for line in lines)
     rows = [line.split() for line in lines]
-    operations = "operation share exposed line count mean of roof category"
+    operations = "operation share exposed line of roof count mean category"
     assert operations.split() in rows
     (copy,) = (line for line in lines if line.startswith("  async copy "))
     assert copy.split()[-3:] == ["189", "ms", "copy"]  # its span
