@@ -87,11 +87,10 @@ def test_pictures_fit_their_page(
         page.close()
 
 
-@pytest.mark.parametrize("record", [each for each in NAMES if each != "executable"], indirect=True)
+@pytest.mark.parametrize("record", NAMES, indirect=True)
 def test_a_report_in_a_narrow_page_hides_nothing_that_is_not_folded_and_is_not_longer(
     record: Any, context: Any, tmp_path: Path
 ) -> None:
-    """The table of one program has six columns, and is scrolled."""
     path = tmp_path / "narrow.html"
     path.write_text(gallery.page_of({"report": to_html(record, AT_A_GLANCE)}, THEMES[0]), encoding="utf-8")
     page = context.new_page()
@@ -108,7 +107,7 @@ def test_a_report_in_a_narrow_page_hides_nothing_that_is_not_folded_and_is_not_l
     page.close()
 
 
-@pytest.mark.parametrize("record", [each for each in NAMES if each != "executable"], indirect=True)
+@pytest.mark.parametrize("record", NAMES, indirect=True)
 def test_where_no_script_runs_a_narrow_page_shows_an_answer_before_its_folds(
     record: Any, context: Any, tmp_path: Path
 ) -> None:

@@ -91,7 +91,7 @@ def _arrays(profile: MemoryProfile, style: Style) -> Iterator[Block]:
 def executable(program: Executable, style: Style, explain: bool) -> Iterator[Block]:
     """Report the memory that a program needs, and the buffers at its peak."""
     yield Headline(text=program_words.program_headline(program))
-    yield Table(rows=program_words.program_table([program]), there_are=1, noun="program", code=("program",))
+    yield Sentence(text=program_words.about_parts(program), inner=True)
     yield _map(program)
     sentences = (
         *program_words.about_constants([program]),

@@ -51,6 +51,14 @@ def _program_row(program: Executable, more: Sequence[str]) -> tuple[str, ...]:
     return (program.name, *sizes, ", ".join(events))
 
 
+def about_parts(program: Executable) -> str:
+    """Name the parts of the memory that a program needs, and then those on the host."""
+    heads, row = program_table([program])
+    named = list(zip(heads, row, strict=True))[2:-1]
+    own, on_the_host = ([pair for pair in named if (pair[0] in _ON_THE_HOST) == host] for host in (False, True))
+    return "; ".join(" ".join(map(" ".join, part)) for part in (own, *([each] for each in on_the_host)))
+
+
 def program_headline(program: Executable) -> str:
     """Name the memory that a program needs."""
     if program.peak_bytes is None:

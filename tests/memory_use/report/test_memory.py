@@ -119,7 +119,7 @@ def test_what_is_not_known_is_said_and_never_zero(memory_profile: Any, executabl
     assert " 0 B" not in text
     assert "jit_f: Could not read the compiler's memory statistics (E: x)." in text
     assert to_text(program).startswith("jit_f needs an unknown amount of memory\n")
-    assert to_text(program).count("unknown") == 5
+    assert to_text(program).count("unknown") == 4
     blind = MemoryTimeline(
         interval_ns=1_000_000,
         times_ns=(0, 1),
@@ -151,10 +151,9 @@ def test_where_an_array_is_not_found_from_a_name_that_is_said(live_arrays: Any) 
 def test_donated_memory_and_constants_have_their_place(executable: Any) -> None:
     donated = executable(name="jit_g", alias_bytes=1024, constant_bytes=4096)
     text = to_text(donated)
-    assert text.splitlines()[:4] == [
+    assert text.splitlines()[:3] == [
         "jit_g needs 3.00 KiB",
-        "  program   needs =  argument  + output  + temporary   - alias  in this run",
-        "  jit_g    3.00 KiB  2.00 KiB  1.00 KiB     1.00 KiB  1.00 KiB  ran",
+        "  argument 2.00 KiB + output 1.00 KiB + temporary 1.00 KiB - alias 1.00 KiB",
         "Constants, not included above: jit_g 4.00 KiB.",
     ]
 
@@ -472,6 +471,8 @@ def test_what_lies_on_the_host_has_columns_of_its_own_in_every_medium(memory_pro
     other = next(line for line in to_text(profile).splitlines() if line.startswith("  jit_g "))
     assert other.count("unknown") == 2
     assert "host temp" in to_html(profile)
+    parts = "argument 2.00 KiB + output 1.00 KiB + temporary 1.00 KiB; host out 1.00 MiB; host temp 3.00 MiB"
+    assert parts in " ".join(to_text(offloaded).split())
     assert "host" not in to_text(memory_profile())
     frame = profile.to_frame()
     assert list(frame.loc[0, ["peak_bytes", "host_bytes", "host_output_bytes"]]) == [4096, 4 * 2**20, 2**20]
