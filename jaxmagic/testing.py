@@ -51,6 +51,7 @@ def assert_max_compiles(most: int) -> Iterator[None]:
 
     Raises:
         AssertionError: more programs compiled, or not all compilations were observed. The report says which and why.
+        TypeError: the call is a statement by itself, without ``with``, and would check nothing.
         ValueError: `most` is not an integer of at least 0; nothing was run.
 
     >>> import jax, jax.numpy as jnp
@@ -84,6 +85,7 @@ def assert_no_compile() -> Iterator[None]:
 
     Raises:
         AssertionError: a program compiled. The report says which and why.
+        TypeError: the call is a statement by itself, without ``with``, and would check nothing.
 
     >>> import jax, jax.numpy as jnp
     >>> f, x = jax.jit(lambda x: 2 * x), jnp.ones(3)

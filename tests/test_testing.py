@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import warnings
 from dataclasses import replace
@@ -39,6 +40,23 @@ def test_nothing_compiles_the_second_time(x: Any) -> None:
     assert "<lambda>" in str(error.value)
     with assert_no_compile():
         f(x)
+
+
+@pytest.mark.parametrize("call", ["assert_no_compile()", "assert_max_compiles(1)", "jaxmagic.stopwatch(fetch=True)"])
+def test_a_call_without_a_block_is_refused_because_it_watches_nothing(call: str) -> None:
+    alone = {"exec": call, "single": call, "": f"def test():\n    {call}\n    return 1\ntest()"}
+    for mode, code in alone.items():
+        with pytest.raises(TypeError, match=r"\(\): expected a block, got none, .* Write with \w+\(") as caught:
+            exec(compile(code, "<test>", mode or "exec"), dict(globals()))
+        assert str(caught.traceback[-1].path) == "<test>"
+    used = (
+        f"with {call}: pass",
+        f"@{call.replace('jaxmagic.stopwatch(fetch=True)', 'assert_no_compile()')}\ndef test(): pass\ntest()",
+        f"with contextlib.ExitStack() as stack: stack.enter_context({call})",
+        f"block = {call}\nwith block: pass",
+    )
+    for code in used:
+        exec(code, {**globals(), "contextlib": contextlib})
 
 
 def test_a_failure_says_with_what_a_cause_compares(x: Any) -> None:

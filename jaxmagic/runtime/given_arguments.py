@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import dis
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, wraps
+from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
 from .. import units
@@ -18,6 +21,12 @@ from .given import in_seconds
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+
+#: How many calls lie between a function of :func:`over_a_block` and the user's code, with that of `of_the_user`.
+_CALLER = 2
+
+#: The instruction after a call, with its argument, if nobody uses the value: it is dropped, or a shell displays it.
+_UNUSED = ("POP_TOP", 0), ("PRINT_EXPR", 0), ("CALL_INTRINSIC_1", 1)
 
 #: What Python says if a call does not fit the signature of a function.
 _KEYWORD = re.compile(r"got an unexpected keyword argument '(\w+)'")
@@ -187,7 +196,7 @@ def require_taken(
 def over_a_block(
     expected: str, write: str, check: Callable[..., object] = lambda **_: None
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Say what to write if a verb that watches a block is called with a function, as the others are.
+    """Say what to write if a verb that watches a block is called with a function, as the others are, or has no block.
 
     Args:
         expected: what the verb takes.
@@ -205,11 +214,25 @@ def over_a_block(
                 refused = f"{verb.__name__}(): expected {expected}, got {got}."
                 raise TypeError(f"{refused} It watches a block. Write {write}.")
             check(*args, **kwargs)
+            if _is_statement(sys._getframe(_CALLER)):
+                alone = f"{verb.__name__}(): expected a block, got none, so that nothing would be watched."
+                raise TypeError(f"{alone} Write {write}.")
             return verb(*args, **kwargs)
 
         return called
 
     return decorate
+
+
+def _is_statement(frame: FrameType) -> bool:
+    """Return whether the call that a frame is in is a statement by itself, whose value nobody uses."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    if not 0 <= at < len(code):
+        return False
+    at += 2
+    while at < len(code) and dis.opname[code[at]] == "CACHE":
+        at += 2
+    return at < len(code) and (dis.opname[code[at]], code[at + 1]) in _UNUSED
 
 
 def _not_taken(verb: Callable[..., object], *args: object, **kwargs: object) -> str | None:
