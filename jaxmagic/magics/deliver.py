@@ -13,7 +13,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from .. import units
-from ..errors import NotMeasured, RecordError
+from ..errors import NotComparable, NotMeasured, RecordError
 from ..records.files import target_of
 from ..records.storage import load, refuse_picture, save
 from ..session.record import Record
@@ -118,8 +118,7 @@ def finish(
     """Bind, save and show `record`, which is in the history, as the options say; return the value of the magic.
 
     Raises:
-        NotComparable: the record is from a different environment than the earlier one.
-        UsageError: one of the two has too few samples to compare.
+        UsageError: the two cannot be compared: too few samples, or different environments.
     """
     if arguments.v:
         namespace[arguments.v] = record
@@ -132,7 +131,7 @@ def finish(
         compared, warned = ([], []) if earlier is None else earlier.told(record)
     except Exception as error:
         _deliver(shell, arguments, record, namespace)  # which is kept, though nothing could be compared
-        if isinstance(error, NotMeasured):
+        if isinstance(error, NotComparable | NotMeasured):
             raise UsageError(f"--against: {error}") from None
         raise
     most = sys.maxsize if arguments.all else _MOST_COMPARED

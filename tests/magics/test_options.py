@@ -235,6 +235,19 @@ def test_dashes_and_values_that_are_none_are_told(line: str, message: str) -> No
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("magic", "line", "message"),
+    [
+        ("jaxtimeit", "--device=cpu f(x)", "--device: expected no value, got 'cpu'. Write --device"),
+        ("jaxmem", "--map='a b' f(x)", "--map: expected no value, got 'a b'. Write --map or --no-map"),
+    ],
+)
+def test_a_value_of_an_option_that_takes_none_is_told(magic: str, line: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        options.read(line, declared(magic).parser)
+    assert str(caught.value) == message
+
+
 @pytest.mark.parametrize("line", ["-budget", "-budget - x", "--n", "-n0 + 1"])
 def test_what_is_code_with_minus_signs_stays_code(line: str) -> None:
     if line == "--n":

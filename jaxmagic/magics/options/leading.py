@@ -149,12 +149,19 @@ _EXPECTED = {
 }
 
 
+#: What argparse says of the value of an option that takes none, before that value.
+_NO_VALUE = "ignored explicit argument "
+
+
 def _in_our_words(message: str, parser: argparse.ArgumentParser) -> str:
     """Reword a message of argparse: the option, what it expects, what it got, and what to write."""
     found = re.fullmatch(r"argument (\S+): (.*)", message, re.S)
     if found is None:
         return message
     option, what = found[1], found[2]
+    if what.startswith(_NO_VALUE):
+        names = option.split("/")
+        return f"{names[0]}: expected no value, got {what.removeprefix(_NO_VALUE)}. Write {' or '.join(names)}"
     action = parser._option_string_actions.get(option.partition("/")[0])
     if action is not None and what == "expected one argument":
         expected, example = _EXPECTED.get(str(action.metavar), ("a positive integer", "3"))
