@@ -6,13 +6,16 @@ too noisy for a verdict, an assertion warns and passes.
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any
+from functools import wraps
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
 
 from . import units
 from .benchmarking.record.benchmark import Benchmark
@@ -28,8 +31,12 @@ from .report.to_text import to_text
 from .runtime.given import check_function, not_negative, positive, whole
 from .runtime.given_arguments import options_of, over_a_block, require_taken
 from .terminal import written_to
+from .timing.record import Timing
 from .timing.verbs import stopwatch
 from .tracebacks import of_the_user
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 def __dir__() -> list[str]:
@@ -37,13 +44,59 @@ def __dir__() -> list[str]:
     return sorted(name for name in globals() if name.startswith(("assert_", "__")))
 
 
+class _MostCompiles:
+    """Watches a block, or the calls of a function that it decorates; pytest hides its frames, but not contextlib's.
+
+    Args:
+        most: the largest number of programs.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+
+    def __enter__(self) -> None:
+        __tracebackhide__ = True
+        self._watch = stopwatch()
+        self._watch.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        __tracebackhide__ = True
+        self._watch.__exit__(kind, error, traceback)
+        if kind is None:
+            self._check(self._watch.timing)
+
+    def _check(self, timing: Timing) -> None:
+        __tracebackhide__ = True
+        programs = [each for each in timing.compilations if each.compiled and each.thread is None]
+        if len(programs) > self._most or not timing.heard_all:
+            count = f"got {len(programs)}" if timing.heard_all else "but not all compilations were observed"
+            expected = f"at most {units.count(self._most, 'program')}" if self._most else "no program"
+            hint = _CAUSES if programs and not self._most else ""
+            raise _failure(f"expected {expected} to compile, {count}.{hint}\n{to_text(timing)}")
+
+    def __call__(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
+        """Return a function each of whose calls is watched."""
+        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+            expected = "expected a function whose call runs all of it, got a coroutine or a generator."
+            raise TypeError(f"{function.__name__}: {expected} Write with and the assertion inside of it.")
+
+        @wraps(function)
+        def watched(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            __tracebackhide__ = True
+            with _MostCompiles(self._most):
+                return function(*args, **kwargs)
+
+        return watched
+
+
 @over_a_block(
     "the largest number of programs",
     "with assert_max_compiles(1): f(x)",
     lambda most: whole("most", most, least=0),
 )
-@contextmanager
-def assert_max_compiles(most: int) -> Iterator[None]:
+def assert_max_compiles(most: int) -> AbstractContextManager[None]:
     """Assert that at most this many programs compile in a block, including eager operations and the block's threads.
 
     Args:
@@ -59,16 +112,7 @@ def assert_max_compiles(most: int) -> Iterator[None]:
     >>> with assert_max_compiles(1):
     ...     _ = f(x), f(x)
     """
-    __tracebackhide__ = True
-    with stopwatch() as watch:
-        yield
-    timing = watch.timing
-    programs = [each for each in timing.compilations if each.compiled and each.thread is None]
-    if len(programs) > most or not timing.heard_all:
-        count = f"got {len(programs)}" if timing.heard_all else "but not all compilations were observed"
-        expected = f"at most {units.count(most, 'program')}" if most else "no program"
-        hint = _CAUSES if programs and not most else ""
-        raise _failure(f"expected {expected} to compile, {count}.{hint}\n{to_text(timing)}")
+    return _MostCompiles(most)
 
 
 #: Why a cause may name the shapes of another test.
@@ -79,8 +123,7 @@ _CAUSES = (
 
 
 @over_a_block("no argument", "with assert_no_compile(): f(x)")
-@contextmanager
-def assert_no_compile() -> Iterator[None]:
+def assert_no_compile() -> AbstractContextManager[None]:
     """Assert that nothing compiles in a block: all of it was called before with the same shapes and types.
 
     Raises:
@@ -93,9 +136,7 @@ def assert_no_compile() -> Iterator[None]:
     >>> with assert_no_compile():
     ...     _ = f(x)
     """
-    __tracebackhide__ = True
-    with assert_max_compiles(0):
-        yield
+    return _MostCompiles(0)
 
 
 @of_the_user

@@ -59,6 +59,31 @@ def test_a_call_without_a_block_is_refused_because_it_watches_nothing(call: str)
         exec(code, {**globals(), "contextlib": contextlib})
 
 
+def test_pytest_shows_a_failure_at_the_users_line(x: Any) -> None:
+    f = jax.jit(lambda x: x * 9)
+    with pytest.raises(AssertionError) as caught, assert_no_compile():
+        f(x)
+    shown = [each.name for each in caught.traceback.filter(caught)]
+    assert shown == ["test_pytest_shows_a_failure_at_the_users_line"]
+
+
+def test_a_decorated_function_is_watched_in_each_call(x: Any) -> None:
+    f = jax.jit(lambda x: x * 11)
+
+    @assert_no_compile()
+    def call(x: Any) -> Any:
+        return f(x)
+
+    with pytest.raises(AssertionError, match="expected no program to compile, got 1"):
+        call(x)
+    assert call(x).shape == x.shape
+
+    async def later() -> None: ...
+
+    with pytest.raises(TypeError, match="later: expected a function whose call runs all of it, got a coroutine"):
+        assert_no_compile()(later)
+
+
 def test_a_failure_says_with_what_a_cause_compares(x: Any) -> None:
     f = jax.jit(lambda x: x * 7)
     causes = "may be another test's: call the function once with these arguments before the block."
