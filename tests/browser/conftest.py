@@ -13,6 +13,7 @@ import pytest
 
 from . import accessible, chromium
 from .chromium import Watch, open_browser
+from .gallery import keep_earlier
 from .lab import Lab, start_lab
 from .notebook import Notebook, load, open_in, write
 
@@ -44,6 +45,7 @@ def screenshots(request: pytest.FixtureRequest) -> Path:
     """Where they go, without those of the run before; a check of the manual leaves the gallery."""
     directory: Path = request.config.rootpath / _SCREENSHOTS
     if "JAXMAGIC_MANUAL" not in os.environ:
+        keep_earlier(directory)
         shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True, exist_ok=True)
     return directory

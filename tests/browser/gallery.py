@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -15,6 +17,9 @@ from jaxmagic.report.pictures import chart_to_html
 from jaxmagic.subjects import of_record
 
 RECORDED = Path(__file__).parent.parent / "recorded"
+
+#: The folder of an earlier gallery, beside that of this run.
+EARLIER = "screenshots-before"
 
 #: The widths of pages: a telephone, half a screen, and a whole one.
 WIDTHS = (360, 800, 1600)
@@ -45,15 +50,16 @@ def page_of(pieces: Mapping[str, str], theme: Theme) -> str:
 
 
 def index(directory: Path, names: Sequence[str]) -> None:
-    """Write a page with all screenshots of the gallery: a row for each record and theme, a column for each width."""
+    """Write a page with all screenshots of the gallery: a row for each record and theme, a column for each width.
+
+    Where an earlier gallery has another picture of the same, that is below.
+    """
     heads = "".join(f"<th>{width} px</th>" for width in WIDTHS)
     rows = []
     for name in names:
         for theme in THEMES:
             files = [f"gallery-{name}-{theme.name}-{width}.png" for width in WIDTHS]
-            images = "".join(
-                f'<td><a href="{each}"><img src="{each}" alt="{each}" width="360"></a></td>' for each in files
-            )
+            images = "".join(f"<td>{_image(each)}{_before(directory, each)}</td>" for each in files)
             rows.append(f"<tr><th>{escape(name)}<br>{theme.name}</th>{images}</tr>")
     others = "".join(
         f'<li><a href="{each.name}">{escape(each.stem)}</a></li>'
@@ -66,6 +72,27 @@ def index(directory: Path, names: Sequence[str]) -> None:
         f"<h1>Pictures of jaxmagic</h1><table><tr><th></th>{heads}</tr>{''.join(rows)}</table><ul>{others}</ul>",
         encoding="utf-8",
     )
+
+
+def _image(file: str) -> str:
+    return f'<a href="{file}"><img src="{file}" alt="{file}" width="360"></a>'
+
+
+def _before(directory: Path, file: str) -> str:
+    """Show the picture of an earlier gallery, if it differs."""
+    earlier = directory.parent / EARLIER / file
+    if not earlier.exists() or earlier.read_bytes() == (directory / file).read_bytes():
+        return ""
+    return f"<p>before:</p>{_image(f'../{EARLIER}/{file}')}"
+
+
+def keep_earlier(directory: Path) -> None:
+    """Put a whole gallery aside, to show its pictures beside those of the next one."""
+    page = directory / "index.html"
+    files = re.findall(r'href="(gallery-[^"]+)"', page.read_text("utf-8")) if page.exists() else []
+    if files and all((directory / each).exists() for each in files):
+        shutil.rmtree(directory.parent / EARLIER, ignore_errors=True)
+        directory.rename(directory.parent / EARLIER)
 
 
 def trained() -> Any:

@@ -13,6 +13,7 @@ from fabricate.comparison import grid_of, without_end
 import jaxmagic
 from jaxmagic.report.style import AT_A_GLANCE
 from jaxmagic.report.to_html import to_html
+from jaxmagic.session.history import History
 
 from . import gallery
 from .accessible import violations
@@ -21,7 +22,7 @@ from .gallery import RECORDED, THEMES, WIDTHS
 #: What the gallery shows: records that were fabricated, recorded, or are taken here.
 NAMES = (
     "timing", "benchmark", "comparison", "sweep", "sweep-grid", "sweep-cut", "memory", "executable", "arrays", "heap",
-    "profile-cpu", "profile-gpu", "profile-2gpu", "diagnosis",
+    "heap-profile", "history", "profile-cpu", "profile-gpu", "profile-2gpu", "diagnosis",
 )  # fmt: skip
 
 #: A page in which a report is as narrow as in JupyterLab on a telephone.
@@ -45,6 +46,10 @@ def record(request: pytest.FixtureRequest) -> Any:
         "executable": lambda: get("executable")(),
         "arrays": lambda: get("memory_profile")().arrays,
         "heap": lambda: get("heap_difference")(),
+        "heap-profile": lambda: get("heap_difference")().after,
+        "history": lambda: History.of_records(
+            [get("timing")(get("compilation")(), code="step(x)"), get("comparison"), get("memory_profile")()]
+        ),
         "profile-cpu": gallery.trained,
         "profile-gpu": lambda: jaxmagic.read_profile(RECORDED / "gpu_mi300_attention.xplane.pb"),
         "profile-2gpu": lambda: jaxmagic.read_profile(RECORDED / "gpu_mi300_2dev_conv_copies.xplane.pb"),
@@ -61,6 +66,26 @@ def index_of_the_gallery(screenshots: Path) -> Iterator[Path]:
 
 def test_no_screenshot_of_an_earlier_run_stays_whatever_test_is_first(request: pytest.FixtureRequest) -> None:
     assert "screenshots" in request.fixturenames  # which this test does not ask for
+
+
+def test_the_gallery_shows_what_was_different_in_an_earlier_one(tmp_path: Path) -> None:
+    for picture in ("old", "new"):
+        directory = tmp_path / "screenshots"
+        gallery.keep_earlier(directory)
+        directory.mkdir()
+        for theme in THEMES:
+            for width in WIDTHS:
+                (directory / f"gallery-timing-{theme.name}-{width}.png").write_text(
+                    picture if width == 360 else "same"
+                )
+        gallery.index(directory, ["timing"])
+    page = (directory / "index.html").read_text("utf-8")
+    before = [f"../{gallery.EARLIER}/gallery-timing-{theme.name}-360.png" for theme in THEMES]
+    assert [each for each in before if page.count(f'src="{each}"') == 1] == before
+    assert page.count("before:") == 2
+    (directory / "gallery-timing-dark-360.png").unlink()
+    gallery.keep_earlier(directory)  # not whole
+    assert (directory.parent / before[0].removeprefix("../")).read_text() == "old"
 
 
 @pytest.mark.parametrize("record", NAMES, indirect=True)
