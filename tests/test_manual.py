@@ -198,8 +198,10 @@ def test_a_live_view_becomes_what_it_shows_below_the_names_of_its_controls(exten
     shown = [{"data": {"text/html": "<b>picture</b>", "text/plain": "a view"}}]
     models = {
         "view": model(("row", "out")),
-        "row": model(("show", "unit")),
+        "row": model(("show", "program", "unit")),
         "show": {"state": {"description": "Show"}},
+        "program": {"state": {"description": "Program", "layout": "IPY_MODEL_hidden"}},
+        "hidden": {"state": {"display": "none"}},
         "unit": {"state": {"description": "Unit"}},
         "out": model(outputs=shown),
         "closed": model(description="A progress bar"),

@@ -34,12 +34,18 @@ def replace_views(app: Sphinx, doctree: nodes.document) -> None:
 def still_view(models: dict[str, Any], root: str) -> str:
     """Write the outputs inside a widget as HTML, below a sentence that lists its controls."""
     widgets = list(_inside(models, root))
-    controls = [each["description"] for each in widgets if each.get("description")]
+    controls = [each["description"] for each in widgets if each.get("description") and not _hidden(models, each)]
     outputs = [output["data"]["text/html"] for each in widgets for output in each.get("outputs", ())]
     if not outputs:
         return ""
     sentence = f"<p>In a notebook, this view has controls: {', '.join(controls)}.</p>"
     return f'<div class="still-view">{sentence}{"".join(outputs)}</div>'
+
+
+def _hidden(models: dict[str, Any], widget: dict[str, Any]) -> bool:
+    """Return whether a widget is not displayed, such as a menu that has nothing to choose."""
+    layout = models.get(widget.get("layout", "").removeprefix("IPY_MODEL_"), {"state": {}})
+    return layout["state"].get("display") == "none"
 
 
 def _inside(models: dict[str, Any], root: str) -> Iterator[dict[str, Any]]:
