@@ -18,6 +18,10 @@ _NOT_CALLED = "timing.not_called"
 #: Number of deleted arrays that are listed.
 _MOST_DELETED = 5
 
+#: Number of variables whose memory is named, and the variable of a path.
+_MOST_ROOTS = 5
+_ROOT = re.compile(r"[^\W\d][\w ]*")
+
 #: For learners, with ``--explain``: five lines.
 EXPLANATION = (
     "Arrays: memory of all JAX arrays that are alive when all work is done.",
@@ -78,6 +82,26 @@ def live_headline(live: LiveArrays) -> str:
         return "No JAX array is alive."
     verb = "is" if len(live.arrays) == 1 else "are"
     return f"{units.count(len(live.arrays), 'array')} {verb} alive: {units.size(live.total_bytes)}"
+
+
+def about_roots(arrays: Sequence[HeldArray]) -> list[str]:
+    """Name the memory under each variable, largest first, if one leads to several arrays.
+
+    An array counts once, under the first of its names: ``params["w"]`` and ``params["b"]`` are of ``params``.
+    """
+    if not all(each.dtype for each in arrays):  # one entry for many arrays, whose names are not known any more
+        return []
+    under: dict[str, list[int]] = {}
+    for each in arrays:
+        found = _ROOT.match(each.names[0]) if each.names else None
+        under.setdefault(found[0].strip() if found else "no name found", []).append(each.own_bytes)
+    if len(under) == len(arrays):
+        return []
+    largest = sorted(under.items(), key=lambda item: -sum(item[1]))
+    parts = [f"{root} {units.size(sum(sizes))} in {units.count(len(sizes), 'array')}" for root, sizes in largest]
+    more = len(parts) - _MOST_ROOTS
+    rest = [f"and {units.count(more, 'more name')}"] if more > 0 else []
+    return [f"By name: {', '.join([*parts[:_MOST_ROOTS], *rest])}."]
 
 
 def about_devices(profile: MemoryProfile) -> list[str]:

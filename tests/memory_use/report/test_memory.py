@@ -134,6 +134,26 @@ def test_what_is_not_known_is_said_and_never_zero(memory_profile: Any, executabl
     assert "The process does not say." in told
 
 
+def test_memory_is_summed_by_variable_if_one_leads_to_several_arrays(live_arrays: Any) -> None:
+    held = (
+        (2048, ("replay",)),
+        *((1024, (f"params['{name}']", f"best[{at}]")) for at, name in enumerate("abc")),
+        (8, ("last traceback: x",)),
+        (4, ()),
+    )
+    live = live_arrays(*held)
+    said = (
+        "By name: params 3.00 KiB in 3 arrays, replay 2.00 KiB in 1 array, last traceback 8 B in 1 array, no name "
+        "found 4 B in 1 array."
+    )
+    assert said in " ".join(to_text(live).split())
+    many = live_arrays(*held, *((4, (name,)) for name in "uvw"))
+    assert "params 3.00 KiB in 3 arrays" in to_text(many)
+    assert "and 2 more names." in to_text(many)
+    assert "By name" not in to_text(live_arrays((8, ("x",)), (4, ("y",)), (4, ())))
+    assert "By name" not in to_text(live.with_largest(2))
+
+
 def test_where_an_array_is_not_found_from_a_name_that_is_said(live_arrays: Any) -> None:
     assert to_text(live_arrays((8, ()), (4, ("x",)))) == golden("""
         2 arrays are alive: 12 B
