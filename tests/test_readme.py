@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import readme_pictures
 from fabricate.profiling import fabricated
 from shells import open_shell
 
@@ -18,7 +19,7 @@ from jaxmagic.comparison.record.candidate import Check
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 #: A block of Python, and the text that the README says it prints.
-BLOCKS = re.findall(r"^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", README, re.M | re.S)
+BLOCKS = readme_pictures.BLOCKS.findall(README)
 PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if "file_format: mystnb" in path.read_text("utf-8")]
 
 
@@ -67,6 +68,17 @@ def test_each_picture_of_the_readme_is_of_a_block_in_light_and_dark() -> None:
     assert sorted(shown) == sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "images").iterdir())
     magics = {re.match(r"%%?(jax\w+)", block)[1] for block, _ in BLOCKS if re.match(r"%%?jax\w+", block)}  # type: ignore[index]
     assert {Path(path).stem for path in shown} == magics | {f"{magic}-dark" for magic in magics}
+
+
+@pytest.mark.parametrize("magic", readme_pictures.blocks())
+def test_the_pictures_and_the_printed_text_of_the_readme_are_of_reports_as_they_are_now(magic: str) -> None:
+    """Where a report has changed: JAXMAGIC_PICTURES=write pytest tests/browser/test_readme.py, and look at them."""
+    now = readme_pictures.words_now(magic)
+    for ending in readme_pictures.THEMES:
+        assert readme_pictures.words_in(readme_pictures.IMAGES / f"{magic}{ending}.png") == now
+    code, printed = readme_pictures.blocks()[magic]
+    assert code.endswith(readme_pictures.record_of(magic).code)
+    assert printed.strip() in ("", readme_pictures.text_of(magic).strip())
 
 
 def test_the_readme_says_of_other_tools_what_was_measured() -> None:
