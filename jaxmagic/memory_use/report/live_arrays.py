@@ -27,6 +27,7 @@ def report(live: LiveArrays, style: Style, explain: bool) -> Iterator[Block]:
         yield Excerpt(title=title, part=(part._replace(there_are=_FEW_ARRAYS),), whole=(whole,))
     else:
         yield whole
+    yield from (Sentence(text=each, inner=True) for each in words.about_unnamed(live))
     yield from (Sentence(text=str(note), faint=True) for note in live.notes)
 
 

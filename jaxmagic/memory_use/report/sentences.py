@@ -22,6 +22,12 @@ _MOST_DELETED = 5
 _MOST_ROOTS = 5
 _ROOT = re.compile(r"[^\W\d][\w ]*")
 
+#: What keeps an array to which no name leads.
+_MAY_HOLD = (
+    "Possible holders: the constants of a jitted function, a running function, a cache in JAX, a C extension, "
+    "another thread, or garbage in a cycle, which gc.collect() frees."
+)
+
 #: For learners, with ``--explain``: five lines.
 EXPLANATION = (
     "Arrays: memory of all JAX arrays that are alive when all work is done.",
@@ -130,8 +136,17 @@ def about_unfound(profile: MemoryProfile) -> list[str]:
         return []
     return [
         f"{units.size(unfound)} of this is held by something unknown: no name, output, closure or traceback leads to "
-        "it. A running function, a cache in JAX, a C extension or another thread may hold it."
+        f"it. {_MAY_HOLD}"
     ]
+
+
+def about_unnamed(live: LiveArrays) -> list[str]:
+    """Name the memory of arrays without a name and what may hold them; nothing where the search did not finish."""
+    unnamed = [each for each in live.unnamed if each.dtype]
+    if not unnamed or not live.search_complete:
+        return []
+    size, count = units.size(sum(each.own_bytes for each in unnamed)), units.count(len(unnamed), "array")
+    return [f"No name, output, closure or traceback leads to {count} of {size}. {_MAY_HOLD}"]
 
 
 def about_deleted(deleted: Sequence[HeldArray]) -> list[str]:

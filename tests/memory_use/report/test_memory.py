@@ -160,7 +160,13 @@ def test_where_an_array_is_not_found_from_a_name_that_is_said(live_arrays: Any) 
           size  array   held by
            8 B  f32[2]  no name found
            4 B  f32[1]  x
+          No name, output, closure or traceback leads to 1 array of 8 B. Possible
+            holders: the constants of a jitted function, a running function, a cache in
+            JAX, a C extension, another thread, or garbage in a cycle, which
+            gc.collect() frees.
     """)
+    unfinished = live_arrays((8, ()), (4, ("x",)), search_complete=False)
+    assert "Possible holders" not in to_text(unfinished)
     assert to_text(live_arrays()) == "No JAX array is alive."
     assert to_text(live_arrays((4, ("x",))), Style(form="line")) == "1 array is alive: 4 B"
     assert to_text(live_arrays(notes=(Note.of_text("The search for names was cut short."),))).endswith(
