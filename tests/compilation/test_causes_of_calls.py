@@ -233,11 +233,11 @@ def test_a_weakly_typed_array_is_no_python_number() -> None:
     cause(lambda: f(strong))
     assert (
         cause(lambda: f(weak)).reason
-        == "argument x is a different kind of f32[3]: a weakly typed array now, an array before"
+        == "argument x is a different kind of array: f32[3] (a weakly typed array) now, f32[3] (an array) before"
     )
     scalar = jnp.float32(2)
     cause(lambda: f(scalar))
-    assert "a Python number (weak type) now" in cause(lambda: f(2.0)).reason
+    assert "f32[] (a Python float) now, f32[] (an array) before" in cause(lambda: f(2.0)).reason
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])

@@ -87,6 +87,11 @@ def weak_number() -> Scene:
     return Scene(kind="weak type", before=lambda: f(x), again=lambda: f(2.0), remedied=lambda: f(y))
 
 
+def another_number() -> Scene:
+    f = jax.jit(lambda x: x + 3)
+    return Scene(kind="weak type", before=lambda: f(1.5), again=lambda: f(2), remedied=lambda: f(float(2)))
+
+
 def weak_array() -> Scene:
     f, x, y = jax.jit(lambda x: x + 3), jnp.ones(3), jnp.repeat(1.0, 3)
     strong = jnp.asarray(y, jnp.float32)
@@ -346,8 +351,8 @@ def transfer() -> Scene:
 
 
 SCENES = [
-    shape, dtype, key, weak_number, weak_array, static_number, static_function, static_object, pytree, keyword,
-    new_function, closure_array, closure_number, closure_number_of_another_dtype, static_closure, static_nan,
+    shape, dtype, key, weak_number, another_number, weak_array, static_number, static_function, static_object, pytree,
+    keyword, new_function, closure_array, closure_number, closure_number_of_another_dtype, static_closure, static_nan,
     static_class_made_anew, container_class_made_anew, options, static_options, new_body, new_body_in_jit,
     placement, context, transformation, eager, transfer,
 ]  # fmt: skip

@@ -34,6 +34,8 @@ _REMEDIES: dict[CauseKind, str] = {
 
 _KEYS = "create all keys in the same way, with jax.random.key(seed, impl=...)"
 
+_ONE_NUMBER = "pass one type of number in every call, such as float(value)"
+
 #: Kinds whose remedy depends on the other compilations; ``compilation/analysis/advice.py`` adds it.
 _LATER: tuple[CauseKind, ...] = ("transformation", "eager")
 
@@ -118,9 +120,9 @@ def type_difference(
     now_words, before_words = (f"{each['dtype']}[{each['shape']}]" for each in (now, before))
     if now["shape"] != before["shape"]:
         if now["weak"] == "True":
-            now_words += f" ({_weak(is_number)})"
+            now_words += f" ({_kind(now, is_number)})"
         if before["weak"] == "True":
-            before_words += f" ({_weak(was_number)})"
+            before_words += f" ({_kind(before, was_number)})"
         and_dtype = " and dtype" if now["dtype"] != before["dtype"] else ""
         what = f"argument {argument} has a different shape{and_dtype}"
         found = difference("shape", what, argument, now_words, before_words)
@@ -128,20 +130,18 @@ def type_difference(
     if now["dtype"] == before["dtype"] and now["memory"] != before["memory"]:
         memories = (f"{each['memory'] or 'device'} memory" for each in (now, before))
         return difference("placement", f"argument {argument} has a different placement", argument, *memories)
-    if now["dtype"] != before["dtype"]:
+    kinds = f"{now_words} ({_kind(now, is_number)})", f"{before_words} ({_kind(before, was_number)})"
+    weak = "True" in (now["weak"], before["weak"])
+    number = is_number or was_number or (numbers is None and weak and not now["shape"])
+    if now["dtype"] != before["dtype"] and not number:
         found = difference("dtype", f"argument {argument} has a different dtype", argument, now_words, before_words)
         if now["dtype"].startswith("key<"):
             return replace(found, remedy=_KEYS)
-        number = "True" in (now["weak"], before["weak"]) or is_number or was_number  # which has no .astype()
-        return replace(found, remedy=remedy("weak type")) if number else found
-    if now["weak"] != before["weak"]:
-        return difference(
-            "weak type",
-            f"argument {argument} is a different kind of {now_words}",
-            argument,
-            _weak(is_number) if now["weak"] == "True" else "an array",
-            _weak(was_number) if before["weak"] == "True" else "an array",
-        )
+        return replace(found, remedy=remedy("weak type")) if weak else found
+    if now["dtype"] != before["dtype"] or now["weak"] != before["weak"]:
+        what = f"argument {argument} is a different kind of {'array' if now['shape'] else 'number'}"
+        found = difference("weak type", what, argument, *kinds)
+        return replace(found, remedy=_ONE_NUMBER) if is_number and was_number else found
     texts = (re.sub(r"\{weak_type=\w+\}$", "", each) for each in (now_text, before_text))
     return difference("placement", f"argument {argument} has a different sharding", argument, *texts)
 
@@ -158,10 +158,14 @@ def differing_aspects(now_text: str, before_text: str) -> int:
     return max(1, (now["shape"] != before["shape"]) + (now["dtype"] != before["dtype"]))
 
 
-def _weak(number: bool | None) -> str:
-    if number is None:
-        return "a Python number or a weakly typed array"
-    return "a Python number (weak type)" if number else "a weakly typed array"
+def _kind(type_: re.Match[str], number: bool | None) -> str:
+    """Say whether an argument was a number of Python, a weakly typed array, or an array."""
+    if number:
+        kinds = {"i": "int", "u": "int", "f": "float", "c": "complex", "b": "bool"}
+        return f"a Python {kinds.get(type_['dtype'][0], 'number')}"
+    if type_["weak"] != "True":
+        return "an array"
+    return "a weakly typed array" if number is False else "a Python number or a weakly typed array"
 
 
 def _shape_remedy(now: re.Match[str], before: re.Match[str]) -> str | None:

@@ -12,7 +12,7 @@ CauseKind = Literal[
     "first call",  # JAX had never seen the function
     "shape",  # an argument has a different shape
     "dtype",  # … a different element type
-    "weak type",  # … a Python scalar where an array was, or the reverse
+    "weak type",  # … a Python scalar where an array or another type of scalar was, or an array where a scalar was
     "static value",  # a static argument has a different value
     "pytree",  # the arguments have a different pytree structure
     "new function",  # the same source, but a new function object

@@ -72,6 +72,15 @@ def _preallocate(argument: str, function: str) -> str:
     )
 
 
+def _one_type(converted: str, same: int) -> str:
+    if same:
+        return f"Pass {printable(converted)} in every call. All these programs return the same dtypes."
+    return (
+        "The dtypes of the result depend on the type of this argument. If one type will do, pass "
+        f"{printable(converted)} in every call."
+    )
+
+
 def _compile_time(function: str, programs: int, time_ns: int, stage: str, stage_ns: int) -> str:
     each = " each" if programs > 2 else ""
     others = f", and {units.count(programs - 1, 'other program')} at least 1 s{each}" if programs > 1 else ""
@@ -130,6 +139,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "recompile_also": lambda line, source: (
         f"The same sizes reach {printable(line)}{f': {printable(source)}' if source else '.'}"
     ),
+    "recompile_one_type": _one_type,
     "recompile_grows": _grows,
     "recompile_preallocate": _preallocate,
     "recompile_by_values": _by_values,

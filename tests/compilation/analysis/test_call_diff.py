@@ -11,7 +11,9 @@ from jaxmagic.compilation.record.events import Call, Leaf
 
 F32, F64, I32 = (Leaf(type=each, placement=None) for each in ("f32[4]", "f64[4]", "i32[8]"))
 WEAK = Leaf(type="f32[4]", placement=None, weak=True)
-NUMBER = Leaf(type="f32[4]", placement=None, weak=True, number=True)
+SCALAR = Leaf(type="f32[]", placement=None)
+INT, FLOAT = (Leaf(type=each, placement=None, weak=True, number=True) for each in ("i32[]", "f32[]"))
+TRUTH = Leaf(type="bool[]", placement=None, number=True)
 
 
 def call(
@@ -35,9 +37,13 @@ def call(
         (call({"x": I32}), call({"x": F64}), "shape", "x",
          "argument x has a different shape and dtype: i32[8] now, f64[4] before"),
         (call({"x": F32}), call({"x": WEAK}), "weak type", "x",
-         "argument x is a different kind of f32[4]: an array now, a weakly typed array before"),
-        (call({"x": F32}), call({"x": NUMBER}), "weak type", "x",
-         "argument x is a different kind of f32[4]: an array now, a Python number (weak type) before"),
+         "argument x is a different kind of array: f32[4] (an array) now, f32[4] (a weakly typed array) before"),
+        (call({"x": SCALAR}), call({"x": FLOAT}), "weak type", "x",
+         "argument x is a different kind of number: f32[] (an array) now, f32[] (a Python float) before"),
+        (call({"x": FLOAT}), call({"x": INT}), "weak type", "x",
+         "argument x is a different kind of number: f32[] (a Python float) now, i32[] (a Python int) before"),
+        (call({"x": TRUTH}), call({"x": SCALAR}), "weak type", "x",
+         "argument x is a different kind of number: bool[] (a Python bool) now, f32[] (an array) before"),
         (call(n="2"), call(n="1"), "static value", "n", "static argument n has a different value: 2 now, 1 before"),
         (call({"p['a']": F32, "p['b']": F32}), call({"p['a']": F32}), "pytree", "p",
          "argument p has a different pytree structure: p['b'] now, nothing else before"),

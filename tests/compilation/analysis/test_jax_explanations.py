@@ -40,10 +40,10 @@ def read(text: str) -> Cause:
          "dtype", "p['w']", "i32[4]", "f32[4]"),
         (NEW.format("different input types:\n  * at x, now f32[]({}){weak_type=True} and before f32[]({}){weak_type=False}"
                     "https://docs.jax.dev/en/latest/type_promotion.html#weak-types"),
-         "weak type", "x", "a Python number or a weakly typed array", "an array"),
+         "weak type", "x", "f32[] (a Python number or a weakly typed array)", "f32[] (an array)"),
         (OLD.format("different input types:\n      types now: x: f32[]\n        * at x, now f32[]{weak_type=False} and before "
                     "f32[]{weak_type=True}\n    where weak_type=True often means a Python builtin numeric value"),
-         "weak type", "x", "an array", "a Python number or a weakly typed array"),
+         "weak type", "x", "f32[] (an array)", "f32[] (a Python number or a weakly typed array)"),
         (NEW.format("different input types:\n  * at x, now f32[]({}){weak_type=True} and before f32[4,4]({}){weak_type=False}"),
          "shape", "x", "f32[] (a Python number or a weakly typed array)", "f32[4,4]"),
         (OLD.format("different input types:\n      types now: x: f32[8,8]\n        * at x, now f32[8,8]({Auto: ('d',)}) and "

@@ -284,7 +284,7 @@ def test_another_weak_type() -> None:
     measure(lambda: f(2.0))
     cause = last_cause(lambda: f(array))
     assert (cause.kind, cause.argument) == ("weak type", "scale")
-    assert "Python number" in cause.reason
+    assert "a Python float" in cause.reason
 
 
 def test_a_leaf_of_a_pytree_is_named(x: Any) -> None:

@@ -20,6 +20,7 @@ from ..rule import LEAST_SHARE, Rule, is_worth_it, source_at
 from .compile_claims import numbers_of
 from .growth import Growth, growth
 from .made_anew import is_made_by_the_code, location_like, made_anew
+from .one_type import one_type
 from .operations import Operation, operations_joined, varying_sizes
 from .recompilations import (
     Group,
@@ -40,6 +41,9 @@ _LEAST_FIRST_RUN_NS = 50_000_000
 
 #: Fewer further programs of one function are no finding.
 _SEVERAL = 3
+
+#: The same for :data:`_SINGLE` causes.
+_TWO = 2
 
 #: A single program that could have been avoided is worth a finding if it took this long.
 _LEAST_SINGLE_NS = 500_000_000
@@ -73,7 +77,8 @@ def _found(evidence: Evidence) -> Iterator[Operation]:
         if group.kind in _BY_DESIGN or not _is_avoidable(group, evidence):
             continue
         single = group.kind in _SINGLE and group.cost_ns >= _LEAST_SINGLE_NS
-        several = len(group.compilations) >= _SEVERAL and group.cost_ns >= _LEAST_FIRST_RUN_NS
+        least = _TWO if group.kind in _SINGLE else _SEVERAL
+        several = len(group.compilations) >= least and group.cost_ns >= _LEAST_FIRST_RUN_NS
         if single or several:
             yield _operation(group, evidence, float(group.cost_ns), every_run=False)
 
@@ -155,6 +160,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
     sizes = _buckets(group, evidence) if is_shape and grows is None else None
     if sizes is not None and not every_run:  # the programs for these sizes compile all the same
         cost_ns *= min((len(sizes.seen) - len(sizes.sizes)) / len(group.compilations), 1)
+    number = one_type(group, evidence) if group.kind == "weak type" else None
     loop = counted_loop(group, evidence) if group.kind == "static value" else None
     forms = forms_of(group, evidence) if group.kind == "static value" and not every_run and loop is None else 0
     if forms > 1:  # a program for each of them compiles all the same
@@ -182,8 +188,16 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
         if group.eager and group.kind == "shape"
         else note("doctor.recompile_counted", argument=last.argument or "")
         if loop is not None
+        else note("doctor.recompile_one_type", converted=number.converted, same=int(number.same_dtypes))
+        if number is not None
         else _remedy(group, made, grows, sizes, library_called(group, evidence)),
-        code=made.code if made is not None else loop if sizes is None else _padding(group, sizes, evidence),
+        code=made.code
+        if made is not None
+        else number.code
+        if number is not None
+        else loop
+        if sizes is None
+        else _padding(group, sizes, evidence),
         applies_to=None if made is None else made.maker,
     )
 
@@ -288,11 +302,11 @@ RULE = Rule(
     decides="Reports a function that compiles in every run after the first one, if that takes at least "
     f"{units.percent(LEAST_SHARE)} of the run. Also reports one that compiles at least {_SEVERAL} times in the first "
     "run, not counting its first call, for a reason that can be avoided, if that takes at least "
-    f"{_LEAST_FIRST_RUN_NS // 10**6} ms; for a weak type or a placement, a single compilation of at least "
-    f"{_LEAST_SINGLE_NS // 10**6} ms is enough. What the code itself jits and keeps, outside of loops, "
-    "does not count if it compiles once in each run: code that runs only once compiles it only once. Different "
-    "shapes count if one axis varies, in one argument or in several that share its size, and powers of two need at "
-    "most half as many sizes. They also count if an argument "
+    f"{_LEAST_FIRST_RUN_NS // 10**6} ms. For another kind of number, or a placement, {_TWO} times "
+    f"are enough, or one of at least {_LEAST_SINGLE_NS // 10**6} ms. What the code itself jits and keeps, outside of "
+    "loops, does not count if it compiles once in each run: code that runs only once compiles it only once. "
+    "Different shapes count if one axis varies, in one argument or in several that share its size, and powers of two "
+    "need at most half as many sizes. They also count if an argument "
     "grows from call to call, because the function returns it longer or the code around the call appends to it. "
     "Different static values count if programs have the same operations and shapes, or if only the range of a loop "
     "needs them that a loop of JAX could replace. Operations outside of jit count for shapes, and for new functions "

@@ -156,7 +156,11 @@ def arguments_at(site: Frame, function: str, parameters: Sequence[str]) -> dict[
     calls = calls_of(function, nodes[-1], site) if nodes else []
     if len(calls) != 1:
         return {}
-    (call,) = calls
+    return arguments_of(calls[0], parameters)
+
+
+def arguments_of(call: ast.Call, parameters: Sequence[str]) -> dict[str, ast.expr]:
+    """Return what a call passes, by parameter; empty if that is not written out."""
     if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
         return {}
     given = dict(zip(parameters, call.args, strict=False))

@@ -586,6 +586,8 @@ def test_compilations_in_the_first_run_count_from_three_on_and_from_50_ms_on(see
     assert list(RULE.look(seen("new function", 16 * 10**6, first=3))) == []
     assert list(RULE.look(seen("new function", 20 * 10**8, first=2))) == []
     assert list(RULE.look(seen("dtype", 10**9, first=9))) == []
+    assert len(list(RULE.look(seen("weak type", 25 * 10**6, first=2)))) == 1
+    assert list(RULE.look(seen("weak type", 24 * 10**6, first=2))) == []
 
 
 def test_one_compilation_for_a_weak_type_counts_from_500_ms_on(seen: Any) -> None:
