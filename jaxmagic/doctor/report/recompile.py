@@ -36,6 +36,10 @@ def _recompile(function: str, cause: str, programs: int, every_run: int, reason:
 
 
 def _difference(argument: str, now: str, before: str) -> str:
+    if before == "nothing else":
+        return f"{printable(argument)} has {printable(now)}, which the earlier call lacks."
+    if now == "nothing else":
+        return f"{printable(argument)} lacks {printable(before)}, which the earlier call has."
     return f"{printable(argument)}: {printable(now)} after {printable(before)}."
 
 
@@ -140,6 +144,14 @@ NOTES: dict[str, Callable[..., str]] = {
         f"The same sizes reach {printable(line)}{f': {printable(source)}' if source else '.'}"
     ),
     "recompile_one_type": _one_type,
+    "recompile_structure": lambda argument: (
+        f"Pass {printable(argument)} with the same containers, keys and lengths in every call. In place of what is "
+        "missing, pass an array that changes nothing, such as zeros or a mask."
+    ),
+    "recompile_settings": lambda settings: (
+        f"Programs depend on {printable(settings)}. If one value will do, set it once, before the first call: "
+        f'jax.config.update("{printable(settings.partition(",")[0])}", value).'
+    ),
     "recompile_grows": _grows,
     "recompile_preallocate": _preallocate,
     "recompile_by_values": _by_values,

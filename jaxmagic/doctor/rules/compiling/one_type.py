@@ -12,7 +12,7 @@ from ...record.evidence import Evidence
 from ...record.program import Program
 from ..host.syntax import arguments_of, calls_of, tree_of
 from ..rewriting.syntax import with_imports
-from .recompilations import Group, programs_of
+from .recompilations import Group, only_argument, programs_of
 
 #: Types of numbers, each of which holds those before it.
 _NUMBERS = {"bool": bool, "int": int, "float": float, "complex": complex}
@@ -45,13 +45,11 @@ class OneType(NamedTuple):
 def one_type(group: Group, evidence: Evidence) -> OneType | None:
     """Return the type that holds all numbers that were passed; ``None`` if nothing but one argument has to change."""
     causes = [each.cause for each in group.compilations]
-    arguments = {each.argument for each in causes}
-    alone = all(each.reason.endswith(f"{each.now} now, {each.before} before") for each in causes)
+    argument = only_argument(group)
     kinds = [_KIND.fullmatch(text or "") for each in causes for text in (each.now, each.before)]
     conversion = _conversion([each for each in kinds if each is not None]) if all(kinds) else None
-    if group.eager or conversion is None or len(arguments) != 1 or not alone:
+    if group.eager or conversion is None or argument is None:
         return None
-    argument = arguments.pop() or ""
     programs = programs_of(group, evidence)
     results = {
         None if each.module is None else tuple(output.shape.partition("[")[0] for output in each.module.outputs)

@@ -128,6 +128,21 @@ def _form(program: Program) -> tuple[object, ...]:
     return counts, outputs, frozenset(each.shape for each in inside if _ARRAY.fullmatch(each.shape))
 
 
+def only_argument(group: Group) -> str | None:
+    """Return the one argument that differs in all of them; ``None`` if others do as well, or if it has no name."""
+    causes = [each.cause for each in group.compilations]
+    alone = all(each.reason.endswith(f"{each.now} now, {each.before} before") for each in causes)
+    arguments = {each.argument for each in causes}
+    return arguments.pop() if alone and len(arguments) == 1 else None
+
+
+def settings_of(group: Group) -> list[str]:
+    """Return the settings of JAX that differ; empty if one is unknown or the mesh, or if more than them differs."""
+    settings = list(dict.fromkeys(each.cause.argument or "" for each in group.compilations))
+    alone = all("; and " not in (each.cause.remedy or "") for each in group.compilations)  # no remedy for more
+    return settings if alone and all(each.startswith("jax_") for each in settings) else []
+
+
 def only_numbers_differ(cause: Cause) -> bool:
     """Return whether two static values are alike but for numbers in them, such as ``(1, 0.5)`` and ``(2, 0.5)``."""
     try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterator
 
 from .... import units
@@ -11,8 +9,7 @@ from ....records.call_stack import Frame
 from ....records.note import Note, note
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
-from ..host.syntax import arguments_at, site_of
-from ..rewriting.bucket_sizes import Buckets, buckets, sizes_along
+from ..rewriting.bucket_sizes import Buckets
 from ..rewriting.hoisting import Made
 from ..rewriting.jit_obstacles import sized_by_values
 from ..rewriting.syntax import source_of_location
@@ -22,6 +19,7 @@ from .growth import Growth, growth
 from .made_anew import is_made_by_the_code, location_like, made_anew
 from .one_type import one_type
 from .operations import Operation, operations_joined, varying_sizes
+from .padding import padding, sizes_to_pad
 from .recompilations import (
     Group,
     counts,
@@ -31,8 +29,10 @@ from .recompilations import (
     is_librarys,
     library_called,
     median_ns,
+    only_argument,
     only_numbers_differ,
     programs_of,
+    settings_of,
 )
 from .static_loop import counted_loop
 
@@ -53,9 +53,6 @@ _SINGLE = ("weak type", "placement")
 
 #: Causes in the first run that are by design, or that no call of the user's own can avoid.
 _BY_DESIGN = ("first call", "ahead of time", "while tracing", "unknown", "dtype", "eager", "transfer")
-
-#: A type of an array without elements.
-_EMPTY = re.compile(r"[\[,]0[\],]")
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
@@ -94,7 +91,7 @@ def _is_avoidable(group: Group, evidence: Evidence) -> bool:
         return False
     if group.kind == "shape":
         grows = not group.eager and growth(group, evidence) is not None
-        return grows or _buckets(group, evidence) is not None
+        return grows or sizes_to_pad(group, evidence) is not None
     if group.kind == "static value":
         if counted_loop(group, evidence) is not None:
             return True
@@ -106,43 +103,6 @@ def _is_avoidable(group: Group, evidence: Evidence) -> bool:
 def _repeating(group: Group, evidence: Evidence) -> int:
     """Return how many programs repeat the operations and shapes of another, as far as is known."""
     return len(programs_of(group, evidence)) - forms_of(group, evidence)
-
-
-def _buckets(group: Group, evidence: Evidence) -> Buckets | None:
-    """Return sizes to pad to, if one axis varies: that of one argument, or of several that always agree."""
-    arguments = {each.cause.argument for each in group.compilations}
-    if len(arguments) != 1 or None in arguments:
-        return None
-    if group.eager:  # an array that grows may begin empty, and other code may have called the operation before
-        return buckets(
-            each.cause.now for each in group.compilations if each.cause.now and not _EMPTY.search(each.cause.now)
-        )
-    types = [text for each in group.compilations for text in (each.cause.now, each.cause.before) if text]
-    sizes = buckets(types)
-    return sizes if sizes is None or _padded(group, sizes, evidence) else None
-
-
-def _padded(group: Group, sizes: Buckets, evidence: Evidence) -> dict[str, Buckets]:
-    """Return the arguments to pad and how: the one that a cause names, which is the first that differs, and others.
-
-    Empty if another argument varies that does not have the same size in each program: padding this one is no help.
-    """
-    name = group.compilations[-1].cause.argument or ""
-    shapes: dict[str, list[str]] = {}
-    for program in programs_of(group, evidence):
-        for each in () if program.module is None else program.module.inputs:
-            shapes.setdefault(each.name, []).append(each.shape)
-    varying = {each: types for each, types in shapes.items() if len(set(types)) > 1}
-    if name not in varying:
-        return {name: sizes} if not varying else {}
-    seen = sizes_along(varying[name], sizes.axis)
-    found = {name: sizes}
-    for other in varying.keys() - {name}:
-        alike = buckets(varying[other])
-        if alike is None or sizes_along(varying[other], alike.axis) != seen:
-            return {}
-        found[other] = alike
-    return dict(sorted(found.items(), key=lambda each: list(shapes).index(each[0])))
 
 
 def _called_at(group: Group, evidence: Evidence) -> Frame | None:
@@ -157,7 +117,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
     made = made_anew(group, evidence) if anew else None
     is_shape = group.kind == "shape" and not group.eager
     grows = growth(group, evidence) if is_shape else None
-    sizes = _buckets(group, evidence) if is_shape and grows is None else None
+    sizes = sizes_to_pad(group, evidence) if is_shape and grows is None else None
     if sizes is not None and not every_run:  # the programs for these sizes compile all the same
         cost_ns *= min((len(sizes.seen) - len(sizes.sizes)) / len(group.compilations), 1)
     number = one_type(group, evidence) if group.kind == "weak type" else None
@@ -197,7 +157,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
         if number is not None
         else loop
         if sizes is None
-        else _padding(group, sizes, evidence),
+        else padding(group, sizes, evidence),
         applies_to=None if made is None else made.maker,
     )
 
@@ -223,8 +183,10 @@ def _changes(group: Group) -> tuple[Note, ...]:
     causes = [each.cause for each in group.compilations[-3:]]
     found = [
         note("doctor.recompile_difference", argument=each.argument, now=each.now, before=each.before)
+        if each.argument
+        else note("doctor.recompile_reason", reason=each.reason)
         for each in causes
-        if each.argument and each.now and each.before and each.now != each.before
+        if each.now and each.before and each.now != each.before
     ]
     return tuple(dict.fromkeys(found))
 
@@ -273,27 +235,11 @@ def _remedy(
         return note("doctor.recompile_numbers", argument=group.compilations[-1].cause.argument or "")
     if library is not None:
         return note("doctor.recompile_in_library", library=library)
+    if group.kind == "pytree" and (argument := only_argument(group)) is not None:
+        return note("doctor.recompile_structure", argument=argument)
+    if group.kind == "context" and (settings := settings_of(group)):
+        return note("doctor.recompile_settings", settings=", ".join(settings))
     return None if remedy is None else note("doctor.recompile_remedy", remedy=remedy)
-
-
-def _padding(group: Group, sizes: Buckets, evidence: Evidence) -> str | None:
-    """Return code that pads what the call passes; by the names of the parameters if that is not known."""
-    padded = _padded(group, sizes, evidence)
-    programs = programs_of(group, evidence)
-    site = site_of(group.function, programs, evidence)
-    passed = {} if site is None or not programs else arguments_at(site, group.function, programs[0].arguments)
-    names = {each: value.id if isinstance(value := passed.get(each), ast.Name) else each for each in padded}
-    if not names or not all(map(str.isidentifier, names.values())):
-        return None
-    first, along = next(iter(padded.items()))
-    lines = [
-        f"n = {names[first]}.shape[{along.axis}]",
-        "size = 1 << (n - 1).bit_length()  # the next power of two",
-    ]
-    for argument, along in padded.items():
-        widths = ", ".join("(0, size - n)" if axis == along.axis else "(0, 0)" for axis in range(along.rank))
-        lines.append(f"{names[argument]} = np.pad({names[argument]}, [{widths}])")
-    return "\n".join(lines)
 
 
 RULE = Rule(
