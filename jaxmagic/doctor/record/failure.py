@@ -74,7 +74,8 @@ class Passed:
         name: the name of the parameter.
         text: the argument as it is written at the call.
         type: the name of its Python type; ``None`` if that cannot be told without evaluating code.
-        flat: whether it is a list, a tuple or a set of hashable values; ``None`` if unknown.
+        flat: whether it is a list, a tuple or a set of hashable values, or a dictionary of such values by text;
+            ``None`` if unknown.
     """
 
     name: str

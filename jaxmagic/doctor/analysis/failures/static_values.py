@@ -16,6 +16,9 @@ _LONGEST = 200
 #: A longer text of an argument is left out of advised code.
 _LONGEST_CODE = 40
 
+#: Hashable values with the same items, by the type of a value that is not hashable.
+_HASHABLE = {"list": "tuple({})", "set": "frozenset({})", "dict": "tuple(sorted({}.items()))"}
+
 _ARRAYS = "ArrayImpl", "ndarray", "array"
 
 
@@ -84,24 +87,29 @@ def _remedy(failure: Failure, argument: Passed | None, kind: str) -> tuple[Note,
     if kind in _ARRAYS:
         text = "" if argument is None or len(argument.text) > _LONGEST_CODE else argument.text
         return note("doctor.write_not_static", argument=name, text=text), None
+    code = _converted(failure, argument, kind)
     if kind == "list":
-        return note("doctor.write_tuple", argument=name), _with_tuple(failure, argument)
+        return note("doctor.write_tuple", argument=name), code
+    if kind == "dict" and code is not None and failure.call is not None:
+        function = failure.call.function
+        code = f"# In {function}, before anything else:\n{name} = dict({name})\n# The call:\n{code}"
+        return note("doctor.write_pairs", argument=name, function=function), code
     if kind in ("dict", "set"):
-        return note("doctor.write_hashable", argument=name, type=kind), None
+        return note("doctor.write_hashable", argument=name, type=kind), code
     return note("doctor.write_frozen", argument=name, type=kind), None
 
 
-def _with_tuple(failure: Failure, argument: Passed | None) -> str | None:
-    """Return the call with a tuple in place of a list of numbers or strings."""
+def _converted(failure: Failure, argument: Passed | None, kind: str) -> str | None:
+    """Return the call with a hashable value of the same items, if these are numbers or text."""
     failing = expression_of(failure)
     if argument is None or not argument.flat or failing is None or not isinstance(failing.node, ast.Call):
         return None
     given = [*failing.node.args, *(each.value for each in failing.node.keywords)]
     places = [each for each in given if ast.unparse(each) == argument.text]
-    if len(places) != 1:
+    if len(places) != 1 or kind not in _HASHABLE:
         return None
     old = places[0]
-    new: ast.expr = ast.Call(func=ast.Name(id="tuple", ctx=ast.Load()), args=[old], keywords=[])
+    new = ast.parse(_HASHABLE[kind].format(argument.text), mode="eval").body
     if isinstance(old, ast.List):
         new = ast.Tuple(elts=old.elts, ctx=ast.Load())
     failing.node.args = [new if each is old else each for each in failing.node.args]

@@ -222,12 +222,21 @@ def _passed(name: str, node: ast.expr, frame: FrameType) -> Passed:
     flat = None
     if value is not MISSING:
         kind = "array" if is_array(value) or is_tracer(value) else str(of_type("__name__", type(value)))
-        if is_exactly(value, list, tuple, set):
-            flat = all(is_exactly(each, *_HASHABLE) for each in value)
+        flat = _flat(value)
     elif isinstance(node, ast.List | ast.Tuple | ast.Set):
         elements = [value_of(each, frame) for each in node.elts]
-        flat = None if MISSING in elements else all(is_exactly(each, *_HASHABLE) for each in elements)
+        flat = None if MISSING in elements else _flat(elements)
+    elif isinstance(node, ast.Dict) and None not in node.keys:
+        keys, values = ([value_of(each, frame) for each in part if each] for part in (node.keys, node.values))
+        flat = None if MISSING in (*keys, *values) else all(is_exactly(each, str) for each in keys) and _flat(values)
     return Passed(name=name, text=ast.unparse(node), type=kind, flat=flat)
+
+
+def _flat(value: Any) -> bool | None:
+    """Return whether a container holds nothing but hashable values; ``None`` for anything else."""
+    if is_exactly(value, dict):
+        return all(is_exactly(each, str) for each in value) and _flat(list(value.values()))
+    return all(is_exactly(each, *_HASHABLE) for each in value) if is_exactly(value, list, tuple, set) else None
 
 
 def _static(jitted: Any, parameters: tuple[str, ...]) -> tuple[str, ...]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import functools
+import inspect
 from collections.abc import Callable, Sequence
 from types import CellType, FrameType, FunctionType
 from typing import Any, NamedTuple
@@ -175,24 +178,30 @@ def _value(node: ast.expr, frame: FrameType) -> Any:
     if found is not MISSING:
         return found
     match node:
-        case ast.List(elts=items) | ast.Tuple(elts=items):
-            values = [_value(each, frame) for each in items]
-            return values if isinstance(node, ast.List) else tuple(values)
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+            kind = list if isinstance(node, ast.List) else tuple if isinstance(node, ast.Tuple) else set
+            return kind(_value(each, frame) for each in items)
         case ast.Dict(keys=keys, values=items) if None not in keys:
             pairs = zip(keys, items, strict=True)
             return {_value(key, frame): _value(each, frame) for key, each in pairs if key is not None}
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
         case ast.Call(func=function, args=args, keywords=keywords):
+            if isinstance(function, ast.Attribute) and function.attr == "items" and not args and not keywords:
+                owner = _value(function.value, frame)
+                if is_exactly(owner, dict):
+                    return owner.items()
             called = value_of(function, frame)
+            if called is MISSING and isinstance(function, ast.Name):
+                called = vars(builtins).get(function.id, MISSING)
             module = getattr(called, "__module__", None) if called is not MISSING else None
             is_pure = isinstance(module, str) and module.partition(".")[0] in _PURE
             stars = any(isinstance(each, ast.Starred) for each in args) or any(each.arg is None for each in keywords)
             if is_pure and not stars and not is_users_function(called):
                 given = _arguments(node, frame)
                 return called(*given[0], **given[1])
-            if is_exactly(called, type) and called is tuple and len(args) == 1:
-                return tuple(_value(args[0], frame))
+            if any(called is each for each in (tuple, frozenset, sorted)) and len(args) == 1 and not keywords:
+                return called(_value(args[0], frame))
     raise NotTried(note("doctor.argument_unknown", text=ast.unparse(node)[:100]))
 
 
@@ -210,12 +219,16 @@ def _mended(
     remedy = "" if finding.remedy is None else finding.remedy.kind.removeprefix("doctor.")
     if finding.code is None:
         raise NotTried(note("doctor.not_mended", code=False))
-    if remedy == "write_tuple":
+    if finding.remedy is not None and remedy in ("write_tuple", "write_hashable", "write_pairs"):
         call = _only_call(finding.code, site.call.function)
         if call is None:
             raise NotTried(note("doctor.not_mended", code=True))
         given = _arguments(call, site.frame)
-        return site.jitted, (given[0] if leading == [] else [*leading, *given[0]], given[1])
+        given = [*leading, *given[0]], given[1]
+        if remedy != "write_pairs":
+            return site.jitted, given
+        unpacked = _unpacked(function, str(finding.remedy.facts["argument"]))
+        return jax.jit(unpacked, static_argnames=site.call.static), given
     given = _arguments(site.node, site.frame)
     given = [*leading, *given[0]], given[1]
     static = list(site.call.static)
@@ -226,6 +239,19 @@ def _mended(
         raise NotTried(note("doctor.not_mended", code=True))
     new = _with_statement(function, site.failed, finding.code)
     return jax.jit(new, static_argnames=static or None), given
+
+
+def _unpacked(function: FunctionType, name: str) -> Callable[..., Any]:
+    """Return a function that makes a dictionary again of the pairs that are passed for it."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def with_dictionary(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        bound.arguments[name] = dict(bound.arguments[name])
+        return function(*bound.args, **bound.kwargs)
+
+    return with_dictionary
 
 
 def _only_call(code: str, function: str) -> ast.Call | None:

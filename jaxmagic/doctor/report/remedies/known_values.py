@@ -146,6 +146,10 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         f"Pass a Python value for {quoted(argument) or 'it'}: make it static in the function around it as well, or "
         "leave it out of what jax.vmap or jax.grad maps or differentiates. If it is data, do not declare it static."
     ),
+    "write_pairs": lambda argument, function: (
+        f"If {quoted(argument)} holds arrays or numbers to compute with, leave it an ordinary argument. Settings can "
+        f"stay static as a tuple of pairs, of which {quoted(function)} makes a dictionary again."
+    ),
     "write_hashable": lambda argument, type: (
         f"If {quoted(argument) or 'it'} holds arrays or numbers to compute with, leave it an ordinary "
         "argument. Settings can stay static as a frozen dataclass, or as a tuple of pairs."

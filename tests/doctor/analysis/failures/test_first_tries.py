@@ -529,6 +529,53 @@ def test_an_unhashable_static_argument(name: str) -> None:
         np.testing.assert_allclose(again.names["result"], expected)
 
 
+@pytest.mark.parametrize("passed", ["{1, 2}", "cfg=chosen", "chosen"])
+def test_an_unhashable_set_is_passed_as_a_frozenset(passed: str) -> None:
+    cell = Cell(f"""
+        chosen = {{1, 2}}
+        @functools.partial(jax.jit, static_argnames="cfg")
+        def f(x, cfg):
+            return x * 2 if 1 in cfg else x
+        result = f(2.0, {passed})  # here
+    """)
+    assert cell.finding.code is not None
+    assert cell.said.endswith("Pass cfg as a frozenset.")
+    again = cell.rewritten(cell.finding.code)
+    assert again.error is None
+    assert again.names["result"] == 4.0
+
+
+@pytest.mark.parametrize("passed", ["{'scale': 3.0, 'kind': 'relu'}", "cfg=settings", "settings"])
+def test_an_unhashable_dictionary_is_passed_as_pairs_and_made_again_inside(passed: str) -> None:
+    cell = Cell(f"""
+        settings = {{"scale": 3.0, "kind": "relu"}}
+        @functools.partial(jax.jit, static_argnames="cfg")
+        def f(x, cfg):
+            cfg  # inside
+            return getattr(jax.nn, cfg["kind"])(x) * cfg["scale"]
+        result = f(2.0, {passed})  # here
+    """)
+    assert "stay static as a tuple of pairs, of which f makes a dictionary again." in cell.said
+    assert cell.finding.code is not None
+    where, inside, call, statement = cell.finding.code.splitlines()
+    assert (where, inside, call) == ("# In f, before anything else:", "cfg = dict(cfg)", "# The call:")
+    cell.source = cell.source.replace("cfg  # inside", inside)
+    again = cell.rewritten(statement)
+    assert again.error is None
+    assert again.names["result"] == 6.0
+
+
+def test_a_dictionary_that_holds_a_list_is_not_passed_as_pairs() -> None:
+    cell = Cell("""
+        @functools.partial(jax.jit, static_argnames="cfg")
+        def f(x, cfg):
+            return x * len(cfg["sizes"])
+        f(2.0, {"sizes": [1, 2]})  # here
+    """)
+    assert cell.finding.code is None
+    assert "Settings can stay static as a frozen dataclass, or as a tuple of pairs." in cell.said
+
+
 def test_a_size_given_as_an_array_is_passed_as_a_python_number() -> None:
     cell = Cell("""
         @functools.partial(jax.jit, static_argnames="n")

@@ -71,6 +71,24 @@ MENDED = {
         g = jax.jit(f, static_argnames="sizes")
         g(jnp.ones(6), sizes=[2, 3])  # here
     """,
+    "a static list with a name": """
+        sizes = [2, 3]
+        f = jax.jit(lambda x, sizes: x.reshape(sizes), static_argnames="sizes")
+        f(jnp.ones(6), sizes)  # here
+    """,
+    "a static set": """
+        @functools.partial(jax.jit, static_argnums=1)
+        def f(x, chosen):
+            return x * len(chosen)
+        f(jnp.ones(6), {"a", "b"})  # here
+    """,
+    "a static dictionary": """
+        settings = {"scale": 3.0, "kind": "relu"}
+        @functools.partial(jax.jit, static_argnames="cfg")
+        def f(x, cfg):
+            return getattr(jax.nn, cfg["kind"])(x) * cfg["scale"]
+        f(jnp.ones(6), settings)  # here
+    """,
     "a conversion that is left out": """
         @jax.jit
         def f(x):
