@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from ...compilation.record.compilation import Compilation
 from ...profiling.record.profile import Profile
 from ...records.call_stack import Frame
 from ...timing.record import Timing
@@ -256,6 +257,7 @@ class Evidence:
         kept: arrays that each run keeps alive beyond its end; ``None`` if the code did not run often enough.
         resident_bytes: arrays on each device, at least, that were alive before the first run and after the last;
             ``None`` if unknown.
+        earlier: compilations for other shapes in earlier measurements of the session.
     """
 
     code: str | None
@@ -282,6 +284,7 @@ class Evidence:
     matmul_precision: str | None = None
     kept: tuple[KeptArrays, ...] | None = None
     resident_bytes: int | None = None
+    earlier: tuple[Compilation, ...] = ()
 
     @property
     def run_ns(self) -> int:

@@ -43,10 +43,11 @@ def _difference(argument: str, now: str, before: str) -> str:
     return f"{printable(argument)}: {printable(now)} after {printable(before)}."
 
 
-def _sizes(argument: str, axis: int, seen: int, sizes: str, padding: float) -> str:
+def _sizes(argument: str, axis: int, seen: int, sizes: str, padding: float, earlier: int = 0) -> str:
+    session = f", {earlier} of them only in earlier measurements of this session" if earlier else ""
     return (
-        f"Axis {axis} of {printable(argument)} had {seen} sizes. Powers of two ({printable(sizes)}) cover them, with "
-        f"{units.share(padding, 1)} more elements if all sizes are equally frequent."
+        f"Axis {axis} of {printable(argument)} had {seen} sizes{session}. Powers of two ({printable(sizes)}) cover "
+        f"them, with {units.share(padding, 1)} more elements if all sizes are equally frequent."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,8 +19,9 @@ from ...tracebacks import of_the_user
 from ..capture.remedies.tried_code import TriedCode
 from ..capture.runs.examination import Examination
 from ..record.diagnosis import Diagnosis
+from ..record.evidence import Evidence
 from ..rules.all import RULES
-from ..rules.examine import examine
+from ..rules.examine import Examined, examine
 
 #: The time for trying remedies, in seconds.
 BUDGET_S = 30.0
@@ -124,13 +126,19 @@ def examination(
     only = (only,) if isinstance(only, str) else only
     require_rules("only", only)
     return Examination(
-        partial(examine, only=tuple(only)),
+        partial(_examined, only=tuple(only)),
         repeat=repeat,
         limit_bytes=None if memory_bytes is None else whole("memory_bytes", memory_bytes),
         verify_ns=budget_ns if verify else None,
         record=history().append,
         progress=shown_progress(),
     )
+
+
+def _examined(evidence: Evidence, only: Sequence[str]) -> Examined:
+    """Apply the rules to the evidence, and to what the session has measured before."""
+    earlier = (each for record in history() for each in record.compilations if each.cause.kind == "shape")
+    return examine(replace(evidence, earlier=tuple(earlier)), only)
 
 
 def _named(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:

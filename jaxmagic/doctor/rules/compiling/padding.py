@@ -8,7 +8,7 @@ import re
 from ...record.evidence import Evidence
 from ..host.syntax import arguments_at, site_of
 from ..rewriting.bucket_sizes import Buckets, buckets, sizes_along
-from .recompilations import Group, programs_of
+from .recompilations import Group, counts, function_of, programs_of
 
 #: A type of an array without elements.
 _EMPTY = re.compile(r"[\[,]0[\],]")
@@ -26,6 +26,26 @@ def sizes_to_pad(group: Group, evidence: Evidence) -> Buckets | None:
     types = [text for each in group.compilations for text in (each.cause.now, each.cause.before) if text]
     sizes = buckets(types)
     return sizes if sizes is None or _padded(group, sizes, evidence) else None
+
+
+def sizes_of_session(group: Group, sizes: Buckets, evidence: Evidence) -> tuple[Buckets, int]:
+    """Return the sizes to pad to for all shapes that the session has compiled, and how many of these the run had not.
+
+    They are the sizes of the run alone if other shapes of the session vary in other axes.
+    """
+    of_run = [each for each in evidence.first.compilations if function_of(each) == group.same_function]
+    argument = group.compilations[-1].cause.argument
+    earlier = [
+        each.cause
+        for each in evidence.earlier
+        if function_of(each) == group.same_function and each.cause.argument == argument and counts(each)
+    ]
+    causes = [each.cause for each in group.compilations]
+    own = {each.now for each in causes}
+    if len(of_run) > len(causes):  # the run made the program that the first of them is compared with
+        own |= {each.before for each in causes}
+    session = buckets(text for each in (*causes, *earlier) for text in (each.now, each.before) if text) or sizes
+    return session, len(set(session.seen) - {int(each) for each in sizes_along(filter(None, own), session.axis)})
 
 
 def _padded(group: Group, sizes: Buckets, evidence: Evidence) -> dict[str, Buckets]:

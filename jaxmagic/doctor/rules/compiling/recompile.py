@@ -19,7 +19,7 @@ from .growth import Growth, growth
 from .made_anew import is_made_by_the_code, location_like, made_anew
 from .one_type import one_type
 from .operations import Operation, operations_joined, varying_sizes
-from .padding import padding, sizes_to_pad
+from .padding import padding, sizes_of_session, sizes_to_pad
 from .recompilations import (
     Group,
     counts,
@@ -139,7 +139,11 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
         ),
         line=location if called_at is None else called_at.location,
         source=source_of_location(location, evidence) if called_at is None else source_at(called_at),
-        evidence=(*(_changes(group) or _reason(group)), *_about(made, grows, sizes, last.argument, forms)),
+        evidence=(
+            *(_changes(group) or _reason(group)),
+            *_about(made, grows, last.argument, forms),
+            *_sizes(group, sizes, evidence),
+        ),
         cost_ns=cost_ns,
         basis="estimated" if (sizes is not None or forms > 1) and not every_run else "measured",
         per="run" if every_run else "first run",
@@ -198,23 +202,26 @@ def _reason(group: Group) -> tuple[Note, ...]:
     return (note("doctor.recompile_reason", reason=group.compilations[-1].cause.reason),)
 
 
-def _about(
-    made: Made | None, grows: Growth | None, sizes: Buckets | None, argument: str | None, forms: int
-) -> Iterator[Note]:
+def _about(made: Made | None, grows: Growth | None, argument: str | None, forms: int) -> Iterator[Note]:
     if forms > 1:
         yield note("doctor.recompile_forms", argument=argument or "", forms=forms)
     if made is not None and made.captured:
         yield note("doctor.recompile_captured", names=", ".join(made.captured))
     if grows is not None:
         yield note("doctor.recompile_grows", argument=grows.argument, axis=grows.axis, step=grows.step)
+
+
+def _sizes(group: Group, sizes: Buckets | None, evidence: Evidence) -> Iterator[Note]:
     if sizes is not None:
+        session, earlier = sizes_of_session(group, sizes, evidence)
         yield note(
             "doctor.recompile_sizes",
-            argument=argument or "",
-            axis=sizes.axis,
-            seen=len(sizes.seen),
-            sizes=", ".join(map(str, sizes.sizes)),
-            padding=sizes.padding,
+            argument=group.compilations[-1].cause.argument or "",
+            axis=session.axis,
+            seen=len(session.seen),
+            sizes=", ".join(map(str, session.sizes)),
+            padding=session.padding,
+            earlier=earlier,
         )
 
 

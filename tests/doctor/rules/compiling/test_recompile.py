@@ -451,6 +451,41 @@ def test_a_loop_of_jax_whose_body_is_made_anew_is_found_at_its_call() -> None:
     assert finding.source.endswith("# anew")
 
 
+def test_sizes_that_the_session_has_compiled_before_are_counted_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recompile, "_LEAST_FIRST_RUN_NS", 1)
+
+    @jax.jit
+    def squares(x: Any) -> Any:
+        return jnp.sum(x * x)
+
+    with jaxmagic.stopwatch():
+        for n in (9, 70, 100):
+            squares(np.ones((n, 8), np.float32))
+    finding = the_one(lambda: [squares(np.ones((n, 8), np.float32)) for n in (17, 23, 31, 44, 57)])
+    (sizes,) = [each for each in finding.evidence if each.kind == "doctor.recompile_sizes"]
+    assert str(sizes).startswith(
+        "Axis 0 of x had 8 sizes, 3 of them only in earlier measurements of this session. Powers of two (16, 32, 64, "
+        "128) cover them, with "
+    )
+    assert sizes.facts["padding"] == pytest.approx((16 + 3 * 32 + 2 * 64 + 2 * 128) / (9 + 70 + 100 + 172) - 1)
+
+
+def test_shapes_of_the_session_that_differ_in_another_axis_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recompile, "_LEAST_FIRST_RUN_NS", 1)
+
+    @jax.jit
+    def cubes(x: Any) -> Any:
+        return jnp.sum(x * x * x)
+
+    with jaxmagic.stopwatch():
+        for shape in ((9, 8), (9, 7)):
+            cubes(np.ones(shape, np.float32))
+    finding = the_one(lambda: [cubes(np.ones((n, 8), np.float32)) for n in (17, 23, 31, 44, 57)])
+    (sizes,) = [each for each in finding.evidence if each.kind == "doctor.recompile_sizes"]
+    assert str(sizes).startswith("Axis 0 of x had 6 sizes, 1 of them only in earlier")
+    assert sizes.facts["sizes"] == "16, 32, 64"
+
+
 @jax.jit
 def attend(query: Any, keys: Any, values: Any) -> Any:
     return jax.nn.softmax(query @ keys.T) @ values.T
