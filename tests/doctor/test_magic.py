@@ -11,6 +11,7 @@ from IPython.core.error import UsageError
 from shells import Session
 
 import jaxmagic
+from jaxmagic.doctor.rules.compiling import recompile
 from jaxmagic.session.shown_errors import last_seen
 
 FAILS = "@jax.jit\ndef relu(v):\n    if v > 0:\n        return v\n    return 0.0\nrelu(1.0)"
@@ -56,6 +57,19 @@ def test_a_line_of_it_in_a_function_returns_its_record(session: Session) -> None
     session.run("def look():\n    found = %jaxdoctor -q -o f(x)\n    return found\nfound = look()")
     assert session.shell.user_ns["found"].findings == ()
     assert session.published == []
+
+
+def test_top_limits_the_findings_that_are_shown_and_none_that_are_kept(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recompile, "is_worth_it", lambda *_: True)  # whatever each of them takes
+    lines = "".join(f"jax.jit(lambda v: v + {number})(x);\n" for number in range(4))
+    session.run(f"%%jaxdoctor --only recompile --all --top 2 -v found\n{lines}")
+    said = " ".join(session.report.split())
+    assert said.startswith("4 findings;")
+    assert said.count("<lambda> compiles once in every run") == 2
+    assert "2 more findings: see to_frame()." in said
+    assert len(session.shell.user_ns["found"].findings) == 4
 
 
 def test_without_code_it_explains_the_last_error(raising: Session) -> None:
