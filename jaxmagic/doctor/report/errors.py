@@ -133,6 +133,11 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         f"{f'An operation inside {quoted(operation)}' if inside else quoted(operation) or 'An operation'} returned "
         "NaN or infinity, and JAX's debugging flags make that an error."
     ),
+    "error_in_loop": lambda loop, location, step: (
+        f"It is inside the {printable(loop)} at {printable(location)}"
+        f"{f', and step {step} is the first with it' if step else ''}. To find it, what JAX traced was computed "
+        "again; none of your code ran."
+    ),
     "write_disable_jit": lambda jax: (
         f"To find it, call the same function once more below `with {jax}.disable_jit():`, which runs bodies of loops "
         "and branches as Python, and then %jaxdoctor again."

@@ -44,6 +44,10 @@ def explain_error(
     memory until one fits: with donated arguments, with :func:`jax.checkpoint`, with bfloat16. None of them runs,
     but JAX may trace the function again.
 
+    For NaN inside a loop or a branch, the steps that JAX traced are computed again for up to two seconds, to name the
+    operation. No code of yours runs for that. It needs the frames that JAX keeps in IPython, or with
+    ``jax_traceback_filtering`` set to ``"off"``.
+
     Args:
         error: the exception; if left out, the last one that Python or IPython has shown.
         memory_bytes: the memory of a device, into which a variant has to fit; the device's own if left out.

@@ -110,12 +110,25 @@ _LONGEST = 200
 
 def explain_not_finite(failure: Failure) -> RuleFinding:
     """Explain ``FloatingPointError`` of JAX's debugging flags."""
-    module, _, function = dict(failure.said).get("called", "").rpartition(".")
+    said, jnp = dict(failure.said), spelled(failure, "jax.numpy")
+    if "inside" in said:
+        loop, location = _bare(failure.detail or ""), failure.line or ""
+        return RuleFinding(
+            rule="error",
+            found=note("doctor.error_not_finite", operation=said["inside"]),
+            line=said["inside at"],
+            source=said["inside source"] or None,
+            evidence=(
+                note("doctor.error_in_loop", loop=loop, location=location, step=int(said["step"])),
+                *(evidence_of(failure) if failure.library is None else ()),  # which is about the line of the loop
+            ),
+            remedy=note("doctor.write_in_domain", domain=_DOMAINS.get(said["inside"], ""), jnp=jnp),
+        )
+    module, _, function = said.get("called", "").rpartition(".")
     matrix = _MATRICES.get(function, "") if module in _ALGEBRA else ""
     operation = function if matrix else failure.detail or ""
     domain = _DOMAINS.get(_bare(operation), "")
     example, steep = _in_domain(failure, _bare(operation)) or ("", "")
-    jnp = spelled(failure, "jax.numpy")
     inside = _bare(operation) in _WITH_BODIES
     return RuleFinding(
         rule="error",

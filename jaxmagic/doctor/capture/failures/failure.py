@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import FrameType
 
@@ -44,6 +44,7 @@ from .traced.assigned import body_of, computed_of, read_by
 from .traced.decided import decision_of
 from .traced.escapes import escapes_of
 from .traced.leaked import Around, calls_around, has_leaked, is_nested, is_vmapped, used
+from .traced.loop_bodies import first_nan
 from .traced.values import beginning, common_origin, handed, meant, values_in, with_closure, with_leaked
 
 
@@ -90,9 +91,22 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
     found = _with_code(facts, users, entries)
     if found.kind in WRONG_ARGUMENTS:
         found = _with_operands(found, users[-1], beyond(entries, users[-1]))
+    if kind == "nan":
+        return replace(found, said=(*found.said, *_inside(beyond(entries, users[-1]), text)))
     if kind != "memory":
         return found
     return replace(found, memory=look_at_memory(text, users[-1].place, users[-1].frame, limits))
+
+
+def _inside(calls: Sequence[Entry], text: str) -> Iterator[tuple[str, str]]:
+    """Say which operation inside a loop or branch returned the first NaN or infinity, if that can be told."""
+    found = first_nan([each.frame for each in calls], infinite="(inf)" in text)
+    if found is not None:
+        lines = text_of(found.line.file)
+        yield "inside", found.operation
+        yield "inside at", found.line.location
+        yield "inside source", lines[found.line.line - 1].strip() if 0 < found.line.line <= len(lines) else ""
+        yield "step", str(found.step)
 
 
 def _first_of_jax(entries: Sequence[Entry]) -> FrameType | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -187,6 +189,15 @@ def test_a_derivative_divides_where_the_line_does_not(line: str) -> None:
     assert jnp.isfinite(eval(mended)).all()
 
 
+@pytest.fixture
+def filtered() -> Iterator[None]:
+    """Let JAX drop its own frames, as outside of IPython."""
+    before = jax.config.jax_traceback_filtering
+    jax.config.update("jax_traceback_filtering", "quiet_remove_frames")
+    yield
+    jax.config.update("jax_traceback_filtering", before)
+
+
 @pytest.mark.parametrize(
     ("called", "operation"),
     [
@@ -196,7 +207,7 @@ def test_a_derivative_divides_where_the_line_does_not(line: str) -> None:
         ("lax.cond(x < 0, body, lambda y: y, x)", "cond"),
     ],
 )
-def test_an_operation_inside_a_loop_is_found_without_jit(called: str, operation: str) -> None:
+def test_an_operation_inside_a_loop_is_found_without_jit(called: str, operation: str, filtered: None) -> None:
     source = """
         def body(y):
             return jnp.log(y){inside}

@@ -1,0 +1,192 @@
+"""Finds the operation inside a loop or a branch that returned the first NaN, by computing its equations one by one.
+
+The values are those of the failing call, and nothing of the user's code runs: only what JAX has traced of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from types import FrameType, MappingProxyType
+from typing import Any, NamedTuple
+
+from .....records.call_stack import Frame
+from .....runtime.clock import Clock, now_ns
+from .....runtime.tracing import Applied, applied_in, count_equations, line_of, results_of, sizes_of_scan
+from ...frames import known
+
+#: The steps of a loop are computed for at most this long. What has begun ends later.
+_LONGEST_NS = 2 * 10**9
+
+#: A longer body is not compiled once more.
+_MOST_EQUATIONS = 500
+
+#: Operations with bodies of their own.
+_LOOPS = "scan", "while", "cond"
+
+#: Operations that only evaluate the jaxpr in one of their parameters.
+_CALLS = {
+    **dict.fromkeys(("pjit", "jit", "remat2", "checkpoint", "remat"), "jaxpr"),
+    **dict.fromkeys(("closed_call", "core_call", "custom_jvp_call", "custom_vjp_call"), "call_jaxpr"),
+}
+
+
+class FirstNan(NamedTuple):
+    """The operation that returned the first NaN from which one in the result comes.
+
+    Attributes:
+        operation: its name.
+        line: the line that applies it.
+        step: the number of the first step of the outermost loop whose results have NaN, from 1; 0 in a branch.
+    """
+
+    operation: str
+    line: Frame
+    step: int
+
+
+class _Unknown(Exception):
+    """It cannot be told, or not in the time."""
+
+
+def first_nan(
+    frames: Sequence[FrameType], *, infinite: bool, longest_ns: int = _LONGEST_NS, clock: Clock = now_ns
+) -> FirstNan | None:
+    """Return the operation inside the loop or branch that JAX applied last; ``None`` if that cannot be told.
+
+    Args:
+        frames: the calls of the traceback.
+        infinite: whether infinity is looked for, and not NaN.
+        longest_ns: how long steps may be computed.
+        clock: the clock.
+    """
+    import jax
+
+    applied = applied_in(frames)
+    if applied is None or applied.name not in _LOOPS:
+        return None
+    try:
+        with jax.debug_nans(False), jax.debug_infs(False):
+            step, equation = _Search(infinite, clock() + longest_ns, clock).inside(applied)
+    except Exception:
+        return None
+    place = line_of(equation)
+    if place is None:
+        return None
+    function, file, line = place
+    named = known(Frame(function=function, file=file, line=line))
+    assert named is not None
+    return FirstNan(str(equation.primitive.name), named, step)
+
+
+class _Search:
+    """Computes jaxprs, and follows NaN back to the equation that made it."""
+
+    def __init__(self, infinite: bool, deadline_ns: int, clock: Clock) -> None:
+        self._infinite = infinite
+        self._deadline_ns = deadline_ns
+        self._clock = clock
+
+    def inside(self, applied: Applied) -> tuple[int, Any]:
+        """Return the step whose results have the first NaN, and the equation that made it."""
+        for step, (body, inputs, outputs) in enumerate(_steps(applied), 1):
+            if self._clock() > self._deadline_ns or self._is_bad(inputs):
+                raise _Unknown
+            if self._is_bad(outputs()):
+                return 0 if applied.name == "cond" else step, self._origin(body, inputs)
+        raise _Unknown
+
+    def _origin(self, body: Any, inputs: Sequence[Any], made: Mapping[int, Any] = MappingProxyType({})) -> Any:
+        """Return the equation that made the NaN in the results of a jaxpr.
+
+        Args:
+            body: the jaxpr.
+            inputs: its inputs.
+            made: the equations that made the NaN in some inputs, by their number.
+        """
+        jaxpr = getattr(body, "jaxpr", body)
+        values = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*getattr(body, "consts", ()), *inputs], strict=True))
+        origins = {jaxpr.invars[number]: each for number, each in made.items()}
+        for equation in jaxpr.eqns:
+            given = [each.val if hasattr(each, "val") else values[each] for each in equation.invars]
+            results = results_of(equation, given)
+            values |= zip(equation.outvars, results, strict=True)
+            if self._is_bad(results):
+                before = {
+                    number: origins[each]
+                    for number, each in enumerate(equation.invars)
+                    if not hasattr(each, "val") and each in origins
+                }
+                origin = self._made(equation, given, before)
+                pairs = zip(equation.outvars, results, strict=True)
+                origins |= {each: origin for each, value in pairs if self._is_bad([value])}
+        return next(origins[each] for each in jaxpr.outvars if not hasattr(each, "val") and each in origins)
+
+    def _made(self, equation: Any, given: Sequence[Any], before: Mapping[int, Any]) -> Any:
+        """Return the equation that made the NaN in the results of an equation: before it, inside it, or itself."""
+        name = str(equation.primitive.name)
+        if name in _CALLS:
+            return self._origin(equation.params[_CALLS[name]], given, before)
+        if len({id(each) for each in before.values()}) > 1 and name == "select_n":
+            raise _Unknown  # either of them
+        if before:
+            return next(iter(before.values()))
+        return self.inside(Applied(name, tuple(given), equation.params))[1] if name in _LOOPS else equation
+
+    def _is_bad(self, values: Sequence[Any]) -> bool:
+        import jax.numpy as jnp
+
+        test = jnp.isinf if self._infinite else jnp.isnan
+        return any(bool(test(each).any()) for each in values if jnp.issubdtype(jnp.result_type(each), jnp.inexact))
+
+
+_Step = tuple[Any, list[Any], Callable[[], list[Any]]]
+
+
+def _steps(applied: Applied) -> Iterator[_Step]:
+    """Yield the body of each step of a loop, its inputs, and a function that computes its results."""
+    params, args = applied.params, list(applied.args)
+    if applied.name == "cond":
+        branches = params["branches"]
+        body = _checked(branches[min(max(int(args[0]), 0), len(branches) - 1)])
+        yield body, args[1:], lambda: _compiled(body)(*args[1:])
+    elif applied.name == "scan":
+        yield from _steps_of_scan(_checked(params["jaxpr"]), args, params)
+    else:
+        yield from _steps_of_while(_checked(params["body_jaxpr"]), _checked(params["cond_jaxpr"]), args, params)
+
+
+def _steps_of_scan(body: Any, args: list[Any], params: dict[str, Any]) -> Iterator[_Step]:
+    (consts, carried), length = sizes_of_scan(params), params["length"]
+    state, run = args[consts : consts + carried], _compiled(body)
+    for each in reversed(range(length)) if params["reverse"] else range(length):
+        inputs = [*args[:consts], *state, *(xs[each] for xs in args[consts + carried :])]
+        results = run(*inputs)
+        yield body, inputs, partial(list, results)
+        state = results[:carried]
+
+
+def _steps_of_while(body: Any, condition: Any, args: list[Any], params: dict[str, Any]) -> Iterator[_Step]:
+    of_condition, of_body = params["cond_nconsts"], params["body_nconsts"]
+    first, consts = args[:of_condition], args[of_condition : of_condition + of_body]
+    state, run, goes_on = args[of_condition + of_body :], _compiled(body), _compiled(condition)
+    while bool(goes_on(*first, *state)[0]):
+        inputs = [*consts, *state]
+        state = run(*inputs)
+        yield body, inputs, partial(list, state)
+
+
+def _compiled(body: Any) -> Callable[..., list[Any]]:
+    import jax
+
+    return jax.jit(lambda *inputs: jax.core.eval_jaxpr(body.jaxpr, body.consts, *inputs))
+
+
+def _checked(body: Any) -> Any:
+    """Return a body; raise if computing it calls Python, does more than compute, or takes long to compile."""
+    counted = count_equations(body)
+    if counted is None or body.effects or sum(counted.values()) > _MOST_EQUATIONS:
+        raise _Unknown
+    if any("callback" in each.primitive for each in counted):
+        raise _Unknown
+    return body

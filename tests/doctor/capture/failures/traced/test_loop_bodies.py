@@ -1,0 +1,133 @@
+"""NaN inside loops and branches is followed to the operation and the line that made it, without the user's code."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from types import FrameType
+
+import jax
+import pytest
+from failing_cells import Cell
+
+from jaxmagic.doctor.capture.failures.traced import loop_bodies
+from jaxmagic.doctor.capture.failures.traced.loop_bodies import first_nan
+
+
+@pytest.fixture(autouse=True)
+def whole_tracebacks() -> Iterator[None]:
+    """Keep JAX's frames in tracebacks, as in IPython."""
+    before = jax.config.jax_traceback_filtering
+    jax.config.update("jax_traceback_filtering", "off")
+    yield
+    jax.config.update("jax_traceback_filtering", before)
+
+
+def failed(called: str, body: str = "y + jnp.log(y - 1)  # here", flag: str = "debug_nans") -> Cell:
+    return Cell(f"""
+        calls = []
+        def body(y):
+            calls.append(1)
+            return {body}
+        def f(x):
+            return {called}
+        with jax.{flag}(True):
+            jax.jit(f)(jnp.float32(1.2))
+    """)
+
+
+def frames(cell: Cell) -> list[FrameType]:
+    assert cell.error is not None
+    found, traceback = [], cell.error.__traceback__
+    while traceback is not None:
+        found.append(traceback.tb_frame)
+        traceback = traceback.tb_next
+    return found
+
+
+@pytest.mark.parametrize(
+    ("called", "where"),
+    [
+        ("lax.scan(lambda c, y: (body(c), y), x, jnp.arange(3.0))[0]", "inside the scan"),
+        ("lax.scan(lambda c, y: (body(c), c), x, jnp.arange(3.0), reverse=True)[1]", "inside the scan"),
+        ("lax.fori_loop(0, 3, lambda i, c: body(c), x)", "inside the scan"),
+        ("lax.while_loop(lambda c: c < 3, body, x)", "inside the while"),
+    ],
+)
+def test_the_operation_its_line_and_the_step_are_named(called: str, where: str) -> None:
+    cell = failed(called)
+    assert cell.finding.line == cell.here
+    assert cell.finding.source == "return y + jnp.log(y - 1)  # here"
+    assert cell.said.startswith("log returned NaN or infinity")
+    assert where in cell.said
+    assert ", and step 2 is the first with it." in cell.said
+    assert "The operation needs a value that is positive." in cell.said
+
+
+@pytest.mark.parametrize(
+    "called",
+    [
+        "lax.cond(x < 5, lambda y: body(y - 1), lambda y: y, x)",
+        "lax.scan(lambda c, y: (lax.fori_loop(0, 2, lambda i, c: body(c), c), y), x, jnp.arange(3.0))[0]",
+        "lax.scan(lambda c, y: (jax.checkpoint(jax.jit(body))(c), y), x, jnp.arange(3.0))[0]",
+        "lax.scan(lambda c, y: (jax.nn.relu(body(c)), y), x, jnp.arange(3.0))[0]",
+    ],
+)
+def test_branches_and_functions_inside_are_followed(called: str) -> None:
+    cell = failed(called)
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("log returned NaN or infinity")
+
+
+def test_nan_that_where_leaves_out_is_not_the_cause() -> None:
+    cell = failed(
+        "lax.scan(lambda c, y: (body(c), y), x, jnp.arange(3.0))[0]",
+        "(jnp.where(y > 0, y, jnp.log(-y)) * 0\n                + jnp.sqrt(-y))  # here",
+    )
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("sqrt returned NaN")
+
+
+def test_infinity_is_followed_as_well() -> None:
+    called = "lax.scan(lambda c, y: (body(c), y), x, jnp.arange(3.0))[0]"
+    cell = failed(called, "jnp.exp(100 * y)  # here", "debug_infs")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("exp returned NaN or infinity")
+
+
+def test_no_code_of_the_users_runs() -> None:
+    cell = failed("lax.scan(lambda c, y: (body(c), y), x, jnp.arange(3.0))[0]")
+    before = list(cell.names["calls"])
+    assert cell.finding.line == cell.here
+    assert cell.names["calls"] == before
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "jax.pure_callback(lambda v: v, jax.ShapeDtypeStruct((), jnp.float32), jnp.log(y - 1))",
+        "[jax.debug.callback(lambda: None), jnp.log(y - 1)][1]",
+    ],
+)
+def test_a_body_that_calls_python_is_not_computed_again(body: str) -> None:
+    cell = failed("lax.scan(lambda c, y: (body(c), y), x, jnp.arange(3.0))[0]", body)
+    assert first_nan(frames(cell), infinite=False) is None
+    assert "below `with jax.disable_jit():`" in cell.said
+
+
+def test_nothing_is_told_where_nan_went_in() -> None:
+    cell = failed("lax.scan(lambda c, y: (body(c), y), x, jnp.array([1.0, jnp.nan]))[1]")
+    assert first_nan(frames(cell), infinite=False) is None
+
+
+def test_long_loops_and_long_bodies_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    of_cell = frames(failed("lax.scan(lambda c, y: (body(c), y), x, jnp.arange(3.0))[0]"))
+    ticks = itertools.count(step=10)
+    assert first_nan(of_cell, infinite=False, longest_ns=35, clock=lambda: next(ticks)) is not None
+    assert first_nan(of_cell, infinite=False, longest_ns=15, clock=lambda: next(ticks)) is None
+    monkeypatch.setattr(loop_bodies, "_MOST_EQUATIONS", 1)
+    assert first_nan(of_cell, infinite=False) is None
+
+
+def test_without_the_frames_of_jax_nothing_is_told() -> None:
+    assert first_nan([], infinite=False) is None
