@@ -19,6 +19,7 @@ from ...profiling.analysis.devices.idle_gaps import host_stretches
 from ...profiling.analysis.interpret import interpreted
 from ...profiling.record.recording import Interpreted, Trace
 from ...timing.capture.waits import WaitLog
+from ..analysis.program_names import name_in_xla
 from ..record.evidence import Dispatch, HostUse
 
 #: JAX's event for a call of a jitted function or an eager operation, with its name; and for handing over an array.
@@ -78,10 +79,10 @@ def host_use_of(trace: Trace) -> HostUse | None:
     after_wait = _containing(idle, waited)
     by_name: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for name, start, end in programs:
-        by_name[_in_xla(name)].append((start, end))
+        by_name[name_in_xla(name)].append((start, end))
     before = _before(calls)
     dispatches = [
-        _dispatch(name, group, before[name], by_name.get(_in_xla(name), []), puts, idle, after_wait)
+        _dispatch(name, group, before[name], by_name.get(name_in_xla(name), []), puts, idle, after_wait)
         for name, group in calls.items()
     ]
     return HostUse(
@@ -144,14 +145,6 @@ def _program(recording: Interpreted, kind: int) -> str | None:
     if module is None and not name.startswith("jit_"):
         return None
     return name.removeprefix("jit_")
-
-
-def _in_xla(name: str) -> str:
-    """Return the name of a function as programs of XLA have it, such as ``_lambda`` for ``<lambda>``.
-
-    JAX replaces what is no letter, digit, dot or hyphen (``sanitize_name``), and XLA drops underscores at the end.
-    """
-    return re.sub(r"[^\w.-]", "_", name).rstrip("_")
 
 
 def _around(calls: dict[str, list[_Event]], compiling: Segments) -> Segments:

@@ -86,6 +86,21 @@ class RepeatedLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptPrograms:
+    """Compiled programs of one name that have become more from the second run to the last.
+
+    Attributes:
+        name: the name of their modules, such as ``"jit_f"``.
+        programs: how many more of them are alive.
+        code_bytes: the size of their code; ``None`` if the backend does not report it.
+    """
+
+    name: str
+    programs: int
+    code_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """A compiled program that ran in the first run.
 

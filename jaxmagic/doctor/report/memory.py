@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ... import units
 from ...terminal import printable
+from .recompile import recompiles
 
 
 def _rematerialise(function: str, length: int, kept_bytes: int, peak_bytes: int) -> str:
@@ -82,6 +84,11 @@ def _in_parts(parts: int, condition: str) -> str:
     )
 
 
+def _programs(**facts: Any) -> str:
+    several = facts.get("operations", 1) > 1
+    return f"{recompiles(**facts)} {'Their' if several else 'Its'} programs are not freed."
+
+
 NOTES: dict[str, Callable[..., str]] = {
     "rematerialise": _rematerialise,
     "rematerialise_kept": _kept,
@@ -98,6 +105,7 @@ NOTES: dict[str, Callable[..., str]] = {
         f"If {printable(name)} is not meant to grow, drop what you no longer need. Move what only the host needs, "
         "such as metrics, off the device with jax.device_get(x)."
     ),
+    "memory_programs": _programs,
     "memory_remedy": lambda function: (
         f"%jaxmem on a call of {printable(function)} shows which lines hold the memory at the peak."
     ),

@@ -22,7 +22,8 @@ _WHY = {
 }
 
 
-def _recompile(function: str, cause: str, programs: int, every_run: int, reason: str, operations: int = 1) -> str:
+def recompiles(function: str, cause: str, programs: int, every_run: int, reason: str, operations: int = 1) -> str:
+    """Word how often and why functions compile again."""
     times = "once" if programs == 1 else "twice" if programs == 2 else f"{programs} times"
     when = f"{times} in every run" if every_run else f"again {times} in the first run"
     why = _WHY.get(cause)
@@ -33,6 +34,15 @@ def _recompile(function: str, cause: str, programs: int, every_run: int, reason:
     listed = function.count(", ") + 1
     more = f" and {operations - listed} more" if operations > listed else ""
     return f"{operations} operations ({printable(function)}{more}) compile {when}{because}."
+
+
+def _alive(function: str, programs: int, code_bytes: int) -> str:
+    code = f", with {units.size(code_bytes)} of code" if code_bytes else ""
+    return (
+        f"Programs pile up in memory: {programs} more of {printable(function)} are alive than after the second run"
+        f"{code}. jax.clear_caches() frees those that only JAX's caches hold, and every jitted function then "
+        "compiles again."
+    )
 
 
 def _difference(argument: str, now: str, before: str) -> str:
@@ -106,7 +116,7 @@ _STAGES = {"trace": "tracing", "lower": "lowering", "XLA": "XLA", "cache": "the 
 
 
 NOTES: dict[str, Callable[..., str]] = {
-    "recompile": _recompile,
+    "recompile": recompiles,
     "recompile_difference": _difference,
     "recompile_remedy": lambda remedy: f"{printable(remedy[:1].upper() + remedy[1:])}.",
     "recompile_in_library": lambda library: (
@@ -114,6 +124,7 @@ NOTES: dict[str, Callable[..., str]] = {
         "call into a function of your own that is jitted once, and pass its arrays as arguments."
     ),
     "recompile_reason": lambda reason: f"{printable(reason[:1].upper() + reason[1:])}.",
+    "recompile_alive": _alive,
     "recompile_once": lambda: (
         "It is a new function each time. Define and jit it once, outside; or jit the whole transformation, once and "
         "outside as well: jax.jit(jax.grad(f)), jax.jit(jax.value_and_grad(f))."

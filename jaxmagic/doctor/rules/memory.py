@@ -1,4 +1,4 @@
-"""Finds programs that hardly fit into the memory of the device, or do not, and arrays that pile up."""
+"""Finds programs that hardly fit into the memory of the device, or do not, and arrays and programs that pile up."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ...records.note import note
 from ..record.evidence import Evidence, KeptArrays
 from ..record.finding import RuleFinding
 from ..record.program import Program
+from .compiling.piling_programs import piling_programs
 from .rule import Rule
 
 #: A program that needs this share of the memory leaves too little for fragmentation.
@@ -30,6 +31,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     for kept in _by_container(evidence.kept or ()):
         if kept.size_bytes >= _LEAST_KEPT_BYTES:
             yield _piling_up(kept)
+    yield from piling_programs(evidence, RULE.name)
 
 
 def _finding(program: Program, peak_bytes: int, others_bytes: int, limit_bytes: int) -> RuleFinding:
@@ -97,13 +99,16 @@ def _piling_up(kept: KeptArrays) -> RuleFinding:
 
 RULE = Rule(
     name="memory",
-    looks_for="programs that hardly fit into the memory of the device, and arrays that pile up from run to run",
+    looks_for="programs that hardly fit into the memory of the device, and arrays and compiled programs that pile up "
+    "from run to run",
     decides=f"Reports a program that needs at least {units.percent(_LARGE)} of the memory of a device, or of what "
     "--memory gives. That counts its arguments, results and temporaries, as the compiler planned them, and other "
     "arrays that are alive both before the first run and after the last. Also reports arrays of at least "
     f"{_LEAST_KEPT_BYTES // 2**20} MiB that the second run makes and that a variable still holds after at least two "
     "more runs, if each of these has made as many. What the items of one container hold is one finding. "
-    "Arrays in a bounded deque do not count. Code that runs only once is not examined for these.",
+    "Arrays in a bounded deque do not count. Also reports a function that compiles in every run after the first one, "
+    "if all of these programs are still alive after the last run, and recompile does not report it already. "
+    "Code that runs only once is not examined for these.",
     source="https://openxla.org/xla/errors/error_1000",
     look=look,
     needs=("programs",),

@@ -18,6 +18,7 @@ from ...record.evidence import Evidence, HostUse, Input, LibraryNames, StaticPar
 from .. import host_use
 from ..compiled import programs
 from ..compiled.device_puts import DevicePuts
+from ..compiled.kept_programs import ProgramCount
 from ..host_lines import LineSampler
 from ..host_waits import WaitPlaces
 from ..inputs import deleted, inputs_of
@@ -49,6 +50,7 @@ class Gathered:
         self._names: tuple[LibraryNames, ...] = ()
         self._gone: list[str] = []
         self._arrays = ArrayMarks()
+        self._count = ProgramCount()
 
     def list_inputs(self, code: str | None, variables: Mapping[str, Any]) -> None:
         """List what the code reads, before it runs."""
@@ -90,6 +92,7 @@ class Gathered:
             finally:
                 self._waits.stop()
         self._part("live arrays", self._arrays.mark, None)
+        self._part("live programs", self._count.mark, None)
 
     def resume(self) -> None:
         """Begin to record waits and lines: the code starts."""
@@ -144,6 +147,7 @@ class Gathered:
             names=self._names,
             matmul_precision=self._part("matmul precision", _matmul_precision, None),
             kept=self._part("live arrays", lambda: self._arrays.kept(namespace, later), None),
+            kept_programs=self._part("live programs", self._count.kept, ()),
             resident_bytes=self._part("live arrays", self._arrays.resident_bytes, None),
         )
 

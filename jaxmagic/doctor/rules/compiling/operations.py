@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ....records.call_stack import Frame
 from ....records.note import Note, note
@@ -14,6 +14,8 @@ from ...record.finding import RuleFinding
 from ..host.syntax import function_around
 from ..rule import source_at
 from .recompilations import Group
+
+_Cost = TypeVar("_Cost", int, float)
 
 #: The remedy of the line that makes the size.
 _BY_VALUES = "doctor.recompile_by_values"
@@ -97,9 +99,16 @@ def _joined(operations: Sequence[Operation]) -> RuleFinding:
         first,
         found=replace(first.found, facts=facts),
         evidence=(*first.evidence, *_other_lines(first.line, operations)),
-        cost_ns=sum(each.cost_ns or 0 for each in findings),
+        cost_ns=_sum(each.cost_ns for each in findings),
+        cost_bytes=_sum(each.cost_bytes for each in findings),
         compiles=tuple(sorted({number for each in findings for number in each.compiles})),
     )
+
+
+def _sum(costs: Iterable[_Cost | None]) -> _Cost | None:
+    """Return the sum of what is known; ``None`` if nothing is."""
+    known = [each for each in costs if each is not None]
+    return sum(known[1:], known[0]) if known else None
 
 
 def _other_lines(shown: str | None, operations: Sequence[Operation]) -> Iterator[Note]:

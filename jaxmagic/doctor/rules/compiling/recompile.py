@@ -15,8 +15,9 @@ from ..rewriting.jit_obstacles import sized_by_values
 from ..rewriting.syntax import source_of_location
 from ..rule import LEAST_SHARE, Rule, is_worth_it, source_at
 from .compile_claims import numbers_of
+from .every_run import always_compiled, compiled_in_every_run, kept_alive
 from .growth import Growth, growth
-from .made_anew import is_made_by_the_code, location_like, made_anew
+from .made_anew import location_like, made_anew
 from .one_type import one_type
 from .operations import Operation, operations_joined, varying_sizes
 from .padding import padding, sizes_of_session, sizes_to_pad
@@ -28,7 +29,6 @@ from .recompilations import (
     grouped,
     is_librarys,
     library_called,
-    median_ns,
     only_argument,
     only_numbers_differ,
     programs_of,
@@ -61,14 +61,10 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
 
 
 def _found(evidence: Evidence) -> Iterator[Operation]:
-    later = [evidence.observed, *evidence.timed] if evidence.repeated else []
-    functions = [{function_of(each) for each in run.compilations if counts(each)} for run in later]
-    always = set.intersection(*functions) if functions else set()
-    again = [each for each in evidence.typical.compilations if counts(each) and function_of(each) in always]
-    for group in grouped(again):
-        cost_ns = median_ns(group, later)
-        if is_worth_it(cost_ns, evidence) and not is_made_by_the_code(group, evidence):
-            yield _operation(group, evidence, float(cost_ns), every_run=True)
+    for group, cost_ns in compiled_in_every_run(evidence):
+        if is_worth_it(cost_ns, evidence):
+            yield operation_of(group, evidence, float(cost_ns), every_run=True)
+    always = always_compiled(evidence)
     once = [each for each in evidence.first.compilations if counts(each)]
     for group in grouped([each for each in once if function_of(each) not in always]):
         if group.kind in _BY_DESIGN or not _is_avoidable(group, evidence):
@@ -77,10 +73,11 @@ def _found(evidence: Evidence) -> Iterator[Operation]:
         least = _TWO if group.kind in _SINGLE else _SEVERAL
         several = len(group.compilations) >= least and group.cost_ns >= _LEAST_FIRST_RUN_NS
         if single or several:
-            yield _operation(group, evidence, float(group.cost_ns), every_run=False)
+            yield operation_of(group, evidence, float(group.cost_ns), every_run=False)
 
 
-def _operation(group: Group, evidence: Evidence, cost_ns: float, *, every_run: bool) -> Operation:
+def operation_of(group: Group, evidence: Evidence, cost_ns: float, *, every_run: bool) -> Operation:
+    """Return the finding about a function that compiles again, which takes so much time."""
     lines = [each.called_at for each in programs_of(group, evidence) if each.called_at is not None]
     return Operation(_finding(group, evidence, cost_ns, every_run=every_run), lines, varying_sizes(group))
 
@@ -143,6 +140,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
             *(_changes(group) or _reason(group)),
             *_about(made, grows, last.argument, forms),
             *_sizes(group, sizes, evidence),
+            *(_alive(group, evidence) if every_run else ()),
         ),
         cost_ns=cost_ns,
         basis="estimated" if (sizes is not None or forms > 1) and not every_run else "measured",
@@ -200,6 +198,18 @@ def _reason(group: Group) -> tuple[Note, ...]:
     if group.kind != "static value":
         return ()
     return (note("doctor.recompile_reason", reason=group.compilations[-1].cause.reason),)
+
+
+def _alive(group: Group, evidence: Evidence) -> Iterator[Note]:
+    """Say that the programs pile up."""
+    kept = kept_alive(group, evidence)
+    if kept is not None:
+        yield note(
+            "doctor.recompile_alive",
+            function=group.function,
+            programs=kept.programs,
+            code_bytes=kept.code_bytes or 0,
+        )
 
 
 def _about(made: Made | None, grows: Growth | None, argument: str | None, forms: int) -> Iterator[Note]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ from .... import units
 from ....compilation.record.compilation import Compilation
 from ....records.call_stack import is_users
 from ....records.note import Note, note
+from ...analysis.program_names import name_in_xla
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program, RepeatedLine
@@ -38,9 +38,6 @@ _LEAST_NS = 300_000_000
 
 #: What JAX makes of ``xs[i]``.
 _SLICES = "slice", "dynamic_slice", "gather"
-
-#: Characters that XLA replaces in the names of programs.
-_NOT_IN_NAMES = re.compile(r"\W")
 
 
 class _Unrolled(NamedTuple):
@@ -108,7 +105,7 @@ def _compilations(program: Program, evidence: Evidence) -> list[Compilation]:
         and (
             each.location == program.location
             if program.location
-            else program.executable.name == f"jit_{_NOT_IN_NAMES.sub('_', each.function)}"
+            else program.executable.name == f"jit_{name_in_xla(each.function)}"
         )
     ]
 

@@ -374,8 +374,9 @@ def with_settings(x: Any, settings: Settings) -> Any:
 def test_a_new_object_as_a_static_argument_is_named() -> None:
     finding = the_one(lambda x: [with_settings(x, Settings()) for _ in range(3)], X)
     assert finding.per == "run"
-    (why,) = map(str, finding.evidence)
+    why, alive = map(str, finding.evidence)
     assert why.startswith("Static argument settings is a different object")
+    assert alive.startswith("Programs pile up in memory: ")
     settings = Settings()
     assert found(lambda x: [with_settings(x, settings) for _ in range(3)], X) == []
 
