@@ -12,6 +12,8 @@ LEAST_SPARED = 0.02
 SmallerBy = Literal[
     "donate",  # arguments are donated that the failing statement replaces
     "checkpoint",  # functions are recomputed in the backward pass
+    "microbatch",  # the batch is taken in parts, one after the other
+    "shard",  # the batch is sharded over several devices
     "bfloat16",  # float32 arguments are bfloat16, which changes the results
 ]
 
@@ -31,6 +33,14 @@ Incomplete = Literal[
     "interrupted",
     "differs",  # the function with other options than those of its jit is another program
     "library",  # the function is not the user's
+]
+
+
+#: Reasons for which the batch was not split.
+Unsplit = Literal[
+    "",  # it was, or there was no need to
+    "unknown",  # it is not evident which arguments are a batch
+    "one device",  # it was taken in parts, and there is one device only
 ]
 
 
@@ -74,18 +84,43 @@ class Smaller:
         by: the remedies that were applied together.
         donated: the parameters that are donated in addition.
         checkpointed: the functions inside ``jax.checkpoint``.
+        batch: the parameters that are the batch, if it is split.
+        parts: the number of its parts, or of the devices over which it is sharded.
+        mean: the differentiated function, if it has to return a mean over the batch, and may not, for the variant to
+            compute the same; empty otherwise.
+        code: the function as it takes its batch in parts; ``None`` if there is none.
+        others_bytes: arrays beside it, on the fullest of the devices over which the batch is sharded; ``None`` if
+            the variant uses the devices of the program.
         need_bytes: what the variant needs on a device.
     """
 
     by: tuple[SmallerBy, ...]
     donated: tuple[str, ...] = ()
     checkpointed: tuple[str, ...] = ()
+    batch: tuple[str, ...] = ()
+    parts: int = 1
+    mean: str = ""
+    code: str | None = None
+    others_bytes: int | None = None
     need_bytes: int
 
     @property
     def same_results(self) -> bool:
-        """Whether the variant computes the same, up to rounding."""
-        return "bfloat16" not in self.by
+        """Whether the variant evidently computes the same, up to rounding."""
+        return "bfloat16" not in self.by and not self.mean
+
+    @property
+    def facts(self) -> dict[str, str | int]:
+        """What a sentence about it says."""
+        return {
+            "by": "+".join(self.by),
+            "donated": ", ".join(self.donated),
+            "checkpointed": ", ".join(self.checkpointed),
+            "batch": ", ".join(self.batch),
+            "parts": self.parts,
+            "mean": self.mean,
+            "need_bytes": self.need_bytes,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +142,7 @@ class FailedProgram:
         limit_given: whether the user gave the limit.
         variants: what was tried, in order.
         incomplete: why not everything was tried; empty if it was, or if a variant fits.
+        unsplit: why the batch was not split.
     """
 
     function: str
@@ -121,12 +157,17 @@ class FailedProgram:
     limit_given: bool = False
     variants: tuple[Smaller, ...] = ()
     incomplete: Incomplete = ""
+    unsplit: Unsplit = ""
 
-    def fits(self, need_bytes: int) -> bool | None:
-        """Return whether a program fits beside the other arrays; ``None`` if that is unknown."""
-        if self.limit_bytes is None or self.others_bytes is None:
+    def fits(self, variant: Smaller | None = None) -> bool | None:
+        """Return whether a variant, or the program itself, fits beside other arrays; ``None`` if that is unknown."""
+        need_bytes = self.need_bytes if variant is None else variant.need_bytes
+        others_bytes = self.others_bytes
+        if variant is not None and variant.others_bytes is not None:
+            others_bytes = variant.others_bytes
+        if self.limit_bytes is None or others_bytes is None:
             return None
-        return need_bytes + self.others_bytes <= self.limit_bytes
+        return need_bytes + others_bytes <= self.limit_bytes
 
     @property
     def best(self) -> Smaller | None:
@@ -135,7 +176,7 @@ class FailedProgram:
         ``None`` if none is smaller by at least 2 %.
         """
         smaller = [each for each in self.variants if each.need_bytes <= (1 - LEAST_SPARED) * self.need_bytes]
-        fitting = next((each for each in smaller if self.fits(each.need_bytes)), None)
+        fitting = next((each for each in smaller if self.fits(each)), None)
         same = [each for each in smaller if each.same_results]
         return fitting or min(same, key=lambda each: each.need_bytes, default=None)
 

@@ -67,16 +67,22 @@ def _large_batch_temporaries(scaled_bytes: int, parts: int, after_bytes: int, su
 
 
 def _large_batch_of_mean(loss: str, parts: int) -> str:
-    return _in_parts(parts, f"{printable(loss)} returns a mean, so the result is the same up to rounding")
+    return in_parts(parts, f"{printable(loss)} returns a mean, so the result is the same up to rounding")
 
 
 def _large_batch_remedy(loss: str, parts: int) -> str:
-    return _in_parts(
+    return in_parts(
         parts, f"If {printable(loss)} returns a mean over the batch, the result is the same up to rounding"
     )
 
 
-def _in_parts(parts: int, condition: str) -> str:
+def in_parts(parts: int, condition: str) -> str:
+    """Advise to split the batch into parts.
+
+    Args:
+        parts: their number.
+        condition: when the result is the same, without the full stop.
+    """
     return (
         f"Split the batch into {parts} parts with jax.lax.scan, and average their gradients. {condition}, as long as "
         "no example depends on others, as in batch normalization, or on a random key. The parts run one after the "

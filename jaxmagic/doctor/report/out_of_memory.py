@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ... import units
 from ...terminal import printable
+from .memory import in_parts
 from .quoted import quoted
 
 #: Why the failed program is unknown.
@@ -75,18 +77,21 @@ def _limit(limit_bytes: int, given: bool, others_bytes: int, counted: bool, fits
     return f"{limit}." if counted else f"{limit}. What other arrays hold is unknown."
 
 
-def _by(by: str, donated: str, checkpointed: str) -> str:
-    parts = {
+def _by(by: str, donated: str, checkpointed: str, batch: str, parts: int, mean: str) -> str:
+    words = {
         "donate": f"{quoted(donated)} donated",
         "checkpoint": f"jax.checkpoint around {quoted(checkpointed)}",
+        "microbatch": f"{quoted(batch)} in {parts} parts, one after the other",
+        "shard": f"{quoted(batch)} sharded over {parts} devices",
         "bfloat16": "float32 arguments as bfloat16, which changes the results",
     }
-    return " and ".join(parts[each] for each in by.split("+"))
+    return " and ".join(words[each] for each in by.split("+"))
 
 
-def _variant(by: str, donated: str, checkpointed: str, need_bytes: int, fits: str) -> str:
+def _variant(need_bytes: int, fits: str, **facts: Any) -> str:
     fit = {"yes": ", which fits", "no": ", which does not fit", "unknown": ""}[fits]
-    return f"Compiled with {_by(by, donated, checkpointed)}: {units.size(need_bytes)}{fit}."
+    each = " on each" if "shard" in facts["by"] else ""
+    return f"Compiled with {_by(**facts)}: {units.size(need_bytes)}{each}{fit}."
 
 
 def _write(
@@ -95,13 +100,16 @@ def _write(
     checkpointed: str,
     function: str,
     before_bytes: int,
-    after_bytes: int,
+    need_bytes: int,
     fits: str,
     jax: str,
+    batch: str = "",
+    parts: int = 1,
+    mean: str = "",
 ) -> str:
     names = ", ".join(f'"{each}"' for each in donated.split(", "))
     named = f"({names})" if "," in names else names
-    parts = {
+    words = {
         "donate": (
             f"Donate {quoted(donated)} of {quoted(function)} with {jax}.jit(…, donate_argnames={named}), if nothing "
             "else reads the old value."
@@ -109,16 +117,30 @@ def _write(
         "checkpoint": (
             f"Decorate {quoted(checkpointed)} with @{jax}.checkpoint: the backward pass computes it once more."
         ),
+        "microbatch": in_parts(
+            parts,
+            f"If {quoted(mean)} returns a mean over the batch, the result is the same up to rounding"
+            if mean
+            else "The result is the same up to rounding",
+        ),
+        "shard": (
+            f"Pass {quoted(batch)} with {jax}.device_put, sharded along axis 0 over a mesh of {parts} devices, and "
+            "the other arguments replicated on it; keep no other copy of them."
+        ),
         "bfloat16": "Pass bfloat16 in place of float32 arguments, if the results may be less exact.",
     }
     fit = {"yes": ", which fits", "no": ", which does not fit yet", "unknown": ""}[fits]
-    after = f"This takes {quoted(function)} from {units.size(before_bytes)} to {units.size(after_bytes)}{fit}."
-    more = "" if fits == "yes" else f" {_OTHERS}"
-    return " ".join(parts[each] for each in by.split("+")) + f" {after}{more}"
+    each = " on each device" if "shard" in by else ""
+    after = f"This takes {quoted(function)} from {units.size(before_bytes)} to {units.size(need_bytes)}{each}{fit}."
+    return " ".join(words[name] for name in by.split("+")) + f" {after}"
 
 
-#: What helps, and was not compiled.
-_OTHERS = "Not tried: smaller batches with accumulated gradients, and arrays sharded over devices."
+#: Why the batch was not split.
+_UNSPLIT = {
+    "unknown": "Smaller batches and sharding were not tried: which arguments are a batch is evident only in a "
+    "function that computes jax.grad or jax.value_and_grad of its own arguments in one statement.",
+    "one device": "Sharding the batch needs a second device.",
+}
 
 
 MEMORY_NOTES: dict[str, Callable[..., str]] = {
@@ -135,9 +157,11 @@ MEMORY_NOTES: dict[str, Callable[..., str]] = {
     "memory_limit": _limit,
     "memory_variant": _variant,
     "memory_no_variant": lambda variants: (
-        f"{units.count(variants, 'variant')} compiled, with donated arguments or jax.checkpoint. None needs less."
+        f"{units.count(variants, 'variant')} compiled, with donated arguments, jax.checkpoint or a split batch. None "
+        "needs less."
     ),
     "memory_incomplete": lambda reason: f"Not every variant was compiled, because {_INCOMPLETE[reason]}.",
+    "memory_unsplit": lambda reason: _UNSPLIT[reason],
     "write_variant": _write,
     "write_smaller": lambda jax: (
         f"Delete what is not needed, donate inputs that are replaced ({jax}.jit(f, donate_argnums=0)), recompute "

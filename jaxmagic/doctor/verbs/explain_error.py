@@ -41,8 +41,8 @@ def explain_error(
     array, and is in :func:`history` as well.
 
     If memory ran out in a call of a jitted function, the function is compiled again, and variants that may need less
-    memory until one fits: with donated arguments, with :func:`jax.checkpoint`, with bfloat16. None of them runs,
-    but JAX may trace the function again.
+    memory until one fits: with donated arguments, with :func:`jax.checkpoint`, with the batch in parts or sharded,
+    with bfloat16. None of them runs, but JAX may trace the function again.
 
     For NaN inside a loop or a branch, the steps that JAX traced are computed again for up to two seconds, to name the
     operation. No code of yours runs for that. It needs the frames that JAX keeps in IPython, or with

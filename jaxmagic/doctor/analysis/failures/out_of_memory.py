@@ -70,6 +70,7 @@ def explain_memory(failure: Failure) -> RuleFinding:
         source=failure.source,
         evidence=(*evidence, *evidence_of(failure)),
         remedy=_remedy(failure, program, best),
+        code=None if best is None else best.code,
     )
 
 
@@ -94,28 +95,20 @@ def _of_program(program: FailedProgram) -> list[Note]:
             given=program.limit_given,
             others_bytes=program.others_bytes or 0,
             counted=program.others_bytes is not None,
-            fits=_fits(program, program.need_bytes),
+            fits=_fits(program),
         ),
     ]
 
 
-def _fits(program: FailedProgram, need_bytes: int) -> str:
-    fits = program.fits(need_bytes)
+def _fits(program: FailedProgram, variant: Smaller | None = None) -> str:
+    fits = program.fits(variant)
     return "unknown" if fits is None else "yes" if fits else "no"
 
 
 def _of_variants(program: FailedProgram) -> list[Note]:
-    notes = [
-        note(
-            "doctor.memory_variant",
-            by="+".join(each.by),
-            donated=", ".join(each.donated),
-            checkpointed=", ".join(each.checkpointed),
-            need_bytes=each.need_bytes,
-            fits=_fits(program, each.need_bytes),
-        )
-        for each in program.variants
-    ]
+    notes = [note("doctor.memory_variant", fits=_fits(program, each), **each.facts) for each in program.variants]
+    if program.unsplit:
+        notes.append(note("doctor.memory_unsplit", reason=program.unsplit))
     if program.incomplete:
         notes.append(note("doctor.memory_incomplete", reason=program.incomplete))
     return notes
@@ -125,17 +118,8 @@ def _remedy(failure: Failure, program: FailedProgram | None, best: Smaller | Non
     jax = spelled(failure, "jax")
     if program is None or best is None:
         return note("doctor.write_smaller", jax=jax)
-    return note(
-        "doctor.write_variant",
-        by="+".join(best.by),
-        donated=", ".join(best.donated),
-        checkpointed=", ".join(best.checkpointed),
-        function=program.function,
-        before_bytes=program.need_bytes,
-        after_bytes=best.need_bytes,
-        fits=_fits(program, best.need_bytes),
-        jax=jax,
-    )
+    facts = {**best.facts, "function": program.function, "before_bytes": program.need_bytes}
+    return note("doctor.write_variant", fits=_fits(program, best), jax=jax, **facts)
 
 
 #: Arrays that are alive are not listed if they are smaller than this, and take a smaller share of what was asked for.

@@ -40,16 +40,16 @@ class GradientCall(NamedTuple):
 def gradient_call(program: Program, evidence: Evidence) -> GradientCall | None:
     """Return the only gradient that the function of a program computes; ``None`` if it is of another form."""
     place = file_of(program.location, evidence)
-    tree = None if place is None else tree_of(place[0])
-    if place is None or tree is None:
+    return None if place is None or program.function is None else gradient_in(*place, program.function)
+
+
+def gradient_in(file: str, line: int, name: str) -> GradientCall | None:
+    """Return the only gradient that the function at a line computes; ``None`` if it is of another form."""
+    tree = tree_of(file)
+    if tree is None:
         return None
     function = next(
-        (
-            each
-            for each in around(tree, place[1])
-            if isinstance(each, ast.FunctionDef) and each.name == program.function
-        ),
-        None,
+        (each for each in around(tree, line) if isinstance(each, ast.FunctionDef) and each.name == name), None
     )
     if function is None:
         return None
@@ -73,7 +73,7 @@ def gradient_call(program: Program, evidence: Evidence) -> GradientCall | None:
     if len(call.args) != 1 or not isinstance(call.args[0], ast.Name):
         return None
     text = ast.unparse(call)
-    return GradientCall(place[0], function, statement, text, call.args[0].id, passed[0], tuple(passed[1:]))
+    return GradientCall(file, function, statement, text, call.args[0].id, passed[0], tuple(passed[1:]))
 
 
 def returns_mean(call: GradientCall) -> bool:

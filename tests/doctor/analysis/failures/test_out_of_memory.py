@@ -25,6 +25,10 @@ PROGRAM = FailedProgram(
 )
 DONATED = Smaller(by=("donate",), donated=("state",), need_bytes=16 * GIB)
 CHECKPOINTED = Smaller(by=("checkpoint",), checkpointed=("block",), need_bytes=15 * GIB)
+IN_PARTS = Smaller(
+    by=("microbatch",), batch=("x", "y"), parts=4, code="def step(params, x, y): ...", need_bytes=8 * GIB
+)
+SHARDED = Smaller(by=("shard",), batch=("x", "y"), parts=2, others_bytes=3 * GIB, need_bytes=11 * GIB)
 NARROW = Smaller(by=("bfloat16",), need_bytes=10 * GIB)
 
 
@@ -96,14 +100,14 @@ def test_variant_that_fits_is_recommended() -> None:
 
 @pytest.mark.parametrize(("others_bytes", "fits"), [(GIB, True), (GIB + 1, False)])
 def test_other_arrays_count_to_the_byte(others_bytes: int, fits: bool) -> None:
-    assert replace(PROGRAM, others_bytes=others_bytes).fits(15 * GIB) is fits
+    assert replace(PROGRAM, others_bytes=others_bytes).fits(CHECKPOINTED) is fits
 
 
 def test_without_a_limit_no_variant_is_said_to_fit() -> None:
     text = said(replace(PROGRAM, limit_bytes=None, variants=(DONATED, CHECKPOINTED, NARROW)))
     assert "which fits" not in text
     assert "what fits is unknown" in text
-    assert "from 20.0 GiB to 15.0 GiB. Not tried" in text  # other results are no remedy unless nothing else fits
+    assert "from 20.0 GiB to 15.0 GiB." in text  # other results are no remedy unless nothing else fits
 
 
 def test_less_exact_results_come_last() -> None:
@@ -142,3 +146,32 @@ def test_reason_to_stop_is_said(reason: Any, words: str) -> None:
 def test_remedies_without_numbers_are_named_otherwise() -> None:
     assert "split the batch" in said(PROGRAM)
     assert "calls no jitted function" in said(None, "call")
+
+
+def test_batch_in_parts_is_offered_with_its_code() -> None:
+    program = replace(PROGRAM, variants=(DONATED, IN_PARTS))
+    text = said(program)
+    assert "Compiled with x, y in 4 parts, one after the other: 8.00 GiB, which fits." in text
+    assert "The result is the same up to rounding, as long as no example depends on others" in text
+    assert "This takes step from 20.0 GiB to 8.00 GiB, which fits." in text
+    memory = OutOfMemory(shortage=Shortage(), program=program)
+    assert explain_memory(Failure(kind="memory", error="JaxRuntimeError", memory=memory)).code == IN_PARTS.code
+    unlike = replace(IN_PARTS, mean="loss", code=None)
+    assert "If loss returns a mean over the batch" in said(replace(PROGRAM, variants=(unlike,)))
+    assert replace(PROGRAM, limit_bytes=GIB, variants=(unlike,)).best is None
+
+
+@pytest.mark.parametrize(("others_bytes", "fits"), [(5 * GIB, True), (5 * GIB + 1, False), (None, True)])
+def test_batch_over_devices_has_to_fit_on_each(others_bytes: int | None, fits: bool) -> None:
+    variant = replace(SHARDED, others_bytes=others_bytes)
+    program = replace(PROGRAM, variants=(variant,))
+    assert program.fits(variant) is fits
+    text = said(program)
+    assert f"x, y sharded over 2 devices: 11.0 GiB on each, which {'fits' if fits else 'does not fit'}." in text
+    assert "Pass x, y with jax.device_put, sharded along axis 0 over a mesh of 2 devices" in text
+    assert "from 20.0 GiB to 11.0 GiB on each device" in text
+
+
+def test_reason_not_to_split_is_said() -> None:
+    assert "Sharding the batch needs a second device." in said(replace(PROGRAM, unsplit="one device"))
+    assert "which arguments are a batch is evident only" in said(replace(PROGRAM, unsplit="unknown"))

@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import ast
 import symtable
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
+from functools import partial
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
 from .....memory_use.analysis.peak import peak_of
-from .....memory_use.capture.array_survey import alive, share, survey
 from .....memory_use.capture.executables import requirement
 from .....memory_use.record.memory_profile import Executable
 from .....runtime.around import is_exactly
 from .....runtime.clock import Clock, now_ns
 from .....runtime.functions import compiled_for
-from .....runtime.private_api import local_devices
-from .....runtime.tracing import is_array, is_tracer
+from .....runtime.tracing import is_tracer
 from .....xla.hlo import HloModule
 from .....xla.read_hlo import read_module
 from ....analysis.failures.out_of_memory import shortage
-from ....record.out_of_memory import FailedProgram, HeldAtPeak, Incomplete, OutOfMemory, Shortage, Smaller, Unknown
+from ....record.out_of_memory import (
+    FailedProgram,
+    HeldAtPeak,
+    Incomplete,
+    OutOfMemory,
+    Shortage,
+    Smaller,
+    Unknown,
+    Unsplit,
+)
 from ...remedies.compiled.calls import Call, abstract, need_with
 from ...remedies.compiled.smaller import are_alike, donated_parameters, replaced_parameters, smaller_variants
+from ...remedies.compiled.split_batch import KnownBatch, batch_in, devices_of
 from ...remedies.user_functions import is_users_function
 from ..calls import is_missing, value_of, wrapped_function
 from ..statement import Place
+from .beside import bytes_beside
 from .waited import calls_that_may_have_failed
 
 #: Most lines of the peak.
@@ -93,6 +102,7 @@ def _program(
         raise _Unknown("waited")
     capacity_bytes = said.capacity_bytes if said.space == "hbm" else None
     given = limits.memory_bytes is not None
+    beside = partial(bytes_beside, (args, kwargs, list(origin.lifted.values())), executable.constant_bytes or 0)
     variants: list[Smaller] = []
     failed = FailedProgram(
         function=ast.unparse(place.node.func),
@@ -102,16 +112,20 @@ def _program(
         temporary_bytes=executable.temporary_bytes or 0,
         at_module_level=frame.f_code.co_name == "<module>",
         held=tuple(_held(executable)),
-        others_bytes=_others((args, kwargs, list(origin.lifted.values())), executable.constant_bytes or 0),
+        others_bytes=beside(),
         limit_bytes=limits.memory_bytes if given else capacity_bytes or executable.limit_bytes,
         limit_given=given,
     )
+    module = _module(program)
+    batch = batch_in(call.own, module)
     incomplete: Incomplete
     try:
-        incomplete = _try_variants(failed, variants, call, place, frame, _module(program), limits, deadline_ns)
+        replaced = _replaced(place, frame, call)
+        incomplete = _try_variants(failed, variants, call, replaced, module, batch, beside, limits, deadline_ns)
     except KeyboardInterrupt:
         incomplete = "interrupted"
-    return replace(failed, variants=tuple(variants), incomplete=incomplete)
+    failed = replace(failed, variants=tuple(variants), incomplete=incomplete)
+    return replace(failed, unsplit=_unsplit(failed, call, batch))
 
 
 def _asks_for(executable: Executable, said: Shortage) -> bool:
@@ -180,14 +194,15 @@ def _try_variants(
     failed: FailedProgram,
     variants: list[Smaller],
     call: Call,
-    place: Place,
-    frame: FrameType,
+    replaced: Collection[str],
     module: HloModule | None,
+    batch: KnownBatch | None,
+    beside: Callable[..., int | None],
     limits: Limits,
     deadline_ns: int,
 ) -> Incomplete:
     """Compile variants until one fits; return why the rest was not tried."""
-    if failed.fits(failed.need_bytes):
+    if failed.fits():
         return ""
     own = wrapped_function(call.function)
     if not is_users_function(own):
@@ -203,17 +218,28 @@ def _try_variants(
         again = None
     if again is None or not are_alike(again, failed.need_bytes):
         return "differs"  # the function with other options than those of its jit is another program
-    tried = smaller_variants(plain, donated, _replaced(place, frame, call), module)
+    tried = smaller_variants(plain, donated, replaced, module, batch)
     while limits.clock() < deadline_ns:
         try:
             variant = next(tried)
         except StopIteration:
             return ""
         if variant is not None:
+            if "shard" in variant.by:
+                variant = replace(variant, others_bytes=beside(everywhere=True))
             variants.append(variant)
-            if variant.need_bytes < failed.need_bytes and failed.fits(variant.need_bytes):
+            if variant.need_bytes < failed.need_bytes and failed.fits(variant):
                 return ""
     return "budget"
+
+
+def _unsplit(failed: FailedProgram, call: Call, batch: KnownBatch | None) -> Unsplit:
+    """Return why the batch was not split as well, if no variant fits."""
+    if failed.incomplete or failed.fits() or any(failed.fits(each) for each in failed.variants):
+        return ""
+    if batch is None:
+        return "unknown"
+    return "one device" if len(devices_of(call)) == 1 else ""
 
 
 def _replaced(place: Place, frame: FrameType, call: Call) -> tuple[str, ...]:
@@ -269,25 +295,6 @@ def _held(executable: Executable) -> Iterator[HeldAtPeak]:
     for size, line, name in sorted(sums, key=lambda each: -each[0])[:_MOST_LINES]:
         if name:
             yield HeldAtPeak(line=line, name=name, size_bytes=size)
-
-
-def _others(arguments: Any, constant_bytes: int) -> int | None:
-    """Return the bytes that the arguments leave to no other array, on the fullest of their devices.
-
-    These are live arrays that are not among the arguments, and the program's constants. ``None`` if they are unknown.
-    """
-    leaves = _leaves(arguments)
-    own, total = set(map(id, leaves)), Counter[str]()
-    try:
-        for fact in share(survey(alive())):
-            if id(fact.array) not in own:
-                total.update(fact.own_bytes())
-        arrays = survey([each for each in leaves if is_array(each)])
-        used = {name for fact in arrays for name in fact.place.names}
-        used = used or {f"{each.platform}:{each.id}" for each in local_devices()[:1]}
-    except Exception:  # a device that is out of memory may answer nothing more
-        return None
-    return max((total[name] for name in used), default=0) + constant_bytes
 
 
 def _module(program: Any) -> HloModule | None:

@@ -16,6 +16,7 @@ from ..remedy import NotTried, Sizes
 from ..tried_code import TriedCode
 from .calls import Call, abstract, jitted_calls, need_with
 from .smaller import are_alike, donated_parameters, replaced_parameters, smaller_variants
+from .split_batch import batch_in
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Sizes:
@@ -43,10 +44,11 @@ def propose(finding: RuleFinding, code: TriedCode) -> Sizes:
         )
         replaced = replaced_parameters(code.source or "", names, call)
         variants: list[Smaller] = []
-        for each in smaller_variants(plain, donated, replaced, _module(call)):
+        module = _module(call)
+        for each in smaller_variants(plain, donated, replaced, module, batch_in(call.own, module)):
             if each is not None and each.same_results:
                 variants.append(each)
-                if program.fits(each.need_bytes):
+                if program.fits(each):
                     break
         return _sizes(program, variants)
     raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
@@ -56,14 +58,7 @@ def _sizes(program: FailedProgram, variants: list[Smaller]) -> Sizes:
     best = replace(program, variants=tuple(variants)).best
     if best is None:
         raise NotTried(note("doctor.memory_no_variant", variants=len(variants)))
-    about = note(
-        "doctor.memory_variant",
-        by="+".join(best.by),
-        donated=", ".join(best.donated),
-        checkpointed=", ".join(best.checkpointed),
-        need_bytes=best.need_bytes,
-        fits="yes" if program.fits(best.need_bytes) else "no",
-    )
+    about = note("doctor.memory_variant", fits="yes" if program.fits(best) else "no", **best.facts)
     return Sizes(program.need_bytes, best.need_bytes, (about,))
 
 

@@ -7,7 +7,6 @@ import types
 from typing import Any
 
 from .....records.note import Note, note
-from .....runtime.around import enclosed
 from ....record.finding import RuleFinding
 from ..function_copies import FunctionCopies
 from ..not_jitted import Jitted
@@ -15,6 +14,7 @@ from ..remedy import Change, NotTried, Sizes, calls_in_advice, first_arguments, 
 from ..tried_code import TriedCode
 from ..user_functions import functions_seen
 from .calls import Call, jitted_calls, need_with
+from .split_batch import defined_beside
 
 _NAMES = "(checkpoint|remat)"
 
@@ -45,7 +45,7 @@ def _in_parts(finding: RuleFinding, code: TriedCode) -> Change:
                 continue
             if own.__defaults__ or own.__kwdefaults__:  # they would be computed again
                 break
-            changed = _defined(definition, {**own.__globals__, **enclosed(own)})
+            changed = defined_beside(own, finding.code or "")
             return _changed(call, changed, note("doctor.taken_in_parts", name=own.__name__))
     raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
 
@@ -56,17 +56,6 @@ def _changed(call: Call, changed: Any, about: Note) -> Change:
     if before is None or after is None:
         raise NotTried(note("doctor.not_tried_sizes"))
     return Change({id(call.function): Jitted(changed).call}, notes=(about,), sizes=Sizes(before, after))
-
-
-def _defined(definition: ast.FunctionDef, namespace: dict[str, Any]) -> Any:
-    """Return the function of a definition, without its decorators and annotations."""
-    definition.decorator_list, definition.returns = [], None
-    for each in ast.walk(definition.args):
-        if isinstance(each, ast.arg):
-            each.annotation = None
-    module = ast.Module(body=[definition], type_ignores=[])
-    exec(compile(module, "<jaxmagic: a remedy>", "exec"), namespace)
-    return namespace[definition.name]
 
 
 def _decorated(finding: RuleFinding) -> list[str]:

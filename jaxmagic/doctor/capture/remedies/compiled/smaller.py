@@ -16,6 +16,7 @@ from ....record.out_of_memory import Smaller, SmallerBy
 from ..function_copies import FunctionCopies
 from ..user_functions import functions_seen, is_users_function
 from .calls import Call, abstract, need_with
+from .split_batch import KnownBatch, in_parts, over_devices
 
 #: Two ways to compile the same program may differ by this share.
 _ALIKE = 0.02
@@ -25,7 +26,11 @@ _MOST_FUNCTIONS = 4
 
 
 def smaller_variants(
-    call: Call, donated: Sequence[str], replaced: Collection[str], module: HloModule | None
+    call: Call,
+    donated: Sequence[str],
+    replaced: Collection[str],
+    module: HloModule | None,
+    batch: KnownBatch | None,
 ) -> Iterator[Smaller | None]:
     """Yield variants of a call as they are compiled, first those that compute the same; ``None`` for each failure.
 
@@ -34,6 +39,7 @@ def smaller_variants(
         donated: the parameters that are donated already.
         replaced: the parameters whose arguments are not used after the call.
         module: the instructions of the program; ``None`` if they are unknown.
+        batch: the batch of the function; ``None`` if it is unknown.
     """
     more = tuple(each for each in replaced if each not in donated)
     every = (*donated, *more)
@@ -52,6 +58,9 @@ def smaller_variants(
         need = _need(best[1], every)
         both: tuple[SmallerBy, ...] = ("donate", "checkpoint")
         yield None if need is None else Smaller(by=both, donated=more, checkpointed=(best[2],), need_bytes=need)
+    if batch is not None:
+        yield from in_parts(call, tuple(donated), batch)
+        yield over_devices(call, tuple(donated), batch)
     narrow = {name: _narrow(value) for name, value in call.arguments.items()}
     if any(_differ(narrow[name], value) for name, value in call.arguments.items()):
         need = _need(call._replace(arguments=narrow), donated)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import builtins
 import gc
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax._src.compiler as compiler
+import numpy as np
 import pytest
 from failing_cells import Cell
+from jax.sharding import NamedSharding, PartitionSpec
 
 import jaxmagic
 from jaxmagic.doctor.capture.failures.failure import read_failure
 from jaxmagic.doctor.capture.failures.memory import out_of_memory
 from jaxmagic.doctor.capture.failures.memory.out_of_memory import Limits
-from jaxmagic.doctor.record.out_of_memory import FailedProgram, OutOfMemory
+from jaxmagic.doctor.capture.remedies.compiled import smaller, split_batch
+from jaxmagic.doctor.record.out_of_memory import FailedProgram, OutOfMemory, Smaller
 
 MIB = 2**20
 
@@ -286,3 +290,103 @@ def test_allocation_that_really_fails() -> None:
     assert memory.program is not None
     assert memory.program.need_bytes > 3_000_000**2 * 4
     assert cell.finding.line == cell.here
+
+
+needs_devices = pytest.mark.skipif(jax.device_count() < 4, reason="needs four devices")
+
+#: 960 examples, whose temporaries are far larger than the parameters.
+BATCHES = """
+    params = [jnp.full((20, 20), 0.1) for _ in range(2)]
+    x, y = jnp.ones((960, 20)), jnp.zeros((960, 20))
+    def loss(params, x, y):
+        h = x
+        for w in params:
+            h = jnp.tanh(h @ w)
+        return jnp.mean((h - y) ** 2)
+    @jax.jit
+    def step(params, x, y):
+        grads = jax.grad(loss)(params, x, y)
+        return jax.tree.map(lambda p, g: p - 0.1 * g, params, grads)
+    fail()
+    new = step(params, x, y)  # here
+"""
+
+
+def split(program: FailedProgram, by: str) -> list[Smaller]:
+    return [each for each in program.variants if each.by == (by,)]
+
+
+@pytest.fixture
+def not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let variants need more than fits, without compiling them."""
+    monkeypatch.setattr(out_of_memory, "are_alike", lambda *_: True)
+    for each in (out_of_memory, smaller, split_batch):
+        monkeypatch.setattr(each, "need_with", lambda *_: MIB)
+
+
+def test_a_split_batch_needs_what_jax_says(failing: Failing) -> None:
+    program = program_of(failing(BATCHES))
+    in_parts = split(program, "microbatch")
+    assert [(each.batch, each.parts, each.mean) for each in in_parts] == [
+        (("x", "y"), parts, "") for parts in (2, 4, 8)
+    ]
+    assert in_parts[-1].need_bytes < in_parts[0].need_bytes < program.need_bytes
+    offered = textwrap.indent(in_parts[0].code or "", "    ")
+    assert in_parts[0].need_bytes == need(BATCHES.replace("    fail()", f"{offered}\n    fail()"))
+    if jax.device_count() >= 4:
+        mesh = jax.sharding.Mesh(jax.devices()[:4], ("batch",))
+        whole, sharded = (NamedSharding(mesh, PartitionSpec(*each)) for each in ((), ("batch",)))
+        (variant,) = split(program, "shard")
+        assert (variant.batch, variant.parts) == (("x", "y"), 4)
+        assert variant.need_bytes == need(BATCHES, in_shardings=(whole, sharded, sharded)) < program.need_bytes
+
+
+@needs_devices
+@pytest.mark.usefixtures("not_compiled")
+@pytest.mark.parametrize(("examples", "devices"), [(960, [4]), (963, [3]), (961, [])])
+def test_devices_have_to_divide_the_batch(failing: Failing, examples: int, devices: list[int]) -> None:
+    program = program_of(failing(BATCHES.replace("960", str(examples))), memory_bytes=1)
+    assert [each.parts for each in split(program, "shard")] == devices
+    assert program.unsplit == ""
+
+
+@pytest.mark.usefixtures("not_compiled")
+def test_one_device_is_said_to_be_too_few(failing: Failing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(split_batch, "local_devices", lambda: tuple(jax.devices()[:1]))
+    program = program_of(failing(BATCHES), memory_bytes=1)
+    assert split(program, "shard") == []
+    assert split(program, "microbatch")
+    assert program.unsplit == "one device"
+
+
+@needs_devices
+@pytest.mark.usefixtures("not_compiled")
+def test_arrays_on_the_other_devices_count(failing: Failing) -> None:
+    gc.collect()  # arrays of other tests
+    last = jax.devices()[-1]
+    kept = jax.device_put(np.ones((2048, 1024), np.float32), last)
+    (variant,) = split(program_of(failing(BATCHES), memory_bytes=1), "shard")
+    on_last = sum(each.nbytes for each in jax.live_arrays() if each.sharding.device_set == {last})
+    assert variant.others_bytes is not None
+    assert variant.others_bytes >= on_last >= kept.nbytes
+
+
+@pytest.mark.usefixtures("not_compiled")
+def test_a_sum_is_no_mean(failing: Failing) -> None:
+    program = program_of(failing(BATCHES.replace("jnp.mean", "jnp.sum")))
+    assert {(each.mean, each.code) for each in split(program, "microbatch")} == {("loss", None)}
+
+
+@pytest.mark.usefixtures("not_compiled")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("grads = jax.grad(loss)(params, x, y)", "grads = (jax.grad(loss)(params, x, y), 1)[0]"),
+        ("def step(params, x, y):", "def step(params, x, y=None):"),
+        ("(960, 20)", "(20, 20)"),  # may be another axis
+    ],
+)
+def test_a_batch_that_is_not_evident_is_not_split(failing: Failing, before: str, after: str) -> None:
+    program = program_of(failing(BATCHES.replace(before, after)), memory_bytes=1)
+    assert [each for each in program.variants if each.batch] == []
+    assert program.unsplit == "unknown"
