@@ -18,6 +18,7 @@ from ...memory_use.capture.holders import find_holders
 from ...runtime.around import is_exactly
 from ...runtime.private_api import local_devices
 from ..record.evidence import KeptArrays
+from ..record.placement import LEAST_ALONE, DeviceArrays
 
 #: Less than this per run is not looked at: code that collects a loss per step is usual.
 _LEAST_BYTES = 2**18
@@ -41,14 +42,40 @@ class ArrayMarks:
 
     def resident_bytes(self) -> int | None:
         """Return the bytes of arrays on each device, at least, that were alive before the first run and are now."""
+        return min((each.size_bytes for each in self.by_device({}, None)), default=None)
+
+    def by_device(self, namespace: Mapping[str, Any], limit_bytes: int | None) -> tuple[DeviceArrays, ...]:
+        """Return the arrays on each device that were alive before the first run and are now.
+
+        Args:
+            namespace: the variables of the code, to name arrays.
+            limit_bytes: the memory of a device; without it, no array is named.
+        """
         if not self._marks:
-            return None
+            return ()
         found = [each() for each in self._marks[0].values()]
-        totals: Counter[str] = Counter()
-        for fact in share(survey(each for each in found if each is not None)):
+        facts = share(survey(each for each in found if each is not None))
+        devices = local_devices()
+        least_bytes = LEAST_ALONE * limit_bytes if limit_bytes and len(devices) > 1 else float("inf")
+        totals, alone = Counter[str](), dict[str, list[Fact]]()
+        for fact in facts:
             totals.update(fact.own_bytes())
-        names = [f"{each.platform}:{each.id}" for each in local_devices()]
-        return min((totals[each] for each in names), default=None)
+            if fact.place.devices == 1 and fact.place.names and fact.size_bytes >= least_bytes:
+                alone.setdefault(fact.place.names[0], []).append(fact)
+        large = [fact.array for each in alone.values() for fact in each]
+        names = find_holders(large, dict(namespace)).names if large else {}
+        return tuple(
+            DeviceArrays(
+                device=device,
+                size_bytes=totals[device],
+                alone=tuple(
+                    (held_by[0].removeprefix("__main__."), fact.size_bytes)
+                    for fact in alone.get(device, ())
+                    if (held_by := names.get(id(fact.array)))
+                ),
+            )
+            for device in (f"{each.platform}:{each.id}" for each in devices)
+        )
 
     def kept(self, namespace: Mapping[str, Any], later: int) -> tuple[KeptArrays, ...] | None:
         """Return what the second run and all later ones keep, by the names that hold it, largest first.

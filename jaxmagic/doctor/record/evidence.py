@@ -9,7 +9,7 @@ from ...compilation.record.compilation import Compilation
 from ...profiling.record.profile import Profile
 from ...records.call_stack import Frame
 from ...timing.record import Timing
-from .placement import DevicePut
+from .placement import DeviceArrays, DevicePut
 from .program import KeptPrograms, Program
 
 #: Kinds of objects that the code reads, as far as the rules distinguish them.
@@ -255,6 +255,7 @@ class Evidence:
         names: what the names in the code, and in the user's functions that it leads to, stand for.
         matmul_precision: JAX's option ``jax_default_matmul_precision`` after the runs; ``None`` if it is not set.
         kept: arrays that each run keeps alive beyond its end; ``None`` if the code did not run often enough.
+        devices: the arrays on each device that are alive before the first run and after the last.
         kept_programs: the programs of which more are alive after the last run than after the second one.
         resident_bytes: arrays on each device, at least, that were alive before the first run and after the last;
             ``None`` if unknown.
@@ -284,6 +285,7 @@ class Evidence:
     names: tuple[LibraryNames, ...] = ()
     matmul_precision: str | None = None
     kept: tuple[KeptArrays, ...] | None = None
+    devices: tuple[DeviceArrays, ...] = ()
     kept_programs: tuple[KeptPrograms, ...] = ()
     resident_bytes: int | None = None
     earlier: tuple[Compilation, ...] = ()

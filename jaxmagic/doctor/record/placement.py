@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from ...records.call_stack import Frame
 
+#: Arrays on one device alone count from this share of its memory on.
+LEAST_ALONE = 0.1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
@@ -59,3 +62,52 @@ class DevicePut:
     type: str
     placement: Placement | None = None
     places: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnevenShards:
+    """An array in a program that is sharded along an axis which the devices do not divide.
+
+    XLA gives each device as many elements as the first one, and pads the last ones.
+
+    Attributes:
+        line: the user's line; ``None`` if unknown.
+        type: element type and shape, such as ``"float32[5,1000]"``.
+        axis: the axis.
+        size: its length.
+        pieces: the number of parts.
+        size_bytes: the bytes of the parts together, without padding.
+    """
+
+    line: Frame | None
+    type: str
+    axis: int
+    size: int
+    pieces: int
+    size_bytes: int
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """The length of each part, without padding."""
+        whole = -(-self.size // self.pieces)
+        return tuple(max(min(whole, self.size - number * whole), 0) for number in range(self.pieces))
+
+    @property
+    def largest_bytes(self) -> int:
+        """The bytes of the largest part, which are those that each device takes."""
+        return self.size_bytes // self.size * self.lengths[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceArrays:
+    """Arrays on a device that are alive before the first run and after the last.
+
+    Attributes:
+        device: the name of the device, such as ``"gpu:0"``.
+        size_bytes: their bytes.
+        alone: the names and bytes of large arrays that lie on no other device, largest first.
+    """
+
+    device: str
+    size_bytes: int
+    alone: tuple[tuple[str, int], ...] = ()

@@ -9,7 +9,7 @@ from ...records.call_stack import Frame
 from ...xla.hlo import HloModule
 from .constant_work import ConstantWork
 from .partial_sort import PartialSort
-from .placement import Placement
+from .placement import Placement, UnevenShards
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +117,7 @@ class Program:
         donated: the numbers of the parameters that the call donates.
         called_at: the user's line whose call ran it first; ``None`` if unknown.
         placements: where the user's larger arrays lay that it took, if it runs on several devices.
+        uneven: the arrays in it that are sharded along an axis which the devices do not divide.
         partial_sorts: the sorts of its jaxpr of which it uses few elements.
         constant_work: the equations of its jaxpr that compute with captured arrays and with no argument.
         products: the matrix products and convolutions of its jaxpr; ``None`` if unknown.
@@ -137,6 +138,7 @@ class Program:
     donated: tuple[int, ...] = ()
     called_at: Frame | None = None
     placements: tuple[Placement, ...] = ()
+    uneven: tuple[UnevenShards, ...] = ()
     partial_sorts: tuple[PartialSort, ...] = ()
     constant_work: tuple[ConstantWork, ...] = ()
     products: tuple[ProductCount, ...] | None = None

@@ -77,7 +77,7 @@ def _limit(limit_bytes: int, given: bool, others_bytes: int, counted: bool, fits
     return f"{limit}." if counted else f"{limit}. What other arrays hold is unknown."
 
 
-def _by(by: str, donated: str, checkpointed: str, batch: str, parts: int, mean: str) -> str:
+def _by(by: str, donated: str, checkpointed: str, batch: str, parts: int, **_: Any) -> str:
     words = {
         "donate": f"{quoted(donated)} donated",
         "checkpoint": f"jax.checkpoint around {quoted(checkpointed)}",

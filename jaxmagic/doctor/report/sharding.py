@@ -53,6 +53,30 @@ NOTES: dict[str, Callable[..., str]] = {
     "replicated_remedy": lambda array, axis: (
         f"Shard {printable(array)} along axis {axis}, unless code that was not run needs all of it on each device."
     ),
+    "uneven": lambda type, axis, size, pieces: (
+        f"This line shards axis {axis} of {printable(type)} over {pieces} devices, which do not divide its length, "
+        f"{size}."
+    ),
+    "uneven_parts": lambda least, most, size_bytes, even_bytes: (
+        f"With padding, each device takes a length of {most} ({units.size(size_bytes)}), although the last one has "
+        f"only {least} to hold. Even parts would take {units.size(even_bytes)}."
+    ),
+    "uneven_remedy": lambda axis, size, pieces: (
+        f"Make axis {axis} a multiple of {pieces}, for example {size} with padding that is masked, or shard another "
+        "axis."
+    ),
+    "lopsided": lambda device, arrays, size_bytes, devices: (
+        f"{printable(device)} alone holds {printable(arrays)} ({units.size(size_bytes)}), while a program runs on "
+        f"{devices} devices."
+    ),
+    "lopsided_devices": lambda device, most_bytes, others_bytes, limit_bytes: (
+        f"Before and after the runs, arrays take {units.size(most_bytes)} of the {units.size(limit_bytes)} of "
+        f"{printable(device)}, and at most {units.size(others_bytes)} on each other device."
+    ),
+    "lopsided_remedy": lambda arrays: (
+        f"Shard {printable(arrays)} over the devices, or keep the values on the host in NumPy and move only what a "
+        "step needs: the fullest device limits what all of them can do."
+    ),
     "straggler": lambda devices, share: (
         f"{units.count(devices, 'device')} wait for the slowest one, for {units.share(share, 1)} of the run on "
         "average."

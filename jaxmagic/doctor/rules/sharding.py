@@ -1,7 +1,8 @@
-"""Finds arrays that move for a call or are replicated in vain, and communication that nothing hides."""
+"""Finds arrays that move for a call, are replicated in vain or lie unevenly, and communication that nothing hides."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from ... import units
@@ -10,7 +11,7 @@ from ...records.note import note
 from ..analysis.device_slices import sliced_parameters
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
-from ..record.placement import Placement
+from ..record.placement import LEAST_ALONE, Placement
 from ..record.program import Program
 from .host.host_time import names_of_program
 from .host.put_again import assignment, exist_before, put_again
@@ -19,6 +20,9 @@ from .rule import LEAST_SHARE, Rule, source_at
 
 #: Less is no finding.
 _LEAST_BYTES = 2**20
+
+#: The most names of arrays that are listed.
+_MOST_NAMES = 3
 
 #: The share of a run in which collectives run and nothing hides them, and the share of the straggler wait.
 _MOST_EXPOSED = 0.2
@@ -32,7 +36,9 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         if evidence.repeated:
             yield from _moved(program, evidence)
         yield from _replicated(program, programs)
+        yield from _uneven(program)
     yield from put_again(evidence, RULE.name)
+    yield from _lopsided(programs, evidence)
     if evidence.profile is not None:
         yield from _communication(evidence.profile, evidence)
 
@@ -133,6 +139,67 @@ def _replicated(program: Program, programs: tuple[Program, ...]) -> Iterator[Rul
         )
 
 
+def _uneven(program: Program) -> Iterator[RuleFinding]:
+    """Find axes of which devices hold padding, since their number does not divide the length."""
+    for each in program.uneven:
+        length = each.lengths[0]
+        spared_bytes = each.largest_bytes - each.size_bytes // each.pieces
+        if spared_bytes < max(_LEAST_BYTES, LEAST_SHARE * (program.executable.peak_bytes or 0)):
+            continue
+        yield RuleFinding(
+            rule=RULE.name,
+            found=note("doctor.uneven", type=each.type, axis=each.axis, size=each.size, pieces=each.pieces),
+            line=program.location if each.line is None else each.line.location,
+            source=source_at(each.line),
+            evidence=(
+                note(
+                    "doctor.uneven_parts",
+                    least=each.lengths[-1],
+                    most=length,
+                    size_bytes=each.largest_bytes,
+                    even_bytes=each.size_bytes // each.pieces,
+                ),
+            ),
+            cost_bytes=spared_bytes,
+            basis="estimated",
+            remedy=note("doctor.uneven_remedy", axis=each.axis, size=each.pieces * length, pieces=each.pieces),
+        )
+
+
+def _lopsided(programs: tuple[Program, ...], evidence: Evidence) -> Iterator[RuleFinding]:
+    """Find large arrays on one of the devices on which the code runs, if it holds more than all others."""
+    placements = [each for program in programs for each in program.placements]
+    used = max((each.devices for each in placements), default=1)
+    platforms = Counter(each.device.partition(":")[0] for each in evidence.devices)
+    platform = [name for name, count in platforms.items() if count == used]
+    if evidence.limit_bytes is None or used < 2 or len(platform) != 1:
+        return
+    devices = [each for each in evidence.devices if each.device.startswith(f"{platform[0]}:")]
+    *_, second, fullest = sorted(devices, key=lambda each: each.size_bytes)
+    moved = {each.path for each in placements if each.moved_bytes}  # which is another finding
+    alone = [(name, size_bytes) for name, size_bytes in fullest.alone if name not in moved]
+    alone_bytes = sum(size_bytes for _, size_bytes in alone)
+    if min(alone_bytes, fullest.size_bytes - second.size_bytes) < LEAST_ALONE * evidence.limit_bytes:
+        return
+    names = ", ".join(name for name, _ in alone[:_MOST_NAMES])
+    yield RuleFinding(
+        rule=RULE.name,
+        found=note("doctor.lopsided", device=fullest.device, arrays=names, size_bytes=alone_bytes, devices=used),
+        evidence=(
+            note(
+                "doctor.lopsided_devices",
+                device=fullest.device,
+                most_bytes=fullest.size_bytes,
+                others_bytes=second.size_bytes,
+                limit_bytes=evidence.limit_bytes,
+            ),
+        ),
+        cost_bytes=alone_bytes - alone_bytes // used,
+        basis="estimated",
+        remedy=note("doctor.lopsided_remedy", arrays=names),
+    )
+
+
 def _named(placement: Placement, spec: str | None) -> str | None:
     """Return an expression for a sharding over the mesh of a program."""
     if placement.mesh is None or spec is None:
@@ -182,8 +249,8 @@ def _communication(profile: Profile, evidence: Evidence) -> Iterator[RuleFinding
 
 RULE = Rule(
     name="sharding",
-    looks_for="arrays that move between devices for a call or are replicated needlessly, and collectives that no "
-    "computation hides",
+    looks_for="arrays that move between devices for a call or are replicated needlessly, devices that hold more "
+    "than the others, and collectives that no computation hides",
     decides="Reports an array that lies elsewhere than a program on several devices takes it, if at least 1 MiB and "
     f"{units.percent(LEAST_SHARE)} of the program's arguments have to move. Also reports lines with "
     "jax.device_put that copy the same array to the same place several times per run, if all but the first time move "
@@ -191,7 +258,12 @@ RULE = Rule(
     "donated argument are left alone. Also reports an array that is replicated "
     "on all devices although each reads only a slice of it, if sharding saves at least 1 MiB and "
     f"{units.percent(LEAST_SHARE)} of the program's peak on each. Arrays that are read as a whole, such as the "
-    "weights in data parallelism, are left alone. Except on CPUs, also reports collectives that no computation "
+    "weights in data parallelism, are left alone. Also reports jax.lax.with_sharding_constraint along an axis that "
+    "the devices do not divide, if each holds at least 1 MiB and "
+    f"{units.percent(LEAST_SHARE)} of the program's peak more than an even share; and named arrays that lie on one "
+    "device only, before and after the runs, while a program runs on all devices: they have to take at least "
+    f"{units.percent(LEAST_ALONE)} of the device's memory, and it has to hold so much more than every other one. "
+    "Except on CPUs, also reports collectives that no computation "
     f"hides if they take at least {units.percent(_MOST_EXPOSED)} of the run without the straggler wait, and a "
     f"straggler wait of at least {units.percent(_MOST_WAIT)}.",
     source="https://docs.jax.dev/en/latest/notebooks/Distributed_arrays_and_automatic_parallelization.html",

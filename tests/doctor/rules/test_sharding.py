@@ -21,6 +21,7 @@ from jaxmagic.doctor.capture.remedies.sharding import propose
 from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
 from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.record.placement import DeviceArrays, Placement, UnevenShards
 from jaxmagic.doctor.rules import sharding
 from jaxmagic.profiling.record.communication import CollectiveTime
 from jaxmagic.profiling.record.profile import DeviceUse
@@ -464,3 +465,105 @@ def test_least_bytes(gathered: Evidence) -> None:
 def evidence_of_call() -> Evidence:
     x, w = placed(batch(), "data"), weights(2048)
     return evidence_of(partial(forward, x, w), names={"x": x, "w": w})
+
+
+def constrained(columns: int, *spec: Any) -> Any:
+    """Return a function that shards an intermediate array of 5 rows, and its argument of 20 bytes per column."""
+    square = Mesh(np.array(jax.devices()[:4]).reshape(2, 2), ("rows", "columns"))
+    where = NamedSharding(square, P(*spec))
+
+    @jax.jit
+    def scaled(x: jax.Array) -> jax.Array:
+        y = jax.lax.with_sharding_constraint(x * 2, where)  # uneven
+        return (y * y).sum()
+
+    return scaled, jax.device_put(jnp.ones((5, columns)), NamedSharding(square, P()))
+
+
+def uneven_in(function: Callable[..., Any], *args: Any) -> list[RuleFinding]:
+    return [each for each in found_in(function, *args) if each.found.kind == "doctor.uneven"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "pieces", "rows", "share"),
+    [((("rows", "columns"),), 4, 2, 1), (("rows", "columns"), 2, 3, 2)],
+)
+def test_an_axis_that_the_devices_do_not_divide_is_found(spec: Any, pieces: int, rows: int, share: int) -> None:
+    function, x = constrained(2**20, *spec)
+    (found,) = uneven_in(function, x)
+    assert dict(found.found.facts) == {"type": "float32[5,1048576]", "axis": 0, "size": 5, "pieces": pieces}
+    assert str(found.source).endswith("# uneven")
+    assert found.evidence[0].facts["size_bytes"] == rows * 4 * MIB // share
+    assert f"f32[{rows},{2**20 // share}]" in function.lower(x).compile().as_text()  # as XLA has it on each device
+    assert found.cost_bytes == rows * 4 * MIB // share - 5 * 4 * MIB // share // pieces
+    assert f"for example {rows * pieces} with padding" in str(found.remedy)
+
+
+@pytest.mark.parametrize(
+    ("columns", "spec"),
+    [
+        (2**20, (None, "columns")),  # divides
+        (2**16, (("rows", "columns"),)),  # 192 KiB
+        (2**20, ()),
+    ],
+)
+def test_even_or_small_parts_are_left_alone(columns: int, spec: Any) -> None:
+    function, x = constrained(columns, *spec)
+    assert uneven_in(function, x) == []
+
+
+def test_lengths_of_uneven_parts() -> None:
+    uneven = UnevenShards(line=None, type="float32[5]", axis=0, size=5, pieces=4, size_bytes=20)
+    assert (uneven.lengths, uneven.largest_bytes) == ((2, 2, 1, 0), 8)
+
+
+OTHERS = tuple(DeviceArrays(device=f"gpu:{number}", size_bytes=10 * MIB) for number in (1, 2, 3))
+FULL = DeviceArrays(device="gpu:0", size_bytes=50 * MIB, alone=(("table", 30 * MIB), ("labels", 10 * MIB)))
+HOST = DeviceArrays(device="cpu:0", size_bytes=90 * MIB)
+SHARDED = Placement(parameter=0, path="x", type="float32[4,4]", size_bytes=64, lies_on=4, devices=4)
+
+
+def holding(gathered: Evidence, *devices: DeviceArrays, **changes: Any) -> list[RuleFinding]:
+    """Return what is found if a program on four devices ran and these hold some arrays."""
+    assert gathered.programs is not None
+    placement = replace(SHARDED, **{name: each for name, each in changes.items() if name != "limit_bytes"})
+    programs = (replace(gathered.programs[0], placements=(placement,), uneven=()),)
+    limit_bytes = changes.get("limit_bytes", 400 * MIB)
+    evidence = replace(gathered, programs=programs, devices=devices, limit_bytes=limit_bytes, inputs=())
+    return list(sharding.RULE.look(evidence))
+
+
+def test_a_device_that_holds_more_than_the_others_is_found(gathered: Evidence) -> None:
+    (found,) = holding(gathered, FULL, *OTHERS, HOST)
+    assert str(found.found) == "gpu:0 alone holds table, labels (40.0 MiB), while a program runs on 4 devices."
+    assert "take 50.0 MiB of the 400 MiB of gpu:0, and at most 10.0 MiB on each other" in str(found.evidence[0])
+    assert (found.cost_bytes, found.basis) == (30 * MIB, "estimated")
+
+
+@pytest.mark.parametrize(
+    ("devices", "changes"),
+    [
+        ((FULL, *OTHERS), {"limit_bytes": None}),
+        ((FULL, *OTHERS), {"limit_bytes": 401 * MIB}),  # 40 MiB are less than a tenth
+        ((FULL, *OTHERS), {"devices": 1}),  # the code uses one device only
+        ((FULL, *OTHERS[:2]), {}),  # or not all
+        ((FULL, replace(OTHERS[0], size_bytes=11 * MIB), *OTHERS[1:]), {}),  # as much elsewhere, but for 39 MiB
+        ((replace(FULL, alone=FULL.alone[:1]), *OTHERS), {}),  # the others have no name
+        ((FULL, *OTHERS), {"path": "table", "moved_bytes": 1}),  # another finding
+        ((), {}),
+    ],
+)
+def test_devices_that_hold_about_as_much_are_left_alone(gathered: Evidence, devices: Any, changes: Any) -> None:
+    assert holding(gathered, *devices, **changes) == []
+
+
+def test_a_table_on_one_device_is_named() -> None:
+    def step(x: jax.Array, w: jax.Array, table: jax.Array) -> Any:
+        return forward(x, w), table[0, 0]
+
+    x, w, table = placed(batch(), "data"), placed(weights()), jnp.ones((2048, 1024))
+    (found,) = jaxmagic.diagnose(step, x, w, table, only=["sharding"], memory_bytes=60 * MIB).findings
+    device = next(iter(table.devices()))
+    assert found.found.facts["device"] == f"cpu:{device.id}"
+    assert "table" in str(found.found.facts["arrays"])
+    assert jaxmagic.diagnose(step, x, w, table, only=["sharding"]).findings == ()

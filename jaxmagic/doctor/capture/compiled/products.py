@@ -25,7 +25,7 @@ def products_of(jaxpr: Any) -> tuple[ProductCount, ...] | None:
     """
     try:
         counted: Counter[tuple[str, str, str]] = Counter()
-        for number, equation in enumerate(_equations(jaxpr)):
+        for number, equation in enumerate(equations(jaxpr)):
             if number == _MOST_EQUATIONS:
                 return None
             name = str(equation.primitive.name)
@@ -40,11 +40,12 @@ def products_of(jaxpr: Any) -> tuple[ProductCount, ...] | None:
     )
 
 
-def _equations(jaxpr: Any) -> Iterator[Any]:
+def equations(jaxpr: Any) -> Iterator[Any]:
+    """Yield the equations of a jaxpr and of those inside it."""
     for equation in getattr(jaxpr, "jaxpr", jaxpr).eqns:
         yield equation
         for inner in inner_jaxprs(equation):
-            yield from _equations(inner)
+            yield from equations(inner)
 
 
 def _precision(asked: Any) -> str:

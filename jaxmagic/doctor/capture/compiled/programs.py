@@ -27,6 +27,7 @@ from .partial_sorts import partial_sorts
 from .placements import Passed, described_placements, passed_arrays
 from .products import products_of
 from .repetition import described_lines, repeated_places
+from .uneven_shards import uneven_shards
 
 #: The most programs whose instructions are read.
 _MOST_READ = 30
@@ -131,6 +132,7 @@ def _described(about: _Seen, executable: Executable, module: HloModule | None, n
         repeated_lines=None if jaxpr is None or code is None else described_lines(repeated_places(jaxpr, code)),
         donated=about.donated,
         called_at=known(about.called_at),
+        uneven=() if jaxpr is None else uneven_shards(jaxpr),
         partial_sorts=() if jaxpr is None else partial_sorts(jaxpr),
         constant_work=() if jaxpr is None else constant_work(jaxpr),
         products=None if jaxpr is None else products_of(jaxpr),

@@ -123,6 +123,7 @@ class Gathered:
         """Put the evidence together, once the code has ended."""
         lines, waits = self._lines, self._waits
         later = len(timed) + (profile is not None)
+        limit = self._part("memory limit", _memory_limit, None) if limit_bytes is None else limit_bytes
         return Evidence(
             code=code,
             first=first,
@@ -141,12 +142,13 @@ class Gathered:
             cache_least_ns=self._part("cache", _cache_least_ns, 10**9),
             cache_least_bytes=self._part("cache", _cache_least_bytes, 0),
             lowering_imports=self._part("imports", self._imports.imports, ()),
-            limit_bytes=self._part("memory limit", _memory_limit, None) if limit_bytes is None else limit_bytes,
+            limit_bytes=limit,
             jitted=self._part("jitted functions", lambda: jitted_names(code, namespace), ()),
             static=self._static,
             names=self._names,
             matmul_precision=self._part("matmul precision", _matmul_precision, None),
             kept=self._part("live arrays", lambda: self._arrays.kept(namespace, later), None),
+            devices=self._part("live arrays", lambda: self._arrays.by_device(namespace, limit), ()),
             kept_programs=self._part("live programs", self._count.kept, ()),
             resident_bytes=self._part("live arrays", self._arrays.resident_bytes, None),
         )
