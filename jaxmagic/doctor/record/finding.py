@@ -8,6 +8,7 @@ from typing import Literal
 from ...benchmarking.record.versus import LEAST_DIFFERENCE
 from ...records.exportable import Exportable
 from ...records.note import Note
+from .out_of_memory import LEAST_SPARED
 
 #: The way in which a cost is known.
 Basis = Literal[
@@ -64,15 +65,15 @@ class Verified:
     def survives(self) -> bool | None:
         """Whether the remedy is an improvement with the same outputs: smaller if memory was compared, else faster.
 
-        Faster means that the whole interval lies more than 1 % above one. ``None`` if nothing was compared, or if a
-        ceiling was measured, which the remedy need not reach.
+        Smaller means that it spares at least 2 %. Faster means that the whole interval lies more than 1 % above one.
+        ``None`` if nothing was compared, or if a ceiling was measured, which the remedy need not reach.
         """
         if self.ceiling:
             return None
         if self.failed or self.outputs_agree is False:
             return False
         if self.before_bytes is not None and self.after_bytes is not None:
-            return self.after_bytes < self.before_bytes
+            return self.after_bytes <= (1 - LEAST_SPARED) * self.before_bytes
         return None if self.low is None else self.low > 1 + LEAST_DIFFERENCE
 
 

@@ -24,6 +24,14 @@ def _kept(arrays: int, kept_bytes: int, carry_bytes: int) -> str:
     )
 
 
+def _layers_remedy(layer: str) -> str:
+    return (
+        f"Checkpoint {printable(layer)}: the backward pass then computes each call once more, which takes time, and "
+        "the forward pass keeps only its arguments. How much memory that saves depends on XLA's scheduler: --verify "
+        "compiles it."
+    )
+
+
 def _rematerialise_remedy(body: str) -> str:
     what = f"Checkpoint {printable(body)}" if body else "Apply jax.checkpoint to the function that the loop runs"
     return f"{what}: the backward pass then computes each iteration once more, which takes time."
@@ -98,6 +106,14 @@ def _programs(**facts: Any) -> str:
 NOTES: dict[str, Callable[..., str]] = {
     "rematerialise": _rematerialise,
     "rematerialise_kept": _kept,
+    "rematerialise_layers": lambda layer, function, kept_bytes, peak_bytes: (
+        f"At the peak of {printable(function)}, {units.size(kept_bytes)} of its {units.size(peak_bytes)} are values "
+        f"that {printable(layer)} computed in the forward pass, kept until the backward pass."
+    ),
+    "rematerialise_layers_kept": lambda arrays, calls: (
+        f"{units.count(arrays, 'array')} from at least {units.count(calls, 'call')}."
+    ),
+    "rematerialise_layers_remedy": _layers_remedy,
     "rematerialise_remedy": _rematerialise_remedy,
     "large_batch": _large_batch,
     "large_batch_temporaries": _large_batch_temporaries,

@@ -1,4 +1,4 @@
-"""Finds loops that keep more for their backward pass than fits well, and batches that are too large at once."""
+"""Finds loops and layers that keep more for their backward pass than fits well, and batches that are too large."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from ...records.cell_names import text_of
 from ...records.note import note
 from ...xla.hlo import HloModule
 from ..analysis.batch_temporaries import batch_of, in_parts
+from ..analysis.layer_residuals import LayerResiduals, layer_residuals
 from ..analysis.scan_residuals import BACKWARD, ScanResiduals, scan_residuals
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.program import Program
 from .rewriting.microbatches import gradient_call, in_microbatches, returns_mean
+from .rewriting.syntax import loops_around, tree_of
 from .rule import Rule, source_at
 
 #: Temporaries of less are no problem on any device.
@@ -41,7 +43,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     """Find the programs with large temporaries, and the loops that keep most of them."""
     for program in evidence.programs or ():
         if program.module is not None and _is_large(program, evidence.limit_bytes):
-            yield from _findings(program)
+            yield from list(_findings(program)) or list(_layers(program, program.module))
         if program.module is not None and evidence.limit_bytes is not None:
             yield from _batch(evidence, program, program.module, _TOO_LARGE * evidence.limit_bytes)
 
@@ -88,6 +90,37 @@ def _findings(program: Program) -> Iterator[RuleFinding]:
             remedy=note("doctor.rematerialise_remedy", body=body),
             code=f"{body} = jax.checkpoint({body})" if body else None,
         )
+
+
+def _layers(program: Program, module: HloModule) -> Iterator[RuleFinding]:
+    """Find the function that a loop of Python calls and that keeps most."""
+    peak_bytes = program.executable.peak_bytes or 0
+    for kept in layer_residuals(program.executable, module, program.function or ""):
+        if kept.kept_bytes < _LEAST_SPARED * peak_bytes or kept.calls < 2 or not _is_called_in_a_loop(kept):
+            continue
+        yield RuleFinding(
+            rule=RULE.name,
+            found=note(
+                "doctor.rematerialise_layers",
+                layer=kept.function,
+                function=program.name,
+                kept_bytes=kept.kept_bytes,
+                peak_bytes=peak_bytes,
+            ),
+            line=kept.line.location,
+            source=source_at(kept.line),
+            evidence=(note("doctor.rematerialise_layers_kept", arrays=kept.arrays, calls=kept.calls),),
+            remedy=note("doctor.rematerialise_layers_remedy", layer=kept.function),
+            code=f"{kept.function} = jax.checkpoint({kept.function})",
+        )
+        return
+
+
+def _is_called_in_a_loop(kept: LayerResiduals) -> bool:
+    """Return whether a line calls a function by its name, in a loop of Python."""
+    tree = tree_of(kept.line.file)
+    by_name = re.search(rf"(?<![.\w]){kept.function}\(", source_at(kept.line) or "")
+    return tree is not None and by_name is not None and bool(loops_around(tree, kept.line.line))
 
 
 def _batch(evidence: Evidence, program: Program, module: HloModule, most_bytes: float) -> Iterator[RuleFinding]:
@@ -146,14 +179,17 @@ def _body(kept: ScanResiduals) -> str:
 
 RULE = Rule(
     name="rematerialise",
-    looks_for="loops that keep values of all iterations for their backward pass, and batches whose gradient hardly "
-    "fits at once",
+    looks_for="loops and layers that keep values of all iterations for their backward pass, and batches whose "
+    "gradient hardly fits at once",
     decides="Reports a differentiated jax.lax.scan that keeps more than its carry for the backward pass, if "
     f"jax.checkpoint would save at least {units.percent(_LEAST_SPARED)} of the program's peak. The temporaries of "
     f"the program have to be larger than its arguments and results, and take at least {_LEAST_BYTES // 2**20} MiB "
     f"and {units.percent(_LEAST_OF_LIMIT)} of the device's memory; where that is unknown, they have to be "
-    f"over {_TIMES_UNLIMITED} times as large and take at least {_LEAST_UNLIMITED_BYTES // 2**20} MiB. Layers in a "
-    "Python loop are not examined: whether XLA recomputes them late enough depends on its scheduler. Also reports a "
+    f"over {_TIMES_UNLIMITED} times as large and take at least {_LEAST_UNLIMITED_BYTES // 2**20} MiB. Where no "
+    "such loop is found, reports a function of yours that a Python loop calls by its name, if values that its calls "
+    f"compute in the forward pass take at least {units.percent(_LEAST_SPARED)} of the program's peak, at that peak. "
+    "How much jax.checkpoint saves there depends on XLA's scheduler, so this has no cost; --verify compiles it. Also "
+    "reports a "
     "function that computes jax.grad or jax.value_and_grad of its own arguments in one statement and needs at least "
     f"{units.percent(_TOO_LARGE)} of the device's memory, if it would need less with temporaries for only a part of "
     "the batch. Temporaries that grow with the batch are recognized by an axis of its length, which no other "

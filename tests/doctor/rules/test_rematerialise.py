@@ -12,6 +12,9 @@ import pytest
 from gathered_evidence import evidence_of, with_memory
 
 import jaxmagic
+from jaxmagic.doctor.capture.remedies.compiled.rematerialise import propose
+from jaxmagic.doctor.capture.remedies.remedy import Sizes
+from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.rules import rematerialise
 
@@ -164,3 +167,90 @@ def test_least_temporaries_that_count() -> None:
     assert [found(64 * MIB, 512 * MIB, 63 * MIB), found(64 * MIB, 512 * MIB, 62 * MIB)] == [False, True]
     assert [found(256 * MIB - 1, None), found(256 * MIB, None)] == [False, True]
     assert [found(256 * MIB, None, 127 * MIB), found(256 * MIB, None, 126 * MIB)] == [False, True]
+
+
+#: Older compilers record the innermost call only.
+stacks_are_known = pytest.mark.skipif(jax.__version_info__ < (0, 10), reason="needs call stacks in programs")
+
+
+def mlp(p: dict[str, jax.Array], h: jax.Array) -> jax.Array:
+    return h + jax.nn.gelu(h @ p["up"]) @ p["down"]
+
+
+def in_a_loop(params: Any, h: jax.Array) -> jax.Array:
+    for p in params:
+        h = mlp(p, h)
+    return jnp.mean(h**2)
+
+
+def in_a_row(params: Any, h: jax.Array) -> jax.Array:
+    h = mlp(params[0], h)
+    h = mlp(params[1], h)
+    return jnp.mean(h**2)
+
+
+def in_a_loop_of_checkpoints(params: Any, h: jax.Array) -> jax.Array:
+    for p in params:
+        h = jax.checkpoint(mlp)(p, h)
+    return jnp.mean(h**2)
+
+
+@jax.checkpoint
+def decorated(p: dict[str, jax.Array], h: jax.Array) -> jax.Array:
+    return h + jax.nn.gelu(h @ p["up"]) @ p["down"]
+
+
+def of_a_decorated_function(params: Any, h: jax.Array) -> jax.Array:
+    for p in params:
+        h = decorated(p, h)
+    return jnp.mean(h**2)
+
+
+class Layer:
+    def mlp(self, p: dict[str, jax.Array], h: jax.Array) -> jax.Array:
+        return mlp(p, h)
+
+
+def of_an_object(params: Any, h: jax.Array) -> jax.Array:
+    own = Layer()
+    for p in params:
+        h = own.mlp(p, h)
+    return jnp.mean(h**2)
+
+
+def of_layers(function: Any) -> Any:
+    params = [{"up": jnp.full((64, 1024), 0.01), "down": jnp.full((1024, 64), 0.01)} for _ in range(3)]
+    return jax.jit(jax.grad(function)), params, jnp.ones((2048, 64))
+
+
+@stacks_are_known
+def test_layers_in_a_python_loop_are_found_and_compiled_with_a_checkpoint() -> None:
+    step, *args = of_layers(in_a_loop)
+    (found,) = found_in(step, *args)
+    assert (found.code, found.cost_bytes) == ("mlp = jax.checkpoint(mlp)", None)
+    assert found.source == "h = mlp(p, h)"
+    assert found.evidence[0].facts["calls"] == 3
+    kept_bytes = int(found.found.facts["kept_bytes"])
+    assert 3 * 3 * 8 * MIB <= kept_bytes <= peak_bytes(step, *args) == found.found.facts["peak_bytes"]
+    names = {"step": step, "params": args[0], "h": args[1]}
+    sizes = propose(found, TriedCode("step(params, h)", names)).sizes
+    assert isinstance(sizes, Sizes)
+    by_hand = jax.jit(jax.grad(in_a_loop_of_checkpoints))
+    assert (sizes.before_bytes, sizes.after_bytes) == (peak_bytes(step, *args), peak_bytes(by_hand, *args))
+
+
+@pytest.mark.parametrize("function", [in_a_row, of_a_decorated_function, of_an_object])
+def test_layers_that_no_assignment_checkpoints_are_left_alone(function: Any) -> None:
+    step, *args = of_layers(function)
+    assert found_in(step, *args) == []
+
+
+def test_a_loop_around_the_program_is_no_loop_of_layers() -> None:
+    step, params, h = of_layers(in_a_row)
+
+    def train(params: Any, h: jax.Array) -> Any:
+        for _ in range(2):
+            last = step(params, h)
+        return last
+
+    assert found_in(train, params, h) == []
