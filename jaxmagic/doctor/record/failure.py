@@ -234,6 +234,7 @@ class Failure:
         differences: where two pytrees or types differ.
         donated_by: calls that may have donated the array, as they are written.
         donated_before: whether they donated it when they ran before: in this run, they come only later.
+        donated_names: the names of the array in the function of these calls, if that is a caller of the failing one.
         kept: the statement that kept the array under another name before they donated it, if there is one.
         names: the names under which the user's code knows modules, such as ``{"jax.numpy": "jnp"}``.
         alive: the largest arrays that were alive, with the names that hold them, when the error was explained.
@@ -275,6 +276,7 @@ class Failure:
     differences: tuple[Difference, ...] = ()
     donated_by: tuple[str, ...] = ()
     donated_before: bool = False
+    donated_names: tuple[str, ...] = ()
     kept: Kept | None = None
     names: tuple[tuple[str, str], ...] = ()
     alive: tuple[str, ...] = ()

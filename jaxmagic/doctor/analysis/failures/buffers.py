@@ -122,8 +122,8 @@ def _is_deletion(call: str) -> bool:
 
 
 def _deleted(failure: Failure) -> list[str]:
-    """Return the names of the arrays that were deleted."""
-    return [each for each in (failure.detail or "").split(", ") if each]
+    """Return the names of the arrays that were deleted, those in the function of the donating call first."""
+    return [*failure.donated_names, *(each for each in (failure.detail or "").split(", ") if each)]
 
 
 def _donated(failure: Failure) -> tuple[str, str]:

@@ -54,11 +54,13 @@ class Donors(NamedTuple):
         calls: as they are written, with their lines.
         before: whether they come only after the failure, so that they donated the array when they ran before.
         kept: the statement that kept the array under another name before they donated it, if there is one.
+        names: the names of the array where they stand, if they are not those of the failing line.
     """
 
     calls: tuple[str, ...] = ()
     before: bool = False
     kept: Kept | None = None
+    names: tuple[str, ...] = ()
 
 
 class _Names(NamedTuple):

@@ -20,6 +20,7 @@ from ...record.library_use import Selector
 from ...record.out_of_memory import OutOfMemory
 from .buffers import Donors, deleted_in, donors_of
 from .calls import called_name, functions_called, jit_call
+from .captured import captured_in, donors_in_callers
 from .entries import Entry, beyond, entries_of, library_in
 from .held import largest_alive, shared_in
 from .holder import holder_at, holder_of
@@ -170,9 +171,11 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         call = jit_call(caller.place, caller.frame, caller.where, users[begun].frame.f_code)
     lines = text_of(last.where.file)
     running = [each.frame.f_code for each in users]
-    deleted = deleted_in(place, last.frame) if facts.kind == "deleted" else ()
+    gone = facts.kind == "deleted"
+    deleted = (deleted_in(place, last.frame) or captured_in(place, last.frame)) if gone else ()
     shared = shared_in(place.node, last.frame) if facts.kind == "donated twice" else []
     donors = donors_of(deleted, last.frame, last.where, place) if deleted else Donors()
+    donors = donors if donors.calls else donors_in_callers(deleted, users)
     alive = largest_alive(last.frame.f_globals) if facts.kind == "memory" else ()
     return replace(
         facts,
@@ -192,6 +195,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         detail=", ".join([*deleted, *shared]) or _named(facts, place, last.frame),
         donated_by=donors.calls,
         donated_before=donors.before,
+        donated_names=donors.names,
         kept=donors.kept,
         decides=decision_of(place, last.frame, running) if facts.kind == "bool" else None,
         selector=_selector(facts, users, entries, around),

@@ -100,6 +100,47 @@ CODE = {
         ["Probably donated by h(x)"],
         ["unknown"],
     ),
+    "a global that a jitted function captured": (
+        "j = jax.jit(lambda a: a + x)\nf(x)\nj(1.0)  # here",
+        ["x was donated or deleted", "Probably donated by f(x)", "x.copy()"],
+        ["unknown"],
+    ),
+    "a variable that a jitted function captured": (
+        "def make():\n    w = jnp.ones(3)\n    j = jax.jit(lambda a: a + w)\n    f(w)\n    j(1.0)  # here\nmake()",
+        ["w was donated or deleted", "Probably donated by f(w)"],
+        ["unknown"],
+    ),
+    "an array that the body of a loop reads": (
+        "def body(c, _): return c + x, None\nf(x)\nlax.scan(body, jnp.zeros(3), None, length=2)  # here",
+        ["x was donated or deleted", "Probably donated by f(x)"],
+        ["unknown"],
+    ),
+    "another array that the body of a loop reads": (
+        "y = jnp.ones(3)\ndef body(c, _): return c + x + y.sum(), None\nf(x)\ng(y + 1)\n"
+        "lax.scan(body, jnp.zeros(3), None, length=2)  # here",
+        ["x was donated or deleted", "Probably donated by f(x)"],
+        ["y was", "g(y"],
+    ),
+    "a caller's array": (
+        "def use(a):\n    return a + 1  # here\nf(x)\nuse(x)",
+        ["a was donated or deleted", "Probably donated by f(x)", "in place of x", "x.copy()"],
+        ["unknown"],
+    ),
+    "a part of what a caller of a caller has": (
+        "def use(a):\n    return a['w'] + 1  # here\ndef run(b):\n    return use(b)\ns = {'w': x}\nf2(s)\nrun(s)",
+        ["a['w'] was donated or deleted", "Probably donated by f2(s)", "jax.tree.map(jnp.copy, s)"],
+        ["unknown"],
+    ),
+    "an array that the caller makes for the failing function": (
+        "def use(a):\n    a.delete()\n    return a + 1  # here\nf(x + 1)\nuse(x)",
+        ["Probably deleted by a.delete()"],
+        ["f(x"],
+    ),
+    "a caller that has donated another array": (
+        "def use(a):\n    return a + 1  # here\ny = jnp.ones(3)\nf(y)\nz = x\ng(z)\ndel z\nuse(x)",
+        ["is unknown"],
+        ["f(y)"],
+    ),
     "an attribute beside it": (
         "class S: pass\ns = S()\ns.w, s.b = x, 1\nf(s.w)\ns.b = 2\ns.w + 1  # here",
         ["Probably donated by f(s.w)"],
