@@ -109,19 +109,6 @@ class Smaller:
         """Whether the variant evidently computes the same, up to rounding."""
         return "bfloat16" not in self.by and not self.mean
 
-    @property
-    def facts(self) -> dict[str, str | int]:
-        """What a sentence about it says."""
-        return {
-            "by": "+".join(self.by),
-            "donated": ", ".join(self.donated),
-            "checkpointed": ", ".join(self.checkpointed),
-            "batch": ", ".join(self.batch),
-            "parts": self.parts,
-            "mean": self.mean,
-            "need_bytes": self.need_bytes,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedProgram:

@@ -95,10 +95,10 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
 
 
 def _in_vain(findings: tuple[RuleFinding, ...]) -> str:
-    """Word how many remedies did not survive."""
+    """Word how many remedies were tried and did not survive."""
     vain = sum(is_in_vain(each, each.verified) for each in findings)
     whose = "" if vain == len(findings) else f"{vain} of them "
-    return f", {whose}without a working remedy" if vain else ""
+    return f", {whose}without a proved remedy" if vain else ""
 
 
 def _is_incomplete(diagnosis: Diagnosis) -> bool:
@@ -190,7 +190,7 @@ def _outcome(verified: Verified, rule: str) -> str:
     if rule == "error":
         return "The remedy fixes the error, but is not faster here than the call without jit"
     if verified.before_bytes is None and verified.high is not None and verified.high > 1 + LEAST_DIFFERENCE:
-        return "Not recommended here, because no gain could be measured"
+        return "Not proved here, because the interval includes no gain"
     return "Not recommended here, because it does not help"
 
 

@@ -72,9 +72,9 @@ def _jit_outside(function: str, transform: str) -> str:
 
 NOTES: dict[str, Callable[..., str]] = {
     "host_wait": _wait,
-    "host_wait_idle": lambda idle_ns: (
-        f"After these waits the device is idle for {units.time(idle_ns)} per run, until it has work again. The rest "
-        "of the wait is the device's own work."
+    "host_wait_idle": lambda idle_ns, rest: (
+        f"After these waits the device is idle for {units.time(idle_ns)} per run, until it has work again."
+        + (" The rest of the wait is the device's own work." if rest else "")
     ),
     "host_wait_cores": lambda: (
         "The gain may be a fraction of the cost: on the CPU the host and the device share the same cores."

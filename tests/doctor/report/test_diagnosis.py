@@ -98,7 +98,7 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
             [
                 "Tried: 1.00 times as fast (95 % interval 0.900 to 1.10), 4 ns instead of 4 ns.",
                 "The outputs agree.",
-                "Not recommended here, because no gain could be measured.",
+                "Not proved here, because the interval includes no gain.",
             ],
             False,
         ),
@@ -187,12 +187,12 @@ def test_a_remedy_that_was_tried_in_vain_is_not_advised(diagnosis: Any, rule_fin
     record = diagnosis(findings=(vain,))
     assert list(record.to_frame().remedy.isna()) == [True]
     for report in (to_text(record, WIDE), to_html(record, WIDE)):
-        assert "1 finding, without a working remedy" in report
+        assert "1 finding, without a proved remedy" in report
         assert f"because it does not help: {advised.remedy}" in report
         assert "jax.jit(g)" not in report
         assert f"→ {advised.remedy}" not in report
     both = diagnosis(findings=(advised, vain))
-    assert "2 findings, 1 of them without a working remedy" in to_text(both, WIDE)
+    assert "2 findings, 1 of them without a proved remedy" in to_text(both, WIDE)
 
 
 def test_beside_nothing_stands_how_long_the_first_run_compiled(

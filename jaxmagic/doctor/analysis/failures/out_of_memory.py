@@ -106,7 +106,7 @@ def _fits(program: FailedProgram, variant: Smaller | None = None) -> str:
 
 
 def _of_variants(program: FailedProgram) -> list[Note]:
-    notes = [note("doctor.memory_variant", fits=_fits(program, each), **each.facts) for each in program.variants]
+    notes = [about_variant(each, _fits(program, each)) for each in program.variants]
     if program.unsplit:
         notes.append(note("doctor.memory_unsplit", reason=program.unsplit))
     if program.incomplete:
@@ -114,12 +114,39 @@ def _of_variants(program: FailedProgram) -> list[Note]:
     return notes
 
 
+def about_variant(variant: Smaller, fits: str) -> Note:
+    """Return a note on what a compiled variant needs, and whether it fits."""
+    return note(
+        "doctor.memory_variant",
+        fits=fits,
+        by="+".join(variant.by),
+        donated=", ".join(variant.donated),
+        checkpointed=", ".join(variant.checkpointed),
+        batch=", ".join(variant.batch),
+        parts=variant.parts,
+        mean=variant.mean,
+        need_bytes=variant.need_bytes,
+    )
+
+
 def _remedy(failure: Failure, program: FailedProgram | None, best: Smaller | None) -> Note:
     jax = spelled(failure, "jax")
     if program is None or best is None:
         return note("doctor.write_smaller", jax=jax)
-    facts = {**best.facts, "function": program.function, "before_bytes": program.need_bytes}
-    return note("doctor.write_variant", fits=_fits(program, best), jax=jax, **facts)
+    return note(
+        "doctor.write_variant",
+        fits=_fits(program, best),
+        jax=jax,
+        function=program.function,
+        before_bytes=program.need_bytes,
+        by="+".join(best.by),
+        donated=", ".join(best.donated),
+        checkpointed=", ".join(best.checkpointed),
+        batch=", ".join(best.batch),
+        parts=best.parts,
+        mean=best.mean,
+        need_bytes=best.need_bytes,
+    )
 
 
 #: Arrays that are alive are not listed if they are smaller than this, and take a smaller share of what was asked for.

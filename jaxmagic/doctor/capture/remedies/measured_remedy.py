@@ -124,7 +124,7 @@ def measured(
     counted = {label: _Counted(run, order, deadline_ns, clock) for label, run in ((_BEFORE, before), (_AFTER, after))}
     taken: list[Any] = []
     interrupted = False
-    why = note("doctor.not_tried_budget")
+    why, stopped = note("doctor.not_tried_budget"), False
     comparison: Comparison | None = None
     try:
         with silenced():
@@ -143,11 +143,16 @@ def measured(
     except KeyboardInterrupt:
         interrupted, why = True, note("doctor.not_tried_interrupt")
     except NotTried as problem:
-        (why,) = problem.notes
+        (why,), stopped = problem.notes, True
     except Exception as error:
         is_the_remedys = counted[_AFTER].began > counted[_BEFORE].began
         why = failure(error) if is_the_remedys else note("doctor.not_tried_code", error=briefly(error))
-    runs = note("doctor.tried_runs", before_runs=counted[_BEFORE].count, after_runs=counted[_AFTER].count)
+    runs = note(
+        "doctor.tried_runs",
+        before_runs=counted[_BEFORE].count,
+        after_runs=counted[_AFTER].count,
+        stopped=int(stopped),
+    )
     if comparison is None:
         return Measured(Verified(notes=(why, runs)), interrupted)
     versus = comparison[_AFTER]

@@ -174,3 +174,15 @@ def jitted_calls(evidence: Evidence, use: HostUse) -> list[Dispatch]:
     """Return the calls of jitted functions of the user or of a library other than JAX."""
     eager, jitted = names_of(evidence, eager=True), names_of(evidence, eager=False)
     return [each for each in use.dispatches if each.name in jitted and each.name not in eager]
+
+
+def jitted_operations(evidence: Evidence) -> int:
+    """Return how many operations the jitted functions have that the code calls, each as often as it is called."""
+    calls = () if evidence.host_use is None else jitted_calls(evidence, evidence.host_use)
+    sizes = {
+        call.name: len(program.module.instructions)
+        for call in calls
+        for program in programs_named(call.name, evidence)
+        if program.module is not None
+    }
+    return sum(call.count * sizes.get(call.name, 1) for call in calls)

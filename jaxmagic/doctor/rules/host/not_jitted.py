@@ -32,7 +32,7 @@ from .functions.next_step import with_next_step
 from .functions.spared import Part, Spared, operations_ns, spared_by
 from .functions.spared_in_loop import spared_in_loop
 from .functions.transformed_function import jit_outermost, round_around, transformed_function, transforms
-from .host_time import LEAST_NS, eager_calls, eager_on_device, host_time, matters
+from .host_time import LEAST_NS, eager_calls, eager_on_device, host_time, jitted_operations, matters
 from .syntax import Function, around, function_around, loop_around, own_nodes
 from .transformed_calls import MANY as MANY_TRANSFORMED
 from .transformed_calls import transformed_calls
@@ -117,7 +117,7 @@ class _Advised(NamedTuple):
 
 def _advised(line: Frame | None, count: int, evidence: Evidence) -> _Advised:
     """Return what to do about operations, the most of which are called at a line."""
-    called = called_function(evidence, count, MOST_UNROLLED)
+    called = called_function(evidence, count, MOST_UNROLLED - jitted_operations(evidence))
     traces = transforms(evidence)
     if called is not None:
         return _Advised(Part(called.function, called.file), True, traces, *compile_called(called, evidence))

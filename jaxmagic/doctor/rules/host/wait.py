@@ -36,6 +36,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
 def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float, *, shares_cores: bool) -> RuleFinding:
     first = waits[0]
     assert first.line is not None
+    rest = idle_ns < sum(each.wait_ns for each in waits)  # each was measured in a run of its own
     loop = comprehension_around(first.line) or loop_around(first.line)
     others = [
         note("doctor.host_wait_also", line=each.line.location, count=each.count, time_ns=each.wait_ns)
@@ -55,7 +56,7 @@ def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float, *, share
         ),
         line=first.line.location,
         source=source_at(first.line),
-        evidence=(note("doctor.host_wait_idle", idle_ns=round(idle_ns)), *others),
+        evidence=(note("doctor.host_wait_idle", idle_ns=round(idle_ns), rest=int(rest)), *others),
         cost_ns=cost_ns,
         basis="estimated",
         remedy=_remedy(first, first.line, loop),

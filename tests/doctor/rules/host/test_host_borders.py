@@ -26,7 +26,7 @@ from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host import dispatch_bound, input_bound, not_jitted, transfer, wait
 from jaxmagic.doctor.rules.host.functions.spared import Part
 from jaxmagic.doctor.rules.host.functions.transformed_function import TransformedFunction
-from jaxmagic.doctor.rules.host.host_time import host_time, matters
+from jaxmagic.doctor.rules.host.host_time import host_time, jitted_operations, matters
 from jaxmagic.memory_use.record.memory_profile import Executable
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.records.call_stack import Frame
@@ -433,6 +433,15 @@ class TestCalls:
         made = evidence((calls("sin", 100, 50 * MS), calls("step", 100, 50 * MS)), programs=known)
         both = [*not_jitted.look(made), *dispatch_bound.look(made)]
         assert sum(each.cost_ns or 0 for each in both) == pytest.approx(50 * MS, rel=0.01)
+
+
+def test_jitted_functions_have_their_operations_in_each_call(evidence: Any, executable: Any) -> None:
+    """So many are there if a loop around them is unrolled."""
+    module = hlo.module(*(hlo.instruction(f"add.{number}") for number in range(7)), name="jit_step")
+    known = (program("sin", executable, eager=True), replace(program("step", executable, eager=False), module=module))
+    made = evidence((calls("sin", 100, 1), calls("step", 50, 1), calls("other", 3, 1)), programs=known)
+    assert jitted_operations(made) == 50 * len(module.instructions)
+    assert jitted_operations(replace(made, host_use=None)) == 0
 
 
 def test_a_cost_in_the_best_run_is_compared_with_that_run(evidence: Any) -> None:

@@ -10,6 +10,7 @@ from .....records.note import note
 from .....runtime.functions import compiled_for
 from .....xla.hlo import HloModule
 from .....xla.read_hlo import read_module
+from ....analysis.failures.out_of_memory import about_variant
 from ....record.finding import RuleFinding
 from ....record.out_of_memory import FailedProgram, Smaller
 from ..remedy import NotTried, Sizes
@@ -58,7 +59,7 @@ def _sizes(program: FailedProgram, variants: list[Smaller]) -> Sizes:
     best = replace(program, variants=tuple(variants)).best
     if best is None:
         raise NotTried(note("doctor.memory_no_variant", variants=len(variants)))
-    about = note("doctor.memory_variant", fits="yes" if program.fits(best) else "no", **best.facts)
+    about = about_variant(best, "yes" if program.fits(best) else "no")
     return Sizes(program.need_bytes, best.need_bytes, (about,))
 
 

@@ -10,7 +10,7 @@ from ....record.evidence import Dispatch, Evidence
 from ....record.program import Program
 from ..host_time import names_of_program
 from ..syntax import Loop, around, function_around, loop_around, own_nodes
-from .inside_function import calls_operation
+from .inside_function import Calling
 
 #: Fewer samples of the host's line are chance.
 _LEAST_SAMPLES = 3
@@ -42,11 +42,11 @@ def calling_line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
 
 def _samples(evidence: Evidence) -> Counter[Frame | None]:
     """Return the samples of lines that call operations, without those in which JAX traced or compiled them."""
-    found = Counter[Frame | None]()
+    found, calling = Counter[Frame | None](), Calling.of(evidence)
     jitted = {each.function for each in evidence.programs or () if not each.eager} - {None}
     for each in evidence.host or ():
         frames = each.stack or ([] if each.line is None else [each.line])
-        if calls_operation(each.called) and not any(frame.function.rpartition(".")[2] in jitted for frame in frames):
+        if calling.calls(each.called) and not any(frame.function.rpartition(".")[2] in jitted for frame in frames):
             found[each.line] += each.samples
     for compilation in () if evidence.repeated else evidence.first.compilations:
         lines = [

@@ -73,7 +73,7 @@ def inside_function(function: Function, file: str, evidence: Evidence) -> Inside
         for each in evidence.functions
         if (each.function.function, each.function.file, each.function.line) == (function.name, file, first)
     ]
-    calling = _Calling.of(evidence)
+    calling = Calling.of(evidence)
     observed_ns = evidence.observed.dispatch_ns + (evidence.observed.code_wait_ns or 0)
     running = sum(each.time_ns for each in inside) / max(observed_ns, 1)
     return _share(sum(each.samples for each in inside if calling.may_call(each.called)), running, calling, evidence)
@@ -90,7 +90,7 @@ def inside_transformed(
         called_at: the lines that call the transformed function.
         evidence: the observations of the runs.
     """
-    calling = _Calling.of(evidence)
+    calling = Calling.of(evidence)
     inside = [
         each
         for each in evidence.host or ()
@@ -105,12 +105,12 @@ def inside_operations(evidence: Evidence) -> InsideFunction | None:
     """Return the time in eager operations of the user's lines; ``None`` if there are too few samples to tell."""
     samples = evidence.host or ()
     inside = sum(each.samples for each in samples if calls_operation(each.called))
-    return _share(inside, inside / max(sum(each.samples for each in samples), 1), _Calling.of(evidence), evidence)
+    return _share(inside, inside / max(sum(each.samples for each in samples), 1), Calling.of(evidence), evidence)
 
 
 def inside_lines(lines: SourceRange, evidence: Evidence) -> InsideFunction | None:
     """Return the share of the time that some lines take, with what they call; ``None`` if it is unknown."""
-    calling = _Calling.of(evidence)
+    calling = Calling.of(evidence)
     inside = [each for each in evidence.host or () if any(is_within(frame, [lines]) for frame in _outwards(each))]
     running = sum(each.samples for each in inside) / max(sum(each.samples for each in evidence.host or ()), 1)
     return _share(sum(each.samples for each in inside if calling.may_be(each)), running, calling, evidence)
@@ -122,7 +122,7 @@ def _outwards(share: HostShare) -> Iterator[Frame]:
     yield from share.stack
 
 
-def _share(inside: int, running: float, calling: _Calling, evidence: Evidence) -> InsideFunction | None:
+def _share(inside: int, running: float, calling: Calling, evidence: Evidence) -> InsideFunction | None:
     """Return what samples tell of a part of the run; ``None`` if there are too few of them.
 
     Args:
@@ -156,7 +156,7 @@ def _may_transform(called: str) -> bool:
     return any(each in called for each in _TRANSFORMING) if called.startswith("jax.") else bool(called)
 
 
-class _Calling(NamedTuple):
+class Calling(NamedTuple):
     """The code that calls eager operations, as the stacks of their programs show.
 
     Attributes:
@@ -168,7 +168,8 @@ class _Calling(NamedTuple):
     libraries: frozenset[str]
 
     @classmethod
-    def of(cls, evidence: Evidence) -> _Calling:
+    def of(cls, evidence: Evidence) -> Calling:
+        """Read the stacks of the programs of some runs."""
         programs = [each for each in evidence.programs or () if each.eager]
         frames = {frame for each in programs for frame in (*frames_of(each), each.called_at) if frame is not None}
         modules = {library_module(file) for file in {each.file for each in frames}} - {None}
@@ -186,9 +187,12 @@ class _Calling(NamedTuple):
 
     def may_call(self, called: str) -> bool:
         """Return whether a line that called a function of a library may have called an operation of JAX."""
-        package = called.partition(".")[0]
-        transforms = package == "jax" and any(each in called for each in _TRANSFORMING)
-        return not called or transforms or package in self.libraries or calls_operation(called)
+        transforms = called.startswith("jax.") and any(each in called for each in _TRANSFORMING)
+        return not called or transforms or self.calls(called)
+
+    def calls(self, called: str) -> bool:
+        """Return whether a function of a library is an operation of JAX, or the library calls some."""
+        return called.partition(".")[0] in self.libraries or calls_operation(called)
 
 
 def calls_operation(called: str) -> bool:
