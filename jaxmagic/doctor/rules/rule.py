@@ -90,9 +90,23 @@ def least_device_time(operations: Sequence[OperationTime], evidence: Evidence) -
     """
     profile = evidence.profile
     assert profile is not None
+    longer_ns = max(_recorded_ns(profile) - undisturbed_ns(evidence), 0)
     single = _per_run((each for each in operations if each.median_ns is None), profile)
     repeated = device_time((each for each in operations if each.median_ns is not None), evidence)
-    return repeated + max(single - max(_recorded_ns(profile) - evidence.run_ns, 0), 0)
+    return repeated + max(single - longer_ns, 0)
+
+
+def undisturbed_ns(evidence: Evidence) -> int:
+    """Return how long a run takes at most if nothing disturbs it.
+
+    That is as long as the shortest run, and on the CPU no longer than any run kept a processor busy: where other
+    processes have taken the processors, all runs take longer.
+    """
+    runs = [each for each in (*evidence.timed, evidence.observed) if not each.compilations] or [evidence.typical]
+    times = [each.wall_ns for each in runs]
+    if evidence.first.environment.backend == "cpu":
+        times += [each.cpu_user_ns + each.cpu_system_ns for each in runs]
+    return min(times)
 
 
 def _per_run(operations: Iterable[OperationTime], profile: Profile) -> float:

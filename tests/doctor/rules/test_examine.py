@@ -67,6 +67,19 @@ def test_what_one_execution_may_have_been_disturbed_by_is_not_certain(evidence: 
     assert least_device_time([once], replace(evidence, profile=faster)) == 9e6
 
 
+@pytest.mark.parametrize(("backend", "certain_ns"), [("cpu", 6e6), ("gpu", 9e6)])
+def test_a_run_without_processors_is_disturbed_however_often_it_is_repeated(
+    evidence: Evidence, backend: str, certain_ns: float
+) -> None:
+    first = replace(evidence.first, environment=replace(evidence.first.environment, backend=backend))
+    slowed = replace(
+        evidence.typical, compilations=(), cpu_user_ns=evidence.run_ns - 4_000_000, cpu_system_ns=1_000_000
+    )
+    profile = Profile(runs=1, recorded_ns=evidence.run_ns, device_uses=(), operation_times=(), place_times=())
+    evidence = replace(evidence, first=first, observed=slowed, timed=(slowed, slowed), profile=profile)
+    assert least_device_time([operation("copy", 9_000_000, count=1)], evidence) == pytest.approx(certain_ns)
+
+
 def test_the_costliest_comes_first_and_what_happens_once_counts_a_hundredth(
     evidence: Evidence, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,12 +11,13 @@ from ....records.note import Note, note
 from ....xla.hlo import HloModule
 from ...record.evidence import Evidence
 from ...record.program import Program
-from ..rule import device_time, least_device_time, source_at
+from ..rule import device_time, least_device_time, source_at, undisturbed_ns
 
 #: How the rules about dominant operations take account of a busy machine.
 CERTAIN = (
     "An operation that was executed several times counts with its median time; for one that was executed once, all "
-    "that the recorded run took longer than an undisturbed one is subtracted first."
+    "that the recorded run took longer than an undisturbed one is subtracted first. An undisturbed run takes no "
+    "longer than the shortest run, and on the CPU no longer than the processor time of any run."
 )
 
 
@@ -83,7 +84,8 @@ def dominant(
                 lines.setdefault(operation.source, []).append(operation)
         for line, operations in lines.items():
             time_ns = min(device_time(operations, evidence), evidence.run_ns)
-            if min(time_ns, least_device_time(operations, evidence)) >= least_share * evidence.run_ns:
+            certain_ns = least_device_time(operations, evidence)
+            if time_ns >= least_share * evidence.run_ns and certain_ns >= least_share * undisturbed_ns(evidence):
                 longest_first = tuple(sorted(operations, key=lambda each: -each.time_ns))
                 yield DominantLine(program, line or program.location, time_ns, longest_first)
 

@@ -75,7 +75,8 @@ def calling(function: Any, x: Any, w: Any) -> Evidence:
 
 def found_in(evidence: Evidence, share: float = 0.5) -> list[RuleFinding]:
     """Apply the rule to a run of which the operations that convert all of `w` take a share, and others nothing."""
-    profile, timed = evidence.profile, replace(evidence.typical, dispatch_ns=8_000_000, wait_ns=0, compilations=())
+    profile, times = evidence.profile, {"dispatch_ns": 8_000_000, "wait_ns": 0, "cpu_user_ns": 8_000_000}
+    timed = replace(evidence.typical, **times, cpu_system_ns=0, code_wait_ns=None, compilations=())
     assert profile is not None
     own = [
         each

@@ -30,7 +30,8 @@ def found_at(evidence: Evidence, rule: Any, share: float, longer: float = 0, **c
     Of a run of 8 ms, the operations of the rule's category take a share, and all others nothing; with `changes`, the
     longest operation, of its category if there is one, with these alone. The recorded run takes longer by a share.
     """
-    profile, timed = evidence.profile, replace(evidence.typical, dispatch_ns=8_000_000, wait_ns=0, compilations=())
+    profile, times = evidence.profile, {"dispatch_ns": 8_000_000, "wait_ns": 0, "cpu_user_ns": 8_000_000}
+    timed = replace(evidence.typical, **times, cpu_system_ns=0, code_wait_ns=None, compilations=())
     assert profile is not None
     runs = profile.runs or 1
     operations = sorted(profile.operation_times, key=lambda each: -each.time_ns)
