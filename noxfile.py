@@ -55,7 +55,7 @@ LIBRARIES = ("flax", "optax", "equinox", "diffrax", "numpyro", "blackjax", "opti
 #: Programs with a planted slow line, some of which use libraries.
 PLANTED = "tests/profiling/test_planted_lines.py"
 
-#: Forty clean programs, and slow ones whose remedies are tried.
+#: Forty clean programs, more than half of them loops and cells, and slow ones whose remedies are tried.
 PROGRAMS = (
     "tests/doctor/test_clean.py",
     "tests/doctor/test_slow.py",
@@ -160,25 +160,33 @@ def run_tests(session: nox.Session, *pins: str, tests: Sequence[str] = ()) -> No
 
 @nox.session(python="3.11", tags=["suites"], default=False)
 def diagnosed_oldest_python(session: nox.Session) -> None:
-    """Clean and slow programs under ``%jaxdoctor`` on JAX 0.10.2, the newest for Python 3.11, and their table."""
-    install(session)
-    session.run("pytest", *PROGRAMS, *session.posargs, env={"JAXMAGIC_DIAGNOSED": "1"})
+    """Programs under ``%jaxdoctor``, also with libraries, on JAX 0.10.2, the newest for Python 3.11; their table."""
+    diagnose(session)
     devices = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
     session.run("python", "-m", "tests.doctor.slow_table", "docs/tables/slow.md", env=devices)
 
 
 @nox.session(python="3.12", tags=["suites"], default=False)
 def diagnosed_oldest(session: nox.Session) -> None:
-    """Clean and slow programs under ``%jaxdoctor`` on the oldest JAX that is supported."""
-    install(session, *COLAB)
-    session.run("pytest", *PROGRAMS, *session.posargs, env={"JAXMAGIC_DIAGNOSED": "1"})
+    """Programs under ``%jaxdoctor``, also with libraries, on the oldest JAX that is supported."""
+    diagnose(session, *COLAB)
 
 
 @nox.session(python="3.13", tags=["suites"], default=False)
 def diagnosed_newest(session: nox.Session) -> None:
-    """Clean and slow programs under ``%jaxdoctor`` on the newest JAX."""
-    install(session)
+    """Programs under ``%jaxdoctor``, also with libraries, on the newest JAX."""
+    diagnose(session)
+
+
+#: Libraries whose use the rules know; pip resolves the versions for each JAX.
+KNOWN_TO_RULES = "flax", "optax", "equinox"
+
+
+def diagnose(session: nox.Session, *pins: str) -> None:
+    """Diagnose clean and slow programs on one JAX, and then programs for each rule, also with libraries."""
+    install(session, *pins, *KNOWN_TO_RULES, show=KNOWN_TO_RULES)
     session.run("pytest", *PROGRAMS, *session.posargs, env={"JAXMAGIC_DIAGNOSED": "1"})
+    session.run("pytest", "-n", "auto", "tests/doctor/rules", *session.posargs)
 
 
 def install(session: nox.Session, *pins: str, show: Sequence[str] = ()) -> None:
