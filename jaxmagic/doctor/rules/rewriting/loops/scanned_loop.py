@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from .....records.call_stack import Frame
 from ...host.syntax import Loop, function_around, loop_around, tree_of
 from ..rewritten import INSTEAD
 from ..syntax import loaded, parameters, stored
+from .shown_later import can_run_later
 
 #: The parameter for the number of rounds.
 _LENGTH = "length"
@@ -26,6 +28,7 @@ class _Round(NamedTuple):
         kept: the one that is appended to a list; empty if none is.
         into: the list.
         reads: whether its value is read before.
+        later: the statements that only show or keep what the call returns.
     """
 
     called: str
@@ -35,6 +38,7 @@ class _Round(NamedTuple):
     kept: str = ""
     into: str = ""
     reads: bool = False
+    later: tuple[ast.stmt, ...] = ()
 
 
 def scanned_loop(line: Frame) -> str | None:
@@ -50,7 +54,7 @@ def scanned_loop(line: Frame) -> str | None:
             iter=ast.Call(func=ast.Name(id="range"), args=[times], keywords=[]),
             body=[first, *others],
             orelse=[],
-        ) if len(others) <= 1:
+        ):
             pass
         case _:
             return None
@@ -66,7 +70,11 @@ def scanned_loop(line: Frame) -> str | None:
         return None
     if name in loaded([tree]) | stored([tree]) or made.called in _local(line):
         return None
-    return _written(made, name, times)
+    if made.later and not isinstance(times, ast.Constant | ast.Name | ast.Attribute):  # it is written twice
+        return None
+    if made.later and {*map(_all, made.results)} & (loaded([scope]) | stored([scope])):
+        return None
+    return _written(made, name, times, counter)
 
 
 def numbered(name: str, loop: Loop, scope: ast.AST) -> str:
@@ -93,12 +101,17 @@ def _round(first: ast.stmt, others: Sequence[ast.stmt]) -> _Round | None:
     if len(given) != len(arguments) or len(carried) != 1:
         return None
     made = _Round(called, results, given, carried[0])
-    return _keeping(made, others[0]) if others else made
+    if not others:
+        return made
+    kept = _keeping(made, others)
+    if kept is None and can_run_later(others, given, results):
+        return made._replace(later=tuple(others))
+    return kept
 
 
-def _keeping(made: _Round, statement: ast.stmt) -> _Round | None:
-    """Return the round with what a statement keeps of it; ``None`` if it does something else."""
-    match statement:
+def _keeping(made: _Round, statements: Sequence[ast.stmt]) -> _Round | None:
+    """Return the round with what the only statement keeps of it; ``None`` if it does something else."""
+    match statements[0] if len(statements) == 1 else None:
         case ast.Expr(
             value=ast.Call(func=ast.Attribute(value=ast.Name(id=into), attr="append"), args=[value], keywords=[])
         ) if into not in (*made.given, *made.results):
@@ -123,7 +136,7 @@ def _local(line: Frame) -> set[str]:
     return set() if function is None else stored(function.body) | parameters(function)
 
 
-def _written(made: _Round, name: str, times: ast.expr) -> str:
+def _written(made: _Round, name: str, times: ast.expr, counter: str) -> str:
     others = [each for each in made.results if each != made.state]
     stacked = others[0] if len(others) == 1 else f"({', '.join(others)})" if others else "None"
     given = list(dict.fromkeys(made.given))
@@ -138,11 +151,33 @@ def _written(made: _Round, name: str, times: ast.expr) -> str:
         f"    return jax.lax.scan(body, {made.state}, length={length if fixed else _LENGTH})",
         f"{name} = jax.jit({name}{'' if fixed else f', static_argnames={_LENGTH!r}'})",
         INSTEAD,
-        f"{made.state}, {stacked if others else '_'} = {name}({', '.join([*given, *passed])})",
     ]
+    call = f"{name}({', '.join([*given, *passed])})"
+    if made.later:
+        return "\n".join([*lines, *_then_shown(made, call, others, f"for {counter} in range({length}):", counter)])
+    lines.append(f"{made.state}, {stacked if others else '_'} = {call}")
     if made.kept:
         lines.append(f"{made.into}.extend({made.kept}{'.tolist()' if made.reads else ''})")
     if others:
         names = others[0] if len(others) == 1 else f"({', '.join(others)})"
         lines.append(f"{', '.join(others)} = jax.tree.map(lambda each: each[-1], {names})  # those of the last step")
     return "\n".join(lines)
+
+
+def _then_shown(made: _Round, call: str, others: Sequence[str], loop: str, counter: str) -> Iterator[str]:
+    """Yield the call, and a loop over what all rounds have returned that shows or keeps it."""
+    names = [*map(_all, others)]
+    together = names[0] if len(names) == 1 else f"({', '.join(names)})" if names else "_"
+    yield f"{made.state}, {together} = {call}"
+    if names:
+        yield f"{together} = jax.device_get({together})"
+    yield f"{loop}  # after all rounds"
+    for each in others:
+        yield f"    {each} = jax.tree.map(lambda each: each[{counter}], {_all(each)})"
+    for statement in made.later:
+        yield textwrap.indent(ast.unparse(statement), "    ")
+
+
+def _all(name: str) -> str:
+    """Return the name of the values of all rounds."""
+    return f"all_{name}"

@@ -30,6 +30,10 @@ LOOPS = [
     "for i in range(n):\n    w, loss, top = step(w, x)\n    losses.append(loss)",
     "for i in range(n):\n    w, loss, top = step(w, x)\n    losses.append(float(top))",
     "for i in range(2 * n):\n    w, loss, top = step(w, x)\n    losses.append(loss.item())",
+    "for i in range(n):\n    w, loss, top = step(w, x)\n    losses.append(1)\n    losses.append(float(top))",
+    "for i in range(n):\n    w, loss, top = step(w, x)\n    if loss < 0 or i % 2:\n        losses.append(i)",
+    "for _ in range(n):\n    w, loss, top = step(w, x)\n    print(top, f'{loss:.3f}')",
+    "for i in range(n):\n    w = move(w, x)\n    print(i)",
 ]
 
 #: Bodies of loops that do more, or something else.
@@ -43,6 +47,14 @@ OTHERS = [
     "for _ in range(n):\n    w = move(w, x)\n    losses.append(w)",
     "for _ in range(n):\n    w, loss, top = step(w, x)\n    losses.append(loss + 1)",
     "for _ in range(n):\n    w, loss, top = step(w, x)\n    losses.append(loss)\n    tops.append(top)",
+    "for _ in range(n):\n    w, loss, top = step(w, x)\n    losses.append(max(loss, 0))",
+    "for _ in range(n):\n    w, loss, top = step(w, x)\n    print([loss])",
+    "for _ in range(n):\n    w, loss, top = step(w, x)\n    print(f'{loss=}')",
+    "for _ in range(n):\n    w, loss, top = step(w, x)\n    losses.append(str((loss, top)))",
+    "for _ in range(n):\n    w, loss, top = step(w, x)\n    save(float(loss))",
+    "for _ in range(n):\n    w, loss, top = step(w, x)\n    print(float(loss), x)",
+    "for _ in range(len(x)):\n    w, loss, top = step(w, x)\n    print(float(loss))",
+    "for _ in range(n):\n    w, loss, top = step(w, x)\n    if float(loss) < 0:\n        break",
     "for _ in range(n):\n    w = move(w, x)\nelse:\n    w = w + 1",
     "while n:\n    w = move(w, x)",
     "w = move(w, x)",
@@ -63,7 +75,7 @@ def written(folder: Path, loop: str, before: str = "") -> str | None:
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_one_call_computes_what_the_loop_does(tmp_path: Path, loop: str) -> None:
+def test_one_call_computes_what_the_loop_does(tmp_path: Path, loop: str, capsys: pytest.CaptureFixture[str]) -> None:
     code = written(tmp_path, loop)
     assert code is not None
     beside, _, instead = code.partition(f"{INSTEAD}\n")
@@ -73,7 +85,8 @@ def test_one_call_computes_what_the_loop_does(tmp_path: Path, loop: str) -> None
         source = f"{DEFINITIONS}{definitions}\ndef train(w, x, n, losses):\n{textwrap.indent(body, '    ')}\n"
         names: dict[str, Any] = {"jax": jax, "jnp": jnp}
         exec(f"{source}    return {{**locals()}}\n", names)
-        found.append(names["train"](jnp.ones(3), jnp.arange(3.0), 4, []))
+        found.append(names["train"](jnp.ones(3), jnp.arange(3.0), 4, []) | {"printed": capsys.readouterr().out})
+    assert found[0]["printed"] == found[1]["printed"]
     assert {type(each) for each in found[0]["losses"]} == {type(each) for each in found[1]["losses"]}
     for name in ("w", "losses", *({"loss", "top"} & found[0].keys())):
         np.testing.assert_allclose(found[1][name], found[0][name], rtol=1e-6)
