@@ -176,6 +176,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "argument_unknown": lambda text: _not(f"the argument {printable(text)} would have to be computed again"),
     "put": lambda names: f"Tried with {printable(names)} put on the device beforehand.",
     "placed": lambda names: f"Tried with {printable(names)} placed beforehand, as the program takes it.",
+    "narrowed": lambda names: f"Tried with {printable(names)} converted to float32 once beforehand.",
     "converted": lambda name: f"Tried with {printable(name)} converted once beforehand.",
     "transposed": lambda names, function: (
         f"Tried with {printable(names)} transposed once beforehand, and back inside {printable(function)}."

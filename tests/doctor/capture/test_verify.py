@@ -52,7 +52,9 @@ def tried(
     draws: bool = False,
     **variables: Any,
 ) -> Verified:
-    named = [name for name in ("applies_to", "code", "line", "remedy") if f"_{name}" in variables]
+    named = [
+        name for name in ("applies_to", "code", "cost_bytes", "found", "line", "remedy") if f"_{name}" in variables
+    ]
     fields = {name: variables.pop(f"_{name}") for name in named}
     effects = [Changed(each, by_function=" in " in each) for each in changed]
     trial = Trial(TriedCode(source, variables), effects, 10 * MS, MS, round(budget_s * 1e9), draws)
@@ -304,6 +306,20 @@ class TestMemory:
         assert found.before_ns is not None
         assert found.outputs_agree
         assert kinds(tried("captured-constant", "f(x)", f=jax.jit(lambda x: x + 1), x=x)) == ["not_mechanical"]
+
+    @pytest.mark.parametrize("programs", [1, 2])
+    def test_an_array_that_is_there_twice_is_counted_with_its_copy(self, programs: int) -> None:
+        table = jnp.arange(90_000.0).reshape(300, 300)
+        f = jax.jit(lambda row: table @ row)
+        about = {"_found": note("text", programs=programs), "_cost_bytes": table.nbytes}
+        found = tried("captured-constant", "f(row)", budget_s=600, f=f, row=table[0], **about)
+        if programs > 1:  # of which this is one
+            assert found.before_bytes is None
+            return
+        assert found.before_bytes is not None
+        assert found.after_bytes is not None
+        assert found.before_bytes - found.after_bytes == pytest.approx(table.nbytes, rel=0.05)
+        assert found.outputs_agree
 
     def test_what_xla_folds_is_compiled_with_arguments_instead(self, x: Any) -> None:
         table = np.linspace(0, 1, 1_200, dtype="f4").reshape(40, 30)

@@ -10,13 +10,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ....records.cell_names import known_as, text_of
 from ....records.note import note
-from ....runtime.around import enclosed
+from ....runtime.around import enclosed, is_exactly
 from ...record.finding import RuleFinding
 from ...rules.rewriting.rewritten import Pasted, pasted, rewritten
 from ...rules.rewriting.syntax import first_line, loaded, stored, tree_of
 from .remedy import Change, NotTried
+from .transfer import seen_variables
 from .tried_code import TriedCode
 from .user_functions import functions_seen, is_users_function, lines_of
 
@@ -31,6 +34,9 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     new, line = pasted(finding.code), int(finding.line.rpartition(":")[2])
     functions = (each for value in code.read().values() for each in functions_seen(value) if is_users_function(each))
     function = next((each for each in functions if finding.line in lines_of(each)), None)
+    vectorized = None if function is not None else _vectorized_at(finding.line, code)
+    if vectorized is not None:
+        return Change({id(vectorized): _instead(vectorized, finding, new)}, notes=(note("doctor.pasted"),))
     changed = _in_code(code, finding.line, new) if function is None else _in_function(function, line, new)
     if changed is None:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
@@ -39,6 +45,23 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
         unset = stored([code.tree or ast.Module([], [])]) - stored([changed.tree or ast.Module([], [])])
         return Change({}, code=changed, unset=frozenset(unset), notes=(note("doctor.pasted"),))
     return Change({id(function): changed}, notes=(note("doctor.pasted"),))
+
+
+def _vectorized_at(line: str, code: TriedCode) -> np.vectorize | None:
+    """Return an object of ``np.vectorize`` that the code reads, and whose function is at a line."""
+    made = (each for each in seen_variables(code.read()).values() if is_exactly(each, np.vectorize))
+    return next((each for each in made if is_users_function(each.pyfunc) and line in lines_of(each.pyfunc)), None)
+
+
+def _instead(vectorized: np.vectorize, finding: RuleFinding, new: Pasted) -> Any:
+    """Return what the recommended code assigns in place of such an object, from what its function sees."""
+    function: Any = vectorized.pyfunc
+    seen = {**function.__globals__, **enclosed(function)}
+    names = stored(new.statement)
+    if len(names) != 1 or not _knows(new, seen, set()):
+        raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+    exec(compile(ast.Module([*new.statement], []), _FILE, "exec"), seen)
+    return seen[names.pop()]
 
 
 def _in_code(code: TriedCode, place: str, new: Pasted) -> TriedCode | None:

@@ -1,4 +1,4 @@
-"""Runs the code with another precision of matrix products, without 64-bit types, or with a converted array."""
+"""Runs the code with another precision of matrix products, without 64-bit types, or with converted arrays."""
 
 from __future__ import annotations
 
@@ -8,14 +8,20 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from ....records.note import Note, note
+from ....runtime.around import is_exactly
 from ....runtime.copies import unguarded
+from ....runtime.private_api import static_arguments
 from ....runtime.tracing import is_array
 from ...analysis.faster_products import OPTIONS
 from ...record.finding import RuleFinding
+from .function_copies import FunctionCopies
 from .remedy import Change, NotTried, calls_in_advice, names_given
 from .transfer import MOST_BYTES, seen_variables
 from .tried_code import TriedCode
+from .user_functions import is_users_function, jitted_functions, seen_by
 
 _OPTION = "jax_default_matmul_precision"
 
@@ -32,6 +38,8 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
             return Change({}, _without_x64, notes=(_about("x64", "off"),))
     if finding.found.kind == "doctor.cast":
         return _converted(finding, code)
+    if finding.found.kind == "doctor.double_line":
+        return _narrowed(finding, code)
     raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
 
 
@@ -56,6 +64,23 @@ def _converted(finding: RuleFinding, code: TriedCode) -> Change:
         raise NotTried(note("doctor.not_tried_size", size_bytes=array.nbytes))
     converted = unguarded(array.astype, finding.found.facts["to"])
     return Change({id(array): converted}, notes=(note("doctor.converted", name=names[0]),))
+
+
+def _narrowed(finding: RuleFinding, code: TriedCode) -> Change:
+    """Propose the function with NumPy's arrays that it sees, as far as they are float64, in float32."""
+    import jax
+
+    for jitted in jitted_functions(code.read()):
+        function: Any = getattr(jitted, "__wrapped__", None)
+        if not is_users_function(function) or function.__name__ != finding.found.facts["function"]:
+            continue
+        seen = seen_by(function).items()
+        wide = {name: value for name, value in seen if is_exactly(value, np.ndarray) and value.dtype == np.float64}
+        changed = FunctionCopies({id(each): each.astype(np.float32) for each in wide.values()}).of(function)
+        if changed is not function:
+            again = jax.jit(changed, **static_arguments(jitted))
+            return Change({id(jitted): again}, notes=(note("doctor.narrowed", names=", ".join(wide)),))
+    raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
 
 
 def _constants(call: ast.Call) -> list[Any]:

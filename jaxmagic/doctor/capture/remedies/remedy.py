@@ -51,12 +51,14 @@ class Builds(NamedTuple):
         after: compiles it with the remedy, likewise.
         given: the arguments with which each program runs, if their arrays are not deleted.
         notes: what a reader must know about it.
+        needs: returns the bytes that a program of each way needs, or ``None``, if memory is what it is about.
     """
 
     before: Callable[[], Callable[..., Any] | None]
     after: Callable[[], Callable[..., Any] | None]
     given: tuple[tuple[Any, ...], tuple[Any, ...]]
     notes: tuple[Note, ...] = ()
+    needs: tuple[Callable[[Any], int | None], Callable[[Any], int | None]] | None = None
 
 
 class Sizes(NamedTuple):

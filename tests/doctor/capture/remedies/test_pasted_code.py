@@ -139,3 +139,15 @@ def test_the_examined_code_itself(session: Session) -> None:
     assert counted.unset == {"x"}
     with pytest.raises(NotTried):
         propose(advice, TriedCode("something(else_)", {"xs": [1, 2]}))
+
+
+def test_what_numpy_vectorizes_is_made_anew_from_what_its_function_sees(module: Any) -> None:
+    names = module(SOURCE + "import numpy as np\nfactor = 2\nenergies = np.vectorize(lambda r: float(r) * factor)\n")
+    tried = TriedCode("f(3.0)", {"f": names["energies"]})  # by whatever name the code calls it
+    change = propose(advised(names, 23, "energies = factor + 5"), tried)
+    assert isinstance(change, Change)
+    assert change.replacements == {id(names["energies"]): 7}
+    assert names["energies"](3.0) == 6.0
+    for code in ("energies = unknown(factor)", "energies, others = factor, 1", "energies.add(factor)"):
+        with pytest.raises(NotTried):
+            propose(advised(names, 23, code), tried)

@@ -48,6 +48,12 @@ def timed_builds(builds: Builds, *, budget_ns: int, deadline_ns: int, clock: Clo
     compiled = Measured(replace(verified, notes=(*about, *notes)), found.interrupted)
     if compiled.interrupted or verified.before_ns is None:
         return compiled
+    if builds.needs is not None and None not in programs.values():
+        sizes = [needs(programs[name]) for needs, name in zip(builds.needs, ("before", "after"), strict=True)]
+        if None not in sizes:
+            compiled = compiled._replace(
+                verified=replace(compiled.verified, before_bytes=sizes[0], after_bytes=sizes[1])
+            )
     return _with_runs(compiled, programs, builds.given, deadline_ns, clock)
 
 
@@ -71,8 +77,12 @@ def _with_runs(
         clock=clock,
     )
     runs = ran.verified
-    if runs.speedup is None or runs.low is None or runs.high is None:
-        return Measured(compiled.verified, ran.interrupted)
+    errors = tuple(each for each in runs.notes if each.kind.startswith("doctor.outputs"))
+    if runs.speedup is None or runs.low is None or runs.high is None:  # too few runs, but their outputs are known
+        checked = replace(
+            compiled.verified, outputs_agree=runs.outputs_agree, notes=(*compiled.verified.notes, *errors)
+        )
+        return Measured(checked, ran.interrupted)
     about: Note = note(
         "doctor.programs_ran",
         speedup=runs.speedup,
@@ -83,7 +93,6 @@ def _with_runs(
         before_runs=runs.notes[-1].facts["before_runs"],
         after_runs=runs.notes[-1].facts["after_runs"],
     )
-    errors = [each for each in runs.notes if each.kind.startswith("doctor.outputs")]
     known = [each for each in compiled.verified.notes if each.kind != _WITHOUT_RUNS]
     notes = (*known, about, *errors)
     return Measured(replace(compiled.verified, outputs_agree=runs.outputs_agree, notes=notes), ran.interrupted)
