@@ -157,11 +157,11 @@ def unrolled_rnn() -> Program:
     @jax.jit
     def rnn(w: Any, u: Any, xs: Any) -> Any:
         h = jnp.zeros(64)
-        for t in range(300):
+        for t in range(40):
             h = jnp.tanh(h @ w + xs[t] @ u)
         return h
 
-    return rnn, (normal(64, 64) / 8, normal(64, 64, seed=1) / 8, normal(300, 64, seed=2))
+    return rnn, (normal(64, 64) / 8, normal(64, 64, seed=1) / 8, normal(40, 64, seed=2))
 
 
 @instead_of(unrolled_rnn)
@@ -170,7 +170,7 @@ def scanned_rnn() -> Program:
     def rnn(w: Any, u: Any, xs: Any) -> Any:
         return lax.scan(lambda h, x: (jnp.tanh(h @ w + x @ u), None), jnp.zeros(64), xs)[0]
 
-    return rnn, (normal(64, 64) / 8, normal(64, 64, seed=1) / 8, normal(300, 64, seed=2))
+    return rnn, (normal(64, 64) / 8, normal(64, 64, seed=1) / 8, normal(40, 64, seed=2))
 
 
 @found_by("captured-constant")
@@ -295,6 +295,15 @@ def scan_that_keeps_everything() -> Program:
 @found_by("donation", statement="state = update(state, gradient)")
 def undonated_update() -> Program:
     @jax.jit
+    def update(state: Any, gradient: Any) -> Any:
+        return state - 0.1 * gradient
+
+    return update, (normal(2000, 2000), normal(2000, 2000, seed=1))
+
+
+@instead_of(undonated_update)
+def donated_update() -> Program:
+    @partial(jax.jit, donate_argnames="state")
     def update(state: Any, gradient: Any) -> Any:
         return state - 0.1 * gradient
 

@@ -9,6 +9,7 @@ import hashlib
 import inspect
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from time import perf_counter_ns
@@ -28,7 +29,7 @@ from . import slow_cache, slow_more
 from .slow import MENDED, PROGRAMS
 
 #: How long to try remedies, and to measure a program that was mended by hand.
-BUDGET_S = 20.0
+BUDGET_S = 40.0
 
 #: Pairs of first runs.
 _PAIRS = 6
@@ -118,13 +119,15 @@ def measure(name: str) -> Row:
         found = expected[0] if expected else None
         gained = None if found is None else found.verified
         if gained is not None and (gained.speedup is not None or gained.before_bytes is not None):
+            if gained.outputs_agree is None and name in MENDED:  # the tool has only compiled the remedy
+                gained = replace(gained, outputs_agree=_agree(name))
             return Row(name, found, diagnosis, "applied", gained)
         if found is not None and found.rule == "compile-time":
             return Row(name, found, diagnosis, "in new processes", slow_cache.in_new_processes())
         if name not in MENDED or found is None:
             return Row(name, found, diagnosis, "", gained)
         by_hand = _by_hand(name, first=found.per == "first run")
-        return Row(name, found, diagnosis, "by hand", by_hand)
+        return Row(name, found, diagnosis, "by hand", replace(by_hand, outputs_agree=_agree(name)))
     finally:
         jax.config.update("jax_enable_x64", before)
 
@@ -159,6 +162,12 @@ def _by_hand(name: str, *, first: bool) -> Verified:
     ).verified
 
 
+def _agree(name: str) -> bool:
+    """Return whether a slow program and the one that was mended by hand compute the same, each made anew."""
+    (before, given), (after, others) = PROGRAMS[name].make(), MENDED[name]()
+    return check_output(after(*others), before(*given), "allclose").passed
+
+
 def _first_runs(slow: Any, mended: Any) -> Verified:
     """Measure pairs of first runs, each of a program made anew, without what JAX keeps of earlier ones.
 
@@ -171,10 +180,9 @@ def _first_runs(slow: Any, mended: Any) -> Verified:
             run, arguments = make()
             jax.clear_caches()
             begin = perf_counter_ns()
-            value = jax.block_until_ready(run(*arguments))
-            pair.append((perf_counter_ns() - begin, value))
-        times.append((pair[0][0], pair[1][0]))
-        agree = check_output(pair[1][1], pair[0][1], "allclose").passed
+            jax.block_until_ready(run(*arguments))
+            pair.append(perf_counter_ns() - begin)
+        times.append((pair[0], pair[1]))
     ratios = sorted(before / after for before, after in times)
     before_ns, after_ns = (median([each[side] for each in times]) for side in (0, 1))
     return Verified(
@@ -183,7 +191,6 @@ def _first_runs(slow: Any, mended: Any) -> Verified:
         speedup=median(ratios),
         low=ratios[0],
         high=ratios[-1],
-        outputs_agree=agree,
     )
 
 
