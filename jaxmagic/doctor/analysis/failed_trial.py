@@ -50,7 +50,7 @@ def revised(finding: RuleFinding, verified: Verified) -> RuleFinding:
     remedy = finding.remedy
     jitted = found.get("doctor.jitted")
     if jitted is not None and remedy is not None and finding.code is None and remedy.kind == _TO_JIT:
-        return _as_tried(tried, str(jitted.facts["name"]), str(jitted.facts.get("code", "")))
+        return _as_tried(tried, jitted)
     if failed is None or remedy is None or remedy.kind in _OF_A_PART or remedy.facts.get("way") in _KEPT:
         return tried
     return replace(tried, remedy=_blocked(remedy, failed), code=None)
@@ -62,9 +62,11 @@ def _is_of_a_part(finding: RuleFinding) -> bool:
     return remedy is not None and remedy.kind == _TO_JIT and finding.code is None and remedy.facts["way"] == "group"
 
 
-def _as_tried(finding: RuleFinding, function: str, code: str) -> RuleFinding:
+def _as_tried(finding: RuleFinding, jitted: Note) -> RuleFinding:
     """Advise what was tried, and helped, in place of something more general."""
-    advice = note("doctor.not_jitted_remedy", way="function", function=function)
+    code = str(jitted.facts.get("code", ""))
+    by = {"library": jitted.facts["library"]} if "library" in jitted.facts else {}
+    advice = note("doctor.not_jitted_remedy", way="function", function=jitted.facts["name"], **by)
     return replace(finding, remedy=advice, code=code) if code else finding
 
 

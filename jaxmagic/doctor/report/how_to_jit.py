@@ -29,7 +29,7 @@ def how_to_jit(
 ) -> str:
     """Word what to jit and how, and what becomes of what jit cannot compile."""
     if way == "blocked":
-        first = _blocked(function, source, freezes=bool(freezes))
+        first = _blocked(function, source, jit, freezes=bool(freezes))
     elif written:
         first = (
             f"Values of arrays end the loop in {printable(function)}: let jax.lax.while_loop compute all of it, "
@@ -136,7 +136,7 @@ def about_caveats(
         )
 
 
-def _blocked(function: str, source: str, *, freezes: bool) -> str:
+def _blocked(function: str, source: str, jit: str, *, freezes: bool) -> str:
     if freezes:
         return (
             f"{printable(function)} cannot be jitted as it is, because jit would run only once what changes from "
@@ -145,7 +145,7 @@ def _blocked(function: str, source: str, *, freezes: bool) -> str:
     where = f" at '{printable(source)}'" if source else ""
     return (
         f"{printable(function)} cannot be jitted as it is: tracing it fails{where}. Change that first, or leave it "
-        "outside, and put only the other operations into a function under jax.jit."
+        f"outside, and put only the other operations into a function under {printable(jit)}."
     )
 
 

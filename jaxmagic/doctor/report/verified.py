@@ -103,6 +103,10 @@ NOTES: dict[str, Callable[..., str]] = {
         f"jit would unroll the loop in {printable(function)} and take long to compile it; its body could not be put "
         "into a function mechanically"
     ),
+    "not_tried_argument": lambda name: _not(
+        f"an argument of {printable(name)} can neither be traced by jit nor be static: it holds more than arrays and "
+        "is not hashable"
+    ),
     "not_tried_hidden": lambda name, function: _not(
         f"the code assigns {printable(name)}, which {printable(function)} reads from outside; in a copy of the code, "
         "the function would not see that"
@@ -133,7 +137,9 @@ NOTES: dict[str, Callable[..., str]] = {
     "outputs_error": _error,
     "outputs_rounded": _rounded,
     "pasted": lambda: "Tried with the recommended code in its place.",
-    "jitted": lambda name, code="": f"Tried with {printable(name)} jitted; JAX called it twice more, to trace it.",
+    "jitted": lambda name, code="", library="": (
+        f"Tried with {printable(name)} jitted; JAX called it twice more, to trace it."
+    ),
     "jit_of_constants": lambda name: _not(
         f"{printable(name)} gets no array as an argument, so that XLA may compute the result once, while it compiles"
     ),

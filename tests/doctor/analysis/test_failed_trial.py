@@ -62,7 +62,7 @@ def test_advice_that_says_so_already_stays(way: str) -> None:
     )
 
 
-def tried(code: str, low: float = 2.0, own: str | None = None) -> RuleFinding:
+def tried(code: str, low: float = 2.0, own: str | None = None, **facts: Any) -> RuleFinding:
     """Return a finding, often without code of its own, for which jitting g was tried."""
     remedy = note("doctor.not_jitted_remedy", way="group", function="", outer="")
     finding = RuleFinding(rule="not-jitted", found=note("text"), remedy=remedy, code=own)
@@ -74,7 +74,7 @@ def tried(code: str, low: float = 2.0, own: str | None = None) -> RuleFinding:
         "high": 4.0,
         "outputs_agree": True,
     }
-    about = note("doctor.jitted", name="g", code=code)
+    about = note("doctor.jitted", name="g", code=code, **facts)
     return revised(finding, Verified(notes=(about,), **times))
 
 
@@ -82,6 +82,16 @@ def test_what_was_tried_and_helped_is_advised() -> None:
     finding = tried("g = jax.jit(g)")
     assert finding.code == "g = jax.jit(g)"
     assert str(finding.remedy) == "Compile g as one program."
+
+
+def test_the_jit_of_a_library_that_was_tried_is_described() -> None:
+    finding = tried("g = eqx.filter_jit(g)", library="equinox")
+    assert finding.code == "g = eqx.filter_jit(g)"
+    assert str(finding.remedy).startswith("Compile g as one program. filter_jit traces the arrays")
+
+
+def test_the_other_operations_are_put_under_the_jit_that_was_advised() -> None:
+    assert str(after(failed("TypeError"), way="group", jit="nnx.jit").remedy).endswith("a function under nnx.jit.")
 
 
 def test_advice_stays_if_the_trial_has_no_code_of_its_own_or_did_not_help() -> None:

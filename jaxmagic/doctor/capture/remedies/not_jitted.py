@@ -23,6 +23,7 @@ from ...rules.rewriting.jit_arguments import static_option
 from ...rules.rewriting.syntax import loops_around, tree_of
 from ...rules.rule import source_at
 from ..frames import known
+from ..inputs import library_in
 from .remedy import Change, NotTried, calls_in_advice, constant_of, first_arguments, names_given
 from .tried_code import TriedCode
 from .user_functions import is_users_function, lines_of, seen_by
@@ -41,8 +42,12 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     library = "" if finding.remedy is None else str(finding.remedy.facts.get("library", ""))
     jitted = Jitted(function, declared_static(finding), library)
 
+    jit = "" if finding.remedy is None else str(finding.remedy.facts.get("jit", ""))
+
     def about() -> Note:
-        return note("doctor.jitted", name=function.__name__, code="" if library else _code(jitted))
+        code = "" if library else _code(jitted, jit)
+        by = {"library": jitted.library} if code and jitted.library else {}
+        return note("doctor.jitted", name=function.__name__, code=code, **by)
 
     return Change({id(function): jitted.call}, met=lambda: jitted.called, found=about)
 
@@ -58,12 +63,19 @@ def _would_unroll(function: Any, finding: RuleFinding) -> bool:
     return tree is not None and bool(loops_around(tree, int(line.rpartition(":")[2])))
 
 
-def _code(jitted: Jitted) -> str:
-    """Return the code that does what was tried; empty if that would not replace the function."""
+def _code(jitted: Jitted, advised: str) -> str:
+    """Return the code that does what was tried; empty if that would not replace the function, or is not known.
+
+    Args:
+        jitted: what was tried.
+        advised: the jit that the finding advises, as the user's code writes that of a library.
+    """
     function = jitted.function
-    name = function.__name__
-    is_global = getattr(function, "__globals__", {}).get(name) is function
-    return f"{name} = jax.jit({name}{static_option(jitted.static)})" if is_global and jitted.called else ""
+    name, seen = function.__name__, getattr(function, "__globals__", {})
+    jit = advised if jitted.library else "jax.jit"
+    is_known = jit == "jax.jit" or (jit != "" and jit.partition(".")[0] in seen)
+    is_global = seen.get(name) is function
+    return f"{name} = {jit}({name}{static_option(jitted.static)})" if is_global and is_known and jitted.called else ""
 
 
 def declared_static(finding: RuleFinding) -> tuple[str, ...] | None:
@@ -116,7 +128,8 @@ def _reached(read: dict[str, Any]) -> Iterator[Any]:
 class Jitted:
     """A function, jitted when it is first called.
 
-    Its static arguments are the ones that are given, by their names, or else those that cannot be traced.
+    Its static arguments are the ones that are given, by their names, or else those that cannot be traced; then the
+    jit is that of the library whose modules it gets.
 
     Args:
         function: the function.
@@ -126,6 +139,7 @@ class Jitted:
     Attributes:
         called: whether it has been called.
         function: the function.
+        library: the library whose jit compiles it; empty for JAX.
         static: the names of the arguments that are static.
     """
 
@@ -136,7 +150,7 @@ class Jitted:
         self.function = function
         self.static: tuple[str, ...] = ()
         self._declared = static
-        self._library = library
+        self.library = library
         self._jitted: Callable[..., Any] | None = None
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
@@ -149,11 +163,13 @@ class Jitted:
     def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if is_jitted(self.function):
             return self.function
+        if not self.library and self._declared is None:
+            self.library = library_in((*args, *kwargs.values())) or ""
         problem: Exception | None = None
         for options in self._options(args, kwargs):
-            jit = partial(_jit_of(self._library), **options)
+            jit = partial(_jit_of(self.library), **options)
             try:
-                traced = [_traced(self._library, jit, self._fresh(), args, kwargs) for _ in range(2)]
+                traced = [_traced(self.library, jit, self._fresh(), args, kwargs) for _ in range(2)]
             except Exception as error:
                 problem = problem or error
             else:
@@ -163,7 +179,8 @@ class Jitted:
                     raise NotTried(note("doctor.jit_of_constants", name=self.function.__name__))
                 self.static = _names(self.function, **options)
                 return jit(self._fresh())
-        assert problem is not None
+        if problem is None:
+            raise NotTried(note("doctor.not_tried_argument", name=self.function.__name__))
         raise NotTried(_failure(self.function.__name__, problem))
 
     def _fresh(self) -> Any:
@@ -171,15 +188,26 @@ class Jitted:
         return partial(self.function)
 
     def _options(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the options of jit to try, in turn."""
+        """Yield the options of jit to try, in turn; none where an argument can neither be traced nor be static."""
         if self._declared is not None:
             yield {"static_argnames": self._declared} if self._declared else {}
             return
+        if self.library == "equinox":  # its jit makes static what is no array
+            yield {}
+            return
         for is_traced in (_is_arrays_or_numbers, has_arrays_only):
-            yield {
-                "static_argnums": [number for number, each in enumerate(args) if not is_traced(each)],
-                "static_argnames": [name for name, each in kwargs.items() if not is_traced(each)],
-            }
+            numbers = [number for number, each in enumerate(args) if not (is_traced(each) or library_in(each))]
+            names = [name for name, each in kwargs.items() if not (is_traced(each) or library_in(each))]
+            if all(map(_is_hashable, [*(args[each] for each in numbers), *(kwargs[each] for each in names)])):
+                yield {"static_argnums": numbers, "static_argnames": names}
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except Exception:  # a class may raise anything
+        return False
+    return True
 
 
 def _names(function: Any, static_argnums: Sequence[int] = (), static_argnames: Sequence[str] = ()) -> tuple[str, ...]:

@@ -107,19 +107,68 @@ def nested() -> Any:
     return inner
 
 
-def code_of(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return the code that does what was tried, of a finding without code."""
-    finding = RuleFinding(rule="not-jitted", found=note("text"), remedy=note("doctor.not_jitted_remedy", way="group"))
+def found_by(function: Any, *args: Any, jit: str = "", **kwargs: Any) -> Any:
+    """Return what the trial of a finding without code says about it."""
+    remedy = note("doctor.not_jitted_remedy", **{"way": "group"} | ({"jit": jit} if jit else {}))
+    finding = RuleFinding(rule="not-jitted", found=note("text"), remedy=remedy)
     change = not_jitted.propose(finding, TriedCode.of_call(function, args, kwargs))
     change.replacements[id(function)](*args, **kwargs)
     assert change.found is not None
-    return change.found().facts["code"]
+    return change.found().facts
+
+
+def code_of(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return the code that does what was tried, of a finding without code."""
+    return found_by(function, *args, **kwargs)["code"]
 
 
 def test_the_code_of_a_trial_declares_what_was_static() -> None:
     assert code_of(doubled, X, 2) == "doubled = jax.jit(doubled)"
     assert code_of(doubled, X, 2, "twice") == 'doubled = jax.jit(doubled, static_argnames="mode")'
     assert code_of(doubled, X, 2, mode="twice") == 'doubled = jax.jit(doubled, static_argnames="mode")'
+
+
+def repeated(model: Any, x: Any, n: int) -> Any:
+    for _ in range(n):
+        x = model(x)
+    return x
+
+
+@pytest.mark.parametrize(
+    ("library", "module", "jit", "static"),
+    [
+        ("equinox", "equinox", "filter_jit", ""),
+        ("nnx", "flax.nnx", "jit", ', static_argnames="n"'),
+    ],
+)
+def test_without_code_the_jit_of_the_modules_that_are_passed_is_tried(
+    library: str, module: str, jit: str, static: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "lib", pytest.importorskip(module))
+    model = equinox_model() if library == "equinox" else nnx_model()
+    code = f"repeated = lib.{jit}(repeated{static})"
+    found = dict(found_by(repeated, model, X, 2, jit=f"lib.{jit}"))
+    assert found == {"name": "repeated", "code": code, "library": library}
+    assert code_of(repeated, {"model": model}, X, 0, jit=f"unknown.{jit}") == ""  # needs an import
+    assert code_of(repeated, [model], X, 0) == ""  # the advice does not write this jit
+
+
+def labelled(config: Any, x: Any) -> Any:
+    return x * config["rate"]
+
+
+def test_an_argument_that_is_neither_traced_nor_static_is_no_failure_of_the_function() -> None:
+    with pytest.raises(NotTried) as error:
+        code_of(labelled, {"rate": 2.0, "name": "adam"}, X)
+    assert [each.kind for each in error.value.notes] == ["doctor.not_tried_argument"]
+    assert "neither be traced by jit nor be static" in str(error.value)
+
+
+def test_an_error_of_the_function_is_told_where_a_list_cannot_be_static() -> None:
+    with pytest.raises(NotTried) as error:
+        code_of(repeated, np.negative, X, [2])  # traced, range() gets a list; static, it is not hashable
+    assert [each.kind for each in error.value.notes] == ["doctor.cannot_be_jitted"]
+    assert "range" in str(error.value) or "list" in str(error.value)
 
 
 def test_a_function_inside_another_has_no_code_to_paste() -> None:
