@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from ... import units
 from ...terminal import printable
@@ -35,25 +36,66 @@ def _dispatch_bound(function: str, count: int, busy_ns: int, idle_ns: int) -> st
     )
 
 
-def _until(function: str, end: str, written: int = 0) -> str:
+def _scan(function: str, library: str = "", modules: str = "", jit: str = "jax.jit", **known: Any) -> str:
+    """Word the advice to loop over a function with scan."""
+    jitted = _jitted(library, jit)
+    scan = f"{_loops(library, jit)}.scan"
+    first = f"Do more in one call: loop over {printable(function)} with {scan} inside one {jitted}."
+    return " ".join([first, *_carried(library, modules, jit, scans=True), *about_caveats(**known)])
+
+
+def _loops(library: str, jit: str) -> str:
+    """Return the module whose loops take what the code passes."""
+    return printable(jit.rpartition(".")[0]) if library == "nnx" else "jax.lax"
+
+
+def _jitted(library: str, jit: str) -> str:
+    return f"function under {printable(jit)}" if library else "jitted function"
+
+
+def _carried(library: str, modules: str, jit: str, *, scans: bool) -> Iterator[str]:
+    """Yield how a loop of JAX carries modules."""
+    module = printable(jit.rpartition(".")[0])
+    carry = printable(f"({modules})" if ", " in modules else modules)
+    if library == "equinox":
+        yield (
+            f"A loop of JAX carries arrays only: split modules with params, static = {module}.partition("
+            f"modules, {module}.is_array), carry params, and put them together in each step with "
+            f"{module}.combine(params, static)."
+        )
+    if library == "nnx" and scans:
+        yield (
+            f"Let body(carry) return the carry, such as {carry}, and the result of a step, and call {module}.scan("
+            f"body, in_axes={module}.Carry, out_axes=({module}.Carry, 0), length=n)({carry}) for n steps."
+        )
+    if library == "nnx":
+        yield "The loops of jax.lax lose what is changed in modules, or fail."
+
+
+def _until(
+    function: str, end: str, written: int = 0, library: str = "", modules: str = "", jit: str = "jax.jit"
+) -> str:
+    loops, jitted = _loops(library, jit), _jitted(library, jit)
     if written:
         return (
             "Values end this loop, and jax.lax.scan cannot stop early: loop over "
             f"{printable(function)} with jax.lax.while_loop inside one jitted function. {SAME_TYPES}"
         )
     steps = (
-        f"call a jitted function that takes a fixed number of steps of {printable(function)} with jax.lax.scan, and "
+        f"call a {jitted} that takes a fixed number of steps of {printable(function)} with {loops}.scan, and "
         "check after each call. That may take some steps more than now."
     )
     if end == "host":
-        return (
+        first = (
             "The condition that ends this loop asks more than arrays, such as a clock or an object of Python, so the "
             f"loop cannot be compiled as a whole: {steps}"
         )
-    return (
-        "Values end this loop, and jax.lax.scan cannot stop early. Use jax.lax.while_loop inside one jitted "
-        f"function, if JAX can compute the condition; or {steps}"
-    )
+    else:
+        first = (
+            f"Values end this loop, and {loops}.scan cannot stop early. Use {loops}.while_loop inside one {jitted}, "
+            f"if JAX can compute the condition; or {steps}"
+        )
+    return " ".join([first, *_carried(library, modules, jit, scans=False)])
 
 
 def _transformed(function: str, count: int, transform: str, backward: int) -> str:
@@ -128,12 +170,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "transformed_calls": _transformed,
     "transformed_calls_remedy": _jit_outside,
     "dispatch_bound": _dispatch_bound,
-    "dispatch_bound_scan": lambda function, **known: " ".join(
-        [
-            f"Do more in one call: loop over {printable(function)} with jax.lax.scan inside one jitted function.",
-            *about_caveats(**known),
-        ]
-    ),
+    "dispatch_bound_scan": _scan,
     "dispatch_bound_until": _until,
     "dispatch_bound_unknown": lambda function: (
         f"Do more in one call: put the code that calls {printable(function)} again and again into the jitted "

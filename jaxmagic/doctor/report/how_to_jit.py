@@ -37,11 +37,11 @@ def how_to_jit(
         )
     else:
         first = _way_to_jit(way, function, outer, jit)
-    more = [_next_step(then, function, axes, line)] if then else []
+    more = [_next_step(then, function, axes, line, library)] if then else []
     return " ".join([first, *_not_traced(library, functions, objects), *more, *about_caveats(**known)])
 
 
-def _next_step(then: str, function: str, axes: str, line: str) -> str:
+def _next_step(then: str, function: str, axes: str, line: str, library: str) -> str:
     """Word what would avoid the calls of the jitted function as well."""
     if then == "vmap":
         mapped = f"jax.jit(jax.vmap({printable(function)}{axes and f', in_axes={axes}'}))"
@@ -49,9 +49,10 @@ def _next_step(then: str, function: str, axes: str, line: str) -> str:
             f"{printable(function)} would still be called once per iteration, and no iteration needs the result of "
             f"another. If their arguments have the same shapes, stack them and call {mapped} once."
         )
+    scan = "nnx.scan" if library == "nnx" else "jax.lax.scan"
     return (
         f"The loop at {printable(line)} would still call it, and everything else in the loop, one by one. A jitted "
-        "function of a whole iteration, looped over with jax.lax.scan, would avoid that as well."
+        f"function of a whole iteration, looped over with {scan}, would avoid that as well."
     )
 
 

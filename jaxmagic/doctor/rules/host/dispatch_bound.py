@@ -18,16 +18,13 @@ from ..rewriting.loops.scanned_loop import scanned_loop
 from ..rewriting.loops.while_loop import while_loop
 from ..rewriting.syntax import with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
-from .functions.inputs_inside import inputs_inside
+from .functions.given_objects import gives_an_object, modules_given
 from .host_time import LEAST_NS, HostTime, host_time, jitted_calls, matters, programs_named
 from .independence import is_independent, mapped_axes
 from .syntax import around, site_of, tree_of
 
 #: Fewer calls per run are no finding.
 _MANY = 10
-
-#: Types of objects that hold arrays, or functions, and that jitted functions do not change.
-_CONTAINERS = frozenset({"dict", "list", "tuple", "module", "type"})
 
 #: A call is short if the device is idle for it for at least this share of the time that it runs for it.
 _SHORT = 0.5
@@ -97,29 +94,21 @@ def _advice(function: str, line: Frame | None, evidence: Evidence) -> _Advice:
     around_it = None if line is None else calling_loop(line, function, evidence)
     if line is None or around_it is None:
         return _Advice(note("doctor.dispatch_bound_unknown", function=function), None)
+    modules = modules_given(line, evidence)
+    of_modules = {} if modules is None else modules.facts()
     if around_it.end != "count":
-        code = while_loop(line, evidence) if around_it.end == "value" else None
+        code = while_loop(line, evidence) if around_it.end == "value" and modules is None else None
         written = int(code is not None)
-        remedy = note("doctor.dispatch_bound_until", function=function, end=around_it.end, written=written)
-        return _Advice(remedy, code)
-    if is_independent(line, function) and not _gives_an_object(line, evidence):
+        facts = {"end": around_it.end, "written": written, **of_modules}
+        return _Advice(note("doctor.dispatch_bound_until", function=function, **facts), code)
+    if is_independent(line, function) and not gives_an_object(line, evidence):
         axes = mapped_axes(line, function)
         return _Advice(note("doctor.dispatch_bound_vmap", function=function, axes=axes), _mapped(line, function))
     is_static = any(each.function == function and each.names for each in evidence.static)
-    code = None if is_static else scanned_loop(line)
+    code = None if is_static or modules is not None else scanned_loop(line)
     at, called, loop = around_it.line, around_it.called, around_it.loop
     known = {} if loop is None or code is not None else caveats_of_loop(loop, at, called, evidence)
-    return _Advice(note("doctor.dispatch_bound_scan", function=function, **known), code)
-
-
-def _gives_an_object(line: Frame, evidence: Evidence) -> bool:
-    """Return whether calls on a line are given an object that they may change, such as a module of flax nnx."""
-    calls = [node for each in around(line)[-1:] for node in ast.walk(each) if isinstance(node, ast.Call)]
-    given = [each for call in calls for each in (*call.args, *(keyword.value for keyword in call.keywords))]
-    names = {node.id for each in given for node in ast.walk(each) if isinstance(node, ast.Name)}
-    inputs = inputs_inside(line, evidence).items()
-    objects = (name for name, each in inputs if each.kind in ("object", "other") and each.type not in _CONTAINERS)
-    return not names.isdisjoint(objects)
+    return _Advice(note("doctor.dispatch_bound_scan", function=function, **of_modules, **known), code)
 
 
 def _takes_little(program: Program) -> bool:
@@ -170,7 +159,8 @@ RULE = Rule(
     "is jax.vmap where the syntax shows that no call "
     "needs the result of another: in a comprehension, in map or np.vectorize, or in a for loop that computes the "
     "arguments from nothing else. Elsewhere it is jax.lax.scan if the loop only counts or goes over items, and "
-    "otherwise jax.lax.while_loop, or several steps between two checks of the condition that ends the loop.",
+    "otherwise jax.lax.while_loop, or several steps between two checks of the condition that ends the loop. For "
+    "modules of flax.nnx these are nnx.scan and nnx.while_loop.",
     source="https://docs.jax.dev/en/latest/gpu_performance_tips.html",
     look=look,
     needs=("programs", "profile"),

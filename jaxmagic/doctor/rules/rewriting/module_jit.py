@@ -67,10 +67,15 @@ def jit_of(library: ModuleLibrary, function: Function, file: str, names: Sequenc
     return _written(library, [*paths_in(function, file, names).items(), *_of_code(names)])
 
 
+def jit_in_code(library: ModuleLibrary, evidence: Evidence) -> str:
+    """Return the library's jit as the examined code writes it."""
+    return _written(library, _of_code(evidence.names))[0]
+
+
 def jit_of_inputs(evidence: Evidence) -> str:
     """Return the jit that takes all that the code reads: that of the library of its modules, or else JAX's."""
     libraries = {each.library for each in evidence.inputs if each.library is not None}
-    return _written(libraries.pop(), _of_code(evidence.names))[0] if len(libraries) == 1 else "jax.jit"
+    return jit_in_code(libraries.pop(), evidence) if len(libraries) == 1 else "jax.jit"
 
 
 def _of_code(names: Sequence[LibraryNames]) -> list[tuple[str, str]]:

@@ -13,10 +13,8 @@ from fabricate.profiling import MS, operation, use
 
 from jaxmagic.doctor.record.evidence import (
     Dispatch,
-    Evidence,
     FunctionShare,
     HostShare,
-    HostUse,
     HostWait,
     Input,
     LibraryNames,
@@ -30,7 +28,6 @@ from jaxmagic.doctor.rules.host.host_time import host_time, jitted_operations, m
 from jaxmagic.memory_use.record.memory_profile import Executable
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.records.call_stack import Frame
-from jaxmagic.timing.record import Timing
 from jaxmagic.xla.hlo import HloModule, Sharded
 
 RUN_NS = 100 * MS
@@ -48,41 +45,6 @@ def source(tmp_path: Any) -> str:
         "    return float(loss)\n"
     )
     return str(file)
-
-
-@pytest.fixture
-def evidence(timing: Callable[..., Timing]) -> Callable[..., Evidence]:
-    """Runs of 100 ms, in which the device is busy for 40 ms and the code waits for 50 ms."""
-
-    def make(dispatches: tuple[Dispatch, ...] = (), waited_ns: int = 0, **changes: Any) -> Evidence:
-        steady = timing(dispatch_ns=50 * MS, wait_ns=50 * MS, code_wait_ns=50 * MS, cpu_user_ns=1, cpu_system_ns=1)
-        busy = Dispatch(name="step", count=1, host_ns=0, exposed_ns=0, busy_ns=40 * MS)
-        return Evidence(
-            **{
-                "code": None,
-                "first": timing(),
-                "observed": steady,
-                "timed": (steady,),
-                "profile": Profile(
-                    runs=1,
-                    recorded_ns=RUN_NS,
-                    device_uses=(use("CPU:0", 40 * MS),),
-                    operation_times=(),
-                    place_times=(),
-                )
-                if "profile" not in changes
-                else None,
-                "host_use": HostUse(
-                    dispatches=dispatches or (busy,), idle_ns=60 * MS, waited_ns=waited_ns, waits=100
-                ),
-                "waits": (),
-                "host": (),
-                "programs": (),
-            }
-            | changes
-        )
-
-    return make
 
 
 def waits_at(file: str, line: int, count: int = 100, wait_ns: int = 50 * MS, library: str | None = None) -> HostWait:

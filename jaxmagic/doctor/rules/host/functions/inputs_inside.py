@@ -16,10 +16,15 @@ from ..syntax import Function, assigned, function_around, own_nodes
 _DEEPEST = 3
 
 
-def inputs_inside(line: Frame, evidence: Evidence) -> dict[str, Input]:
+def inputs_inside(line: Frame, evidence: Evidence, *, first: bool = False) -> dict[str, Input]:
     """Return what the code reads, by its name in the function around a line, as far as that is known.
 
     After ``run(images)``, ``data`` inside ``def run(data)`` is ``images``. Elsewhere the names are those of the code.
+
+    Args:
+        line: a line of the function.
+        evidence: what the code reads.
+        first: whether parameters to which the function assigns count, by what they are when it begins.
     """
     function = function_around(line)
     files = {line.file, *(each.function.file for each in evidence.functions)}
@@ -30,7 +35,7 @@ def inputs_inside(line: Frame, evidence: Evidence) -> dict[str, Input]:
     hidden, changed = parameters(function) | assigned(function), assigned(function)
     found = {each.path: each for each in evidence.inputs if _root(each.path) not in hidden}
     for name, path in passed.items():
-        if name not in changed:
+        if first or name not in changed:
             found |= {name + each.path[len(path) :]: each for each in evidence.inputs if _is_in(each.path, path)}
     return found
 

@@ -12,6 +12,7 @@ from ...rewriting.jit_caveats import caveats_of_loop
 from ...rewriting.loops.loop_end import calling_loop
 from ..independence import is_independent, mapped_axes
 from ..syntax import Comprehension, Loop, around, calls_of, function_around
+from .given_objects import gives_an_object
 from .inside_function import is_in, least_called
 from .spared import Part
 
@@ -35,7 +36,8 @@ def with_next_step(remedy: Note, part: Part, evidence: Evidence, *, transformed:
     if site is None or found is None or found.end != "count":
         return remedy
     nested = _loops_around(site, name) > 1
-    if not transformed and not nested and found.line == site and is_independent(site, name):
+    independent = is_independent(site, name) and not gives_an_object(site, evidence)
+    if not transformed and not nested and found.line == site and independent:
         facts: dict[str, bool | int | float | str] = {"then": "vmap", "axes": mapped_axes(site, name)}
     elif found.loop is not None and not nested:
         known = caveats_of_loop(found.loop, found.line, found.called, evidence)

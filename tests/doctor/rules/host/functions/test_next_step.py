@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fabricate import hlo
 
-from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostUse
+from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostUse, Input
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host.functions.next_step import with_next_step
 from jaxmagic.doctor.rules.host.functions.spared import Part
@@ -48,7 +49,9 @@ NOTHING = [
 def advised(timing: Any, executable: Any, tmp_path: Path) -> Any:
     file = tmp_path / "model.py"
 
-    def make(source: str, count: int = 50, transformed: bool = False, also: tuple[int, ...] = ()) -> Note:
+    def make(
+        source: str, count: int = 50, transformed: bool = False, also: tuple[int, ...] = (), **known: Any
+    ) -> Note:
         file.write_text(F + source)
         here = next(n for n, line in enumerate(file.read_text().splitlines(), 1) if "# here" in line)
         inside = Frame(function="f", file=str(file), line=2)
@@ -64,7 +67,7 @@ def advised(timing: Any, executable: Any, tmp_path: Path) -> Any:
             dispatches=(Dispatch(name="tanh", count=count, host_ns=1, exposed_ns=1),), idle_ns=1, waited_ns=0, waits=0
         )
         evidence = Evidence(
-            code="run(w, x)", first=timing(), observed=timing(), programs=tuple(programs), host_use=use
+            code="run(w, x)", first=timing(), observed=timing(), programs=tuple(programs), host_use=use, **known
         )
         (function,) = (each for each in ast.parse(F).body if isinstance(each, ast.FunctionDef))
         return with_next_step(ADVICE, Part(function, str(file)), evidence, transformed=transformed)
@@ -91,6 +94,15 @@ def test_rounds_that_need_the_last_one_are_a_scan(advised: Any, source: str) -> 
 @pytest.mark.parametrize("source", NOTHING)
 def test_a_call_outside_of_loops_or_in_one_of_unknown_length_is_left_alone(advised: Any, source: str) -> None:
     assert advised(source) is ADVICE
+
+
+def test_calls_that_change_a_module_are_not_independent(advised: Any) -> None:
+    model = Input(path="model", kind="function", type="Net", size_bytes=0, library="nnx")
+    source = "for x in xs:\n    loss = f(model, x)  # here\n"
+    found = advised(source, inputs=(model,))
+    assert found.facts["then"] == "step"
+    of_nnx = replace(found, facts={**found.facts, "library": "nnx"})
+    assert "looped over with nnx.scan" in str(of_nnx)
 
 
 def test_few_calls_are_left_alone(advised: Any) -> None:
