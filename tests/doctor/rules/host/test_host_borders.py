@@ -314,13 +314,13 @@ class TestCalls:
         self, evidence: Any, executable: Any, tmp_path: Any
     ) -> None:
         file = tmp_path / "steps.py"
-        file.write_text("def train(x):\n    for _ in range(9):\n        x = step(x)\n        print(_)\n")
+        file.write_text("def train(x):\n    for _ in range(9):\n        x = step(x)\n        save(x)\n")
         line = Frame(function="train", file=str(file), line=3)
         known = replace(program("step", executable, eager=False), called_at=line)
         (found,) = dispatch_bound.look(evidence((calls("step", 10, 20 * MS),), programs=(known,)))
         assert found.remedy is not None
-        assert found.remedy.facts["once"] == "print"
-        assert "print would run only once" in str(found.remedy)
+        assert found.remedy.facts["once"] == "save"
+        assert "save would run only once" in str(found.remedy)
 
     @pytest.mark.parametrize(
         ("loop", "way", "waits"),
