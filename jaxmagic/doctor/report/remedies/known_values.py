@@ -52,6 +52,22 @@ def _write_static(argument: str, type: str, function: str, option: str = "") -> 
     )
 
 
+def _write_dynamic_slice(
+    array: str, size: str, code: str, static: str = "", function: str = "", option: str = ""
+) -> str:
+    declared = ""
+    if static:
+        *first, last = map(quoted, static.split(", "))
+        are = f"{', '.join(first)} and {last} are Python ints" if first else f"{last} is a Python int"
+        them = "them" if first else "it"
+        declared = f" {are} where {quoted(function)} is called: declare {them} static, with {printable(option)}."
+    return (
+        f"The size of the slice, {quoted(size)}, does not depend on where it starts: write {printable(code)}, which "
+        f"is compiled once for all starts{' of one size' if static else ''}. If it would reach beyond the end of "
+        f"{quoted(array)}, it starts earlier, with the same size.{declared}"
+    )
+
+
 KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
     "write_option": lambda function: (
         f"{quoted(function)} decides by this value while it is traced: pass a Python value, such as a constant or an "
@@ -111,11 +127,7 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         f"Functions are chosen with {lax}.switch({printable(index)}, {printable(items)}"
         f"{', ' if given else ''}{printable(given)}). An index that is out of range is then clamped, not an error."
     ),
-    "write_dynamic_slice": lambda array, size, code: (
-        f"The size of the slice, {quoted(size)}, does not depend on where it starts: write {printable(code)}, which "
-        f"is compiled once for all starts. If it would reach beyond the end of {quoted(array)}, it starts earlier, "
-        "with the same size."
-    ),
+    "write_dynamic_slice": _write_dynamic_slice,
     "write_slice": lambda lax, update=False: (
         (
             f"{lax}.dynamic_update_slice(x, values, (start,)) sets a slice of known size at a traced position. "

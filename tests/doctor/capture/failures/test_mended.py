@@ -65,6 +65,12 @@ MENDED = {
             return x[first:last]  # here
         f(jnp.arange(6.0), 1, 3)
     """,
+    "a slice whose size becomes static": """
+        @jax.jit
+        def f(x, i, n):
+            return x[i * n:(i + 1) * n]  # here
+        f(jnp.arange(6.0), 1, 2)
+    """,
     "a list of static sizes": """
         def f(x, sizes):
             return x.reshape(sizes)

@@ -85,12 +85,12 @@ def sizes_in(failure: Failure, failing: Expression) -> list[str]:
     return list(dict.fromkeys(each.id for each in names if _use(failure, failing.statement, each)[0]))
 
 
-def sizes_in_body(failure: Failure) -> list[str]:
-    """Return the variables that decide a size anywhere in the failing function, in their order."""
+def names_in_body(failure: Failure, *uses: SizeUse) -> list[str]:
+    """Return the variables with one of these uses anywhere in the failing function, in their order."""
     found = dict[str, None]()
     for statement in (each for text in failure.body for each in statements(text)):
         names = [each for each in ast.walk(statement) if isinstance(each, ast.Name)]
-        found.update(dict.fromkeys(each.id for each in names if _use(failure, statement, each)[0]))
+        found.update(dict.fromkeys(each.id for each in names if _use(failure, statement, each)[0] in uses))
     return list(found)
 
 

@@ -4,33 +4,47 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from .....records.note import Note, note
 from ....record.failure import Failure, Operand
 from ..expression import MOST_VALUES, Expression, call, spelled, value_named, with_imports
+from .size_use import names_in_body
+from .static_argument import is_static, static_names
 
 #: A sum of products of names, such as ``i * n + 2``: how often each product of sorted names is in it.
 Sum: TypeAlias = Counter[tuple[str, ...]]
 
 
+class _Size(NamedTuple):
+    """The size of a slice as code, and the arguments that have to be static for it."""
+
+    text: str
+    static: tuple[str, ...]
+
+
 def dynamic_slice(failure: Failure, failing: Expression) -> tuple[Note, str | None] | None:
-    """Return the advice and the code for ``x[i : i + 3]``; ``None`` if the size of the slice may be traced."""
+    """Return the advice and the code for ``x[i : i + n]``; ``None`` if ``n`` is traced and cannot be static."""
     node = failing.node
     place = _sliced(node)
     if not isinstance(node, ast.Subscript) or place is None:
         return None
     axis, bounds = place
-    size = _size(failure, failing, bounds)
-    if size is None or bounds.lower is None or _is_too_large(failure, node.value, axis, size):
+    found = _size(failure, failing, bounds)
+    if found is None or bounds.lower is None or _is_too_large(failure, node.value, axis, found.text):
         return None
+    size, static = found
     array, lax = node.value, spelled(failure, "jax.lax")
     new = call(f"{lax}.dynamic_slice_in_dim", array, bounds.lower, ast.parse(size, mode="eval").body)
     if axis:
         new.keywords = [ast.keyword(arg="axis", value=ast.Constant(value=axis))]
     text = ast.unparse(new)
     code = failing.with_node(new)
-    remedy = note("doctor.write_dynamic_slice", array=ast.unparse(array), size=size, code=text)
+    known: dict[str, str] = {}
+    if static and failure.call is not None:
+        option = f"static_argnames={static_names([*failure.call.static, *static])}"
+        known = {"static": ", ".join(static), "function": failure.call.function, "option": option}
+    remedy = note("doctor.write_dynamic_slice", array=ast.unparse(array), size=size, code=text, **known)
     return remedy, None if code is None else with_imports(failure, code, "jax.lax")
 
 
@@ -51,24 +65,37 @@ def _is_too_large(failure: Failure, array: ast.expr, axis: int, size: str) -> bo
     return size.isdecimal() and shape is not None and axis < len(shape) and int(size) > shape[axis]
 
 
-def _size(failure: Failure, failing: Expression, bounds: ast.Slice) -> str | None:
-    """Return the size of a slice as code of values that are known during tracing; ``None`` if it is none of these."""
+def _size(failure: Failure, failing: Expression, bounds: ast.Slice) -> _Size | None:
+    """Return the size of a slice as code of values that are known during tracing, or may be if they are static.
+
+    ``None`` if it depends on other values, or if the start would have to be static as well.
+    """
     if bounds.lower is None or bounds.upper is None or len(failure.values) >= MOST_VALUES:
         return None
     known = dict(failure.computed_of)
     lower, upper = _sum(bounds.lower, known), _sum(bounds.upper, known)
     if lower is None or upper is None:
         return None
+    starts = {name for product in lower for name in product}
     upper.subtract(lower)
     terms = {product: times for product, times in upper.items() if times}
     read = {each.id for each in ast.walk(failing.statement) if isinstance(each, ast.Name)}
     static = set() if failure.call is None else set(failure.call.static)
-    names = {name for product in terms for name in product}
-    if any(value_named(failure, name) is not None or name not in read | static for name in names):
+    names = dict.fromkeys(name for product in terms for name in product)
+    traced = [each for each in names if value_named(failure, each) is not None or each not in read | static]
+    if not all(is_static(failure, failing, each) for each in traced):
+        return None
+    if traced and not _may_be_traced(failure, starts.difference(names)):
         return None
     if not names and terms.get((), 0) <= 0:
         return None
-    return _written(terms)
+    return _Size(_written(terms), tuple(traced))
+
+
+def _may_be_traced(failure: Failure, starts: set[str]) -> bool:
+    """Return whether a start depends on a traced argument, and no size or step of a loop in its function does."""
+    arguments = set() if failure.traced is None else starts.intersection(failure.traced.arguments)
+    return bool(arguments) and arguments.isdisjoint(names_in_body(failure, "size", "range"))
 
 
 def _sum(node: ast.expr, known: dict[str, str]) -> Sum | None:

@@ -11,7 +11,7 @@ from .....records.call_stack import Frame
 from .....records.note import Note, note
 from ....record.failure import Failure, Passed
 from ..expression import Expression, spelled, value_named, with_imports
-from .size_use import is_number, sizes_in, sizes_in_body
+from .size_use import is_number, names_in_body, sizes_in
 
 #: Libraries whose functions compute with traced values, but for those that select what is computed.
 _ON_JAX = re.compile(r"/(flax|equinox|optax|haiku|numpyro|diffrax|optimistix|lineax|blackjax|distrax)/")
@@ -75,11 +75,18 @@ def _of_sizes(failure: Failure, failing: Expression) -> Iterator[str]:
 
 def _other_sizes(failure: Failure) -> Iterator[Passed]:
     """Iterate over the arguments that decide sizes in other lines, at which the function would fail next."""
-    call, names = failure.call, sizes_in_body(failure)
+    call, names = failure.call, names_in_body(failure, "range", "slice", "size")
     for each in () if call is None else call.arguments:
         fits = each.type == "int" and each.name in failure.parameters and each.name in names
         if call is not None and fits and each.name not in (*call.unfit, *call.static):
             yield each
+
+
+def is_static(failure: Failure, failing: Expression, name: str) -> bool:
+    """Return whether a name is an argument of a jitted function that may be static: a Python integer at the call."""
+    own = failure.own and failure.traced is not None and failure.traced.transform == "jit"
+    found = _static(failure, failing, name, False) if own else None
+    return found is not None and found.certain == "yes" and found.type == "int"
 
 
 def _static(failure: Failure, failing: Expression, name: str, of_size: bool) -> StaticArgument | None:

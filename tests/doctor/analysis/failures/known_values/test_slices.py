@@ -1,4 +1,4 @@
-"""A slice of known size takes a traced start; where the size is traced as well, all that decide it are static."""
+"""A slice takes a traced start if its size is known, or if its arguments may be static; else all of it is static."""
 
 from __future__ import annotations
 
@@ -69,8 +69,29 @@ def test_a_size_may_be_a_static_argument(code: str, steps: str) -> None:
     ("code", "steps"),
     [
         ("x[start:start + n]", "pass"),
-        ("x[start:n]", "pass"),
+        ("x[start * n:(start + 1) * n].mean(0)", "pass"),
         ("x[start:end]", "end = start + n"),
+        ("x[start:start + k]", "k = n"),
+    ],
+)
+@pytest.mark.parametrize("start", ["1", "jnp.int32(1)"])
+def test_only_the_size_is_made_static(code: str, steps: str, start: str) -> None:
+    cell = sliced(code, steps=steps, start=start)
+    assert "which is compiled once for all starts of one size." in cell.said
+    assert 'n is a Python int where f is called: declare it static, with static_argnames="n".' in cell.said
+    assert cell.finding.code is not None
+    assert cell.fallback is not None
+    again = sliced(code, STATIC_N, steps, start).rewritten(cell.finding.code)
+    assert again.error is None
+    np.testing.assert_allclose(again.names["result"], eval(cell.fallback, cell.names))
+
+
+@pytest.mark.parametrize(
+    ("code", "steps"),
+    [
+        ("x[start:n]", "pass"),
+        ("x[start:start + start * n]", "pass"),
+        ("x[start:start + n] + jnp.zeros((start, 1))", "pass"),
         ("x.reshape(start, n, 12)", "pass"),
         ("x + jnp.zeros((n, start, 1, 1))", "pass"),
     ],
@@ -90,7 +111,6 @@ def test_an_array_among_those_that_decide_a_size_is_not_made_static() -> None:
 @pytest.mark.parametrize(
     ("code", "steps"),
     [
-        ("x[start:start + k]", "k = n"),
         ("x[start:start]", "pass"),
         ("x[start + 1:start]", "pass"),
         ("x[start:start + 9]", "pass"),  # x has only six rows
