@@ -36,6 +36,18 @@ def _dispatch_bound(function: str, count: int, busy_ns: int, idle_ns: int) -> st
     )
 
 
+def _static(function: str, arguments: str, alike: bool) -> str:
+    names, several = printable(arguments), "," in arguments
+    differ = f"arguments {names} differ" if several else f"argument {names} differs"
+    them, arrays = ("them", "arrays") if several else ("it", "an array")
+    return (
+        f"The static {differ} from call to call, and {printable(function)} has a program for each value. If no "
+        f"shape, axis, length of a scan or Python if depends on {them}, do not declare {them} static, and pass "
+        f"{them} as {arrays}. A slice of known size takes an array as its start with jax.lax.dynamic_slice_in_dim."
+        + (" Then jax.vmap or a loop of JAX inside one jitted function could make all calls." if alike else "")
+    )
+
+
 def _scan(function: str, library: str = "", modules: str = "", jit: str = "jax.jit", **known: Any) -> str:
     """Word the advice to loop over a function with scan."""
     jitted = _jitted(library, jit)
@@ -172,6 +184,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "dispatch_bound": _dispatch_bound,
     "dispatch_bound_scan": _scan,
     "dispatch_bound_until": _until,
+    "dispatch_bound_static": _static,
     "dispatch_bound_unknown": lambda function: (
         f"Do more in one call: put the code that calls {printable(function)} again and again into the jitted "
         "function as well, as far as jit can compile it."

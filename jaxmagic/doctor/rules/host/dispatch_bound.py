@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from .... import units
@@ -19,6 +19,7 @@ from ..rewriting.loops.while_loop import while_loop
 from ..rewriting.syntax import with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
 from .functions.given_objects import gives_an_object, modules_given
+from .functions.varying_static import varying_static
 from .host_time import LEAST_NS, HostTime, host_time, jitted_calls, matters, programs_named
 from .independence import is_independent, mapped_axes
 from .syntax import around, site_of, tree_of
@@ -51,10 +52,9 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             continue  # the calls are those of several functions with one name
         if any(each.function is None for each in programs):
             continue  # a part of a derivative of an eager operation: nobody has jitted or called it as such
-        can_loop = len({_shapes(each) for each in programs}) <= 1
         line = site_of(call.name, programs, evidence)
-        varying = _Advice(note("doctor.dispatch_bound_varying", function=call.name), None)
-        advice = _advice(call.name, line, evidence) if can_loop else varying
+        alike = len({_shapes(each) for each in programs} - {None}) <= 1
+        advice = _advice(call, line, programs, evidence, alike=alike)
         yield RuleFinding(
             rule=RULE.name,
             found=note(
@@ -89,8 +89,20 @@ class _Advice(NamedTuple):
     code: str | None
 
 
-def _advice(function: str, line: Frame | None, evidence: Evidence) -> _Advice:
-    """Advise one call for all: of ``vmap`` where no call needs the result of another, or else of a loop of JAX."""
+def _advice(
+    call: Dispatch, line: Frame | None, programs: Sequence[Program], evidence: Evidence, *, alike: bool
+) -> _Advice:
+    """Advise one call for all: of ``vmap`` where no call needs the result of another, or else of a loop of JAX.
+
+    Both need arguments that differ in nothing but the values of arrays.
+    """
+    function = call.name
+    static = varying_static(function, call.count, line, programs, evidence)
+    if static:
+        names = ", ".join(static)
+        return _Advice(note("doctor.dispatch_bound_static", function=function, arguments=names, alike=alike), None)
+    if not alike:
+        return _Advice(note("doctor.dispatch_bound_varying", function=function), None)
     around_it = None if line is None else calling_loop(line, function, evidence)
     if line is None or around_it is None:
         return _Advice(note("doctor.dispatch_bound_unknown", function=function), None)
@@ -144,7 +156,7 @@ def _mapped(line: Frame, function: str) -> str | None:
 
 
 def _shapes(program: Program) -> tuple[str, ...] | None:
-    """Return the shapes of the arguments; ``jax.lax.scan`` needs the same in every round."""
+    """Return the shapes of the arguments, the same for all rounds of ``jax.lax.scan``; ``None`` if unknown."""
     return None if program.module is None else tuple(each.shape for each in program.module.inputs)
 
 
@@ -160,7 +172,8 @@ RULE = Rule(
     "needs the result of another: in a comprehension, in map or np.vectorize, or in a for loop that computes the "
     "arguments from nothing else. Elsewhere it is jax.lax.scan if the loop only counts or goes over items, and "
     "otherwise jax.lax.while_loop, or several steps between two checks of the condition that ends the loop. For "
-    "modules of flax.nnx these are nnx.scan and nnx.while_loop.",
+    "modules of flax.nnx these are nnx.scan and nnx.while_loop. A static argument that differs from call to call is "
+    "named first, as it prevents all of these.",
     source="https://docs.jax.dev/en/latest/gpu_performance_tips.html",
     look=look,
     needs=("programs", "profile"),

@@ -18,6 +18,7 @@ from jaxmagic.doctor.record.evidence import (
     HostWait,
     Input,
     LibraryNames,
+    StaticParameters,
 )
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.record.program import Program
@@ -288,6 +289,31 @@ class TestCalls:
         assert different.remedy is not None
         assert different.remedy.kind == "doctor.dispatch_bound_varying"
         assert (different.code, different.cost_ns) == (None, same.cost_ns)
+        unknown = replace(program("step", executable, eager=False), module=None)
+        (unread,) = dispatch_bound.look(evidence((call,), programs=(*known("f32[8]"), unknown)))
+        assert unread.remedy == same.remedy
+
+    @pytest.mark.parametrize(
+        ("static", "remedy"),
+        [
+            ("t", "static"),
+            ("n", "scan"),  # the same in all rounds
+        ],
+    )
+    def test_a_static_argument_that_varies_cannot_be_scanned_over(
+        self, evidence: Any, executable: Any, tmp_path: Any, static: str, remedy: str
+    ) -> None:
+        file = tmp_path / "train.py"
+        file.write_text("def train(w, n):\n    for t in range(50):\n        w = adam(w, n, t)\n")
+        line = Frame(function="train", file=str(file), line=3)
+        known = replace(program("adam", executable, eager=False), called_at=line, arguments=("w", "n", "t"))
+        declared = (StaticParameters(function="adam", names=(static,)),)
+        made = evidence((calls("adam", 50, 20 * MS),), programs=(known, known), static=declared)
+        (found,) = dispatch_bound.look(made)
+        assert found.remedy is not None
+        assert found.remedy.kind == f"doctor.dispatch_bound_{remedy}"
+        assert ("The static argument t differs from call to call" in str(found.remedy)) == (remedy == "static")
+        assert "differ in shape or type" not in str(found.remedy)
 
     @pytest.mark.parametrize(
         ("loop", "remedy"),
