@@ -76,12 +76,14 @@ class Passed:
         type: the name of its Python type; ``None`` if that cannot be told without evaluating code.
         flat: whether it is a list, a tuple or a set of hashable values, or a dictionary of such values by text;
             ``None`` if unknown.
+        varies: whether it reads the variable of a loop around the call.
     """
 
     name: str
     text: str
     type: str | None = None
     flat: bool | None = None
+    varies: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,9 @@ MISSING = object()
 #: Types whose values can be hashed, whatever they are.
 _HASHABLE = int, float, complex, bool, str, bytes, type(None)
 
+#: Loops of Python.
+_LOOPS = ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
+
 #: The types of literals.
 _DISPLAYS = {
     ast.List: "list",
@@ -175,7 +178,8 @@ def jit_call(place: Place, frame: FrameType, where: Frame, traced: Any = None) -
     passed = [*zip(positional, given[0], strict=False), *given[1].items()]
     home = definition(_tree(place, code.co_filename), function.__name__, code.co_firstlineno)
     called = ast.unparse(node.func)
-    arguments = tuple(_passed(name, each, frame) for name, each in passed)
+    variables = _loop_variables(place)
+    arguments = tuple(_passed(name, each, frame, variables) for name, each in passed)
     static = _static(jitted, parameters)
     return JitCall(
         function=called,
@@ -214,7 +218,21 @@ def _bound(node: ast.Call) -> tuple[list[ast.expr], dict[str, ast.expr]] | None:
     return (list(node.args), named) if len(named) == len(node.keywords) else None
 
 
-def _passed(name: str, node: ast.expr, frame: FrameType) -> Passed:
+def _loop_variables(place: Place) -> set[str]:
+    """Return the variables of the loops around a call: what they go over, and what they count up."""
+    loops = [each for each in ast.walk(place.tree) if isinstance(each, _LOOPS)] if place.tree is not None else []
+    inside = (part for each in loops if _repeats(each, place.node) for part in ast.walk(each))
+    targets = [each.target for each in inside if isinstance(each, ast.For | ast.comprehension | ast.AugAssign)]
+    return {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+
+
+def _repeats(loop: ast.AST, node: ast.AST | None) -> bool:
+    """Return whether a loop has a node, and not in what it goes over."""
+    once = ast.walk(loop.iter) if isinstance(loop, ast.For) else ()
+    return node in {*ast.walk(loop)}.difference(once)
+
+
+def _passed(name: str, node: ast.expr, frame: FrameType, variables: set[str]) -> Passed:
     value = value_of(node, frame)
     kind = _DISPLAYS.get(type(node))
     if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
@@ -229,7 +247,8 @@ def _passed(name: str, node: ast.expr, frame: FrameType) -> Passed:
     elif isinstance(node, ast.Dict) and None not in node.keys:
         keys, values = ([value_of(each, frame) for each in part if each] for part in (node.keys, node.values))
         flat = None if MISSING in (*keys, *values) else all(is_exactly(each, str) for each in keys) and _flat(values)
-    return Passed(name=name, text=ast.unparse(node), type=kind, flat=flat)
+    varies = any(isinstance(each, ast.Name) and each.id in variables for each in ast.walk(node))
+    return Passed(name=name, text=ast.unparse(node), type=kind, flat=flat, varies=varies)
 
 
 def _flat(value: Any) -> bool | None:

@@ -130,7 +130,10 @@ def write_static(failure: Failure, static: StaticArgument) -> tuple[Note, str | 
     code = static_decorator(failure, *static.names)
     option = given.option if given is not None and code is None else ""
     kind, names = static.type or "", ", ".join(static.names)
-    return note("doctor.write_static", argument=names, type=kind, function=function, option=option), code
+    passed = () if failure.call is None else failure.call.arguments
+    varying = ", ".join(each.name for each in passed if each.varies and each.name in static.names)
+    facts = {"argument": names, "type": kind, "function": function, "option": option, "varying": varying}
+    return note("doctor.write_static", **facts), code
 
 
 def library_remedy(failure: Failure, failing: Expression | None, library: Frame) -> Note:

@@ -190,3 +190,28 @@ def test_a_size_that_is_passed_as_an_array_is_not_declared_static_beside_another
     )
     assert cell.finding.code is not None
     assert cell.finding.code.endswith('static_argnames="n")')
+
+
+@pytest.mark.parametrize(
+    ("calls", "depends"),
+    [
+        ("for n in (2, 3): f(x, n)", True),
+        ("sizes = [2, 3]\nfor i in (0, 1): f(x, n=sizes[i])", True),
+        ("[f(x, n) for n in (2, 3)]", True),
+        ("while n < 3: n += 1; f(x, n)", True),
+        ("for i in (2, 3): f(x, n)", False),
+        ("for n in (2, 3): pass\nf(x, n)", False),
+        ("for n in f(x, n): pass", False),
+    ],
+)
+def test_a_static_argument_that_a_loop_varies_compiles_a_program_for_each_value(calls: str, depends: bool) -> None:
+    cell = Cell(f"""
+@jax.jit
+def f(x, n):
+    return jnp.zeros(int(n))  # here
+x, n = jnp.ones(3), 1
+{calls}
+""")
+    assert "n is a Python int where f is called: declare it static." in cell.said
+    said = "n depends on the loop around the call, which compiles a program for each new value."
+    assert (said in cell.said) == depends
