@@ -46,8 +46,7 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
 
     def about() -> Note:
         code = "" if library else _code(jitted, jit)
-        by = {"library": jitted.library} if code and jitted.library else {}
-        return note("doctor.jitted", name=function.__name__, code=code, **by)
+        return note("doctor.jitted", name=function.__name__, code=code, library=jitted.library if code else "")
 
     return Change({id(function): jitted.call}, met=lambda: jitted.called, found=about)
 

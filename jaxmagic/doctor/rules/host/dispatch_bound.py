@@ -107,12 +107,19 @@ def _advice(
     if line is None or around_it is None:
         return _Advice(note("doctor.dispatch_bound_unknown", function=function), None)
     modules = modules_given(line, evidence)
-    of_modules = {} if modules is None else modules.facts()
     if around_it.end != "count":
         code = while_loop(line, evidence) if around_it.end == "value" and modules is None else None
         written = int(code is not None)
-        facts = {"end": around_it.end, "written": written, **of_modules}
-        return _Advice(note("doctor.dispatch_bound_until", function=function, **facts), code)
+        remedy = note(
+            "doctor.dispatch_bound_until",
+            function=function,
+            end=around_it.end,
+            written=written,
+            library="" if modules is None else modules.library,
+            modules="" if modules is None else ", ".join(modules.names),
+            jit="" if modules is None else modules.jit,
+        )
+        return _Advice(remedy, code)
     if is_independent(line, function) and not gives_an_object(line, evidence):
         axes = mapped_axes(line, function)
         return _Advice(note("doctor.dispatch_bound_vmap", function=function, axes=axes), _mapped(line, function))
@@ -120,7 +127,15 @@ def _advice(
     code = None if is_static or modules is not None else scanned_loop(line)
     at, called, loop = around_it.line, around_it.called, around_it.loop
     known = {} if loop is None or code is not None else caveats_of_loop(loop, at, called, evidence)
-    return _Advice(note("doctor.dispatch_bound_scan", function=function, **of_modules, **known), code)
+    remedy = note(
+        "doctor.dispatch_bound_scan",
+        function=function,
+        library="" if modules is None else modules.library,
+        modules="" if modules is None else ", ".join(modules.names),
+        jit="" if modules is None else modules.jit,
+        **known,
+    )
+    return _Advice(remedy, code)
 
 
 def _takes_little(program: Program) -> bool:

@@ -40,11 +40,19 @@ def dynamic_slice(failure: Failure, failing: Expression) -> tuple[Note, str | No
         new.keywords = [ast.keyword(arg="axis", value=ast.Constant(value=axis))]
     text = ast.unparse(new)
     code = failing.with_node(new)
-    known: dict[str, str] = {}
+    function, option = "", ""
     if static and failure.call is not None:
+        function = failure.call.function
         option = f"static_argnames={static_names([*failure.call.static, *static])}"
-        known = {"static": ", ".join(static), "function": failure.call.function, "option": option}
-    remedy = note("doctor.write_dynamic_slice", array=ast.unparse(array), size=size, code=text, **known)
+    remedy = note(
+        "doctor.write_dynamic_slice",
+        array=ast.unparse(array),
+        size=size,
+        code=text,
+        static=", ".join(static) if option else "",
+        function=function,
+        option=option,
+    )
     return remedy, None if code is None else with_imports(failure, code, "jax.lax")
 
 

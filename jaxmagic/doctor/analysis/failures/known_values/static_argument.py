@@ -132,8 +132,8 @@ def write_static(failure: Failure, static: StaticArgument) -> tuple[Note, str | 
     kind, names = static.type or "", ", ".join(static.names)
     passed = () if failure.call is None else failure.call.arguments
     varying = ", ".join(each.name for each in passed if each.varies and each.name in static.names)
-    facts = {"argument": names, "type": kind, "function": function, "option": option, "varying": varying}
-    return note("doctor.write_static", **facts), code
+    remedy = note("doctor.write_static", argument=names, type=kind, function=function, option=option, varying=varying)
+    return remedy, code
 
 
 def library_remedy(failure: Failure, failing: Expression | None, library: Frame) -> Note:

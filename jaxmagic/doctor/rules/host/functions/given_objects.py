@@ -29,10 +29,6 @@ class GivenModules(NamedTuple):
     names: tuple[str, ...]
     jit: str
 
-    def facts(self) -> dict[str, str]:
-        """Return these as facts of a note."""
-        return {"library": self.library, "modules": ", ".join(self.names), "jit": self.jit}
-
 
 def gives_an_object(line: Frame, evidence: Evidence) -> bool:
     """Return whether calls on a line are given an object that they may change, such as a module of flax nnx."""
