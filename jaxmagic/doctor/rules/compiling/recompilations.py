@@ -12,6 +12,7 @@ from ....compilation.record.compilation import Cause, Compilation
 from ....records.call_stack import Frame, Stack, is_users
 from ....records.inside import library_module
 from ....timing.record import Timing
+from ....xla.hlo import HloModule
 from ...record.evidence import Evidence
 from ...record.program import Program
 from ..host.host_time import names_of_program
@@ -116,16 +117,30 @@ def _called_library(stack: Stack, line: Frame | None) -> Frame | None:
 
 
 def forms_of(group: Group, evidence: Evidence) -> int:
-    """Return how many kinds of programs a function has that differ in operations or shapes, as far as is known."""
-    return len({_form(each) for each in programs_of(group, evidence) if each.equations is not None})
+    """Return how many kinds of programs a function has that differ in operations or shapes, as far as is known.
+
+    One whose shapes were not read has those of the others, if these have the same, and otherwise some of its own.
+    """
+    alike: dict[object, list[HloModule | None]] = {}
+    for each in programs_of(group, evidence):
+        if each.equations is not None:
+            alike.setdefault(_operations(each), []).append(each.module)
+    return sum(map(_kinds_of_shapes, alike.values()))
 
 
-def _form(program: Program) -> tuple[object, ...]:
-    counts = frozenset((each.primitive, each.dtype, each.line, each.count) for each in program.equations or ())
-    module = program.module
-    outputs = () if module is None else tuple(each.shape for each in module.outputs)
-    inside = () if module is None else module.instructions.values()
-    return counts, outputs, frozenset(each.shape for each in inside if _ARRAY.fullmatch(each.shape))
+def _kinds_of_shapes(modules: Sequence[HloModule | None]) -> int:
+    known = [each for each in modules if each is not None]
+    shapes = {_shapes(each) for each in known}
+    return len(shapes) + len(modules) - len(known) if len(shapes) > 1 else 1
+
+
+def _operations(program: Program) -> frozenset[object]:
+    return frozenset((each.primitive, each.dtype, each.line, each.count) for each in program.equations or ())
+
+
+def _shapes(module: HloModule) -> tuple[object, ...]:
+    outputs, inside = tuple(each.shape for each in module.outputs), module.instructions.values()
+    return outputs, frozenset(each.shape for each in inside if _ARRAY.fullmatch(each.shape))
 
 
 def only_argument(group: Group) -> str | None:

@@ -9,12 +9,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from fabricate import hlo
 
 import jaxmagic
 from jaxmagic.compilation.record.compilation import Cause
+from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.compiling import recompile
-from jaxmagic.doctor.rules.compiling.recompilations import only_numbers_differ
+from jaxmagic.doctor.rules.compiling.recompilations import Group, forms_of, only_numbers_differ
 
 X = np.linspace(0, 1, 60, dtype=np.float32)
 
@@ -138,3 +141,24 @@ def test_values_that_decide_on_operations_or_shapes_are_by_design(function: Any,
 )
 def test_values_that_differ_in_numbers_alone(now: str, before: str, alike: bool) -> None:
     assert only_numbers_differ(Cause(kind="static value", reason="", now=now, before=before)) is alike
+
+
+@pytest.mark.parametrize(
+    ("shapes", "forms"),
+    [(["f32[8]", "f32[8]", None], 1), (["f32[8]", "f32[9]", None], 3), (["f32[8]", "f32[9]"], 2), ([None, None], 1)],
+)
+def test_a_program_that_was_not_read_is_no_kind_of_its_own(
+    shapes: list[str | None], forms: int, timing: Any, executable: Any
+) -> None:
+    programs = tuple(
+        Program(
+            executable=executable(name="jit_step"),
+            module=None if shape is None else hlo.module(hlo.instruction("add", shape=shape), name="jit_step"),
+            function="step",
+            equations=(),
+            eager=True,  # as is a group without compilations
+        )
+        for shape in shapes
+    )
+    evidence = Evidence(code="step(x)", first=timing(), observed=timing(), programs=programs)
+    assert forms_of(Group("step", None, "static", []), evidence) == forms
