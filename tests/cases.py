@@ -17,7 +17,12 @@ FEW_EXAMINED = bool(os.environ.get("JAXMAGIC_FEW_EXAMINED"))
 _RULES, _REWRITING = "tests/doctor/rules/", "tests/doctor/rules/rewriting/"
 
 #: Tests that run a program many times, of which each third stays.
-_EXAMINED = _RULES, "tests/doctor/capture/test_verify.py", "tests/doctor/capture/test_unrolled_remedy.py"
+_EXAMINED = (
+    _RULES,
+    "tests/doctor/capture/test_unrolled_remedy.py",
+    "tests/doctor/capture/test_verify.py",
+    "tests/doctor/test_clean.py",
+)
 _EACH = 3
 
 

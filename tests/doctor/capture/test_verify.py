@@ -329,6 +329,7 @@ class TestMemory:
         assert {"constants_passed", "tried_compile_time", "programs_ran"} <= {*kinds(found)}
         assert kinds(tried("compile-time", "f(x)", f=f, x=x)) == ["not_tried_cache"]
 
+    @pytest.mark.clock
     def test_a_run_that_repeats_what_xla_had_folded_is_told_to_be_slower(self, x: Any) -> None:
         table = np.random.default_rng(0).random((50, 80), np.float32)
         f = jax.jit(lambda x: x.sum() + jnp.sort(jnp.sort(table, axis=0), axis=1)[0])
