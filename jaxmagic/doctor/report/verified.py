@@ -73,7 +73,7 @@ def _precision(what: str, value: str) -> str:
 NOTES: dict[str, Callable[..., str]] = {
     "tried_runs": lambda before_runs, after_runs, stopped=0: (
         f"To try it, the code ran {_times(before_runs)} as it is and {_times(after_runs)} with the remedy"
-        f"{', up to where that showed' if stopped else ''}."
+        f"{', not to the end' if stopped else ''}."
     ),
     "ceiling_runs": lambda before_runs, after_runs: (
         f"To measure it, the code ran {_times(before_runs)} as it is and {_times(after_runs)} with batches repeated, "

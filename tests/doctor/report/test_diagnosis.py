@@ -262,3 +262,15 @@ def test_runs_of_two_programs_are_told_apart_by_more_than_what_their_memory_does
     told = str(note("doctor.programs_ran", **facts, before_runs=9, after_runs=8))
     assert told.startswith("The programs ran as well, 9 and 8 times: with the remedy, ")
     assert said in told
+
+
+@pytest.mark.parametrize(("rest", "said"), [(1, True), (0, False)])
+def test_the_rest_of_a_wait_is_told_only_where_there_is_one(rest: int, said: bool) -> None:
+    told = str(note("doctor.host_wait_idle", idle_ns=5_000_000, rest=rest))
+    assert told.startswith("After these waits the device is idle for 5.00 ms per run")
+    assert ("The rest of the wait" in told) is said
+
+
+def test_a_trial_that_stopped_says_so() -> None:
+    told = str(note("doctor.tried_runs", before_runs=1, after_runs=1, stopped=1))
+    assert told == "To try it, the code ran once as it is and once with the remedy, not to the end."
