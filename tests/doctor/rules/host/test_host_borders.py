@@ -59,6 +59,14 @@ class TestWait:
             found = list(wait.look(evidence(waited_ns=waited_ns, waits=(waits_at(source, 5),))))
             assert [each.cost_ns for each in found] == ([] if cost_ns is None else [cost_ns])
 
+    @pytest.mark.parametrize("waited_ns", [10 * MS, 60 * MS])
+    def test_idle_time_longer_than_a_wait_leaves_no_rest_of_it(
+        self, waited_ns: int, evidence: Any, source: str
+    ) -> None:
+        wait_at = waits_at(source, 5)
+        (found,) = wait.look(evidence(waited_ns=waited_ns, waits=(wait_at,)))
+        assert found.evidence[0].facts["rest"] == int(waited_ns < wait_at.wait_ns)
+
     def test_host_and_device_share_the_processors_of_a_cpu(self, evidence: Any, source: str) -> None:
         made = evidence(waited_ns=40 * MS, waits=(waits_at(source, 5),))
         busy = replace(made.observed, cpu_user_ns=180 * MS)
