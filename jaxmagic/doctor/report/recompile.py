@@ -147,6 +147,10 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Only numbers in {printable(argument)} differ, and the programs have the same operations and shapes. If "
         "no axis depends on these numbers, pass them as arrays and not in a static argument."
     ),
+    "recompile_own_equality": lambda argument: (
+        f"No {printable(argument)} of an earlier run was equal to this one. Pass the same object in every run, or "
+        "let its __eq__ and __hash__ compare only what decides the program. Pass numbers that vary as arrays."
+    ),
     "recompile_counted": lambda argument: (
         f"Only the loop needs {printable(argument)} as a number. With lax.fori_loop, one program serves all values: "
         f"leave {printable(argument)} out of static_argnums and static_argnames. It has no gradient in reverse mode, "

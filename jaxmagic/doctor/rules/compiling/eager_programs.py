@@ -11,7 +11,8 @@ from ....records.cell_names import known_as
 from ....records.note import note
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
-from ..host.not_jitted import MANY, MOST_NAMES, MOST_UNROLLED, compile_called, group
+from ..host.host_time import MANY
+from ..host.not_jitted import MOST_NAMES, MOST_UNROLLED, compile_called, group
 from ..rewriting.called_function import called_function
 from ..rule import LEAST_SHARE, source_at
 from .compile_claims import numbers_of

@@ -42,7 +42,7 @@ _LEAST_FIRST_RUN_NS = 50_000_000
 #: Fewer further programs of one function are no finding.
 _SEVERAL = 3
 
-#: The same for :data:`_SINGLE` causes.
+#: The same for :data:`_CERTAIN` causes.
 _TWO = 2
 
 #: A single program that could have been avoided is worth a finding if it took this long.
@@ -50,6 +50,9 @@ _LEAST_SINGLE_NS = 500_000_000
 
 #: Causes that are avoided by how a function is called, whatever its values: one program is one too many.
 _SINGLE = ("weak type", "placement")
+
+#: Causes without which one program does for all calls.
+_CERTAIN = (*_SINGLE, "new function")
 
 #: Causes in the first run that are by design, or that no call of the user's own can avoid.
 _BY_DESIGN = ("first call", "ahead of time", "while tracing", "unknown", "dtype", "eager", "transfer")
@@ -70,7 +73,7 @@ def _found(evidence: Evidence) -> Iterator[Operation]:
         if group.kind in _BY_DESIGN or not _is_avoidable(group, evidence):
             continue
         single = group.kind in _SINGLE and group.cost_ns >= _LEAST_SINGLE_NS
-        least = _TWO if group.kind in _SINGLE else _SEVERAL
+        least = _TWO if group.kind in _CERTAIN else _SEVERAL
         several = len(group.compilations) >= least and group.cost_ns >= _LEAST_FIRST_RUN_NS
         if single or several:
             yield operation_of(group, evidence, float(group.cost_ns), every_run=False)
@@ -152,7 +155,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
         if loop is not None
         else note("doctor.recompile_one_type", converted=number.converted, same=int(number.same_dtypes))
         if number is not None
-        else _remedy(group, made, grows, sizes, library_called(group, evidence)),
+        else _remedy(group, made, grows, sizes, library_called(group, evidence), every_run=every_run),
         code=made.code
         if made is not None
         else number.code
@@ -236,9 +239,16 @@ def _sizes(group: Group, sizes: Buckets | None, evidence: Evidence) -> Iterator[
 
 
 def _remedy(
-    group: Group, made: Made | None, grows: Growth | None, sizes: Buckets | None, library: str | None
+    group: Group,
+    made: Made | None,
+    grows: Growth | None,
+    sizes: Buckets | None,
+    library: str | None,
+    *,
+    every_run: bool,
 ) -> Note | None:
-    remedy = group.compilations[-1].cause.remedy
+    last = group.compilations[-1].cause
+    remedy = last.remedy
     if grows is not None:
         inside = group.function if grows.returned else ""
         return note("doctor.recompile_preallocate", argument=grows.argument, function=inside)
@@ -248,8 +258,10 @@ def _remedy(
         return note("doctor.recompile_pass", names=", ".join(made.captured))
     if made is not None and group.kind == "transformation":
         return note("doctor.recompile_once")
-    if remedy is None and group.kind == "static value" and only_numbers_differ(group.compilations[-1].cause):
-        return note("doctor.recompile_numbers", argument=group.compilations[-1].cause.argument or "")
+    if remedy is None and group.kind == "static value" and only_numbers_differ(last):
+        return note("doctor.recompile_numbers", argument=last.argument or "")
+    if remedy is None and group.kind == "static value" and every_run and last.argument and last.now is None:
+        return note("doctor.recompile_own_equality", argument=last.argument)
     if library is not None:
         return note("doctor.recompile_in_library", library=library)
     if group.kind == "pytree" and (argument := only_argument(group)) is not None:
@@ -265,9 +277,9 @@ RULE = Rule(
     decides="Reports a function that compiles in every run after the first one, if that takes at least "
     f"{units.percent(LEAST_SHARE)} of the run. Also reports one that compiles at least {_SEVERAL} times in the first "
     "run, not counting its first call, for a reason that can be avoided, if that takes at least "
-    f"{_LEAST_FIRST_RUN_NS // 10**6} ms. For another kind of number, or a placement, {_TWO} times "
-    f"are enough, or one of at least {_LEAST_SINGLE_NS // 10**6} ms. What the code itself jits and keeps, outside of "
-    "loops, does not count if it compiles once in each run: code that runs only once compiles it only once. "
+    f"{_LEAST_FIRST_RUN_NS // 10**6} ms. For a new function, {_TWO} times are enough; for another kind of number, or "
+    f"a placement, also one of at least {_LEAST_SINGLE_NS // 10**6} ms. What the code itself jits and keeps, outside "
+    "of loops, does not count if it compiles once in each run: code that runs only once compiles it only once. "
     "Different shapes count if one axis varies, in one argument or in several that share its size, and powers of two "
     "need at most half as many sizes. They also count if an argument "
     "grows from call to call, because the function returns it longer or the code around the call appends to it. "

@@ -28,9 +28,13 @@ _HEAVY = frozenset((
 ))
 # fmt: on
 
-#: From how many others on, and from which share of the run, it matters that they are not fused.
+#: From how many operations outside of jit on there are many in a run.
+MANY = 30
+
+#: From how many others on, and from which share of the run, it matters that they are not fused; the same of many.
 _FUSIBLE = 3
 _MOST = 0.5
+_MOST_OF_MANY = 0.1
 
 #: Programs with which JAX copies an array of NumPy, as `jnp.asarray` does: jit would not spare them.
 COPIES = frozenset({"stage"})
@@ -152,7 +156,7 @@ def eager_calls(evidence: Evidence, use: HostUse) -> list[Dispatch]:
 
 
 def eager_on_device(evidence: Evidence) -> Note | None:
-    """Return a note on operations outside jit for which the device works for most of the run; ``None`` otherwise.
+    """Return a note on operations outside jit for which the device works for much of the run; ``None`` otherwise.
 
     Those count whose time is that of reading and writing arrays, which XLA would fuse.
     """
@@ -164,7 +168,8 @@ def eager_on_device(evidence: Evidence) -> Note | None:
     recorded_ns = evidence.profile.recorded_ns if evidence.profile is not None else 0
     runs = max(evidence.profile.runs or 1, 1) if evidence.profile is not None else 1
     share = min(busy_ns * runs / recorded_ns, 1.0) if recorded_ns else 0.0
-    if count < _FUSIBLE or share < _MOST or busy_ns < LEAST_NS:
+    least = _MOST if count < MANY else _MOST_OF_MANY
+    if count < _FUSIBLE or share < least or busy_ns < LEAST_NS:
         return None
     names = ", ".join(each.name.strip("_") for each in sorted(calls, key=lambda each: -each.busy_ns)[:_NAMES])
     return note("doctor.eager_on_device", count=count, names=names, kinds=len(calls), share=share)

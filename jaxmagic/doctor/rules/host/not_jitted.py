@@ -32,13 +32,10 @@ from .functions.next_step import with_next_step
 from .functions.spared import Part, Spared, operations_ns, spared_by
 from .functions.spared_in_loop import spared_in_loop
 from .functions.transformed_function import jit_outermost, round_around, transformed_function, transforms
-from .host_time import LEAST_NS, eager_calls, eager_on_device, host_time, jitted_operations, matters
+from .host_time import LEAST_NS, MANY, eager_calls, eager_on_device, host_time, jitted_operations, matters
 from .syntax import Function, around, function_around, loop_around, own_nodes
 from .transformed_calls import MANY as MANY_TRANSFORMED
 from .transformed_calls import transformed_calls
-
-#: From how many operations per run on.
-MANY = 30
 
 #: Compiling a loop that jit unrolls into more operations than this takes long.
 MOST_UNROLLED = 200
@@ -273,8 +270,8 @@ RULE = Rule(
     "jax.vmap(f), jax.grad(f) and the like outside jit, where f is jitted, count from "
     f"{MANY_TRANSFORMED} per run on: each of them transforms f again. Where f is not jitted, its transformed calls "
     "cost the time in which they were running, as the samples of the host show, without that of the device. Also "
-    "reports operations outside jit for which the device works for half of the run, as XLA would fuse them; what "
-    "that gains is not estimated.",
+    f"reports operations outside jit for which the device works for half of the run, or {MANY} of them for a tenth "
+    "of it, as XLA would fuse them; what that gains is not estimated.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html",
     look=look,
     needs=("programs", "profile"),

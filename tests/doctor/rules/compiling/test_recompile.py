@@ -381,6 +381,24 @@ def test_a_new_object_as_a_static_argument_is_named() -> None:
     assert found(lambda x: [with_settings(x, settings) for _ in range(3)], X) == []
 
 
+class Own(Settings):
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+def test_of_an_object_with_its_own_equality_it_is_said_that_none_was_equal() -> None:
+    def run(x: Any) -> list[Any]:
+        made = [Own(), Own()]
+        made[1].rate = 3.0
+        return [with_settings(x, each) for each in made]
+
+    remedy = str(the_one(run, X).remedy)
+    assert remedy.startswith("No settings of an earlier run was equal to this one.")
+
+
 @jax.jit
 def total(x: Any) -> Any:
     return jnp.sum(jnp.sin(x) @ x.T)
@@ -618,12 +636,18 @@ def test_what_only_some_later_runs_compile_is_not_said_of_every_run(seen: Any) -
 
 
 def test_compilations_in_the_first_run_count_from_three_on_and_from_50_ms_on(seen: Any) -> None:
-    assert len(list(RULE.look(seen("new function", 20 * 10**6, first=3)))) == 1
-    assert list(RULE.look(seen("new function", 16 * 10**6, first=3))) == []
-    assert list(RULE.look(seen("new function", 20 * 10**8, first=2))) == []
+    assert len(list(RULE.look(seen("pytree", 20 * 10**6, first=3)))) == 1
+    assert list(RULE.look(seen("pytree", 16 * 10**6, first=3))) == []
+    assert list(RULE.look(seen("pytree", 20 * 10**8, first=2))) == []
     assert list(RULE.look(seen("dtype", 10**9, first=9))) == []
     assert len(list(RULE.look(seen("weak type", 25 * 10**6, first=2)))) == 1
     assert list(RULE.look(seen("weak type", 24 * 10**6, first=2))) == []
+
+
+def test_a_function_made_anew_counts_from_the_second_time_on(seen: Any) -> None:
+    assert len(list(RULE.look(seen("new function", 25 * 10**6, first=2)))) == 1
+    assert list(RULE.look(seen("new function", 24 * 10**6, first=2))) == []
+    assert list(RULE.look(seen("new function", 10**9, first=1))) == []
 
 
 def test_one_compilation_for_a_weak_type_counts_from_500_ms_on(seen: Any) -> None:

@@ -236,6 +236,9 @@ class TestCalls:
             ({"multiply": (2, 40), "add": (1, 20)}, True),
             ({"multiply": (2, 60)}, False),  # two of them
             ({"multiply": (2, 30), "add": (1, 19)}, False),  # less than half of the run
+            ({"multiply": (2, 5), "add": (28, 5)}, True),  # many
+            ({"multiply": (2, 5), "add": (27, 5)}, False),
+            ({"multiply": (2, 5), "add": (28, 4)}, False),
             ({"dot_general": (3, 60)}, False),  # their own work
             ({"sqrt": (2, 40), "convert_element_type": (2, 20)}, True),
             ({"_threefry_split": (3, 60)}, False),
