@@ -132,7 +132,11 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(argument) or 'A value'} is {'None' if type == 'NoneType' else f'a {quoted(type)}'}, but "
         f"{quoted(function)} of JAX takes arrays and numbers."
     ),
-    "write_listed": lambda jnp: f"Make it an array: {jnp}.array(…).",
+    "write_listed": lambda jnp, alike: (
+        f"Make it an array: {jnp}.array(…)."
+        if alike
+        else f"If all its items have one shape, make it an array: {jnp}.array(…). Otherwise, pass one of them."
+    ),
     "write_no_none": lambda: "Pass an array or a number. A function without a return statement returns None.",
     "write_as_number": lambda number: (
         f"It is a number in quotes: convert it with {number}()."

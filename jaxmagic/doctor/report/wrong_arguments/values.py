@@ -105,6 +105,14 @@ def _result(function: str, location: str, path: str, type: str, transform: str) 
     return f"{who} returns {value}, but under {quoted(transform)} a function returns arrays and numbers."
 
 
+def _write_array(type: str) -> str:
+    leave_out = f"Leave the {quoted(type)} out of the arguments that are traced: close over it, as in"
+    partial = f"{leave_out} functools.partial(f, option=…)"
+    if type not in ("function", "PjitFunction", "custom_jvp", "custom_vjp"):
+        return f"{partial}, or convert numbers to an array."
+    return f"{partial}. If it is in a module of Equinox, use equinox.filter_grad or equinox.filter_jit."
+
+
 VALUE_NOTES: dict[str, Callable[..., str]] = {
     "error_update": _update,
     "write_at": _write_at,
@@ -127,10 +135,7 @@ VALUE_NOTES: dict[str, Callable[..., str]] = {
     "error_format": _format,
     "write_printed": _write_printed,
     "error_not_array": _not_array,
-    "write_array": lambda type: (
-        f"Leave the {quoted(type)} out of the arguments that are traced: close over it, as in "
-        "functools.partial(f, option=…), or convert numbers to an array."
-    ),
+    "write_array": _write_array,
     "write_taken_out": lambda path, argument: (
         f"Pass {quoted(path)} as an argument of its own that is static, and only arrays and numbers in "
         f"{quoted(argument)}."

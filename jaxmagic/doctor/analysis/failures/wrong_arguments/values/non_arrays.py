@@ -131,7 +131,7 @@ def explain_listed(failure: Failure) -> Explained:
     if kind not in ("list", "tuple"):
         return Explained(found, note("doctor.write_no_object", type=kind))
     code = None if operand is None or failing is None else _as_array(failure, failing, operand, place)
-    return Explained(found, note("doctor.write_listed", jnp=jnp), code)
+    return Explained(found, note("doctor.write_listed", jnp=jnp, alike=code is not None), code)
 
 
 def _as_array(failure: Failure, failing: Expression, operand: Operand, place: int) -> str | None:

@@ -114,7 +114,16 @@ def test_a_list_in_place_of_an_array(line: str, code: str | None, expected: obje
 
 
 def test_items_of_different_shapes_are_no_array() -> None:
-    assert _on("z = jnp.sum([x, x[0]])").finding.code is None
+    finding = _on("z = jnp.sum([x, x[0]])").finding
+    assert finding.code is None
+    assert str(finding.remedy).endswith("Otherwise, pass one of them.")
+    assert str(_on("z = jnp.sum([x, x])").finding.remedy) == "Make it an array: jnp.array(…)."
+
+
+def test_a_function_of_jax_in_a_pytree_may_be_of_a_module() -> None:
+    said = _on("z = jax.grad(lambda tree: jnp.sum(tree[0]))((x * 1.0, jax.nn.relu))").said
+    assert "Leave the custom_jvp out" in said
+    assert said.endswith("If it is in a module of Equinox, use equinox.filter_grad or equinox.filter_jit.")
 
 
 def test_none_in_place_of_an_array() -> None:
