@@ -16,7 +16,7 @@ from ..rewriting.jit_caveats import caveats_of_loop
 from ..rewriting.loops.loop_end import calling_loop
 from ..rewriting.loops.scanned_loop import scanned_loop
 from ..rewriting.loops.while_loop import while_loop
-from ..rewriting.syntax import with_imports
+from ..rewriting.syntax import source_of_location, with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
 from .functions.given_objects import gives_an_object, modules_given
 from .functions.varying_static import varying_static
@@ -53,6 +53,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         if any(each.function is None for each in programs):
             continue  # a part of a derivative of an eager operation: nobody has jitted or called it as such
         line = site_of(call.name, programs, evidence)
+        defined = next((each.location for each in programs), None)
         alike = len({_shapes(each) for each in programs} - {None}) <= 1
         advice = _advice(call, line, programs, evidence, alike=alike)
         yield RuleFinding(
@@ -64,8 +65,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
                 busy_ns=round(call.busy_ns * time.scale) // call.count,
                 idle_ns=round(exposed_ns * time.scale) // call.count,
             ),
-            line=None if line is None else line.location,
-            source=source_at(line),
+            line=defined if line is None else line.location,
+            source=source_of_location(defined, evidence) if line is None else source_at(line),
             cost_ns=cost_ns,
             basis="estimated",
             remedy=advice.remedy,

@@ -111,6 +111,8 @@ def assigned(node: ast.AST) -> set[str]:
 def site_of(name: str, programs: Sequence[Program], evidence: Evidence) -> Frame | None:
     """Return the only line of the user's that calls a jitted function; ``None`` if it is unknown.
 
+    Beside a line in a loop, those outside of loops do not count.
+
     Args:
         name: the name of the function.
         programs: its programs.
@@ -119,9 +121,11 @@ def site_of(name: str, programs: Sequence[Program], evidence: Evidence) -> Frame
     """
     sites = {_traced_at(each, evidence) for each in programs}
     if len(sites) == 1 and (site := sites.pop()) is not None:
-        return site
-    lines = [each.line for each in evidence.host or ()] + [each.called_at for each in programs]
-    near = {site for each in lines if each is not None for site in _calls_near(each, name)}
+        near = {site, *_calls_near(site, name)}
+    else:
+        lines = [each.line for each in evidence.host or ()] + [each.called_at for each in programs]
+        near = {site for each in lines if each is not None for site in _calls_near(each, name)}
+    near = {each for each in near if loop_around(each) or is_comprehended(each, name)} or near
     return near.pop() if len(near) == 1 else None
 
 

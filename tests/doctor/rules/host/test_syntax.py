@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from jaxmagic.doctor.rules.host.syntax import around, calls_of
+from jaxmagic.doctor.record.evidence import Evidence
+from jaxmagic.doctor.record.program import Program
+from jaxmagic.doctor.rules.host.syntax import around, calls_of, site_of
 from jaxmagic.records.call_stack import Frame
 
 CODE = """
@@ -37,3 +40,24 @@ def test_of_several_lambdas_it_is_unknown_which_one_is_called(tmp_path: Path) ->
     file.write_text("forward = jax.jit(lambda x: x)\nbackward = jax.jit(lambda x: -x)\ny = forward(backward(x))\n")
     line = Frame(function="<module>", file=str(file), line=3)
     assert calls_of("<lambda>", around(line)[-1], line) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (("y = f(x)", "for x in xs:", "    y = f(x)"), 4),
+        (("y = f(x)", "ys = [f(x) for x in xs]"), 3),
+        (("for x in xs:", "    y = f(x)", "    z = f(y)"), None),
+        (("y = f(x)", "z = f(y)"), None),
+        (("for x in xs: y = f(x)", "z = g(y)"), 2),
+    ],
+)
+def test_a_line_in_a_loop_is_where_a_function_is_called(
+    tmp_path: Path, executable: Any, timing: Any, lines: tuple[str, ...], found: int | None
+) -> None:
+    file = tmp_path / "program.py"
+    file.write_text("\n".join(["def run(x, xs):", *(f"    {each}" for each in lines)]))
+    first = Frame(function="run", file=str(file), line=2)
+    program = Program(executable=executable(name="jit_f"), module=None, function="f", eager=False, called_at=first)
+    site = site_of("f", [program], Evidence(code="", first=timing(), observed=timing()))
+    assert (None if site is None else site.line) == found
