@@ -46,12 +46,10 @@ def layer_residuals(executable: Executable, module: HloModule, function: str) ->
     backward = min((each.first for each in planned if BACKWARD in each.op_name), default=None)
     if peak is None or backward is None:
         return
-    recomputed = {
-        call
-        for each in module.instructions.values()
-        if any(word in each.op_name for word in _RECOMPUTED)
-        for call in _calls(each.stack, function)
-    }
+    again = [each for each in module.instructions.values() if any(word in each.op_name for word in _RECOMPUTED)]
+    recomputed = {call for each in again for call in _calls(each.stack, function)}
+    if again and not recomputed:
+        return  # whatever it is, some of it is recomputed
     stacks = {each.name: each.stack for each in module.instructions.values()}
     found: dict[tuple[Frame, str], list[tuple[int, object]]] = defaultdict(list)
     for allocation, buffer in peak.live:
