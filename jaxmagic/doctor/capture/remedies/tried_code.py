@@ -136,13 +136,21 @@ def _with_outputs(body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _outputs(left_out: frozenset[str], variables: dict[str, Any]) -> dict[str, Any]:
-    """Return the variables that can be compared: no functions, and nothing with a donated array inside."""
+    """Return the variables that can be compared: no functions, and nothing with a donated array inside.
+
+    A pytree that can be called, such as a module of Equinox, stands for its leaves: two runs of the code may make
+    classes and functions of their own for it, which would never be equal.
+    """
     import jax
 
-    return {
-        name: value
-        for name, value in variables.items()
-        if name not in left_out
-        and not callable(value)
-        and not any(isinstance(each, jax.Array) and each.is_deleted() for each in jax.tree.leaves(value))
-    }
+    found: dict[str, Any] = {}
+    for name in variables.keys() - left_out:
+        value = variables[name]
+        leaves, _ = jax.tree_util.tree_flatten_with_path(value)
+        if any(isinstance(leaf, jax.Array) and leaf.is_deleted() for _, leaf in leaves):
+            continue
+        if not callable(value):
+            found[name] = value
+        elif not jax.tree_util.all_leaves([value]):
+            found |= {f"{name}{jax.tree_util.keystr(path)}": leaf for path, leaf in leaves}
+    return found
