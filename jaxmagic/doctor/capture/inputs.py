@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...runtime.around import is_a, is_exactly, of_type
-from ..record.evidence import Input, InputKind, ModuleLibrary
+from ..record.evidence import Input, InputKind
+from ..record.library_use import ModuleLibrary
 from .changes import Reached, reach
 from .failures.libraries.module_use import library_of
 from .frames import first_line

@@ -9,14 +9,12 @@ from ...compilation.record.compilation import Compilation
 from ...profiling.record.profile import Profile
 from ...records.call_stack import Frame
 from ...timing.record import Timing
+from .library_use import ModuleLibrary
 from .placement import DeviceArrays, DevicePut
 from .program import KeptPrograms, Program
 
 #: Kinds of objects that the code reads, as far as the rules distinguish them.
 InputKind = Literal["numpy array", "jax array", "number", "function", "iterator", "object", "other"]
-
-#: Libraries with modules that hold more than arrays, and a jit of their own that takes them.
-ModuleLibrary = Literal["equinox", "nnx"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,12 @@
-"""Declares what is known about libraries around JAX in a failing call."""
+"""Declares libraries around JAX, and what is known about them in a failing call."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+
+#: Libraries with modules that hold more than arrays, and a jit of their own that takes them.
+ModuleLibrary = Literal["equinox", "nnx"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +41,7 @@ class ModuleUse:
         as_arrays: whether each leaf has to be an array, as in ``optimizer.init(model)``; `call` passes its arrays.
     """
 
-    library: Literal["equinox", "nnx"]
+    library: ModuleLibrary
     name: str
     text: str = ""
     transform: str = ""

@@ -8,6 +8,7 @@ from ...memory_use.record.memory_profile import Executable
 from ...records.call_stack import Frame
 from ...xla.hlo import HloModule
 from .constant_work import ConstantWork
+from .library_use import ModuleLibrary
 from .partial_sort import PartialSort
 from .placement import Placement, UnevenShards
 
@@ -124,6 +125,9 @@ class Program:
         transformed: the name of the jitted function, or eager operation, whose call was transformed outside of
             ``jit``, as in ``jax.vmap(f)(x)``: the program is the transformed one, and has no function. ``None`` if
             there is none.
+        library: the library of modules through which that line called it, as ``model(x)`` or a function under the
+            library's jit does; ``None`` if there is none, and for what makes modules.
+        modules: the names that this line may have for modules of the library.
     """
 
     executable: Executable
@@ -143,6 +147,8 @@ class Program:
     constant_work: tuple[ConstantWork, ...] = ()
     products: tuple[ProductCount, ...] | None = None
     transformed: str | None = None
+    library: ModuleLibrary | None = None
+    modules: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

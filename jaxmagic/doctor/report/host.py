@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import units
 from ...terminal import printable
-from .how_to_jit import SAME_TYPES, about_caveats, how_to_jit
+from .how_to_jit import SAME_TYPES, about_caveats, how_to_jit, jitted_vmap
 
 
 def _wait(count: int, time_ns: int, library: str, loop: int) -> str:
@@ -193,9 +193,8 @@ NOTES: dict[str, Callable[..., str]] = {
         f"The arguments of {printable(function)} differ in shape or type from call to call. With the same ones in "
         "each call, also in the first one, a loop of JAX inside one jitted function could make all of them."
     ),
-    "dispatch_bound_vmap": lambda function, axes="": (
-        "No call needs the result of another: make one call of "
-        f"jax.jit(jax.vmap({printable(function)}{axes and f', in_axes={axes}'})) with "
+    "dispatch_bound_vmap": lambda function, axes="", jit="jax.jit": (
+        f"No call needs the result of another: make one call of {jitted_vmap(function, axes, jit)} with "
         f"{'the arguments that vary' if axes else 'the arguments'} stacked, and make this function once."
     ),
     "input_bound": lambda loading_ns: f"Loading data takes {units.time(loading_ns)} per run on the calling thread.",

@@ -37,14 +37,24 @@ def how_to_jit(
         )
     else:
         first = _way_to_jit(way, function, outer, jit)
-    more = [_next_step(then, function, axes, line, library)] if then else []
+    more = [_next_step(then, function, axes, line, library, jit)] if then else []
     return " ".join([first, *_not_traced(library, functions, objects), *more, *about_caveats(**known)])
 
 
-def _next_step(then: str, function: str, axes: str, line: str, library: str) -> str:
+def jitted_vmap(function: str, axes: str, jit: str = "jax.jit") -> str:
+    """Write a function mapped and jitted: modules of Equinox need the library's own transformations.
+
+    >>> jitted_vmap("loss", "(None, 0)", "eqx.filter_jit")
+    'eqx.filter_jit(eqx.filter_vmap(loss, in_axes=(None, 0)))'
+    """
+    vmap = f"{jit.removesuffix('jit')}vmap"
+    return f"{printable(jit)}({printable(vmap)}({printable(function)}{axes and f', in_axes={axes}'}))"
+
+
+def _next_step(then: str, function: str, axes: str, line: str, library: str, jit: str) -> str:
     """Word what would avoid the calls of the jitted function as well."""
     if then == "vmap":
-        mapped = f"jax.jit(jax.vmap({printable(function)}{axes and f', in_axes={axes}'}))"
+        mapped = jitted_vmap(function, axes, jit)
         return (
             f"{printable(function)} would still be called once per iteration, and no iteration needs the result of "
             f"another. If their arguments have the same shapes, stack them and call {mapped} once."

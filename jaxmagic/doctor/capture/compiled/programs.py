@@ -23,6 +23,7 @@ from ...record.program import CapturedArray, EquationCount, Program
 from ..frames import known
 from ..host_lines import place_of
 from .constant_work import constant_work
+from .modules_at_call import ModulesAtCall, modules_at_call
 from .partial_sorts import partial_sorts
 from .placements import Passed, described_placements, passed_arrays
 from .products import products_of
@@ -44,6 +45,7 @@ class _Seen(NamedTuple):
         called_at: the user's line that ran it first; ``None`` if there is none on the stack.
         passed: the larger arrays that it took, if it runs on several devices.
         transformed: the code of the jitted function that was transformed outside of ``jit``; ``None`` if none was.
+        modules: the library of modules through which this line ran it; ``None`` if there is none.
     """
 
     captured: Captured
@@ -53,6 +55,7 @@ class _Seen(NamedTuple):
     called_at: Frame | None = None
     passed: tuple[Passed, ...] = ()
     transformed: CodeType | None = None
+    modules: ModulesAtCall | None = None
 
 
 def watch() -> executed_programs.watch:
@@ -71,6 +74,7 @@ def _seen(origin: executed_programs.Origin | None) -> _Seen:
         called_at=place_of(sys._getframe(1))[0],
         passed=passed_arrays(origin.passed),
         transformed=_code(origin.transformed),
+        modules=modules_at_call(sys._getframe(1)),
     )
 
 
@@ -137,6 +141,8 @@ def _described(about: _Seen, executable: Executable, module: HloModule | None, n
         constant_work=() if jaxpr is None else constant_work(jaxpr),
         products=None if jaxpr is None else products_of(jaxpr),
         transformed=None if transformed is None else transformed.function,
+        library=None if about.modules is None else about.modules.library,
+        modules=() if about.modules is None else about.modules.names,
     )
 
 

@@ -107,7 +107,7 @@ def _advice(
     around_it = None if line is None else calling_loop(line, function, evidence)
     if line is None or around_it is None:
         return _Advice(note("doctor.dispatch_bound_unknown", function=function), None)
-    modules = modules_given(line, evidence)
+    modules = modules_given(line, evidence, programs)
     if around_it.end != "count":
         code = while_loop(line, evidence) if around_it.end == "value" and modules is None else None
         written = int(code is not None)
@@ -121,9 +121,11 @@ def _advice(
             jit="" if modules is None else modules.jit,
         )
         return _Advice(remedy, code)
-    if is_independent(line, function) and not gives_an_object(line, evidence):
+    if is_independent(line, function) and not gives_an_object(line, evidence, programs):
         axes = mapped_axes(line, function)
-        return _Advice(note("doctor.dispatch_bound_vmap", function=function, axes=axes), _mapped(line, function))
+        jit = "jax.jit" if modules is None else modules.jit
+        remedy = note("doctor.dispatch_bound_vmap", function=function, axes=axes, jit=jit)
+        return _Advice(remedy, _mapped(line, function) if modules is None else None)
     is_static = any(each.function == function and each.names for each in evidence.static)
     code = None if is_static or modules is not None else scanned_loop(line)
     at, called, loop = around_it.line, around_it.called, around_it.loop

@@ -22,7 +22,7 @@ from ..rewriting.loops.jitted_round import JittedRound, jitted_round
 from ..rewriting.loops.loop_end import end_of
 from ..rewriting.loops.while_loop import while_loop
 from ..rewriting.meanings import paths_in
-from ..rewriting.module_jit import jit_of, jit_of_inputs
+from ..rewriting.module_jit import jit_of, jit_of_modules
 from ..rewriting.syntax import last_name, lines_run, parameters
 from ..rule import LEAST_IDLE, Rule, source_at
 from .functions.calling_line import calling_line
@@ -218,6 +218,7 @@ def compile_called(called: CalledFunction, evidence: Evidence) -> tuple[Note, st
         function=name,
         library=arguments.library or "",
         functions=", ".join(arguments.functions),
+        jit=jit,
     )
     return advice, "\n".join(filter(None, [needed, f"{name} = {jit}({name}{options})"]))
 
@@ -233,7 +234,7 @@ def _functions_seen(evidence: Evidence) -> list[tuple[Function, str]]:
 
 def group(evidence: Evidence, function: str = "", known: Caveats | None = None) -> Note:
     """Return the advice to put operations into a jitted function, which may get modules of a library."""
-    jit = jit_of_inputs(evidence)
+    jit = jit_of_modules(evidence)
     return _advice("group", function, known if jit == "jax.jit" else {"jit": jit, **(known or {})})
 
 

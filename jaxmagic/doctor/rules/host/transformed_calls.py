@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterator
 from ....records.call_stack import Frame
 from ....records.cell_names import cells_with
 from ....records.note import note
-from ...record.evidence import Evidence, ModuleLibrary
+from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
+from ...record.library_use import ModuleLibrary
 from ...record.program import Program
 from ..rewriting.jit_arguments import arguments_of, counted_in, given_by, static_option
 from ..rewriting.jittable import decides_by

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ....records.call_stack import Frame, is_users
-from ...record.evidence import Evidence, ModuleLibrary
+from ...record.evidence import Evidence
+from ...record.library_use import ModuleLibrary
 from ..host.functions.inside_function import MOST_INSIDE, frames_below, frames_of, inside_function, least_called
 from ..host.syntax import Function, assigned
 from ..host.transformed_calls import is_transform, with_transforms_beside
@@ -18,7 +19,7 @@ from .jit_obstacles import functions_run, is_jitted, obstacles
 from .jittable import computes_only, has_sizes, takes_arrays
 from .loops.long_loops import has_long_loop, lists_in
 from .meanings import paths_in
-from .module_jit import libraries_used, methods_run
+from .module_jit import libraries_called, libraries_used, methods_run
 
 #: Functions of Python that call no operation of JAX.
 _HARMLESS = frozenset({"enumerate", "len", "print", "range", "zip"})
@@ -82,7 +83,8 @@ def _compiled(found: CalledFunction, evidence: Evidence, *, many: bool) -> Calle
         return None
     begun = [(function, file), *(each for each in passed if each is not None)]
     functions = list(dict.fromkeys(each for one in begun for each in functions_run(*one, evidence)))
-    libraries = {arguments.library} - {None} or libraries_used(functions, evidence.names)
+    used = libraries_used(functions, evidence.names) or libraries_called(evidence)
+    libraries = used if arguments.library is None else {arguments.library}
     if len(libraries) > 1:
         return None
     library = next(iter(libraries), None)

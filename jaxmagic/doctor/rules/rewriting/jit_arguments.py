@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ....records.call_stack import Frame
-from ...record.evidence import Evidence, Input, ModuleLibrary
+from ...record.evidence import Evidence, Input
+from ...record.library_use import ModuleLibrary
 from ..host.syntax import assigned
 from .jittable import ON_VALUES
 from .meanings import path_at

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from ....records.call_stack import Frame, is_users
-from ...record.evidence import Evidence, LibraryNames, ModuleLibrary
+from ...record.evidence import Evidence, LibraryNames
+from ...record.library_use import ModuleLibrary
 from ..host.syntax import Function, around
 from .meanings import path_at, paths_in
 from .syntax import last_name
@@ -72,10 +73,16 @@ def jit_in_code(library: ModuleLibrary, evidence: Evidence) -> str:
     return _written(library, _of_code(evidence.names))[0]
 
 
-def jit_of_inputs(evidence: Evidence) -> str:
-    """Return the jit that takes all that the code reads: that of the library of its modules, or else JAX's."""
-    libraries = {each.library for each in evidence.inputs if each.library is not None}
+def jit_of_modules(evidence: Evidence) -> str:
+    """Return the jit that takes the modules that the code calls or reads: that of their library, or else JAX's."""
+    read = {each.library for each in evidence.inputs if each.library is not None}
+    libraries = libraries_called(evidence) or read
     return jit_in_code(libraries.pop(), evidence) if len(libraries) == 1 else "jax.jit"
+
+
+def libraries_called(evidence: Evidence) -> set[ModuleLibrary]:
+    """Return the libraries through whose modules the code calls operations outside of jit."""
+    return {each.library for each in evidence.programs or () if each.eager and each.library is not None}
 
 
 def _of_code(names: Sequence[LibraryNames]) -> list[tuple[str, str]]:

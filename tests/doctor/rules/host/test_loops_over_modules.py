@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import numpy as np
 import pytest
 from fabricate.profiling import MS
 
-from jaxmagic.doctor.record.evidence import Dispatch, Input, ModuleLibrary
+from jaxmagic.doctor.record.evidence import Dispatch, Input
+from jaxmagic.doctor.record.library_use import ModuleLibrary
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host import dispatch_bound
 from jaxmagic.records.call_stack import Frame
@@ -29,6 +31,10 @@ def nnx_advice(**facts: Any) -> str:
 def eqx_advice() -> str:
     given = {"library": "equinox", "modules": "model", "jit": "eqx.filter_jit"}
     return str(note("doctor.dispatch_bound_scan", function="step", **given))
+
+
+def eqx_mapped() -> str:
+    return str(note("doctor.dispatch_bound_vmap", function="step", axes="(None, 0)", jit="eqx.filter_jit"))
 
 
 def nnx_step(nnx: Any) -> Any:
@@ -120,6 +126,15 @@ def test_the_split_that_is_advised_carries_a_module_of_equinox() -> None:
             np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
+def test_the_vmap_that_is_advised_takes_a_module_of_equinox() -> None:
+    eqx = pytest.importorskip("equinox")
+    found = re.search(r"make one call of (\S+\(.*\)) with", eqx_mapped())
+    assert found is not None
+    model, step = eqx.nn.MLP(3, "scalar", 4, 1, key=jax.random.key(0)), eqx.filter_jit(lambda model, x: model(x))
+    values = eval(found[1], {"eqx": eqx, "step": step})(model, X)
+    np.testing.assert_allclose(values, [step(model, x) for x in X], rtol=1e-5)
+
+
 @pytest.mark.parametrize("end", ["value", "host"])
 def test_loops_that_values_end_are_those_of_nnx(end: str) -> None:
     given = {"library": "nnx", "modules": "model", "jit": "nnx.jit"}
@@ -136,19 +151,24 @@ def test_loops_that_values_end_are_those_of_nnx(end: str) -> None:
         ("nnx", "for _ in range(9):\n    step(model, rates, x)\n", nnx_advice()),
         ("nnx", "losses = [step(model, rates, x) for x in xs]\n", nnx_advice()),
         ("equinox", "for _ in range(9):\n    model = step(model, x)\n", eqx_advice()),
+        ("equinox", "losses = [step(model, x) for x in xs]\n", eqx_mapped()),
     ],
 )
+@pytest.mark.parametrize("made", [False, True])
 def test_a_loop_over_a_step_with_modules_is_advised_with_what_carries_them(
-    library: ModuleLibrary, source: str, advice: str, evidence: Any, executable: Any, tmp_path: Path
+    library: ModuleLibrary, source: str, advice: str, made: bool, evidence: Any, executable: Any, tmp_path: Path
 ) -> None:
+    """Whether the code reads the modules or makes them."""
     (tmp_path / "train.py").write_text(source)
     lines = source.splitlines()
     line = Frame(function="<module>", file=str(tmp_path / "train.py"), line=len(lines))
     step = Program(executable=executable(name="jit_step"), module=None, function="step", eager=False, called_at=line)
+    step = replace(step, library=library, modules=("model", "rates")) if made else step
     call = Dispatch(name="step", count=50, host_ns=20 * MS, exposed_ns=20 * MS)
     modules = (
         Input(path=each, kind="function", type="Net", size_bytes=0, library=library) for each in ("model", "rates")
     )
-    (finding,) = dispatch_bound.look(evidence((call,), code=source, programs=(step,), inputs=tuple(modules)))
+    inputs = () if made else tuple(modules)
+    (finding,) = dispatch_bound.look(evidence((call,), code=source, programs=(step,), inputs=inputs))
     assert str(finding.remedy) == advice
     assert finding.code is None

@@ -18,12 +18,13 @@ from jaxmagic.doctor.record.evidence import (
     HostWait,
     Input,
     LibraryNames,
-    ModuleLibrary,
 )
+from jaxmagic.doctor.record.library_use import ModuleLibrary
+from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host.not_jitted import compile_called
 from jaxmagic.doctor.rules.host.transformed_calls import jitted, made_of
 from jaxmagic.doctor.rules.rewriting.called_function import called_function, transformed_around
-from jaxmagic.doctor.rules.rewriting.module_jit import jit_of, jit_of_inputs, libraries_used
+from jaxmagic.doctor.rules.rewriting.module_jit import jit_of, jit_of_modules, libraries_used
 from jaxmagic.doctor.rules.rewriting.syntax import tree_of
 from jaxmagic.records import cell_names
 from jaxmagic.records.call_stack import Frame
@@ -63,6 +64,9 @@ def logs(model, x):
 def predict(model, x, train):
     y = model(x)
     return y * 2 if train else y
+
+def doubled(model, x):
+    return model(x) * 2
 
 def sized(model, n):
     return model(jnp.ones(n))
@@ -322,7 +326,20 @@ def test_a_cell_that_did_not_run_again_may_transform_the_function(
 
 
 def test_the_jit_of_all_that_the_code_reads(evidence: Evidence) -> None:
-    assert jit_of_inputs(evidence) == "jax.jit"
-    assert jit_of_inputs(replace(evidence, inputs=(MODEL, STATE))) == "eqx.filter_jit"
-    assert jit_of_inputs(replace(evidence, inputs=NET)) == "nnx.jit"
-    assert jit_of_inputs(replace(evidence, inputs=(MODEL, *NET))) == "jax.jit"
+    assert jit_of_modules(evidence) == "jax.jit"
+    assert jit_of_modules(replace(evidence, inputs=(MODEL, STATE))) == "eqx.filter_jit"
+    assert jit_of_modules(replace(evidence, inputs=NET)) == "nnx.jit"
+    assert jit_of_modules(replace(evidence, inputs=(MODEL, *NET))) == "jax.jit"
+
+
+def called(executable: Any, library: ModuleLibrary, *, eager: bool = True) -> Program:
+    return Program(executable=executable(name="jit_tanh"), module=None, eager=eager, library=library)
+
+
+def test_modules_that_the_code_makes_need_the_jit_of_their_library(evidence: Evidence, executable: Any) -> None:
+    """Also where it reads a module of another library and calls none of that."""
+    made = replace(evidence, programs=(called(executable, "nnx"), called(executable, "equinox", eager=False)))
+    assert jit_of_modules(made) == "nnx.jit"
+    assert jit_of_modules(replace(made, inputs=(MODEL,))) == "nnx.jit"
+    assert advice(made, "model = Net()\ndoubled(model, x)") == "doubled = nnx.jit(doubled)"
+    assert advice(evidence, "model = Net()\ndoubled(model, x)") is None

@@ -36,7 +36,8 @@ def with_next_step(remedy: Note, part: Part, evidence: Evidence, *, transformed:
     if site is None or found is None or found.end != "count":
         return remedy
     nested = _loops_around(site, name) > 1
-    independent = is_independent(site, name) and not gives_an_object(site, evidence)
+    changes = remedy.facts.get("library") == "nnx" or gives_an_object(site, evidence)
+    independent = is_independent(site, name) and not changes
     if not transformed and not nested and found.line == site and independent:
         facts: dict[str, bool | int | float | str] = {"then": "vmap", "axes": mapped_axes(site, name)}
     elif found.loop is not None and not nested:
@@ -64,4 +65,8 @@ def _called_at(part: Part, evidence: Evidence) -> Frame | None:
         for each in () if program.module is None or not program.eager else program.module.instructions.values():
             inside = next((n for n, frame in enumerate(each.stack) if is_in(frame, part.function, part.file)), 0)
             found |= set(list(filter(is_users, each.stack[:inside]))[-1:])
+    run = {
+        frame.file for each in evidence.host or () for frame in each.stack
+    }  # others compiled the operations before
+    found = {each for each in found if each.file in run} if run else found
     return found.pop() if len(found) == 1 else None

@@ -13,7 +13,7 @@ from ....record.evidence import Evidence
 from ...rewriting.called_function import transformed_around, transformed_run
 from ...rewriting.jit_obstacles import defined
 from ...rewriting.loops.jitted_round import JittedRound, jitted_round
-from ...rewriting.module_jit import jit_of_inputs
+from ...rewriting.module_jit import jit_of_modules
 from ...rewriting.syntax import around, lines_run, loops_around, tree_of
 from ..syntax import Function, function_around
 from ..transformed_calls import jitted, made_of
@@ -79,7 +79,7 @@ def jit_outermost(transformed: TransformedFunction | None, evidence: Evidence) -
     """Jit what ``jax.vmap`` returns: the function inside would be transformed anew in each call, though jitted."""
     made = [] if transformed is None else transformed.made
     found = jitted(*made[0], transformed.part.file, evidence) if transformed is not None and len(made) == 1 else None
-    code, jit = found or (None, "jax.jit" if made else jit_of_inputs(evidence))
+    code, jit = found or (None, "jax.jit" if made else jit_of_modules(evidence))
     library = "equinox" if jit.endswith("filter_jit") else "" if jit == "jax.jit" else "nnx"
     name = "" if transformed is None else transformed.part.function.name
     return note("doctor.not_jitted_remedy", way="outermost", function=name, jit=jit, library=library), code

@@ -23,6 +23,7 @@ from ..jit_arguments import static_option, untraced
 from ..jit_obstacles import functions_run, obstacles
 from ..jittable import computes_only, has_sizes, takes_arrays
 from ..meanings import paths_in
+from ..module_jit import libraries_called
 from ..rewritten import in_loop
 from ..syntax import loaded, stored
 from .loop_facts import assigns, reads
@@ -150,7 +151,8 @@ def _given(statements: Sequence[ast.stmt], place: Place) -> list[str] | None:
     known = {name for name in (*found,) if name not in place.local and hasattr(builtins, name)}
     given = [each for each in found if each not in owners | known | (place.functions - place.local)]
     inputs = {each.path: each for each in place.evidence.inputs}
-    if any(each in inputs and inputs[each].library is not None for each in (*given, *owners)):
+    of_inputs = any(each in inputs and inputs[each].library is not None for each in (*given, *owners))
+    if of_inputs or libraries_called(place.evidence):
         return None  # modules, whose changes jax.jit does not keep
     if {*given} & _changed_in_place(place):
         return None

@@ -6,7 +6,8 @@ import ast
 import re
 from collections.abc import Iterable
 
-from ....record.evidence import Input, ModuleLibrary
+from ....record.evidence import Input
+from ....record.library_use import ModuleLibrary
 from ...host.syntax import Function
 from ..syntax import last_name, parameters
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jaxmagic.doctor.record.evidence import Evidence, Input
+from jaxmagic.doctor.record.library_use import ModuleLibrary
+from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host.functions.given_objects import gives_an_object, modules_given
 from jaxmagic.records.call_stack import Frame
 
@@ -61,3 +64,26 @@ def test_modules_are_known_by_their_names_on_the_line(
 def test_modules_of_nnx_may_be_changed(given: str, is_object: bool, timing: Any, tmp_path: Path) -> None:
     source = f"losses = [step({given}, each) for each in xs]  # here\n"
     assert gives_an_object(*evidence_at(source, "", timing, tmp_path)) == is_object
+
+
+@pytest.mark.parametrize(
+    ("source", "modules"),
+    [
+        ("loss = step(made, x)  # here\n", ("made",)),
+        ("loss = step(self.made, x)  # here\n", ("self.made",)),
+        ("loss = step(x)  # here\n", None),
+    ],
+)
+@pytest.mark.parametrize("library", ["nnx", "equinox"])
+def test_modules_that_the_code_makes_are_known_where_they_are_passed(
+    source: str, library: ModuleLibrary, modules: tuple[str, ...] | None, timing: Any, executable: Any, tmp_path: Path
+) -> None:
+    line, evidence = evidence_at(source, "", timing, tmp_path)
+    program = Program(
+        executable=executable(), module=None, called_at=line, library=library, modules=("made", "self.made", "unused")
+    )
+    found = modules_given(line, evidence, [program])
+    assert (None if found is None else (found.library, found.names)) == (modules and (library, modules))
+    assert gives_an_object(line, evidence, [program]) == (library == "nnx" and modules is not None)
+    elsewhere = replace(program, called_at=replace(line, file="other.py"))
+    assert modules_given(line, evidence, [elsewhere]) is None

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fabricate import hlo
 
-from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostUse, Input
+from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostShare, HostUse, Input
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host.functions.next_step import with_next_step
 from jaxmagic.doctor.rules.host.functions.spared import Part
@@ -50,7 +50,12 @@ def advised(timing: Any, executable: Any, tmp_path: Path) -> Any:
     file = tmp_path / "model.py"
 
     def make(
-        source: str, count: int = 50, transformed: bool = False, also: tuple[int, ...] = (), **known: Any
+        source: str,
+        count: int = 50,
+        transformed: bool = False,
+        also: tuple[int, ...] = (),
+        remedy: Note = ADVICE,
+        **known: Any,
     ) -> Note:
         file.write_text(F + source)
         here = next(n for n, line in enumerate(file.read_text().splitlines(), 1) if "# here" in line)
@@ -70,7 +75,7 @@ def advised(timing: Any, executable: Any, tmp_path: Path) -> Any:
             code="run(w, x)", first=timing(), observed=timing(), programs=tuple(programs), host_use=use, **known
         )
         (function,) = (each for each in ast.parse(F).body if isinstance(each, ast.FunctionDef))
-        return with_next_step(ADVICE, Part(function, str(file)), evidence, transformed=transformed)
+        return with_next_step(remedy, Part(function, str(file)), evidence, transformed=transformed)
 
     return make
 
@@ -96,13 +101,27 @@ def test_a_call_outside_of_loops_or_in_one_of_unknown_length_is_left_alone(advis
     assert advised(source) is ADVICE
 
 
+def test_modules_of_equinox_are_mapped_by_equinox() -> None:
+    advice = replace(ADVICE, facts={**ADVICE.facts, "library": "equinox", "jit": "eqx.filter_jit", "then": "vmap"})
+    mapped = "stack them and call eqx.filter_jit(eqx.filter_vmap(f, in_axes=(None, 0))) once."
+    assert mapped in str(replace(advice, facts={**advice.facts, "axes": "(None, 0)"}))
+
+
 def test_calls_that_change_a_module_are_not_independent(advised: Any) -> None:
     model = Input(path="model", kind="function", type="Net", size_bytes=0, library="nnx")
     source = "for x in xs:\n    loss = f(model, x)  # here\n"
-    found = advised(source, inputs=(model,))
+    assert advised(source, inputs=(model,)).facts["then"] == "step"
+    found = advised(source, remedy=replace(ADVICE, facts={**ADVICE.facts, "library": "nnx"}))
     assert found.facts["then"] == "step"
-    of_nnx = replace(found, facts={**found.facts, "library": "nnx"})
-    assert "looped over with nnx.scan" in str(of_nnx)
+    assert "looped over with nnx.scan" in str(found)
+
+
+def test_a_loop_that_compiled_the_operations_before_is_left_alone(advised: Any, tmp_path: Path) -> None:
+    """As their programs keep the stack for which they were compiled."""
+    here = Frame(function="run", file=str(tmp_path / "model.py"), line=4)
+    elsewhere = HostShare(line=here, called="", samples=1, stack=(replace(here, file="<cell 2>"),))
+    assert advised(next(iter(MAPPED)), host=(elsewhere,)) is ADVICE
+    assert advised(next(iter(MAPPED)), host=(replace(elsewhere, stack=(here,)),)).facts["then"] == "vmap"
 
 
 def test_few_calls_are_left_alone(advised: Any) -> None:

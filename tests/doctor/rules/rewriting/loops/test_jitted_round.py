@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostUse, HostWait, Input
+from jaxmagic.doctor.record.library_use import ModuleLibrary
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.rewriting.loops.jitted_round import jitted_round
 from jaxmagic.doctor.rules.rewriting.rewritten import pasted, rewritten
@@ -227,3 +228,12 @@ def test_shapes_that_vary_would_compile_in_each_round(tmp_path: Path, timing: An
 @pytest.mark.parametrize("body", OTHERS)
 def test_what_jit_may_not_take_is_left(tmp_path: Path, timing: Any, body: str) -> None:
     assert written(tmp_path, timing, body)[1] is None
+
+
+@pytest.mark.parametrize("library", [None, "equinox", "nnx"])
+def test_modules_that_the_code_makes_are_not_passed_to_jax_jit(
+    tmp_path: Path, timing: Any, executable: Any, library: ModuleLibrary | None
+) -> None:
+    program = Program(executable=executable(), module=None, eager=True, library=library)
+    _, one, _ = written(tmp_path, timing, LOOPS[0][0], programs=(program,))
+    assert (one is not None) == (library is None)
