@@ -19,8 +19,8 @@ _OF_A_PART = frozenset({"doctor.recompile_in_library"})
 #: Advice to jit a function.
 _TO_JIT = "doctor.not_jitted_remedy"
 
-#: Facts about how to jit, which are void if that fails.
-_OF_WAY = "way", "function", "outer", "library", "functions"
+#: Facts about how to jit, and what to do then, which are void if that fails.
+_OF_WAY = "way", "function", "outer", "library", "functions", "then", "axes", "line", "written"
 
 #: What to change first, by the error that JAX raises: a fact of the remedy.
 _CHANGES = {
@@ -85,6 +85,8 @@ def _blocked(remedy: Note, failed: Note) -> Note:
     change = _CHANGES.get(str(failed.facts.get("error", "")).partition(":")[0])
     if change is not None and not (change == "masked" and known.get("mask")):
         known[change] = 1
+    if "jit" in failed.facts and known.get("jit", "jax.jit") == "jax.jit":
+        known["jit"] = failed.facts["jit"]  # that of a library takes modules, which others of the operations may get
     return note(
         "doctor.not_jitted_remedy",
         way="blocked",

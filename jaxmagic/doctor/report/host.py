@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import units
 from ...terminal import printable
-from .how_to_jit import SAME_TYPES, about_caveats, how_to_jit, jitted_vmap
+from .how_to_jit import SAME_TYPES, about_caveats, how_to_jit, jitted_vmap, loops_beside
 
 
 def _wait(count: int, time_ns: int, library: str, loop: int) -> str:
@@ -51,14 +51,9 @@ def _static(function: str, arguments: str, alike: bool) -> str:
 def _scan(function: str, library: str = "", modules: str = "", jit: str = "jax.jit", **known: Any) -> str:
     """Word the advice to loop over a function with scan."""
     jitted = _jitted(library, jit)
-    scan = f"{_loops(library, jit)}.scan"
+    scan = f"{printable(loops_beside(jit))}.scan"
     first = f"Do more in one call: loop over {printable(function)} with {scan} inside one {jitted}."
     return " ".join([first, *_carried(library, modules, jit, scans=True), *about_caveats(**known)])
-
-
-def _loops(library: str, jit: str) -> str:
-    """Return the module whose loops take what the code passes."""
-    return printable(jit.rpartition(".")[0]) if library == "nnx" else "jax.lax"
 
 
 def _jitted(library: str, jit: str) -> str:
@@ -87,7 +82,7 @@ def _carried(library: str, modules: str, jit: str, *, scans: bool) -> Iterator[s
 def _until(
     function: str, end: str, written: int = 0, library: str = "", modules: str = "", jit: str = "jax.jit"
 ) -> str:
-    loops, jitted = _loops(library, jit), _jitted(library, jit)
+    loops, jitted = printable(loops_beside(jit)), _jitted(library, jit)
     if written:
         return (
             "Values end this loop, and jax.lax.scan cannot stop early: loop over "

@@ -47,8 +47,20 @@ def jitted_vmap(function: str, axes: str, jit: str = "jax.jit") -> str:
     >>> jitted_vmap("loss", "(None, 0)", "eqx.filter_jit")
     'eqx.filter_jit(eqx.filter_vmap(loss, in_axes=(None, 0)))'
     """
-    vmap = f"{jit.removesuffix('jit')}vmap"
-    return f"{printable(jit)}({printable(vmap)}({printable(function)}{axes and f', in_axes={axes}'}))"
+    return f"{printable(jit)}({_vmap(jit)}({printable(function)}{axes and f', in_axes={axes}'}))"
+
+
+def _vmap(jit: str) -> str:
+    return printable(f"{jit.removesuffix('jit')}vmap")
+
+
+def loops_beside(jit: str) -> str:
+    """Return the module whose loops take what a jit takes: modules of flax.nnx change in the library's own only.
+
+    >>> loops_beside("jax.jit"), loops_beside("eqx.filter_jit"), loops_beside("nnx.jit")
+    ('jax.lax', 'jax.lax', 'nnx')
+    """
+    return "jax.lax" if jit == "jax.jit" or jit.endswith("filter_jit") else jit.rpartition(".")[0]
 
 
 def _next_step(then: str, function: str, axes: str, line: str, library: str, jit: str) -> str:
@@ -173,22 +185,23 @@ def _way_to_jit(way: str, function: str, outer: str, jit: str) -> str:
             f"Jit the whole call of the model that {printable(function)} belongs to, once: jax.jit(model.apply) and "
             "jax.jit(model.init) in flax linen, nnx.jit or eqx.filter_jit around a function that calls it."
         )
+    own, loops = printable(jit), printable(loops_beside(jit))
     if way == "loop":
         return (
-            f"Put the body of the loop in {printable(function)} into a function under jax.jit; or jit all of it, "
-            "with jax.lax.scan or jax.vmap instead of the loop, which would otherwise be unrolled."
+            f"Put the body of the loop in {printable(function)} into a function under {own}; or jit all of it, "
+            f"with {loops}.scan or {_vmap(jit)} instead of the loop, which would otherwise be unrolled."
         )
     if way == "until":
         return (
             f"Values of arrays end the loop in {printable(function)}, so jit cannot compile it as it is. Put the "
-            "computation of an iteration into a function under jax.jit and decide outside; or use "
-            "jax.lax.while_loop, and jit all of it."
+            f"computation of an iteration into a function under {own} and decide outside; or use "
+            f"{loops}.while_loop, and jit all of it."
         )
     if way == "asked":
         return (
             f"The condition that ends the loop in {printable(function)} asks more than arrays, such as a clock or an "
             "object of Python, so jit cannot compile the loop. Put the computation of an iteration into a function "
-            "under jax.jit and decide outside."
+            f"under {own} and decide outside."
         )
     if way == "outermost":
         where = f" around {printable(function)}" if function else ""

@@ -158,8 +158,9 @@ NOTES: dict[str, Callable[..., str]] = {
     "call_of_objects": lambda name: _not(
         f"the code makes {printable(name)}, which is no array, and would have to make it inside the jitted function"
     ),
-    "cannot_be_jitted": lambda name, error, source="", line="": (
-        f"Tried to jit {printable(name)}, which failed{f' at {printable(line)}' if line else ''}: {printable(error)}."
+    "cannot_be_jitted": lambda name, error, source="", line="", jit="jax.jit": (
+        f"Tried to jit {printable(name)}{'' if jit == 'jax.jit' else f' with {printable(jit)}'}, which failed"
+        f"{f' at {printable(line)}' if line else ''}: {printable(error)}."
     ),
     "mended": lambda function, code: (
         f"Tried with the remedy in {printable(function)} under jit, and with the call without jit: {printable(code)}"

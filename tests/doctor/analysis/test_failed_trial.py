@@ -94,6 +94,19 @@ def test_the_other_operations_are_put_under_the_jit_that_was_advised() -> None:
     assert str(after(failed("TypeError"), way="group", jit="nnx.jit").remedy).endswith("a function under nnx.jit.")
 
 
+@pytest.mark.parametrize("jit", ["eqx.filter_jit", "nnx.jit"])
+def test_what_takes_no_modules_is_not_advised_for_the_other_operations(jit: str) -> None:
+    """Nor what would come next, had the jit of the function worked."""
+    by_library = replace(failed("TypeError"), facts={**failed("TypeError").facts, "jit": jit})
+    found = after(by_library, then="vmap", axes="(None, 0)")
+    assert str(found.remedy).endswith(f"put only the other operations into a function under {jit}.")
+    assert str(by_library) == f"Tried to jit f with {jit}, which failed at train.py:3: TypeError: …."
+    stepped = after(by_library, way="function", then="step", line="train.py:9")
+    assert stepped.remedy == found.remedy
+    named = after(by_library, way="group", jit=f"lib.{jit}")
+    assert str(named.remedy).endswith(f"a function under lib.{jit}.")
+
+
 def test_advice_stays_if_the_trial_has_no_code_of_its_own_or_did_not_help() -> None:
     assert str(tried("").remedy).startswith("Put these operations into a function under jax.jit")
     assert tried("g = jax.jit(g)", own="h = jax.jit(h)").code == "h = jax.jit(h)"

@@ -28,3 +28,17 @@ def advice(**facts: Any) -> str:
 )
 def test_what_is_no_array_is_named(facts: dict[str, str], sentence: str) -> None:
     assert sentence in advice(**facts)
+
+
+@pytest.mark.parametrize(
+    ("jit", "scan", "loop", "vmap"),
+    [
+        ("jax.jit", "jax.lax.scan", "jax.lax.while_loop", "jax.vmap"),
+        ("eqx.filter_jit", "jax.lax.scan", "jax.lax.while_loop", "eqx.filter_vmap"),
+        ("flax.nnx.jit", "flax.nnx.scan", "flax.nnx.while_loop", "flax.nnx.vmap"),
+    ],
+)
+def test_loops_of_modules_are_those_of_their_library(jit: str, scan: str, loop: str, vmap: str) -> None:
+    assert f"into a function under {jit}; or jit all of it, with {scan} or {vmap}" in advice(way="loop", jit=jit)
+    assert f"under {jit} and decide outside; or use {loop}, and" in advice(way="until", jit=jit)
+    assert f"into a function under {jit} and decide outside." in advice(way="asked", jit=jit)

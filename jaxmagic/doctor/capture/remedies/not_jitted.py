@@ -33,6 +33,9 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 _NUMBERS = bool, int, float, complex
 
+#: The jit of each library under its usual name.
+_JITS = {"": "jax.jit", "equinox": "eqx.filter_jit", "nnx": "nnx.jit"}
+
 
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
     """Propose to call the jitted function instead of the function that the finding is about."""
@@ -180,7 +183,7 @@ class Jitted:
                 return jit(self._fresh())
         if problem is None:
             raise NotTried(note("doctor.not_tried_argument", name=self.function.__name__))
-        raise NotTried(_failure(self.function.__name__, problem))
+        raise NotTried(_failure(self.function.__name__, problem, _JITS[self.library]))
 
     def _fresh(self) -> Any:
         """Return the function as another object: JAX keeps traces by function, and not the user's own."""
@@ -231,12 +234,13 @@ def _traced(library: str, jit: Any, function: Any, args: tuple[Any, ...], kwargs
     return getattr(traced, "traced", traced).jaxpr  # nnx wraps it
 
 
-def _failure(name: str, error: Exception) -> Note:
-    """Say that a function cannot be traced, and at which line of the user's."""
+def _failure(name: str, error: Exception, jit: str) -> Note:
+    """Say that a function cannot be traced by a jit, and at which line of the user's."""
     line = _line_of(error)
     return note(
         "doctor.cannot_be_jitted",
         name=name,
+        jit=jit,
         error=briefly(error),
         source=source_at(line) or "",
         line="" if line is None else line.location,

@@ -166,12 +166,14 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     loop, found = loop_around(line), obstacles(functions, evidence.names)
     changing = changing_read(functions, evidence)
     known = caveats(found, waits) | ({"changes": ", ".join(sorted(changing))} if changing else {})
+    known |= _jit_of_modules(evidence)
     undecided = {name: fact for name, fact in known.items() if name not in ("decides", "reads")}
     if _is_of_model(line):
         return _advice("model", function.name, undecided), None
     end = "count" if loop is None else end_of(loop)
     if end == "host" or (end == "value" and known["decides"]):
-        way, code = ("until", while_loop(line, evidence)) if end == "value" else ("asked", None)
+        way = "until" if end == "value" else "asked"
+        code = while_loop(line, evidence) if way == "until" and "jit" not in known else None
         return _advice(way, function.name, {"written": 1} if code else undecided), code
     if loop is not None and count > MOST_UNROLLED:
         return _advice("loop", function.name, known), None
@@ -179,7 +181,7 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     plain = all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in functions)
     inputs = renamed(inputs_inside(line, evidence))
     plain = plain and takes_arrays(function, untraced(inputs))
-    if waits or found or changing or not plain:
+    if waits or found or changing or not plain or "jit" in known:
         return group(evidence, function.name, known | _rebinds(function) | _objects(function, inputs)), None
     runs_outer = not re.search(rf"\b{function.name}\b", evidence.code or "")  # else the code calls it directly
     if outer and runs_outer:
@@ -234,8 +236,13 @@ def _functions_seen(evidence: Evidence) -> list[tuple[Function, str]]:
 
 def group(evidence: Evidence, function: str = "", known: Caveats | None = None) -> Note:
     """Return the advice to put operations into a jitted function, which may get modules of a library."""
+    return _advice("group", function, {**_jit_of_modules(evidence), **(known or {})})
+
+
+def _jit_of_modules(evidence: Evidence) -> Caveats:
+    """Return the jit of the library of the modules that the code calls or reads, if that is not JAX's."""
     jit = jit_of_modules(evidence)
-    return _advice("group", function, known if jit == "jax.jit" else {"jit": jit, **(known or {})})
+    return {} if jit == "jax.jit" else {"jit": jit}
 
 
 def _advice(way: str, function: str = "", known: Caveats | None = None, *, outer: str = "") -> Note:

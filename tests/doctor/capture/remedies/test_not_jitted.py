@@ -153,6 +153,19 @@ def test_without_code_the_jit_of_the_modules_that_are_passed_is_tried(
     assert code_of(repeated, [model], X, 0) == ""  # the advice does not write this jit
 
 
+def decided(model: Any, x: Any) -> Any:
+    return model(x) if x.sum() > 0 else x
+
+
+@pytest.mark.parametrize(("library", "jit"), [("", "jax.jit"), ("equinox", "eqx.filter_jit"), ("nnx", "nnx.jit")])
+def test_a_failure_names_the_jit_that_was_tried(library: str, jit: str) -> None:
+    model = {"": lambda: jax.nn.relu, "equinox": equinox_model, "nnx": nnx_model}[library]()
+    with pytest.raises(NotTried) as error:
+        code_of(decided, model, X)
+    (told,) = error.value.notes
+    assert (told.kind, told.facts["jit"]) == ("doctor.cannot_be_jitted", jit)
+
+
 def labelled(config: Any, x: Any) -> Any:
     return x * config["rate"]
 

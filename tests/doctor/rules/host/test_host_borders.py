@@ -380,6 +380,12 @@ class TestCalls:
         (found,) = not_jitted.look(made)
         assert found.remedy is not None
         assert found.remedy.facts["way"] == way
+        of_modules = replace(made, programs=(replace(known[0], library="nnx"),))
+        (found,) = not_jitted.look(of_modules)
+        assert found.remedy is not None
+        assert found.remedy.facts["way"] == way
+        assert "under nnx.jit" in str(found.remedy)
+        assert "jax.jit" not in str(found.remedy)
 
     @pytest.mark.parametrize(("loads", "drawing"), [(True, None), (False, "rng.normal")])
     def test_what_loads_the_data_is_not_put_under_jit(
