@@ -20,7 +20,7 @@ _OF_A_PART = frozenset({"doctor.recompile_in_library"})
 _TO_JIT = "doctor.not_jitted_remedy"
 
 #: Facts about how to jit, and what to do then, which are void if that fails.
-_OF_WAY = "way", "function", "outer", "library", "functions", "then", "axes", "line", "written"
+_OF_WAY = "way", "function", "outer", "library", "functions", "rounds", "then", "axes", "line", "written"
 
 #: What to change first, by the error that JAX raises: a fact of the remedy.
 _CHANGES = {

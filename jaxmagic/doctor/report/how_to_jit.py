@@ -19,6 +19,7 @@ def how_to_jit(
     freezes: int = 0,
     library: str = "",
     functions: str = "",
+    rounds: str = "",
     objects: str = "",
     jit: str = "jax.jit",
     then: str = "",
@@ -38,7 +39,7 @@ def how_to_jit(
     else:
         first = _way_to_jit(way, function, outer, jit)
     more = [_next_step(then, function, axes, line, library, jit)] if then else []
-    return " ".join([first, *_not_traced(library, functions, objects), *more, *about_caveats(**known)])
+    return " ".join([first, *_not_traced(library, functions, objects, rounds), *more, *about_caveats(**known)])
 
 
 def jitted_vmap(function: str, axes: str, jit: str = "jax.jit") -> str:
@@ -78,12 +79,17 @@ def _next_step(then: str, function: str, axes: str, line: str, library: str, jit
     )
 
 
-def _not_traced(library: str, functions: str, objects: str) -> Iterator[str]:
+def _not_traced(library: str, functions: str, objects: str, rounds: str) -> Iterator[str]:
     """Yield what jit does not trace in the arguments."""
     if library == "equinox":
         yield (
             "filter_jit traces the arrays in its arguments. It compiles again for another value of anything else, "
-            "even a number: pass an array for one that changes."
+            "even a number: pass an array for one that changes, unless a shape, axis, range() or if needs its value."
+        )
+    if rounds:
+        yield (
+            f"{printable(rounds)} needs the number. A jax.lax.fori_loop in its place takes an array, but jax.grad "
+            "cannot differentiate that."
         )
     if library == "nnx":
         yield "nnx.jit takes modules and optimizers, and keeps what the function changes in them."

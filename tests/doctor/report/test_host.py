@@ -18,6 +18,8 @@ def advice(**facts: Any) -> str:
     [
         ({}, "Compile step as one program."),
         ({"library": "equinox"}, "It compiles again for another value of anything else, even a number"),
+        ({"library": "equinox"}, "pass an array for one that changes, unless a shape, axis, range() or if needs its"),
+        ({"library": "equinox", "rounds": "range(n)"}, "range(n) needs the number. A jax.lax.fori_loop in its place"),
         ({"library": "nnx"}, "nnx.jit takes modules and optimizers, and keeps what the function changes in them."),
         ({"functions": "act"}, "act is static: pass the same function in each call"),
         ({"functions": "act, norm"}, "act, norm are static: pass the same functions in each call"),

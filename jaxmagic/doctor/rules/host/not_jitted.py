@@ -17,7 +17,7 @@ from ..rewriting.called_function import CalledFunction, called_function, changin
 from ..rewriting.jit_arguments import objects, static_option, untraced
 from ..rewriting.jit_caveats import Caveats, caveats
 from ..rewriting.jit_obstacles import functions_run, obstacles
-from ..rewriting.jittable import computes_only, takes_arrays
+from ..rewriting.jittable import computes_only, counts_to, takes_arrays
 from ..rewriting.loops.jitted_round import JittedRound, jitted_round
 from ..rewriting.loops.loop_end import end_of
 from ..rewriting.loops.while_loop import while_loop
@@ -220,6 +220,7 @@ def compile_called(called: CalledFunction, evidence: Evidence) -> tuple[Note, st
         function=name,
         library=arguments.library or "",
         functions=", ".join(arguments.functions),
+        rounds=counts_to(called.function, {*arguments.static}) if arguments.library == "equinox" else "",
         jit=jit,
     )
     return advice, "\n".join(filter(None, [needed, f"{name} = {jit}({name}{options})"]))

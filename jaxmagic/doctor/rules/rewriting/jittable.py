@@ -179,6 +179,16 @@ def has_sizes(function: ast.FunctionDef | ast.AsyncFunctionDef, data: Set[str]) 
     return False
 
 
+def counts_to(function: ast.FunctionDef | ast.AsyncFunctionDef, data: Set[str]) -> str:
+    """Return the first ``range()`` of a function that reads one of some parameters; empty if there is none.
+
+    >>> counts_to(ast.parse("def f(n): return [jnp.ones(3) for _ in range(1, n)]").body[0], {"n"})
+    'range(1, n)'
+    """
+    calls = (each for each in ast.walk(function) if isinstance(each, ast.Call) and last_name(each.func) == "range")
+    return next((ast.unparse(each) for each in calls if any(_sizes(part) & data for part in each.args)), "")
+
+
 def decides_by(function: ast.FunctionDef | ast.AsyncFunctionDef, data: Set[str]) -> bool:
     """Return whether a function decides by the values of some of its parameters."""
     tests = (

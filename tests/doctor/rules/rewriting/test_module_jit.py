@@ -68,6 +68,11 @@ def predict(model, x, train):
 def doubled(model, x):
     return model(x) * 2
 
+def repeated(model, x, n):
+    for _ in range(n):
+        x = model(x)
+    return x
+
 def sized(model, n):
     return model(jnp.ones(n))
 
@@ -330,6 +335,16 @@ def test_the_jit_of_all_that_the_code_reads(evidence: Evidence) -> None:
     assert jit_of_modules(replace(evidence, inputs=(MODEL, STATE))) == "eqx.filter_jit"
     assert jit_of_modules(replace(evidence, inputs=NET)) == "nnx.jit"
     assert jit_of_modules(replace(evidence, inputs=(MODEL, *NET))) == "jax.jit"
+
+
+@pytest.mark.parametrize(("code", "rounds"), [("repeated(model, x, 3)", "range(n)"), ("doubled(model, x)", "")])
+def test_a_number_of_rounds_stays_a_number(evidence: Evidence, code: str, rounds: str) -> None:
+    seen = replace(evidence, code=code, inputs=(MODEL,))
+    called = called_function(seen, 100, most_unrolled=200)
+    assert called is not None
+    remedy, _ = compile_called(called, seen)
+    assert remedy.facts["rounds"] == rounds
+    assert ("jax.lax.fori_loop" in str(remedy)) == bool(rounds)
 
 
 def called(executable: Any, library: ModuleLibrary, *, eager: bool = True) -> Program:
