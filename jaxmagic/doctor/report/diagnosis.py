@@ -18,6 +18,7 @@ from ..charts import costs_chart
 from ..record.diagnosis import Diagnosis
 from ..record.finding import RuleFinding, Verified
 from ..rules.all import RULES
+from ..rules.rule import LEAST_IDLE, LEAST_SHARE
 
 #: The operations whose rates are known must take at least this share of the device time to speak for all.
 _MOST_OF_IT = 0.8
@@ -214,7 +215,17 @@ def _about_runs(diagnosis: Diagnosis) -> list[str]:
     verb = "was" if len(diagnosis.looked) == 1 else "were"
     rules = f"; {units.count(len(diagnosis.looked), 'rule')} {verb} applied" if diagnosis.looked else ""
     times = "once" if runs == 1 else "twice" if runs == 2 else f"{runs} times"
-    return [f"The code ran {times}{profiled}{rules}."]
+    return [f"The code ran {times}{profiled}{rules}.{_unreported(diagnosis)}"]
+
+
+def _unreported(diagnosis: Diagnosis) -> str:
+    """Word what remains possible where all rules have found nothing; no rule counts less time per run than this."""
+    if diagnosis.findings or {*diagnosis.looked} != {each.name for each in RULES}:
+        return ""
+    return (
+        f" They report no lost time under {units.percent(LEAST_SHARE)} of a run, or {units.percent(LEAST_IDLE)} "
+        "where the host keeps the device idle."
+    )
 
 
 def _about_compiling(diagnosis: Diagnosis, digits: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,8 @@ from jaxmagic.doctor.analysis.failed_trial import revised
 from jaxmagic.doctor.record.finding import Verified
 from jaxmagic.doctor.report import diagnosis as module
 from jaxmagic.doctor.report.diagnosis import about_verified, cost, headline
+from jaxmagic.doctor.rules.all import RULES
+from jaxmagic.doctor.rules.rule import LEAST_SHARE
 from jaxmagic.records.note import note
 from jaxmagic.report.blocks import Excerpt
 from jaxmagic.report.style import Style
@@ -37,6 +40,26 @@ def test_a_rule_that_failed_is_in_the_headline_of_a_diagnosis_without_findings(d
 def test_code_that_ran_once_is_in_the_headline_of_a_diagnosis_without_findings(diagnosis: Any) -> None:
     found = replace(diagnosis(findings=()), notes=(note("doctor.once_rebound", names="x"),))
     assert headline(found, 3).startswith("No rule found a problem, but the code ran only once; ")
+
+
+def test_a_diagnosis_without_findings_says_what_no_rule_reports(
+    diagnosis: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LEAST_IDLE", 0.07)
+    told = "They report no lost time under 2 % of a run, or 7 % where the host keeps the device idle."
+    looked = tuple(each.name for each in RULES)
+
+    def text(**changes: Any) -> str:
+        return " ".join(to_text(diagnosis(**changes), WIDE).split())
+
+    assert f"{len(looked)} rules were applied. {told}" in text(findings=(), looked=looked)
+    assert told not in text(findings=(), looked=looked[1:])
+    assert told not in text(looked=looked)
+
+
+def test_no_rule_says_that_it_reports_less_time_than_that() -> None:
+    shares = [float(each) for rule in RULES for each in re.findall(r"([\d.]+) % of the run\b", rule.decides)]
+    assert min(shares) == 100 * LEAST_SHARE
 
 
 def test_the_only_run_is_no_typical_one(diagnosis: Any) -> None:
