@@ -26,6 +26,9 @@ from ..record.evidence import Dispatch, HostUse
 _CALL = re.compile(r"PjitFunction\((.*)\)$")
 _PUT = "DevicePut"
 
+#: The same outside of calls, as by ``jax.device_put``.
+_PUT_OUTSIDE = "DevicePutWithSharding"
+
 #: Our mark at the end of a wait of the code, and our programs.
 _WAITED = "jaxmagic: waited"
 _OURS = "jaxmagic_fence"
@@ -64,7 +67,7 @@ class _Event(NamedTuple):
 def host_use_of(trace: Trace) -> HostUse | None:
     """Return what the host did; ``None`` if no device ran a program that was called."""
     recording = interpreted(trace)
-    calls, puts, waited = _of_host(recording)
+    calls, puts, outside, waited = _of_host(recording)
     ran = _executions(recording)
     if not calls or not any(ran.values()):
         return None
@@ -90,19 +93,26 @@ def host_use_of(trace: Trace) -> HostUse | None:
         idle_ns=_length_ns(idle),
         waited_ns=_length_ns(after_wait),
         waits=len(waited),
+        put_ns=_length_ns(_segments(outside)),
+        puts=len(outside),
     )
 
 
-def _of_host(recording: Interpreted) -> tuple[dict[str, list[_Event]], list[_Event], list[int]]:
-    """Return the outermost calls by name, the copies to the device, and the ends of waits."""
+def _of_host(recording: Interpreted) -> tuple[dict[str, list[_Event]], list[_Event], list[_Event], list[int]]:
+    """Return the outermost calls by name, the copies to the device, those outside of calls, and the ends of waits.
+
+    A thread that calls nothing copies while another one goes on.
+    """
     calls: dict[str, list[_Event]] = defaultdict(list)
     puts: list[_Event] = []
+    outside: list[_Event] = []
     waited: list[int] = []
     names = {number: found[1] for number, kind in enumerate(recording.kinds) if (found := _CALL.match(kind.name))}
     for line in recording.tracks:
         if line.role != "host":
             continue
         until = -1
+        between: list[_Event] = []
         for kind, start, end in zip(line.kinds.tolist(), line.start_ps.tolist(), line.end_ps.tolist(), strict=True):
             name = recording.kinds[kind].name
             if kind in names and start >= until:
@@ -111,9 +121,12 @@ def _of_host(recording: Interpreted) -> tuple[dict[str, list[_Event]], list[_Eve
                     calls[names[kind]].append(_Event(start, end))
             elif name == _PUT:
                 puts.append(_Event(start, end))
+            elif name == _PUT_OUTSIDE and start >= until:
+                between.append(_Event(start, end))
             elif name == _WAITED:
                 waited.append(end)
-    return calls, puts, sorted(waited)
+        outside += between if until > 0 else []
+    return calls, puts, outside, sorted(waited)
 
 
 def _executions(recording: Interpreted) -> dict[str, list[tuple[str, int, int]]]:

@@ -183,12 +183,16 @@ class HostUse:
         idle_ns: the time in which the device ran no program and nothing compiled.
         waited_ns: the part of it after waits of the code for the device, until the device had work again.
         waits: the number of these waits.
+        put_ns: the time in which the host handed over arrays outside of calls, as ``jax.device_put`` does.
+        puts: how often it did so.
     """
 
     dispatches: tuple[Dispatch, ...]
     idle_ns: int
     waited_ns: int
     waits: int
+    put_ns: int = 0
+    puts: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +240,7 @@ class Evidence:
         profile: the run under the profiler; ``None`` if there was none.
         programs: the programs that ran in the first run, those that need most memory first; ``None`` if this JAX
             cannot be observed.
-        device_puts: the arrays that ``jax.device_put`` moved between devices in the first run, by line.
+        device_puts: the arrays that ``jax.device_put`` moved in the first run, by line.
         inputs: what the code reads, as far as it could be reached without running the user's code.
         host: the user's lines at which the host was in the observed run, by samples; ``None`` if not sampled.
         functions: the user's functions that were running in these samples.

@@ -19,7 +19,7 @@ class Placement:
         path: how the code reaches the array, such as ``"params['w']"``.
         type: element type and shape, such as ``"float32[1000,1000]"``.
         size_bytes: its size.
-        lies_on: on how many devices it lies.
+        lies_on: on how many devices it lies; 0 for an array of NumPy.
         devices: on how many devices the program runs.
         moved_bytes: the bytes that devices lack when the call begins, over all devices; 0 if the array lies as the
             program needs it.
@@ -45,7 +45,7 @@ class Placement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DevicePut:
-    """An array that ``jax.device_put`` moved between devices in the first run, at one line.
+    """An array that ``jax.device_put`` moved in the first run, at one line: between devices, or from the host.
 
     Attributes:
         line: the user's line; ``None`` if there was none on the stack.
@@ -54,6 +54,9 @@ class DevicePut:
         type: element type and shape, such as ``"float32[1000,1000]"``.
         placement: how the code reaches the array and what is needed; ``None`` if no variable leads to it.
         places: to how many different shardings the array was brought, at any line.
+        on_host: whether it is an array of NumPy.
+        same_values: whether it is known to have had the same values each time. Arrays of NumPy are compared at some
+            of the times.
     """
 
     line: Frame | None
@@ -62,6 +65,8 @@ class DevicePut:
     type: str
     placement: Placement | None = None
     places: int = 1
+    on_host: bool = False
+    same_values: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

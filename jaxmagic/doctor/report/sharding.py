@@ -14,8 +14,9 @@ def _moved_from(type: str, lies_on: int, devices: int, spec: str, known: int) ->
 
 
 def _put_from(type: str, lies_on: int, devices: int, spec: str, known: int) -> str:
-    place = f"It is {printable(type)} and lies on {units.count(lies_on, 'device')}"
-    return f"{place}; this line copies it {_how(devices, spec, known)}."
+    where = f"{printable(type)} and lies on {units.count(lies_on, 'device')}"
+    place = f"It is {where if lies_on else f'a NumPy array, {printable(type)}'}"
+    return f"{place}; this line copies it {_how(devices, spec, known) if devices > 1 else 'to 1 device'}."
 
 
 def _how(devices: int, spec: str, known: int) -> str:

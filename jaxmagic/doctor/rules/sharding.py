@@ -48,13 +48,13 @@ def _moved(program: Program, evidence: Evidence) -> Iterator[RuleFinding]:
     arguments_bytes = (program.executable.argument_bytes or 0) * max(
         (each.devices for each in program.placements), default=1
     )
-    line = program.called_at
+    line, count = program.called_at, _calls(program, evidence)
     scope = None if line is None else function_around(line)
     changed = set() if scope is None else assigned(scope)
     for each in program.placements:
         root = each.path.partition("[")[0].partition(".")[0]
-        least_bytes = max(_LEAST_BYTES, LEAST_SHARE * arguments_bytes)
-        if each.moved_bytes < least_bytes or each.path not in inputs or root in changed:
+        is_small = each.moved_bytes * max(count, 1) < _LEAST_BYTES or each.moved_bytes < LEAST_SHARE * arguments_bytes
+        if is_small or each.path not in inputs or root in changed:
             continue
         yield RuleFinding(
             rule=RULE.name,
@@ -63,7 +63,7 @@ def _moved(program: Program, evidence: Evidence) -> Iterator[RuleFinding]:
                 array=each.path,
                 function=program.name,
                 moved_bytes=each.moved_bytes,
-                count=_calls(program, evidence),
+                count=count,
             ),
             line=program.location if line is None else line.location,
             source=source_at(line),
@@ -85,7 +85,7 @@ def _moved(program: Program, evidence: Evidence) -> Iterator[RuleFinding]:
 def _placed(placement: Placement, evidence: Evidence) -> str | None:
     """Return the assignment that distributes an array before the code runs, as far as its names exist by then."""
     code = assignment(placement.path, placement.sharding or _named(placement, placement.spec))
-    return code if code is not None and exist_before(code, evidence) else None
+    return code if code is not None and exist_before(code, placement, evidence) else None
 
 
 def _calls(program: Program, evidence: Evidence) -> int:
@@ -251,10 +251,11 @@ RULE = Rule(
     name="sharding",
     looks_for="arrays that move between devices for a call or are replicated needlessly, devices that hold more "
     "than the others, and collectives that no computation hides",
-    decides="Reports an array that lies elsewhere than a program on several devices takes it, if at least 1 MiB and "
-    f"{units.percent(LEAST_SHARE)} of the program's arguments have to move. Also reports lines with "
-    "jax.device_put that copy the same array to the same place several times per run, if all but the first time move "
-    "at least 1 MiB. Arrays that the code places in several ways, that its loop assigns, or that have the shape of a "
+    decides="Reports an array that lies elsewhere than a program on several devices takes it, if at least 1 MiB per "
+    f"run and, in each call, {units.percent(LEAST_SHARE)} of the program's arguments have to move. Also reports "
+    "lines with jax.device_put that copy the same array between devices to the same place several times per run, if "
+    "all but the first time move at least 1 MiB. Arrays that the code places in several ways, that its loop assigns, "
+    "or that have the shape of a "
     "donated argument are left alone. Also reports an array that is replicated "
     "on all devices although each reads only a slice of it, if sharding saves at least 1 MiB and "
     f"{units.percent(LEAST_SHARE)} of the program's peak on each. Arrays that are read as a whole, such as the "

@@ -21,6 +21,7 @@ KINDS = (
     "jit__lambda(4)",
     "PjitFunction(__call__)",
     "jit___call(5)",
+    "DevicePutWithSharding",
 )
 US = 1_000_000
 
@@ -79,6 +80,20 @@ def test_a_copy_before_a_program_is_pending_and_calls_inside_a_call_do_not_count
     assert found is not None
     (call,) = found.dispatches
     assert (call.count, call.puts, call.put_ns, call.pending_ns) == (1, 1, 6_000, 390_000)
+
+
+def test_copies_between_the_calls_of_a_thread_are_counted_apart() -> None:
+    copy = "DevicePutWithSharding"
+    found = host_use_of(
+        trace(
+            line("host", (copy, 60, 90), ("PjitFunction(f)", 100, 110), (copy, 102, 108), (copy, 120, 125)),
+            line("host", (copy, 0, 200)),  # a thread that calls nothing
+            line("programs", ("jit_f(1)", 105, 150)),
+        )
+    )
+    assert found is not None
+    assert (found.puts, found.put_ns) == (2, 35_000)
+    assert found.dispatches[0].puts == 0
 
 
 @pytest.mark.parametrize(("name", "module"), [("<lambda>", "jit__lambda(4)"), ("__call__", "jit___call(5)")])

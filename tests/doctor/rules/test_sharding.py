@@ -150,9 +150,10 @@ def test_an_array_that_each_step_places_again_is_found_at_its_line() -> None:
     assert found_in(put_in_each_step, names["x"], w, where) == []
 
 
-def test_the_remedy_for_placing_again_places_a_copy() -> None:
-    x, w, where = batch(), placed(weights()), NamedSharding(mesh(), P("data"))
-    finding = found_in(put_in_each_step, x, w, where)[0]
+@pytest.mark.parametrize("made", [np.asarray, jnp.asarray])
+def test_the_remedy_for_placing_again_places_a_copy(made: Callable[..., Any]) -> None:
+    x, w, where = made(batch()), placed(weights()), NamedSharding(mesh(), P("data"))
+    finding = found_in(put_in_each_step, batch(), w, where)[0]
     code = TriedCode("f(x, w, where)", {"f": put_in_each_step, "x": x, "w": w, "where": where})
     (replaced,) = propose(finding, code).replacements.items()
     assert replaced[0] == id(x)
@@ -460,6 +461,17 @@ def test_least_bytes(gathered: Evidence) -> None:
 
     assert (found(MIB - 1, 0), found(MIB, 0)) == (0, 1)
     assert (found(MIB, 13 * MIB), found(MIB, 12 * MIB)) == (0, 1)  # 2 % of what lies on four devices
+
+
+def test_bytes_that_move_count_per_run() -> None:
+    def train(x: Any, w: Any) -> Any:
+        return [forward(x, w) for _ in range(4)]
+
+    (found,) = found_in(train, placed(batch(256), "data"), weights(512))  # by hand: 3 x 512 KiB each time
+    assert (found.found.facts["count"], found.found.facts["moved_bytes"]) == (4, 3 * MIB // 2)
+    (found,) = found_in(train, placed(batch(128), "data"), jnp.ones((128, 512)))
+    assert found.found.facts["moved_bytes"] == 3 * MIB // 4
+    assert found_in(train, placed(batch(64), "data"), jnp.ones((64, 256))) == []  # 768 KiB in all four
 
 
 def evidence_of_call() -> Evidence:

@@ -8,7 +8,9 @@ from contextlib import suppress
 from math import prod
 from typing import Any, NamedTuple
 
-from ....runtime.around import is_a
+import numpy as np
+
+from ....runtime.around import is_a, is_exactly
 from ....runtime.tracing import is_array
 from ...record.placement import Placement
 from ..changes import reach
@@ -43,11 +45,11 @@ def passed_arrays(passed: Sequence[tuple[Any, Any]]) -> tuple[Passed, ...]:
     )
 
 
-def moved_bytes(array: Any, needed: Any) -> int:
+def moved_bytes(array: Any, needed: Any, *, from_host: bool = False) -> int:
     """Return how many bytes devices lack of what a program takes, summed over all devices."""
-    if array.sharding.is_equivalent_to(needed, array.ndim):
+    if not from_host and array.sharding.is_equivalent_to(needed, array.ndim):
         return 0
-    has = array.sharding.devices_indices_map(array.shape)
+    has = {} if from_host else array.sharding.devices_indices_map(array.shape)
     lacking = 0
     for device, slices in needed.devices_indices_map(array.shape).items():
         there = [_bounds(each, size) for each, size in zip(slices, array.shape, strict=True)]
@@ -74,7 +76,8 @@ def described_placements(passed: Sequence[Passed], variables: Mapping[str, Any])
     if not passed:
         return ()
     reached = list(reach(variables))
-    paths = {id(each.value): each.path for each in reached if is_array(each.value)}
+    arrays = (each for each in reached if is_array(each.value) or is_exactly(each.value, np.ndarray))
+    paths = {id(each.value): each.path for each in arrays}
     placements = []
     for argument in passed:
         array = argument.array()
@@ -87,7 +90,7 @@ def described_placements(passed: Sequence[Passed], variables: Mapping[str, Any])
                 path=paths[id(array)],
                 type=f"{array.dtype}[{','.join(map(str, array.shape))}]",
                 size_bytes=int(array.nbytes),
-                lies_on=len(array.sharding.device_set),
+                lies_on=len(array.sharding.device_set) if is_array(array) else 0,
                 devices=len(argument.needed.device_set),
                 moved_bytes=argument.moved_bytes,
                 spec=_spec_of(argument.needed),

@@ -53,6 +53,12 @@ def _jitted(finding: RuleFinding, code: TriedCode) -> Change:
     return not_jitted.propose(finding, code)
 
 
+def _put_once(finding: RuleFinding, code: TriedCode) -> Change:
+    if finding.found.kind == "doctor.put_again":
+        return sharding.propose(finding, code)
+    return transfer.propose(finding, code)
+
+
 def _made_once(finding: RuleFinding, code: TriedCode) -> Change:
     if finding.remedy is not None and finding.remedy.kind == "doctor.recompile_in_library":
         return library_calls.propose(finding, code)
@@ -66,7 +72,7 @@ REMEDIES: dict[str, Remedy] = {
     "dispatch-bound": pasted_code.propose,
     "host-wait": pasted_code.propose,
     "input-bound": input_bound.propose,
-    "transfer": transfer.propose,
+    "transfer": _put_once,
     "sharding": sharding.propose,
     "donation": donation.propose,
     "rematerialise": rematerialise.propose,

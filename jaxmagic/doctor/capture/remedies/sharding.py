@@ -11,7 +11,7 @@ from ....runtime.copies import unguarded
 from ....runtime.tracing import is_array
 from ...record.finding import RuleFinding
 from .remedy import Change, NotTried, calls_in_advice, first_arguments
-from .transfer import MOST_BYTES, seen_variables
+from .transfer import MOST_BYTES, is_on_host, seen_variables
 from .tried_code import TriedCode
 
 #: The attributes that the advice reads.
@@ -25,19 +25,16 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     calls = calls_in_advice(finding, "device_put")
     names = first_arguments(calls)
     seen = seen_variables(code.read())
-    if (
-        finding.found.kind not in ("doctor.moved", "doctor.put_again")
-        or len(names) != 1
-        or not is_array(seen.get(names[0]))
-    ):
+    array: Any = seen.get(names[0]) if len(names) == 1 else None
+    if finding.found.kind not in ("doctor.moved", "doctor.put_again") or not (is_array(array) or is_on_host(array)):
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-    array = seen[names[0]]
     if array.nbytes > MOST_BYTES:
         raise NotTried(note("doctor.not_tried_size", size_bytes=array.nbytes))
-    sharding = _sharding(calls[0].args[1], seen)
-    if sharding is None:
+    places = [*calls[0].args[1:], *(each.value for each in calls[0].keywords)]
+    shardings = [_sharding(each, {**code.variables, **seen}) for each in places]
+    if len(shardings) > 1 or None in shardings:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-    placed = unguarded(jax.device_put, array, sharding)
+    placed = unguarded(jax.device_put, array, *shardings)
     return Change({id(array): placed}, notes=(note("doctor.placed", names=names[0]),))
 
 

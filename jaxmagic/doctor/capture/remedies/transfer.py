@@ -27,7 +27,7 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     chosen = {name: value for name, value in seen.items() if (not names or name in names) and _has_arrays(value)}
     if not chosen:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-    size = sum(each.nbytes for value in chosen.values() for each in jax.tree.leaves(value) if _is_array(each))
+    size = sum(each.nbytes for value in chosen.values() for each in jax.tree.leaves(value) if is_on_host(each))
     if size > MOST_BYTES:
         raise NotTried(note("doctor.not_tried_size", size_bytes=size))
     replacements = {id(value): jax.tree.map(_put, value) for value in chosen.values()}
@@ -47,17 +47,18 @@ def seen_variables(read: dict[str, Any]) -> dict[str, Any]:
     return seen
 
 
-def _is_array(value: Any) -> bool:
+def is_on_host(value: Any) -> bool:
+    """Return whether a value is an array of NumPy that JAX takes."""
     return is_exactly(value, np.ndarray) and value.dtype.kind in "biufcV" and not value.dtype.names
 
 
 def _has_arrays(value: Any) -> bool:
     import jax
 
-    return any(map(_is_array, jax.tree.leaves(value)))
+    return any(map(is_on_host, jax.tree.leaves(value)))
 
 
 def _put(value: Any) -> Any:
     import jax
 
-    return unguarded(jax.device_put, value) if _is_array(value) else value
+    return unguarded(jax.device_put, value) if is_on_host(value) else value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ....records.call_stack import Frame
 from ....records.note import Note, note
@@ -14,6 +15,7 @@ from ...record.placement import DevicePut, Placement
 from ...record.program import Program
 from ..rewriting.syntax import last_name, loaded, parameters, stored
 from ..rule import source_at
+from .host_time import HostTime, matters
 from .syntax import Comprehension, Function, Loop, around, assigned, function_around, own_nodes
 
 #: Less is no finding.
@@ -23,14 +25,38 @@ _LEAST_BYTES = 2**20
 _MOST_NAMES = 3
 
 
+def put_again_from_host(evidence: Evidence, rule: str, time: HostTime) -> Iterator[RuleFinding]:
+    """Find lines that copy the same arrays of NumPy to the same place several times per run, if that takes time.
+
+    Args:
+        evidence: the observations of the runs.
+        rule: the name of the rule.
+        time: the time of the host.
+    """
+    all_bytes = sum(each.count * each.moved_bytes for each in evidence.device_puts)
+    seen = sum(each.count for each in evidence.device_puts)
+    for finding, puts in _put_again(evidence, rule, on_host=True):
+        again = sum((each.count - 1) * each.moved_bytes for each in puts) / all_bytes
+        taken_ns = time.use.put_ns * time.scale * min(seen / max(time.use.puts, 1), 1.0)
+        cost_ns = min(taken_ns * again, time.spare_ns)
+        if matters(cost_ns, evidence):
+            yield replace(finding, cost_ns=cost_ns, basis="estimated")
+
+
 def put_again(evidence: Evidence, rule: str) -> Iterator[RuleFinding]:
+    """Find lines that move the same arrays between devices to the same place several times per run."""
+    for finding, _ in _put_again(evidence, rule, on_host=False):
+        yield finding
+
+
+def _put_again(evidence: Evidence, rule: str, *, on_host: bool) -> Iterator[tuple[RuleFinding, list[DevicePut]]]:
     """Find lines that move the same arrays to the same place several times per run.
 
     One placement cannot replace copies to several places, nor copies that a program donates and so deletes.
     """
     by_line: dict[Frame, list[DevicePut]] = {}
     for each in evidence.device_puts:
-        if each.line is not None and each.count > 1:
+        if each.line is not None and each.count > 1 and each.on_host == on_host and each.same_values:
             by_line.setdefault(each.line, []).append(each)
     for line, puts in by_line.items():
         if sum((each.count - 1) * each.moved_bytes for each in puts) < _LEAST_BYTES:
@@ -44,8 +70,8 @@ def put_again(evidence: Evidence, rule: str) -> Iterator[RuleFinding]:
             continue
         arrays = ast.unparse(call.args[0]) if call is not None else ", ".join(names[:_MOST_NAMES])
         placement = puts[0].placement if len(puts) == 1 else None
-        code = None if placement is None else _before_code(placement, line, evidence)
-        yield RuleFinding(
+        code = None if placement is None else _before_code(placement, call, line, evidence)
+        finding = RuleFinding(
             rule=rule,
             found=note(
                 "doctor.put_again",
@@ -60,6 +86,7 @@ def put_again(evidence: Evidence, rule: str) -> Iterator[RuleFinding]:
             remedy=note("doctor.put_again_remedy", array=arrays),
             code=code or (None if call is None or len(puts) > 1 else _before_loop(call, line, evidence)),
         )
+        yield finding, puts
 
 
 def assignment(path: str, sharding: str | None) -> str | None:
@@ -72,14 +99,17 @@ def assignment(path: str, sharding: str | None) -> str | None:
     return None if sharding is None else code
 
 
-def exist_before(code: str, evidence: Evidence) -> bool:
-    """Return whether the code under diagnosis reads all names of some advice and assigns none of them.
+def exist_before(code: str, placement: Placement, evidence: Evidence) -> bool:
+    """Return whether all names of some advice exist before the code under diagnosis, which assigns none of them.
 
-    Only the name of a function that is called is known, if anything; its arguments are what it reads.
+    It reads them, or they lead to the mesh or the sharding after the runs. Only the name of a function that is called
+    is known, if anything; its arguments are what it reads.
     """
     inputs = {each.path for each in evidence.inputs if not each.deleted}
     roots = inputs | {re.split(r"\W", each)[0] for each in inputs} | {"jax"}
     is_name = evidence.code is None or re.fullmatch(r"[\w.<>]+", evidence.code) is not None
+    if not is_name:
+        roots |= {re.split(r"\W", each)[0] for each in (placement.mesh, placement.sharding) if each is not None}
     tree = ast.Module([], []) if is_name else _parsed(evidence.code or "")
     return tree is not None and loaded([ast.parse(code)]) <= roots - stored([tree])
 
@@ -153,15 +183,17 @@ def _assigned_by_loops(line: Frame) -> set[str]:
     return {name for each in _loops(line) for name in assigned(each)}
 
 
-def _before_code(placement: Placement, line: Frame, evidence: Evidence) -> str | None:
+def _before_code(placement: Placement, call: ast.Call | None, line: Frame, evidence: Evidence) -> str | None:
     """Return the assignment of a plain variable in front of the code, if all its names exist there."""
-    code = assignment(placement.path, placement.sharding)
-    if code is None or not placement.path.isidentifier() or not exist_before(code, evidence):
+    name = placement.path
+    is_whole = call is not None and len(call.args) == 1 and ast.unparse(call.args[0]) == name
+    code = f"{name} = {ast.unparse(call)}" if is_whole and call else assignment(name, placement.sharding)
+    if code is None or not placement.path.isidentifier() or not exist_before(code, placement, evidence):
         return None
     function = function_around(line)
     if function is None:
         return code
-    is_global = placement.path in loaded([function]) - parameters(function)
+    is_global = line.cell is None and placement.path in loaded([function]) - parameters(function)
     return None if is_global or loaded([ast.parse(code)]) & assigned(function) else code
 
 

@@ -17,6 +17,7 @@ from ..rule import LEAST_IDLE, Rule, source_at
 from .converted_again import converted_again
 from .functions.inputs_inside import inputs_inside
 from .host_time import LEAST_NS, SEVERAL, host_time, jitted_calls, matters, programs_named
+from .put_again import put_again_from_host
 from .syntax import around, assigned, calls_of, function_around, is_comprehended, loop_around, site_of
 
 #: Less than this per run is no finding.
@@ -56,6 +57,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     if time is None:
         return
     yield from converted_again(RULE.name, evidence, time)
+    yield from put_again_from_host(evidence, RULE.name, time)
     for call in jitted_calls(evidence, time.use):
         if call.count < SEVERAL or call.puts < call.count:
             continue
@@ -197,7 +199,8 @@ RULE = Rule(
     "and if it takes at most "
     f"{units.percent(_MOST_OF_MEMORY)} of the device's memory. On the CPU, arrays that begin at a multiple of 64 "
     "bytes are not copied. A line that converts the same array in every round, as jnp.asarray(x), counts with the "
-    "time that all its copies but one take.",
+    "time that all its copies but one take; so does a line that copies the same array of NumPy with jax.device_put "
+    "to the same place, if its values have not changed meanwhile.",
     source="https://docs.jax.dev/en/latest/faq.html",
     look=look,
     needs=("programs", "profile"),

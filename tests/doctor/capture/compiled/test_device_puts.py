@@ -1,4 +1,4 @@
-"""What ``jax.device_put`` moves between devices is noted by line, and nothing else."""
+"""What ``jax.device_put`` moves between devices and from the host is noted by line, and nothing else."""
 
 from __future__ import annotations
 
@@ -51,10 +51,36 @@ def test_the_same_array_to_the_same_place_counts() -> None:
 def test_other_copies_are_not_noted() -> None:
     whole, puts = jax.device_put(jnp.ones((1024, 64)), sharding()), DevicePuts()
     with puts.watch():
-        jax.device_put(np.ones((1024, 64)), sharding("data"))
+        jax.device_put([1.0, "x"][:1], sharding())
         jax.device_put(whole, sharding("data"))  # each device has its part
         jax.jit(lambda x: jax.device_put(x, sharding("data")))(whole)
     assert puts.described({}) == ()
+
+
+@pytest.mark.parametrize("sharded", [True, False])
+def test_arrays_of_numpy_count_with_the_type_that_devices_hold(sharded: bool) -> None:
+    x, puts = np.ones((1024, 64)), DevicePuts()
+    with puts.watch():
+        for _ in range(3):
+            jax.device_put(x, *[sharding("data")] * sharded)
+    (found,) = puts.described({"x": x})
+    assert (found.count, found.type, found.on_host, found.same_values) == (3, "float64[1024,64]", True, True)
+    assert found.moved_bytes == 1024 * 64 * (8 if jax.config.jax_enable_x64 else 4)
+    assert found.placement is not None
+    assert (found.placement.path, found.placement.lies_on, found.placement.devices) == ("x", 0, 4 if sharded else 1)
+
+
+@pytest.mark.parametrize(
+    ("times", "changed", "same"), [(2, (), False), (3, (), True), (3, (2,), False), (9, (7,), False)]
+)
+def test_values_that_change_between_copies_are_noticed(times: int, changed: tuple[int, ...], same: bool) -> None:
+    x, puts = np.ones((16, 4)), DevicePuts()
+    with puts.watch():
+        for number in range(times):
+            x[3, 1] += number in changed
+            jax.device_put(x)
+    (found,) = puts.described({})
+    assert (found.count, found.same_values) == (times, same)
 
 
 def test_arrays_are_not_kept_alive_and_jax_is_left_as_it_was() -> None:
