@@ -165,7 +165,8 @@ NOTES: dict[str, Callable[..., str]] = {
         "as far as the lines show that called each of them first."
     ),
     "not_jitted_lines": lambda share: (
-        f"{units.percent(share)} of the samples that may be of operations are in these lines, or in what they call."
+        f"{units.percent(share)} of the samples that may be of operations are in the lines that become jitted "
+        "functions, or in what they call. The code leaves other lines as they are."
     ),
     "not_jitted_lines_unknown": lambda: (
         "Too few samples tell how much of that is in these lines, so all of it counts."

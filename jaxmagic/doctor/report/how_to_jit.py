@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ... import units
 from ...terminal import printable
 
 #: What loops of JAX need.
@@ -26,6 +27,7 @@ def how_to_jit(
     axes: str = "",
     line: str = "",
     written: int = 0,
+    parts: int = 1,
     **known: Any,
 ) -> str:
     """Word what to jit and how, and what becomes of what jit cannot compile."""
@@ -36,10 +38,21 @@ def how_to_jit(
             f"Values of arrays end the loop in {printable(function)}: let jax.lax.while_loop compute all of it, "
             f"inside one jitted function. {SAME_TYPES}"
         )
+    elif way == "round":
+        first = _parts_of_round(function, parts)
     else:
         first = _way_to_jit(way, function, outer, jit)
     more = [_next_step(then, function, axes, line, library, jit)] if then else []
     return " ".join([first, *_not_traced(library, functions, objects, rounds), *more, *about_caveats(**known)])
+
+
+def _parts_of_round(function: str, parts: int) -> str:
+    """Word code that has a jitted function for each part of a round that computes."""
+    loop = f"the loop in {printable(function)}" if function else "the loop"
+    return (
+        f"In each round of {loop}, call {units.count(parts, 'jitted function')} in place of the lines that compute. "
+        "Where jit can compile a whole round, jax.lax.scan over it spares these calls as well."
+    )
 
 
 def jitted_vmap(function: str, axes: str, jit: str = "jax.jit") -> str:

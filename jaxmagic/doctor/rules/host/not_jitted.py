@@ -122,8 +122,8 @@ def _advised(line: Frame | None, count: int, evidence: Evidence) -> _Advised:
         transformed = transformed_function(line, evidence)
         one = round_around(transformed, evidence)
         if one is not None:
-            known = caveats([], evidence.waits or ())
-            return _Advised(None, False, traces, group(evidence, known=known), one.code, round=one)
+            remedy = group(evidence, known=caveats([], evidence.waits or ()))
+            return _Advised(None, False, traces, _of_round(remedy, one), one.code, round=one)
         part = None if transformed is None else transformed.part
         applies_to = None if part is None else part.function.name
         return _Advised(part, False, traces, *jit_outermost(transformed, evidence), applies_to)
@@ -131,12 +131,23 @@ def _advised(line: Frame | None, count: int, evidence: Evidence) -> _Advised:
     part = None if line is None or function is None else Part(function, line.file)
     remedy, code = _remedy(line, count, evidence)
     one = jitted_round(line, evidence) if line is not None and code is None and _is_of_loop(remedy) else None
-    return _Advised(part, False, traces, remedy, code if one is None else one.code, round=one)
+    if one is None:
+        return _Advised(part, False, traces, remedy, code)
+    return _Advised(part, False, traces, _of_round(remedy, one), one.code, round=one)
 
 
 def _is_of_loop(remedy: Note) -> bool:
     """Return whether the advice is to jit some operations of a loop."""
     return remedy.facts["way"] in ("asked", "group", "loop", "until")
+
+
+def _of_round(remedy: Note, one: JittedRound) -> Note:
+    """Return the advice for code that is written: caveats about other statements do not concern it."""
+    facts = remedy.facts
+    if facts["way"] not in ("group", "loop"):
+        return remedy
+    reads = int(bool(facts.get("reads") or facts.get("decides")))
+    return _advice("round", function=str(facts["function"]), known={"parts": len(one.lines), "reads": reads})
 
 
 def _finding(found: Note, line: Frame | None, advised: _Advised, told: tuple[Note, ...]) -> RuleFinding:
@@ -270,8 +281,8 @@ RULE = Rule(
     "its share of these samples, and no more than the time in which it ran; where there are few samples, no more "
     "than the operations whose programs it was the first to run. Where jit can compile a function as it is, the "
     "cost is at least the time in it, at the lower end of what the samples allow, without that of the device. The "
-    "code for a loop is a jitted function of the statements in a round that compute, as far as their syntax and the "
-    "names in them tell; then the same holds for their lines. "
+    "code for a loop has jitted functions of the statements in a round that compute, as far as their syntax and the "
+    "names in them tell, each up to where Python reads a value; then the same holds for their lines. "
     "The cost is less by what the calls of the jitted function take: as many of "
     "them, at most, as of its operation that is called least, and each as long as the host calls an operation. The "
     "function and those that it calls by name are read for what jit would run only once, as "

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, HostWait, LibraryNames
-from jaxmagic.doctor.rules.host.not_jitted import _remedy
+from jaxmagic.doctor.rules.host.not_jitted import _advised, _remedy
 from jaxmagic.doctor.rules.rewriting.jit_obstacles import functions_run, obstacles, sized_by_values
 from jaxmagic.doctor.rules.rewriting.meanings import imports_in
 from jaxmagic.records.call_stack import Frame
@@ -180,6 +180,31 @@ def test_a_loop_that_values_end_is_no_scan(
     assert "scan" not in advice
     assert ("so jit cannot compile it as it is" in advice) is (code is None)
     assert code is None or "return jax.lax.while_loop(goes_on, body, (err, x))" in code.splitlines()[-3]
+
+
+DRAWN = (
+    "def walk(x):\n    for _ in range(9):\n        e = np.random.normal(size=3)\n        x = jnp.sin(x) * e # here\n"
+    "        s = float(x.sum()) # waits\n        if s > 9:\n            print(s)\n        x = jnp.cos(x) / 2\n"
+    "    return x\n"
+)
+
+
+@pytest.mark.parametrize("count", [50, 5000])
+def test_caveats_of_code_for_a_round_are_about_that_code(tmp_path: Path, evidence: Evidence, count: int) -> None:
+    assert "np.random.normal would draw only once" in advised(tmp_path, evidence, DRAWN, count=count)[0]
+    waits = (HostWait(line=at(tmp_path, 5), function="__float__", library=None, count=9, wait_ns=1),)
+    found = _advised(at(tmp_path, 4), count, replace(evidence, waits=waits))
+    assert found.code is not None
+    assert found.code.count("@jax.jit") == 2
+    assert str(found.remedy) == (
+        "In each round of the loop in walk, call 2 jitted functions in place of the lines that compute. Where jit "
+        "can compile a whole round, jax.lax.scan over it spares these calls as well. What reads the values of "
+        "arrays, as float and print do, stays outside."
+    )
+
+
+def at(path: Path, line: int) -> Frame:
+    return Frame(function="walk", file=str(path / "program.py"), line=line)
 
 
 CHOICE = (

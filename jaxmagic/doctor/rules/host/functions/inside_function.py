@@ -108,10 +108,10 @@ def inside_operations(evidence: Evidence) -> InsideFunction | None:
     return _share(inside, inside / max(sum(each.samples for each in samples), 1), Calling.of(evidence), evidence)
 
 
-def inside_lines(lines: SourceRange, evidence: Evidence) -> InsideFunction | None:
+def inside_lines(lines: Collection[SourceRange], evidence: Evidence) -> InsideFunction | None:
     """Return the share of the time that some lines take, with what they call; ``None`` if it is unknown."""
     calling = Calling.of(evidence)
-    inside = [each for each in evidence.host or () if any(is_within(frame, [lines]) for frame in _outwards(each))]
+    inside = [each for each in evidence.host or () if any(is_within(frame, lines) for frame in _outwards(each))]
     running = sum(each.samples for each in inside) / max(sum(each.samples for each in evidence.host or ()), 1)
     return _share(sum(each.samples for each in inside if calling.may_be(each)), running, calling, evidence)
 

@@ -24,7 +24,7 @@ def spared_in_loop(one: JittedRound, calls: Sequence[Dispatch], evidence: Eviden
     count = sum(each.count for each in calls)
     idle_ns = operations_ns(calls, evidence, time)
     inside = inside_lines(one.lines, evidence)
-    rounds = _least_called(one.lines, calls, evidence) or count // max(one.operations, 1)
+    rounds = sum(_least_called(each, calls, evidence) or count // max(one.operations, 1) for each in one.lines)
     own_ns = call_ns(calls, evidence, time) * min(rounds, count)
     if inside is None:
         return Spared(max(idle_ns - own_ns, 0.0), (note("doctor.not_jitted_lines_unknown"),))

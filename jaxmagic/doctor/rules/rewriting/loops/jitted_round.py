@@ -1,4 +1,4 @@
-"""Writes the part of a loop that computes as a jitted function, which each round calls."""
+"""Writes the parts of a loop that compute as jitted functions, which each round calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ..rewritten import in_loop
 from ..syntax import loaded, stored
 from .loop_facts import assigns, reads
 from .python_numbers import python_numbers
-from .round_parts import OPERATIONS, Part, Place, as_function, item_of, part_around, programs_at
+from .round_parts import OPERATIONS, Part, Place, as_function, block_around, item_of, part_around, programs_at
 from .scanned_loop import numbered
 from .traced_indices import WHOLE, TracedIndices, has_partial, is_array
 from .while_loop import functions_of
@@ -40,6 +40,9 @@ _LEAST_OPERATIONS = 2
 _MOST_SHAPES = 3
 _LEAST_CALLS = 4
 
+#: What the names of several functions in a round begin with.
+_ORDINALS = "", "second_", "third_", "fourth_"
+
 
 class JittedRound(NamedTuple):
     """Code to paste, and what it replaces.
@@ -47,23 +50,41 @@ class JittedRound(NamedTuple):
     Attributes:
         code: the code.
         line: a line of them.
-        lines: the lines that become part of a jitted function, or follow its call.
-        operations: how many operations are in a round, as far as the syntax tells.
+        lines: for each jitted function, the lines that become part of it, or follow its call.
+        operations: how many operations are in these functions, as far as the syntax tells.
         statements: how many statements compute.
     """
 
     code: str
     line: Frame
-    lines: SourceRange
+    lines: tuple[SourceRange, ...]
     operations: int
     statements: int
 
 
+class _Written(NamedTuple):
+    """A part of a round as code.
+
+    Attributes:
+        part: the part.
+        beside: the jitted function.
+        inside: what calls it in the loop.
+        names: the names that this adds.
+    """
+
+    part: Part
+    beside: str
+    inside: str
+    names: set[str]
+
+
 def jitted_round(line: Frame, evidence: Evidence, functions: Collection[str] = frozenset()) -> JittedRound | None:
-    """Write what the loop around a line computes as a jitted function; ``None`` if it is not known that jit takes it.
+    """Write what the loop around a line computes as jitted functions; ``None`` if it is not known that jit takes it.
+
+    Where Python reads a value within a round, as ``int`` does, one function ends and another one begins.
 
     Args:
-        line: a line of the loop, which is part of that function.
+        line: a line of the loop, which is part of one of these functions.
         evidence: the objects behind names.
         functions: the names of functions besides those that the file defines.
     """
@@ -75,18 +96,51 @@ def jitted_round(line: Frame, evidence: Evidence, functions: Collection[str] = f
     known = {*functions, *functions_of(tree, line.file, paths, evidence)}
     inside = replace(evidence, inputs=tuple(renamed(inputs_inside(line, evidence))))
     place = Place(loop, scope, line.file, paths, known, python_numbers(scope), inside)
-    part = part_around(line.line, place)
-    if part is None:
+    block, main = block_around(loop, line.line), part_around(line.line, place)
+    parts = [] if main is None else [main]
+    for each in block if parts else ():
+        part = part_around(each.lineno, place)
+        parts += [part] if part is not None and not any(_overlap(part, other) for other in parts) else []
+    every, taken = list[_Written](), loaded([tree]) | stored([tree])
+    for part in sorted(parts, key=lambda each: each.lines):
+        written = _written(part, place, taken, number=len(every))
+        every += [] if written is None else [written]
+        taken |= set() if written is None else written.names
+    code = _together(every, block) if any(each.part is main for each in every) else None
+    if code is None:
         return None
-    operations = sum(isinstance(node, OPERATIONS) for each in part.computed for node in ast.walk(each))
-    if operations < _LEAST_OPERATIONS or part.lines[0] == loop.lineno or _vary(part, place):
-        return None
-    code = _written(part, place, tree)
-    return (
-        None
-        if code is None
-        else JittedRound(code, line, SourceRange(line.file, *part.lines), operations, len(part.computed))
+    return JittedRound(
+        code,
+        line,
+        tuple(SourceRange(line.file, *each.part.lines) for each in every),
+        sum(_operations(each.part) for each in every),
+        sum(len(each.part.computed) for each in every),
     )
+
+
+def _operations(part: Part) -> int:
+    return sum(isinstance(node, OPERATIONS) for each in part.computed for node in ast.walk(each))
+
+
+def _overlap(part: Part, other: Part) -> bool:
+    (first, last), (begin, end) = part.lines, other.lines
+    return first <= end and begin <= last
+
+
+def _together(every: Sequence[_Written], block: Sequence[ast.stmt]) -> str | None:
+    """Return the code for some parts, with what is between them; ``None`` if other statements are in their lines."""
+    first, last = every[0].part.lines[0], every[-1].part.lines[1]
+    inside = list[str]()
+    own = {id(each): written for written in every for each in (*written.part.computed, *written.part.moved)}
+    for each in block:
+        written = own.get(id(each))
+        if written is not None:
+            inside += [] if written.inside in inside else [written.inside]
+        elif any(begin <= each.lineno <= end for begin, end in (other.part.lines for other in every)):
+            return None
+        elif first <= each.lineno <= last:
+            inside.append(ast.unparse(each))
+    return "\n".join([*(each.beside for each in every), in_loop(first, last), *inside])
 
 
 def _vary(part: Part, place: Place) -> bool:
@@ -97,8 +151,17 @@ def _vary(part: Part, place: Place) -> bool:
     return any(programs[each.name] > max(_MOST_SHAPES, each.count // _LEAST_CALLS) for each in calls)
 
 
-def _written(part: Part, place: Place, tree: ast.Module) -> str | None:
-    """Return the code; ``None`` if jit may not compile it, or would keep what changes."""
+def _written(part: Part, place: Place, taken: set[str], number: int) -> _Written | None:
+    """Return a part as code; ``None`` if jit may not compile it, would keep what changes, or would save nothing.
+
+    Args:
+        part: the part.
+        place: the loop, and what is known of its variables.
+        taken: the names that the code cannot add.
+        number: how many parts are written before it.
+    """
+    if _operations(part) < _LEAST_OPERATIONS or part.lines[0] == place.loop.lineno or _vary(part, place):
+        return None
     items = TracedIndices(place)
     computed = [items.visit(copy.deepcopy(each)) for each in part.computed]
     moved, own = list[ast.stmt](), set[str]()
@@ -108,12 +171,12 @@ def _written(part: Part, place: Place, tree: ast.Module) -> str | None:
             moved.append(each)
         else:
             computed.append(items.visit(copy.deepcopy(item.computed)))
-            moved.append(item.appends)
+            moved.append(item.takes)
             own |= assigns([item.computed])
     own |= {*items.arguments}
-    given, results = _given(computed, place), _results(computed, part, place)
-    name = _name(place, tree)
-    if given is None or not results or name is None or own & (loaded([tree]) | stored([tree])):
+    given, results = _given(computed, place), _results(computed, part, place, loaded(moved))
+    name = _name(place, taken, number)
+    if given is None or not results or name is None or own & taken:
         return None
     static = [each for each in given if has_sizes(as_function(computed, given), {each})]
     if {*static} & assigns([place.loop]) or has_partial(items.slices, part, place):
@@ -122,18 +185,16 @@ def _written(part: Part, place: Place, tree: ast.Module) -> str | None:
         return None
     passed = ", ".join(items.arguments.get(each, each) for each in given)
 
-    def lines() -> Iterator[str]:
+    def beside() -> Iterator[str]:
         yield from (WHOLE,) if items.slices else ()
         yield from () if static else ("@jax.jit",)
         yield f"def {name}({', '.join(given)}):"
         yield from (f"    {ast.unparse(each)}" for each in computed)
         yield f"    return {', '.join(results)}"
         yield from (f"{name} = jax.jit({name}{static_option(static)})",) if static else ()
-        yield in_loop(*part.lines)
-        yield f"{', '.join(results)} = {name}({passed})"
-        yield from map(ast.unparse, moved)
 
-    return "\n".join(lines())
+    inside = [f"{', '.join(results)} = {name}({passed})", *map(ast.unparse, moved)]
+    return _Written(part, "\n".join(beside()), "\n".join(inside), {name, *own})
 
 
 def _given(statements: Sequence[ast.stmt], place: Place) -> list[str] | None:
@@ -188,27 +249,35 @@ def _is_taken(name: str, statements: Sequence[ast.stmt], place: Place, inputs: M
     return True
 
 
-def _results(statements: Sequence[ast.stmt], part: Part, place: Place) -> list[str]:
-    """Return what statements assign and others read, or the next round; all that a cell assigns."""
+def _results(statements: Sequence[ast.stmt], part: Part, place: Place, following: set[str]) -> list[str]:
+    """Return what statements assign and others read, or the next round; all that a cell assigns.
+
+    Args:
+        statements: the statements of the jitted function.
+        part: the part of the round that they come from.
+        place: the loop.
+        following: what is read after the call of the function.
+    """
     names = [node.id for each in statements for node in ast.walk(each) if isinstance(node, ast.Name)]
     made = [each for each in dict.fromkeys(names) if each in assigns(statements)]
     if not isinstance(place.scope, Function):
         return made
-    own = {id(node) for each in part.computed for node in ast.walk(each)}
+    own = {id(node) for each in (*part.computed, *part.moved) for node in ast.walk(each)}
     others = {
         node.id
         for node in ast.walk(place.scope)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in own
     }
     carried = {*(_given(statements, place) or ())}
-    return [each for each in made if each in others | carried or each.endswith("_item")]
+    return [each for each in made if each in others | carried | following]
 
 
-def _name(place: Place, tree: ast.Module) -> str | None:
-    """Return a name for the function that is not taken."""
+def _name(place: Place, taken: set[str], number: int) -> str | None:
+    """Return a name for the function that is not taken; ``None`` also where a round has many of them."""
     prefix = f"{place.scope.name}_" if isinstance(place.scope, Function) else "one_"
-    taken = loaded([tree]) | stored([tree])
-    names = (numbered(f"{prefix}{each}", place.loop, place.scope) for each in ("step", "round"))
+    prefix += "".join(_ORDINALS[number : number + 1])
+    ends = ("step", "round") if number < len(_ORDINALS) else ()
+    names = (numbered(f"{prefix}{each}", place.loop, place.scope) for each in ends)
     return next((each for each in names if each not in taken), None)
 
 

@@ -21,6 +21,9 @@ _GROWING = frozenset({"append", "column_stack", "concatenate", "hstack", "stack"
 #: What calls an operation if its operands are arrays.
 OPERATIONS = ast.BinOp, ast.Call, ast.Compare, ast.Subscript, ast.UnaryOp
 
+#: Functions of Python that read the value of an array.
+_READING = frozenset({"bool", "float", "int"})
+
 #: What leaves a loop or a function.
 _LEAVING = ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await
 
@@ -71,13 +74,13 @@ class Part(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A value that a round appends to a list: the statement that computes it, and the one that appends it."""
+    """A value that a round appends to a list or reads: the statement that computes it, and the one that does so."""
 
     computed: ast.stmt
-    appends: ast.stmt
+    takes: ast.stmt
 
 
-def _body(loop: Loop, line: int) -> list[ast.stmt]:
+def block_around(loop: Loop, line: int) -> list[ast.stmt]:
     """Return the innermost block of statements in a loop that has a line."""
     body = loop.body
     while True:
@@ -96,7 +99,7 @@ def _body(loop: Loop, line: int) -> list[ast.stmt]:
 
 def part_around(line: int, place: Place) -> Part | None:
     """Return the statements around a line of a loop that compute, up to those that cannot follow them."""
-    body = _body(place.loop, line)
+    body = block_around(place.loop, line)
     at = next((number for number, each in enumerate(body) if _has(each, line)), None)
     if at is None or not _computes(body[at], place):
         return None
@@ -105,7 +108,7 @@ def part_around(line: int, place: Place) -> Part | None:
         if _computes(each, place) and all(_may_follow(other, each) for other in (*moved, *pending)):
             computed.append(each)
             moved, pending = [*moved, *pending], []
-        elif item_of(each, place) is not None:
+        elif (item := item_of(each, place)) and all(_may_follow(one, item.computed) for one in (*moved, *pending)):
             moved, pending = [*moved, *pending, each], []
         elif _may_move(each):
             pending.append(each)
@@ -168,14 +171,8 @@ def _computes(statement: ast.stmt, place: Place, *, reads_values: bool = True) -
         place: the loop.
         reads_values: whether the waits at its lines are its own.
     """
-    targets, evidence = assigns([statement]), place.evidence
-    lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
-    waits = (each.line for each in evidence.waits or () if each.line is not None and each.line.file == place.file)
-    if (
-        not is_plain(statement)
-        or targets <= place.numbers
-        or (reads_values and any(each.line in lines for each in waits))
-    ):
+    targets = assigns([statement])
+    if not is_plain(statement) or targets <= place.numbers or (reads_values and _waits_at(statement, place)):
         return False
     if any(isinstance(each, ast.comprehension | ast.NamedExpr | ast.JoinedStr) for each in ast.walk(statement)):
         return False
@@ -201,26 +198,36 @@ def _grows(node: ast.AST, targets: set[str]) -> bool:
 
 
 def item_of(statement: ast.stmt, place: Place) -> Item | None:
-    """Divide ``losses.append(jnp.mean(r))``; ``None`` if that is something else, or jit may not compile it."""
+    """Divide ``losses.append(jnp.mean(r))``, or ``best = int(jnp.argmax(r))`` where it is known to read an array.
+
+    ``None`` if that is something else, or jit may not compile it.
+    """
     match statement:
         case ast.Expr(
             value=ast.Call(func=ast.Attribute(value=ast.Name(id=into), attr="append"), args=[value], keywords=[])
         ):
-            pass
+            inner, item = unread(value), f"{into}_item"
+            text = item if ast.unparse(inner) == ast.unparse(value) else f"float({item})"
+            takes = f"{into}.append({text})"
+        case ast.Assign(
+            targets=[ast.Name(id=into)], value=ast.Call(func=ast.Name(id=read), args=[inner], keywords=[])
+        ) if read in _READING and _waits_at(statement, place):
+            item = f"{into}_array"
+            takes = f"{into} = {read}({item})"
         case _:
             return None
-    inner = unread(value)
-    if not isinstance(inner, OPERATIONS):
+    if not isinstance(inner, OPERATIONS) or ast.unparse(unread(inner)) != ast.unparse(inner):
         return None
-    item = f"{into}_item"
-    text = item if ast.unparse(inner) == ast.unparse(value) else f"float({item})"
     computed = ast.copy_location(ast.Assign([ast.Name(item, ast.Store())], inner), statement)
     computed = ast.fix_missing_locations(computed)
-    return (
-        Item(computed, ast.parse(f"{into}.append({text})").body[0])
-        if _computes(computed, place, reads_values=False)
-        else None
-    )
+    return Item(computed, ast.parse(takes).body[0]) if _computes(computed, place, reads_values=False) else None
+
+
+def _waits_at(statement: ast.stmt, place: Place) -> bool:
+    """Return whether the code waits for values of arrays at the lines of a statement."""
+    lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+    waits = (each.line for each in place.evidence.waits or () if each.line is not None)
+    return any(each.file == place.file and each.line in lines for each in waits)
 
 
 def as_function(statements: Sequence[ast.stmt], given: Sequence[str] = ()) -> ast.FunctionDef:

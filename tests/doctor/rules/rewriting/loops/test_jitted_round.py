@@ -52,7 +52,7 @@ LOOPS = [
     ("said = []\nfor i in range(5):\n    s = jnp.sum(w * x)  #\n    if i % 2 == 0:\n        said.append(f'{s:.3f}')\n"
      "    w = w - 0.1 * jnp.cos(w)\nreturn w, said", 2),
     ("for i in range(9):\n    w = w * 0.9 - jnp.sin(w)  #\n    if jnp.abs(w).max() < 0.3:\n        break\n"
-     "    w = w + 0.1 * w\nreturn w, i", 1),
+     "    w = w + 0.1 * w\nreturn w, i", 2),
     ("rows = list(x)\nfor i in range(3):\n    w = jnp.tanh(w * rows[i])  #\nreturn w", 1),
     ("for i in range(3):\n    w = jnp.tanh(w * x[i]) + i  #\nreturn w", 1),
     ("for row in x:\n    w = jnp.tanh(w * row) + 1  #\nreturn w", 1),
@@ -72,7 +72,8 @@ LOOPS = [
      "return w, x", 1),
     ("for i in range(5):\n    w = w - rate * jnp.sin(w)  #\nreturn w", 1),
     ("state = {'w': w}\nfor i in range(3):\n    w = jnp.sin(w) * 2\n    shift(state)\n    w = w + state['w']  #\n"
-     "return w", 1),
+     "return w", 2),
+    ("for i in range(3):\n    w = jnp.sin(w) * 2; x = x * w.sum() + 1  #\nreturn w, x", 2),
 ]  # fmt: skip
 
 #: Bodies with a statement that jit does not take, as far as names and syntax tell, or which is not worth it.
@@ -98,6 +99,7 @@ OTHERS = [
     "for i in range(5): w = w * 2 + jnp.sin(w)  #\nreturn w",
     "kept = [w]\nfor i in range(3):\n    kept.append(w)\n    w = jnp.stack(kept).sum() + jnp.sin(w)  #\nreturn w",
     "for i in range(5):\n    w = sum([w * each for each in x])  #\nreturn w",
+    "n = 0\nfor i in range(3):\n    w = jnp.sin(w) * 2; n += 1  #\nreturn w, n",
     "for i in range(5):\n    w = w * (1 if i > 2 else 2) + jnp.sin(w)  #\nreturn w",
 ]
 
@@ -142,10 +144,15 @@ def results(tree: ast.Module) -> Any:
 def test_the_loop_computes_the_same(tmp_path: Path, timing: Any, body: str, statements: int) -> None:
     tree, _, changed = written(tmp_path, timing, body)
     assert changed is not None
-    (function,) = (
+    functions = [
         each for each in changed.body if isinstance(each, ast.FunctionDef) and each.name.startswith("solve_")
-    )
-    assert len(function.body) == statements + 1
+    ]
+    assert sum(len(each.body) - 1 for each in functions) == statements
+    compare(tree, changed)
+
+
+def compare(tree: ast.Module, changed: ast.Module) -> None:
+    """Check that both modules return the same."""
     pairs = zip(jax.tree.leaves(results(tree)), jax.tree.leaves(results(changed)), strict=True)
     for before, after in pairs:
         assert type(before) is type(after)
@@ -153,6 +160,72 @@ def test_the_loop_computes_the_same(tmp_path: Path, timing: Any, body: str, stat
             assert before == after
         else:
             np.testing.assert_allclose(before, after, rtol=1e-5)
+
+
+READING = """
+rows, total = [0.5, 1.5, 2.5, 3.5], 0.0
+for i in range(5):
+    w = w - 0.1 * jnp.sin(w)
+    best = int(jnp.argmax(w * x.sum(0)))
+    row = float(rows[best])
+    w = w.at[best].add(row) / 2  #
+    total += row
+return w, total, best
+""".strip()
+
+
+def waits(folder: Path, *lines: int) -> tuple[HostWait, ...]:
+    frames = [replace(HERE, file=str(folder / "solve.py"), line=HERE.line + each) for each in lines]
+    return tuple(HostWait(line=each, function="__int__", library=None, count=5, wait_ns=0) for each in frames)
+
+
+def test_a_value_that_is_read_divides_a_round_into_two_functions(tmp_path: Path, timing: Any) -> None:
+    tree, one, changed = written(tmp_path, timing, READING, waits=waits(tmp_path, 2))
+    assert changed is not None
+    compare(tree, changed)
+    assert [(each.first - HERE.line, each.last - HERE.line) for each in one.lines] == [(1, 2), (4, 4)]
+    assert one.statements == 2
+    assert one.code == textwrap.dedent(f"""\
+        @jax.jit
+        def solve_step(w, x):
+            w = w - 0.1 * jnp.sin(w)
+            best_array = jnp.argmax(w * x.sum(0))
+            return w, best_array
+        @jax.jit
+        def solve_second_step(best, row, w):
+            w = w.at[best].add(row) / 2
+            return w
+        # in the loop, instead of lines {HERE.line + 1} to {HERE.line + 4}
+        w, best_array = solve_step(w, x)
+        best = int(best_array)
+        row = float(rows[best])
+        w = solve_second_step(best, row, w)""")
+
+
+@pytest.mark.parametrize(
+    ("read", "at"),
+    [
+        ("int(jnp.argmax(w * x.sum(0)))", ()),  # nothing is known to wait there
+        ("int(min(i, 3, float(w[0]) + 9))", (2,)),
+        ("int(w.argmax(0)) + 0", (2,)),
+    ],
+)
+def test_other_reads_stay_as_they_are(tmp_path: Path, timing: Any, read: str, at: tuple[int, ...]) -> None:
+    body = READING.replace("int(jnp.argmax(w * x.sum(0)))", read)
+    tree, one, changed = written(tmp_path, timing, body, waits=waits(tmp_path, *at))
+    assert changed is not None
+    compare(tree, changed)
+    assert "best_array" not in one.code
+
+
+def test_what_follows_an_effect_stays_behind_it(tmp_path: Path, timing: Any) -> None:
+    body = (
+        "state, kept = {'w': w}, []\nfor i in range(3):\n    w = jnp.sin(w) * 2  #\n    shift(state)\n"
+        "    kept.append(jnp.sum(state['w'] * 2))\nreturn w, kept"
+    )
+    tree, _, changed = written(tmp_path, timing, body)
+    assert changed is not None
+    compare(tree, changed)
 
 
 ROWS = Input(path="x", kind="jax array", type="float32[12]")
