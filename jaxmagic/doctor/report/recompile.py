@@ -9,7 +9,6 @@ from ...terminal import printable
 
 #: How often and why something compiled again, by the kind of cause.
 _WHY = {
-    "new function": "because it is a new function object each time",
     "shape": "for different shapes",
     "dtype": "for different dtypes",
     "weak type": "for a different kind of number",
@@ -22,11 +21,20 @@ _WHY = {
 }
 
 
-def recompiles(function: str, cause: str, programs: int, every_run: int, reason: str, operations: int = 1) -> str:
+def recompiles(
+    function: str,
+    cause: str,
+    programs: int,
+    every_run: int,
+    reason: str,
+    operations: int = 1,
+    made: str = "",
+    given: int = 0,
+) -> str:
     """Word how often and why functions compile again."""
     times = "once" if programs == 1 else "twice" if programs == 2 else f"{programs} times"
     when = f"{times} in every run" if every_run else f"again {times} in the first run"
-    why = _WHY.get(cause)
+    why = _new_function(made, given=bool(given)) if cause == "new function" else _WHY.get(cause)
     because = f" {why}" if why else f": {printable(reason)}"
     if operations == 1:
         first = " If this runs only once, it is its first compilation." if every_run and times == "once" else ""
@@ -34,6 +42,13 @@ def recompiles(function: str, cause: str, programs: int, every_run: int, reason:
     listed = function.count(", ") + 1
     more = f" and {operations - listed} more" if operations > listed else ""
     return f"{operations} operations ({printable(function)}{more}) compile {when}{because}."
+
+
+def _new_function(made: str, *, given: bool) -> str:
+    """Say which function is new: one that an operation is given, or else what is jitted."""
+    if given:
+        return "because it is given a new function object each time"
+    return f"because {printable(made) or 'it'} is a new function object each time"
 
 
 def _alive(function: str, programs: int, code_bytes: int) -> str:

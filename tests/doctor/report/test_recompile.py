@@ -18,6 +18,7 @@ def sentence(**facts: Any) -> str:
 
 def test_one_new_function_in_a_run_may_be_the_first_compilation() -> None:
     assert sentence().endswith(ONLY_ONCE)
+    assert sentence().startswith("step compiles once in every run because it is a new function object each time.")
 
 
 @pytest.mark.parametrize("facts", [{"programs": 3}, {"every_run": 0}, {"cause": "shape"}])

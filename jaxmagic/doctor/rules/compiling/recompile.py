@@ -136,6 +136,8 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
             programs=len(group.compilations),
             every_run=int(every_run),
             reason=last.reason,
+            made="" if made is None else made.made,
+            given=int(group.eager),
         ),
         line=location if called_at is None else called_at.location,
         source=source_of_location(location, evidence) if called_at is None else source_at(called_at),

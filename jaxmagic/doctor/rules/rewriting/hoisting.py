@@ -42,6 +42,7 @@ class Made(NamedTuple):
         line: the line of the call of ``jax.jit``, or of the decorated function.
         captured: the variables of the function around it, or of the loop, that it reads, and those that change.
         maker: what makes it, such as ``"eqx.filter_jit"``; ``None`` if it is ``jax.jit``, or not a name.
+        made: what is jitted if it is made right there of another function, such as ``"jax.grad(loss)"``; else empty.
         passable: whether these could be arguments: it neither calls them nor asks them for attributes.
         code: code that makes it once; ``None`` where that is not mechanical.
     """
@@ -50,6 +51,7 @@ class Made(NamedTuple):
     line: int
     captured: tuple[str, ...]
     maker: str | None
+    made: str
     passable: bool
     code: str | None
 
@@ -80,7 +82,8 @@ def find_making(
     captured = sorted(_read_by(making) & (_local(around) | changing))
     in_class = any(isinstance(each, ast.ClassDef) for each in path)
     code = None if captured or in_class or _reads_values(making, tree_of(file)) else _code(file, outer, path, making)
-    return Made(file, making.lineno, tuple(captured), _maker(making), _are_passable(making, captured), code)
+    maker, made, passable = _maker(making), _made(making), _are_passable(making, captured)
+    return Made(file, making.lineno, tuple(captured), maker, made, passable, code)
 
 
 def makings_of(
@@ -159,6 +162,13 @@ def _maker(making: Making) -> str | None:
         maker = maker.args[0] if maker.args and last_name(maker.func) == "partial" else maker.func
     name = ast.unparse(maker)
     return name if name != "jax.jit" and all(map(str.isidentifier, name.split("."))) else None
+
+
+def _made(making: Making) -> str:
+    """Return what is given to ``jax.jit``, if it is a call or a method; empty for a name, and around a lambda."""
+    given = making.args[0] if isinstance(making, ast.Call) else making
+    is_written = any(isinstance(each, ast.Lambda | ast.FunctionDef) for each in ast.walk(given))
+    return "" if is_written or isinstance(given, ast.Name) else ast.unparse(given)
 
 
 def _makes(making: Making, function: str, line: int) -> bool:

@@ -96,17 +96,18 @@ def step_that_reads_a_variable(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "step",
+    ("step", "new"),
     [
-        step_with_a_lambda,
-        step_with_an_inline_lambda,
-        step_with_a_decorated_function,
-        step_with_a_gradient,
-        step_with_a_partial,
+        (step_with_a_lambda, "it"),
+        (step_with_an_inline_lambda, "it"),
+        (step_with_a_decorated_function, "it"),
+        (step_with_a_gradient, "jax.grad(loss)"),
+        (step_with_a_partial, "partial(loss, x=2.0)"),
     ],
 )
-def test_pasted_code_compiles_once_and_computes_the_same(step: Any) -> None:
+def test_pasted_code_compiles_once_and_computes_the_same(step: Any, new: str) -> None:
     finding = the_one(step, X)
+    assert f" because {new} is a new function object each time." in str(finding.found)
     assert finding.per == "run"
     assert finding.basis == "measured"
     value, compiled = run_pasted(finding.code, f"{step.__name__}(x)", loss=loss, Any=Any)
@@ -468,6 +469,7 @@ def test_a_loop_of_jax_whose_body_is_made_anew_is_found_at_its_call() -> None:
     finding = the_one(roll, jnp.ones(3))
     assert finding.source is not None
     assert finding.source.endswith("# anew")
+    assert "scan compiles once in every run because it is given a new function object" in str(finding.found)
 
 
 def test_sizes_that_the_session_has_compiled_before_are_counted_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
