@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import ast
 import inspect
+import types
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from .....memory_use.capture.executables import need_of
+from .....runtime.around import is_exactly
+from .....runtime.copies import unguarded
 from .....runtime.functions import compiled_for, is_jitted
 from ..tried_code import TriedCode
+
+#: Larger arrays are not made for a trial.
+_MOST_MADE_BYTES = 2**28
 
 
 class Call(NamedTuple):
@@ -75,7 +82,7 @@ class Call(NamedTuple):
 
 
 def jitted_calls(code: TriedCode) -> Iterator[Call]:
-    """Yield the calls of jitted functions whose arguments are known without running any code."""
+    """Yield the calls of jitted functions whose arguments are known without running any code of the user."""
     tree = code.tree
     for node in () if tree is None else ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
@@ -88,12 +95,12 @@ def jitted_calls(code: TriedCode) -> Iterator[Call]:
             kwargs = {str(each.arg): _value(each.value, code.variables) for each in node.keywords if each.arg}
             if len(kwargs) == len(node.keywords):
                 yield Call.of(function, args, kwargs)
-        except (LookupError, TypeError, ValueError):
+        except (LookupError, TypeError, ValueError, RuntimeError):  # such as an array that was deleted
             continue
 
 
 def _value(node: ast.expr, variables: Mapping[str, Any]) -> Any:
-    """Return the value of a name, a literal, or an item of a container of Python's own.
+    """Return the value of a name, a literal, an item of a container of Python's own, or an array made of such.
 
     Raises:
         LookupError: it is anything else, or does not exist.
@@ -101,8 +108,16 @@ def _value(node: ast.expr, variables: Mapping[str, Any]) -> Any:
     match node:
         case ast.Name():
             return variables[node.id]
-        case ast.Constant():
-            return node.value
+        case ast.Constant() | ast.UnaryOp():
+            return ast.literal_eval(node)
+        case ast.Attribute():
+            module = _value(node.value, variables)
+            if is_exactly(module, types.ModuleType):
+                return vars(module)[node.attr]
+        case ast.Call() if all(each.arg for each in node.keywords):
+            args = [_value(each, variables) for each in node.args]
+            options = {str(each.arg): _value(each.value, variables) for each in node.keywords}
+            return _made(_value(node.func, variables), args, options)
         case ast.Tuple() | ast.List():
             values = [_value(each, variables) for each in node.elts]
             return tuple(values) if isinstance(node, ast.Tuple) else values
@@ -111,6 +126,31 @@ def _value(node: ast.expr, variables: Mapping[str, Any]) -> Any:
             if type(held) in (dict, list, tuple):
                 return held[key]
     raise LookupError
+
+
+def _made(function: Any, args: list[Any], options: dict[str, Any]) -> Any:
+    """Return the array that one of JAX's functions makes.
+
+    Raises:
+        LookupError: it is another function, or the array is large.
+    """
+    import jax
+
+    if not any(function is getattr(module, name) for module, names in _making() for name in names):
+        raise LookupError
+    made = jax.tree.leaves(jax.eval_shape(lambda: function(*args, **options)))
+    if sum(each.size * each.dtype.itemsize for each in made) > _MOST_MADE_BYTES:
+        raise LookupError
+    return unguarded(partial(function, *args, **options))
+
+
+def _making() -> Iterator[tuple[types.ModuleType, Collection[str]]]:
+    """Yield the modules of JAX with their functions that make an array and do nothing else."""
+    import jax
+
+    yield jax.numpy, ("arange", "array", "asarray", "eye", "full", "identity", "linspace", "ones", "zeros")
+    yield jax.numpy, ("full_like", "ones_like", "zeros_like")
+    yield jax.random, ("PRNGKey", "key", "normal", "uniform")
 
 
 def need_with(call: Call, donated: tuple[str, ...]) -> int | None:
