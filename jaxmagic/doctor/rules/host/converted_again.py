@@ -10,6 +10,7 @@ from ....records.call_stack import Frame
 from ....records.note import note
 from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
+from ..rewriting.list_items import changed_in_place
 from ..rewriting.meanings import path_at, paths_in
 from ..rewriting.syntax import parameters, stored
 from ..rule import source_at
@@ -80,7 +81,7 @@ def _site(line: Frame, evidence: Evidence) -> _Site | None:
     calls = [each for each in ast.walk(nodes[-1]) if isinstance(each, ast.Call)]
     found = [each for each in calls if path_at(each.func, paths) in _CONVERTING]
     match found:
-        case [ast.Call(args=[ast.Name(id=name), *_]) as call] if name not in assigned(loop):
+        case [ast.Call(args=[ast.Name(id=name), *_]) as call] if name not in assigned(loop) | changed_in_place(loop):
             return _Site(line, name, call)
     return None
 

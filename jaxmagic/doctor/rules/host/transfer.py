@@ -12,7 +12,7 @@ from ....records.call_stack import Frame
 from ....records.note import note
 from ...record.evidence import Dispatch, Evidence, Input
 from ...record.finding import RuleFinding
-from ..rewriting.list_items import items_given, parts_given
+from ..rewriting.list_items import changed_in_place, items_given, parts_given
 from ..rule import LEAST_IDLE, Rule, source_at
 from .converted_again import converted_again
 from .functions.inputs_inside import inputs_inside
@@ -104,7 +104,7 @@ def _given(call: Dispatch, evidence: Evidence) -> Iterator[_Given]:
     nodes = calls_of(call.name, around(line)[-1], line)
     given = [each for node in nodes for each in (*node.args, *(word.value for word in node.keywords))]
     scope = function_around(line) or around(line)[0]
-    changed = assigned(scope)
+    changed = assigned(scope) | changed_in_place(scope)
     shapes = {
         each.shape.partition("[")[2]
         for program in programs_named(call.name, evidence)
@@ -191,7 +191,8 @@ def _fits(size_bytes: int, evidence: Evidence) -> bool:
 RULE = Rule(
     name="transfer",
     looks_for="NumPy arrays that every call in a loop copies to the device",
-    decides=f"Reports NumPy arrays that a loop passes to a jitted function at least {SEVERAL} times, if that copies "
+    decides="Reports NumPy arrays that a loop does not change, and passes to a jitted function at least "
+    f"{SEVERAL} times, if that copies "
     f"at least 1 MiB per run, and the device is idle for at least {units.percent(LEAST_IDLE)} of the run "
     f"without compiling, and at "
     f"least {units.time(LEAST_NS)}, until these calls have them. A list counts if a loop passes its arrays in turn, "

@@ -10,8 +10,9 @@ from ..host.syntax import assigned
 from . import syntax
 from .syntax import last_name
 
-#: Functions and methods that change an array in place.
-_IN_PLACE = "fill", "partition", "put", "resize", "shuffle", "sort"
+#: Methods that change their array in place, and functions that change their argument.
+_IN_PLACE = "fill", "partition", "put", "resize", "sort"
+_CHANGING = "copyto", "put", "shuffle"
 
 
 def items_given(line: Frame, given: Iterable[ast.expr]) -> list[str]:
@@ -27,7 +28,7 @@ def items_given(line: Frame, given: Iterable[ast.expr]) -> list[str]:
     if scope is None:
         return []
     found = {name: source for loop in loops for name, source in _items(loop)}
-    changed = _changed_in_place(scope) | {name for loop in loops for name in _assigned_in_body(loop)}
+    changed = _stored_into(scope) | {name for loop in loops for name in _assigned_in_body(loop)}
     lists: list[str] = []
     for each in given:
         match each:
@@ -52,7 +53,7 @@ def parts_given(line: Frame, given: Iterable[ast.expr]) -> list[str | None]:
     items = {name: source for loop in loops for name, source in _items(loop)}
     assigns = [pair for loop in loops[:1] for pair in _assigned_values(loop)]
     values = {name: value for name, value in assigns if [each for each, _ in assigns].count(name) == 1}
-    changed = _changed_in_place(scope) | _reordered(scope)
+    changed = changed_in_place(scope)
     parts = [_part_of(each, items, values) for each in given]
     return [None if part is None or part.partition(".")[0] in changed else part for part in parts]
 
@@ -86,9 +87,10 @@ def _assigned_values(loop: syntax.Loop) -> Iterator[tuple[str, ast.expr]]:
 
 def _reordered(scope: ast.AST) -> set[str]:
     """Return the variables that functions and methods of NumPy change in place."""
-    calls = [each for each in ast.walk(scope) if isinstance(each, ast.Call) and last_name(each.func) in _IN_PLACE]
-    owners = [each.func.value for each in calls if isinstance(each.func, ast.Attribute)]
-    return syntax.loaded([*owners, *(argument for each in calls for argument in each.args)])
+    calls = [each for each in ast.walk(scope) if isinstance(each, ast.Call)]
+    methods = [each.func for each in calls if isinstance(each.func, ast.Attribute) and each.func.attr in _IN_PLACE]
+    changed = [argument for each in calls if last_name(each.func) in _CHANGING for argument in each.args]
+    return syntax.loaded([*(each.value for each in methods), *changed])
 
 
 def _items(loop: syntax.Loop) -> Iterator[tuple[str, str]]:
@@ -138,7 +140,16 @@ def _names_of_target(node: ast.AST) -> list[ast.Name]:
     return [each for each in ast.walk(node.target) if isinstance(each, ast.Name)] if isinstance(node, ast.For) else []
 
 
-def _changed_in_place(scope: ast.AST) -> set[str]:
+def changed_in_place(scope: ast.AST) -> set[str]:
+    """Return the variables whose elements are assigned, or which NumPy changes in place.
+
+    >>> sorted(changed_in_place(ast.parse("x[0] = y[0]; rng.shuffle(z); np.add(a, b, out=c); d.sort()")))
+    ['c', 'd', 'x', 'z']
+    """
+    return _stored_into(scope) | _reordered(scope)
+
+
+def _stored_into(scope: ast.AST) -> set[str]:
     """Return the variables of which elements are assigned, or to which NumPy writes."""
     found: set[str] = set()
     for node in ast.walk(scope):

@@ -73,6 +73,8 @@ def test_the_same_array_in_every_round(evidence: Any, converted: str) -> None:
         ("jnp.asarray(x)", {"programs": 2}),
         ("jnp.asarray(x)", {"count": 2}),
         ("jnp.asarray(x)", {"source": "def run(x):\n    return f({})\n"}),
+        ("jnp.asarray(x)", {"source": LOOP.replace("s = ", "x[i] = i; s = ")}),
+        ("jnp.asarray(x)", {"source": LOOP.replace("s = ", "rng.shuffle(x); s = ")}),
     ],
 )
 def test_what_may_be_another_array_is_no_finding(evidence: Any, converted: str, changes: dict[str, Any]) -> None:

@@ -779,6 +779,25 @@ class TestTransfer:
         assert all(each.code == "y = jax.device_put(y)" for each in rows)
 
     @pytest.mark.parametrize(
+        "change", ["y[0] = w", "rng.shuffle(y)", "np.copyto(y, x)", "y.sort()", "np.sin(x, out=y)"]
+    )
+    def test_an_array_that_changes_is_copied_as_it_is(
+        self, evidence: Any, executable: Any, tmp_path: Any, change: str
+    ) -> None:
+        file = tmp_path / "changes.py"
+        file.write_text(f"def train(y):\n    w = 1\n    for _ in range(4):\n        w = step(y); {change}\n")
+        module = hlo.module(name="jit_step", inputs=(Sharded(name="x", shape="f32[512,512]", pieces=None),))
+        line = Frame(function="train", file=str(file), line=4)
+        known = (replace(program("step", executable, eager=False), module=module, called_at=line),)
+        array = Input(path="y", kind="numpy array", type="float32[512,512]", size_bytes=2**20)
+        call = calls("step", 4, 0, pending_ns=30 * MS, puts=4)
+        assert list(transfer.look(evidence((call,), programs=known, inputs=(array,)))) == []
+        file = tmp_path / "stays.py"
+        file.write_text("def train(y):\n    w = 1\n    for _ in range(4):\n        w = step(y) + np.sort(y)\n")
+        known = (replace(known[0], called_at=replace(line, file=str(file))),)
+        assert len(list(transfer.look(evidence((call,), programs=known, inputs=(array,))))) == 1
+
+    @pytest.mark.parametrize(
         ("count", "exposed_ns", "limit_bytes", "cost_ns"),
         [
             (8, 30 * MS, None, 22 * MS),  # 0.8 ms are calls; the first of four rounds remains
