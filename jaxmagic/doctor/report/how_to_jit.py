@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ... import units
 from ...terminal import printable
 
 #: What loops of JAX need.
@@ -49,9 +48,10 @@ def how_to_jit(
 def _parts_of_round(function: str, parts: int) -> str:
     """Word code that has a jitted function for each part of a round that computes."""
     loop = f"the loop in {printable(function)}" if function else "the loop"
+    called = "a jitted function" if parts == 1 else f"{parts} jitted functions"
     return (
-        f"In each round of {loop}, call {units.count(parts, 'jitted function')} in place of the lines that compute. "
-        "Where jit can compile a whole round, jax.lax.scan over it spares these calls as well."
+        f"In each round of {loop}, call {called} in place of the lines that compute. Where jit can compile a whole "
+        "round, jax.lax.scan over it spares these calls as well."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .....records.call_stack import Frame
+from .....records.cell_names import text_of
 from ....record.evidence import Evidence, Input
 from ...host.functions.inputs_inside import inputs_inside, renamed
 from ...host.functions.inside_function import SourceRange
@@ -23,7 +25,7 @@ from ..jit_arguments import static_option, untraced
 from ..jit_obstacles import functions_run, obstacles
 from ..jittable import computes_only, has_sizes, takes_arrays
 from ..meanings import paths_in
-from ..module_jit import libraries_called
+from ..module_jit import jit_of, libraries_called, libraries_used
 from ..rewritten import in_loop
 from ..syntax import loaded, stored
 from .loop_facts import assigns, reads
@@ -32,6 +34,9 @@ from .round_parts import OPERATIONS, Part, Place, as_function, block_around, ite
 from .scanned_loop import numbered
 from .traced_indices import WHOLE, TracedIndices, has_partial, is_array
 from .while_loop import functions_of
+
+#: What an input is that jit takes.
+_ARRAYS = "jax array", "numpy array"
 
 #: With fewer operations in it, as far as its syntax tells, a jitted function saves nothing.
 _LEAST_OPERATIONS = 2
@@ -95,7 +100,9 @@ def jitted_round(line: Frame, evidence: Evidence, functions: Collection[str] = f
     paths = paths_in(scope, line.file, evidence.names)
     known = {*functions, *functions_of(tree, line.file, paths, evidence)}
     inside = replace(evidence, inputs=tuple(renamed(inputs_inside(line, evidence))))
-    place = Place(loop, scope, line.file, paths, known, python_numbers(scope), inside)
+    begin = inputs_inside(line, evidence, first=True)
+    modules = {name: each.library for name, each in begin.items() if each.library is not None}
+    place = Place(loop, scope, line.file, paths, known, python_numbers(scope), modules, inside)
     block, main = block_around(loop, line.line), part_around(line.line, place)
     parts = [] if main is None else [main]
     for each in block if parts else ():
@@ -106,7 +113,8 @@ def jitted_round(line: Frame, evidence: Evidence, functions: Collection[str] = f
         written = _written(part, place, taken, number=len(every))
         every += [] if written is None else [written]
         taken |= set() if written is None else written.names
-    code = _together(every, block) if any(each.part is main for each in every) else None
+    whole = all(_has_whole_lines(each.part, line.file) for each in every)
+    code = _together(every, block) if whole and any(each.part is main for each in every) else None
     if code is None:
         return None
     return JittedRound(
@@ -127,8 +135,17 @@ def _overlap(part: Part, other: Part) -> bool:
     return first <= end and begin <= last
 
 
-def _together(every: Sequence[_Written], block: Sequence[ast.stmt]) -> str | None:
-    """Return the code for some parts, with what is between them; ``None`` if other statements are in their lines."""
+def _has_whole_lines(part: Part, file: str) -> bool:
+    """Return whether nothing else is in the lines of a part, such as another statement or the ``if`` around it."""
+    every = sorted([*part.computed, *part.moved], key=lambda each: (each.lineno, each.col_offset))
+    first, last = every[0], every[-1]
+    lines = [text_of(file)[number - 1].encode() for number in (first.lineno, last.end_lineno or last.lineno)]
+    before, after = lines[0][: first.col_offset], lines[1][last.end_col_offset :]
+    return not before.strip() and after.strip()[:1] in (b"", b"#")
+
+
+def _together(every: Sequence[_Written], block: Sequence[ast.stmt]) -> str:
+    """Return the code for some parts, with what is between them."""
     first, last = every[0].part.lines[0], every[-1].part.lines[1]
     inside = list[str]()
     own = {id(each): written for written in every for each in (*written.part.computed, *written.part.moved)}
@@ -136,8 +153,6 @@ def _together(every: Sequence[_Written], block: Sequence[ast.stmt]) -> str | Non
         written = own.get(id(each))
         if written is not None:
             inside += [] if written.inside in inside else [written.inside]
-        elif any(begin <= each.lineno <= end for begin, end in (other.part.lines for other in every)):
-            return None
         elif first <= each.lineno <= last:
             inside.append(ast.unparse(each))
     return "\n".join([*(each.beside for each in every), in_loop(first, last), *inside])
@@ -179,22 +194,39 @@ def _written(part: Part, place: Place, taken: set[str], number: int) -> _Written
     if given is None or not results or name is None or own & taken:
         return None
     static = [each for each in given if has_sizes(as_function(computed, given), {each})]
-    if {*static} & assigns([place.loop]) or has_partial(items.slices, part, place):
+    jit, needed = _jit(computed, given, place)
+    if not jit or {*static} & assigns([place.loop]) or has_partial(items.slices, part, place):
         return None
     if not _can_be_jitted(as_function(computed, given), frozenset(static), place):
         return None
     passed = ", ".join(items.arguments.get(each, each) for each in given)
 
     def beside() -> Iterator[str]:
+        yield from (needed,) if needed else ()
         yield from (WHOLE,) if items.slices else ()
-        yield from () if static else ("@jax.jit",)
+        yield from () if static and jit == "jax.jit" else (f"@{jit}",)
         yield f"def {name}({', '.join(given)}):"
         yield from (f"    {ast.unparse(each)}" for each in computed)
         yield f"    return {', '.join(results)}"
-        yield from (f"{name} = jax.jit({name}{static_option(static)})",) if static else ()
+        yield from (f"{name} = jax.jit({name}{static_option(static)})",) if static and jit == "jax.jit" else ()
 
     inside = [f"{', '.join(results)} = {name}({passed})", *map(ast.unparse, moved)]
     return _Written(part, "\n".join(beside()), "\n".join(inside), {name, *own})
+
+
+def _jit(statements: Sequence[ast.stmt], given: Sequence[str], place: Place) -> tuple[str, str]:
+    """Return the jit for a function of some statements, and the import that it needs; empty if none does.
+
+    ``jax.jit`` does not take modules of Equinox, and does not keep what is changed in those of flax.nnx.
+    ``eqx.filter_jit`` compiles for each value of a number of Python.
+    """
+    function, names = as_function(statements, given), place.evidence.names
+    libraries = {library for name, library in place.modules.items() if re.split(r"\W", name)[0] in given}
+    libraries |= libraries_called(place.evidence) | libraries_used([(function, place.file)], names)
+    if not libraries:
+        return "jax.jit", ""
+    varying = {*given} & place.numbers & assigns([place.loop])
+    return jit_of("equinox", function, place.file, names) if libraries == {"equinox"} and not varying else ("", "")
 
 
 def _given(statements: Sequence[ast.stmt], place: Place) -> list[str] | None:
@@ -208,14 +240,12 @@ def _given(statements: Sequence[ast.stmt], place: Place) -> list[str] | None:
         found |= dict.fromkeys(sorted(reads(each) - assigned))
         assigned |= assigns([each])
     calls = [node.func for each in statements for node in ast.walk(each) if isinstance(node, ast.Call)]
-    owners = {_root(each) for each in calls if isinstance(each, ast.Attribute)} - place.local - {None}
-    known = {name for name in (*found,) if name not in place.local and hasattr(builtins, name)}
-    given = [each for each in found if each not in owners | known | (place.functions - place.local)]
     inputs = {each.path: each for each in place.evidence.inputs}
-    of_inputs = any(each in inputs and inputs[each].library is not None for each in (*given, *owners))
-    if of_inputs or libraries_called(place.evidence):
-        return None  # modules, whose changes jax.jit does not keep
-    if {*given} & _changed_in_place(place):
+    variables = place.local | assigns([place.loop]) | {each for each, one in inputs.items() if one.kind in _ARRAYS}
+    owners = {_root(each) for each in calls if isinstance(each, ast.Attribute)} - variables - {None}
+    known = {name for name in (*found,) if name not in variables and hasattr(builtins, name)}
+    given = [each for each in found if each not in owners | known | (place.functions - variables)]
+    if owners & place.modules.keys() or {*given} & _changed_in_place(place):
         return None
     return given if all(_is_taken(each, statements, place, inputs) for each in given) else None
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ....record.evidence import Evidence
+from ....record.library_use import ModuleLibrary
 from ....record.program import Program
 from ...host.syntax import Function, Loop
 from ..jittable import computes_only
@@ -38,6 +39,7 @@ class Place(NamedTuple):
         paths: what the names in the scope stand for.
         functions: the names of modules and functions.
         numbers: the variables that are numbers of Python.
+        modules: the library of each variable that is a module, or has one inside, when the function begins.
         evidence: the observations of the runs.
     """
 
@@ -47,6 +49,7 @@ class Place(NamedTuple):
     paths: Mapping[str, str]
     functions: set[str]
     numbers: set[str]
+    modules: Mapping[str, ModuleLibrary]
     evidence: Evidence
 
     @property

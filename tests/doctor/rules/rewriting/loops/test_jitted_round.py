@@ -17,6 +17,7 @@ from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostUse, HostWai
 from jaxmagic.doctor.record.library_use import ModuleLibrary
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.rewriting.loops.jitted_round import jitted_round
+from jaxmagic.doctor.rules.rewriting.loops.loop_facts import reads
 from jaxmagic.doctor.rules.rewriting.rewritten import pasted, rewritten
 from jaxmagic.records.call_stack import Frame
 
@@ -36,6 +37,8 @@ def shift(state):
 def scaled(w):
     return w * rate
 """
+
+ROWS = Input(path="x", kind="jax array", type="float32[12]")
 
 #: The marked line of a loop of two lines, and one in a function that it calls.
 HERE = Frame(function="solve", file="", line=DEFINITIONS.count("\n") + 3)
@@ -101,6 +104,9 @@ OTHERS = [
     "for i in range(5):\n    w = sum([w * each for each in x])  #\nreturn w",
     "n = 0\nfor i in range(3):\n    w = jnp.sin(w) * 2; n += 1  #\nreturn w, n",
     "for i in range(5):\n    w = w * (1 if i > 2 else 2) + jnp.sin(w)  #\nreturn w",
+    "for i in range(5):\n    if i > 2: w = jnp.sin(w) * 2 + 1  #\nreturn w",
+    "for i in range(5):\n    if i > 2:\n        x = x\n    else: w = jnp.sin(w) * 2 + 1  #\nreturn w",
+    "n = []\nfor i in range(3):\n    n.append((i,\n        2)); w = jnp.sin(w) * 2 + 1  #\nreturn w, n",
 ]
 
 
@@ -160,6 +166,35 @@ def compare(tree: ast.Module, changed: ast.Module) -> None:
             assert before == after
         else:
             np.testing.assert_allclose(before, after, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for row in x:\n    s = row.mean() + jnp.sin(w) * 0.1  #\n    w = w + jnp.tanh(s)",
+        "for i in range(3):\n    w = jnp.tanh(w) * 0.5 + w * 0.1  #\n    kept.append(w.sum())",
+        "for i in range(3):\n    w = jnp.tanh(w) * 0.5 + x.mean()  #\n    kept.append(jnp.abs(w.mean()))",
+    ],
+)
+def test_arrays_with_methods_are_passed_in_a_cell_as_well(tmp_path: Path, timing: Any, loop: str) -> None:
+    file, names = tmp_path / "cell.py", {"jnp": jnp, "np": np, "jax": jax}
+    file.write_text(f"w, x, kept = jnp.linspace(0.1, 1, 4), jnp.arange(12.0).reshape(3, 4) / 12, []\n{loop}\n")
+    line = next(number for number, each in enumerate(file.read_text().splitlines(), 1) if each.endswith("  #"))
+    evidence = Evidence(
+        code=file.read_text(), first=timing(), observed=timing(), inputs=(replace(ROWS, type="f32[]"),)
+    )
+    one = jitted_round(Frame(function="<module>", file=str(file), line=line), evidence)
+    assert one is not None
+    new = pasted(one.code)
+    assert {*reads(new.beside[0])} <= {"jnp", "jax"}
+    changed = rewritten(tree := ast.parse(file.read_text()), line, new)
+    assert changed is not None
+    changed.body[:0] = new.beside
+    before, after = dict(names), dict(names)
+    exec(compile(tree, "cell", "exec"), before)
+    exec(compile(ast.fix_missing_locations(changed), "cell", "exec"), after)
+    np.testing.assert_allclose(before["w"], after["w"], rtol=1e-5)
+    np.testing.assert_allclose(before["kept"], after["kept"], rtol=1e-5)
 
 
 READING = """
@@ -226,9 +261,6 @@ def test_what_follows_an_effect_stays_behind_it(tmp_path: Path, timing: Any) -> 
     tree, _, changed = written(tmp_path, timing, body)
     assert changed is not None
     compare(tree, changed)
-
-
-ROWS = Input(path="x", kind="jax array", type="float32[12]")
 
 
 @pytest.mark.parametrize(
@@ -303,10 +335,21 @@ def test_what_jit_may_not_take_is_left(tmp_path: Path, timing: Any, body: str) -
     assert written(tmp_path, timing, body)[1] is None
 
 
-@pytest.mark.parametrize("library", [None, "equinox", "nnx"])
-def test_modules_that_the_code_makes_are_not_passed_to_jax_jit(
-    tmp_path: Path, timing: Any, executable: Any, library: ModuleLibrary | None
+@pytest.mark.parametrize(
+    ("library", "body", "jit"),
+    [
+        (None, LOOPS[0][0], "@jax.jit\n"),
+        ("equinox", LOOPS[0][0], "import equinox as eqx\n@eqx.filter_jit\n"),
+        ("equinox", "for i in range(5):\n    w = jnp.sin(w) * (2 + i)  #\nreturn w", None),  # compiles for each i
+        ("nnx", LOOPS[0][0], None),
+    ],
+)
+def test_modules_are_passed_to_a_jit_that_takes_them(
+    tmp_path: Path, timing: Any, executable: Any, library: ModuleLibrary | None, body: str, jit: str | None
 ) -> None:
     program = Program(executable=executable(), module=None, eager=True, library=library)
-    _, one, _ = written(tmp_path, timing, LOOPS[0][0], programs=(program,))
-    assert (one is not None) == (library is None)
+    _, made, _ = written(tmp_path, timing, body, programs=(program,))
+    model = Input(path="w", kind="object", type="Linear", library=library)
+    _, given, _ = written(tmp_path, timing, body, inputs=(model,) if library else ())
+    for one in (made, given):
+        assert one is None if jit is None else one is not None and one.code.startswith(jit)
