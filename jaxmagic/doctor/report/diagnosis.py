@@ -81,15 +81,21 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
     known = diagnosis.wall_ns is not None and not _is_incomplete(diagnosis)
     lasts = "a run takes" if len(diagnosis.runs) > 1 else "the run took"
     run = f"; {lasts} {units.time(diagnosis.wall_ns or 0, digits)}" if known else ""
+    partly = _is_incomplete(diagnosis)
     if findings:
-        return f"{units.count(len(findings), 'finding')}{_in_vain(findings)}{run}."
+        where = ", in what ran before the interrupt" if partly else ""
+        return f"{units.count(len(findings), 'finding')}{_in_vain(findings)}{where}{run}."
+    if partly and diagnosis.looked:
+        return "The code was interrupted before a run ended: no rule can tell what a whole one costs."
     if not diagnosis.looked:
         return f"No rule was applied{run}."
     failed = sum(each.kind == "doctor.rule_failed" for each in diagnosis.notes)
     once = any(each.kind.startswith("doctor.once_") for each in diagnosis.notes)
+    stopped = any(each.kind == "doctor.interrupted" for each in diagnosis.notes)
     but = [
         *([f"{units.count(failed, 'rule')} failed"] if failed else []),
         *(["the code ran only once"] if once else []),
+        *(["the last run was interrupted"] if stopped else []),
     ]
     incomplete = f", but {' and '.join(but)}" if but else ""
     return f"No rule found a problem{incomplete}{run}{_bound(diagnosis)}."
@@ -220,7 +226,7 @@ def _about_runs(diagnosis: Diagnosis) -> list[str]:
 
 def _unreported(diagnosis: Diagnosis) -> str:
     """Word what remains possible where all rules have found nothing; no rule counts less time per run than this."""
-    if diagnosis.findings or {*diagnosis.looked} != {each.name for each in RULES}:
+    if diagnosis.findings or _is_incomplete(diagnosis) or {*diagnosis.looked} != {each.name for each in RULES}:
         return ""
     return (
         f" They report no lost time under {units.percent(LEAST_SHARE)} of a run, or {units.percent(LEAST_IDLE)} "

@@ -35,7 +35,7 @@ NOTES: dict[str, Callable[..., str]] = {
         f"The code ran only twice, because its second run changed {printable(names)}, which the first one had made. "
         "--repeat runs it several times."
     ),
-    "ended_early": lambda: "No rule was applied, because the code did not complete a run.",
+    "ended_early": lambda: "The code did not complete a run.",
     "interrupted": lambda complete: (
         "The last run was interrupted." if complete else "The code was interrupted: what is known ends there."
     ),

@@ -42,6 +42,14 @@ def test_code_that_ran_once_is_in_the_headline_of_a_diagnosis_without_findings(d
     assert headline(found, 3).startswith("No rule found a problem, but the code ran only once; ")
 
 
+def test_an_interrupt_is_in_the_headline(diagnosis: Any) -> None:
+    later, first = (note("doctor.interrupted", complete=complete) for complete in (True, False))
+    assert headline(diagnosis(findings=(), notes=(later,)), 3).startswith(
+        "No rule found a problem, but the last run was interrupted; "
+    )
+    assert headline(diagnosis(notes=(first,)), 3).endswith(", in what ran before the interrupt.")
+
+
 def test_a_diagnosis_without_findings_says_what_no_rule_reports(
     diagnosis: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
