@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ....timing.record import Timing
 from ...analysis.program_names import name_in_xla
@@ -19,9 +19,27 @@ def compiled_in_every_run(evidence: Evidence) -> Iterator[tuple[Group, int]]:
     """Yield the functions that compile in every later run, each with the time that this takes."""
     always = always_compiled(evidence)
     again = [each for each in evidence.typical.compilations if counts(each) and function_of(each) in always]
-    for group in grouped(again):
-        if not is_made_by_the_code(group, evidence):
-            yield group, median_ns(group, _later_runs(evidence))
+    groups = [each for each in grouped(again) if not is_made_by_the_code(each, evidence)]
+    for group in _with_consequences(groups, evidence):
+        yield group, median_ns(group, _later_runs(evidence))
+
+
+def _with_consequences(groups: Sequence[Group], evidence: Evidence) -> list[Group]:
+    """Add to functions that are made anew their programs for shapes that the first run compiled as well.
+
+    Made once, such a function compiles nothing for them in later runs.
+    """
+    seen = {(function_of(each), each.cause.argument, each.cause.now) for each in evidence.first.compilations}
+    found = {each.same_function: each for each in groups if each.kind == "new function"}
+    others = list[Group]()
+    for group in groups:
+        shapes = {(group.same_function, each.cause.argument, each.cause.now) for each in group.compilations}
+        anew = found.get(group.same_function)
+        if anew is not None and group.kind == "shape" and shapes <= seen:
+            found[group.same_function] = anew._replace(compilations=[*group.compilations, *anew.compilations])
+        elif group.kind != "new function":
+            others.append(group)
+    return [*found.values(), *others]
 
 
 def _later_runs(evidence: Evidence) -> list[Timing]:

@@ -22,7 +22,7 @@ _ARRAY = re.compile(r"\w+\[[\d,]+\]")
 
 
 class Group(NamedTuple):
-    """The compilations of one function for one kind of cause."""
+    """The compilations of one function for one kind of cause, after those that would be spared with them."""
 
     function: str
     location: str | None
@@ -46,11 +46,11 @@ class Group(NamedTuple):
 
 
 def median_ns(group: Group, runs: Sequence[Timing]) -> int:
-    """Return how long a function compiles in a run, for this kind of cause."""
+    """Return how long a function compiles in a run, for these kinds of causes."""
     compilations = ([each for each in run.compilations if counts(each)] for run in runs)
-    key = (*group.same_function, group.kind)
+    keys = {(*group.same_function, each.cause.kind) for each in group.compilations}
     times = sorted(
-        sum(each.total_ns for each in run if (*function_of(each), each.cause.kind) == key) for run in compilations
+        sum(each.total_ns for each in run if (*function_of(each), each.cause.kind) in keys) for run in compilations
     )
     return times[(len(times) - 1) // 2]
 

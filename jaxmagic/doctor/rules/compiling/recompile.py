@@ -187,7 +187,7 @@ def _compiles(group: Group, evidence: Evidence, *, every_run: bool) -> tuple[int
 
 def _changes(group: Group) -> tuple[Note, ...]:
     """Describe the last differences."""
-    causes = [each.cause for each in group.compilations[-3:]]
+    causes = [each.cause for each in group.compilations if each.cause.kind == group.kind][-3:]
     found = [
         note("doctor.recompile_difference", argument=each.argument, now=each.now, before=each.before)
         if each.argument

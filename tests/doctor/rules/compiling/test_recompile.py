@@ -382,6 +382,26 @@ def test_a_new_object_as_a_static_argument_is_named() -> None:
     assert found(lambda x: [with_settings(x, settings) for _ in range(3)], X) == []
 
 
+def test_shapes_of_a_function_that_is_made_anew_are_spared_with_it() -> None:
+    def run(x: Any) -> list[Any]:
+        return [(step := jax.jit(lambda x: jnp.tanh(x @ x.T)))(x) + step(x[:5]).sum() for _ in range(2)]
+
+    finding = the_one(run, X)
+    assert finding.found.facts["cause"] == "new function"
+    assert finding.found.facts["programs"] == 4
+    assert "different shape" not in " ".join(map(str, finding.evidence))
+
+    sizes = iter(range(3, 100))
+
+    def with_new_sizes(x: Any) -> list[Any]:
+        jitted = [jax.jit(lambda x: jnp.tanh(x @ x.T)) for _ in range(2)]
+        return [(step(x), step(np.ones((next(sizes), 3), "f"))) for step in jitted]
+
+    diagnosis = jaxmagic.diagnose(with_new_sizes, X, only=["recompile"], repeat=True)
+    causes = [each.found.facts["cause"] for each in diagnosis.findings]
+    assert sorted(causes) == ["new function", "shape"]
+
+
 class Own(Settings):
     def __eq__(self, other: object) -> bool:
         return self is other
