@@ -143,6 +143,9 @@ def _of_function(function: types.FunctionType) -> Iterator[Part]:
     for name, value in (function.__kwdefaults__ or {}).items():
         yield ("default", name), value
     yield from _named(function.__dict__)
+    held = function.__globals__
+    if is_users_module(held) and "get_ipython" not in held:  # of a script that %run ran, whose module is gone
+        yield ("attribute", "__globals__"), held
 
 
 #: What the name of a block in a cell begins with, which refers to what is being measured.
@@ -286,7 +289,7 @@ _READERS: tuple[tuple[type, Reader], ...] = (
     (types.BuiltinFunctionType, lambda method: [(("attribute", "__self__"), method.__self__)]),
 )
 
-#: Types that are read by their own reader only. The globals of a function lead to the whole session.
+#: Types that are read by their own reader only: the globals of a function may lead to the whole session.
 _ALONE = (
     types.FunctionType,
     types.ModuleType,

@@ -665,3 +665,11 @@ def test_what_is_under_a_private_name_too_is_told_by_the_other_one(a: Any) -> No
     found = of_library("Jitted", __slots__=("__dict__",))()
     found._fun = found.__wrapped__ = closure(a)
     assert names(a, {"f": found}) == ["f.__wrapped__ (closure: w)"]
+
+
+def test_the_globals_of_a_script_that_has_run_are_searched(a: Any) -> None:
+    script: dict[str, Any] = {"__name__": "__main__", "out": a}
+    exec("def embed(): return out", script)
+    assert find_holders([a], {"embed": script["embed"]}).names[id(a)] == ["embed.__globals__['out']"]
+    for held in ({"get_ipython": None}, {"__name__": "jax.numpy"}):  # of the session, and of a library
+        assert find_holders([a], {"embed": types.FunctionType(script["embed"].__code__, script | held)}).names == {}
