@@ -79,11 +79,20 @@ def find_making(
     around = [each for each in path if isinstance(each, Around)]
     functions = [each for each in around if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))]
     outer: Around = functions[0] if functions else around[0]
-    captured = sorted(_read_by(making) & (_local(around) | changing))
-    in_class = any(isinstance(each, ast.ClassDef) for each in path)
-    code = None if captured or in_class or _reads_values(making, tree_of(file)) else _code(file, outer, path, making)
-    maker, made, passable = _maker(making), _made(making), _are_passable(making, captured)
-    return Made(file, making.lineno, tuple(captured), maker, made, passable, code)
+    inside = _defined_beside(making, around)
+    read = _read_by(making) if inside is None else _read_by(making) - {inside.name} | reads(inside)
+    captured = sorted(read & (_local(around) | changing))
+    passable = _are_passable(making, captured) and (inside is None or _are_passable(inside, captured))
+    fixed = inside is not None or captured or any(isinstance(each, ast.ClassDef) for each in path)
+    code = None if fixed or _reads_values(making, tree_of(file)) else _code(file, outer, path, making)
+    return Made(file, making.lineno, tuple(captured), _maker(making), _made(making), passable, code)
+
+
+def _defined_beside(making: Making, around: Sequence[Around]) -> ast.FunctionDef | None:
+    """Return the function that a call of ``jax.jit`` gets by its name, if the code around the call defines it."""
+    name = None if isinstance(making, ast.FunctionDef) else last_name(_jitted(making))
+    nodes = (node for each in around for statement in each.body for node in ast.walk(statement))
+    return next((node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == name), None)
 
 
 def makings_of(

@@ -128,6 +128,36 @@ def test_a_closure_over_a_local_array_is_to_be_passed_and_not_moved() -> None:
     assert finding.remedy.facts["names"] == "scale"
 
 
+def test_what_a_function_reads_that_is_jitted_by_its_name_is_to_be_passed() -> None:
+    def jits_by_name(x: Any) -> Any:
+        out = []
+        for k in range(3):
+
+            def scaled(v: Any) -> Any:
+                return jnp.sin(v) * k
+
+            out.append(jax.jit(scaled)(x))
+        return out
+
+    found = the_one(jits_by_name, X)
+    assert found.code is None
+    assert [each.facts for each in found.evidence] == [{"names": "k"}]
+    assert found.remedy is not None
+    assert (found.remedy.kind, found.remedy.facts["names"]) == ("doctor.recompile_pass", "k")
+
+
+def test_a_function_that_is_jitted_by_its_name_and_reads_nothing_is_not_read_itself() -> None:
+    def jits_by_name(x: Any) -> Any:
+        def squared(v: Any) -> Any:
+            return jnp.sin(v) @ v
+
+        return jax.jit(squared)(x)
+
+    found = the_one(jits_by_name, X)
+    assert (found.code, found.evidence) == (None, ())
+    assert str(found.remedy).startswith("Define and jit the function once, outside")
+
+
 def test_a_value_that_a_default_keeps_is_to_be_passed_and_not_moved() -> None:
     def jits_with_default(x: Any) -> Any:
         out = []
