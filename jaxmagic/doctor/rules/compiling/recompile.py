@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .... import units
+from ....compilation.record.compilation import Cause
 from ....records.call_stack import Frame
 from ....records.note import Note, note
 from ...record.evidence import Evidence
@@ -113,6 +114,7 @@ def _called_at(group: Group, evidence: Evidence) -> Frame | None:
 
 def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: bool) -> RuleFinding:
     last = group.compilations[-1].cause
+    values = _values_of_first(group, evidence) if every_run else None
     anew = group.kind == "new function" or (group.kind == "transformation" and every_run)
     made = made_anew(group, evidence) if anew else None
     is_shape = group.kind == "shape" and not group.eager
@@ -142,7 +144,11 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
         line=location if called_at is None else called_at.location,
         source=source_of_location(location, evidence) if called_at is None else source_at(called_at),
         evidence=(
-            *(_changes(group) or _reason(group)),
+            *(
+                _changes([each.cause for each in group.compilations if each.cause.kind == group.kind])
+                or _reason(group)
+            ),
+            *_changes([] if values is None else [values]),
             *_about(made, grows, last.argument, forms),
             *_sizes(group, sizes, evidence),
             *(_alive(group, evidence) if every_run else ()),
@@ -157,7 +163,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
         if loop is not None
         else note("doctor.recompile_one_type", converted=number.converted, same=int(number.same_dtypes))
         if number is not None
-        else _remedy(group, made, grows, sizes, library_called(group, evidence), every_run=every_run),
+        else _remedy(group, made, grows, sizes, library_called(group, evidence), values, every_run=every_run),
         code=made.code
         if made is not None
         else number.code
@@ -185,14 +191,25 @@ def _compiles(group: Group, evidence: Evidence, *, every_run: bool) -> tuple[int
     return numbers_of(list(same)[1:], evidence)
 
 
-def _changes(group: Group) -> tuple[Note, ...]:
+def _values_of_first(group: Group, evidence: Evidence) -> Cause | None:
+    """Return what differed around a new function in the first run; a later run compiles for the same values again."""
+    if group.kind != "new function":
+        return None
+    own = [
+        each.cause
+        for each in evidence.first.compilations
+        if counts(each) and function_of(each) == group.same_function
+    ]
+    return next((each for each in reversed(own) if each.kind == group.kind and each.argument and each.remedy), None)
+
+
+def _changes(causes: Sequence[Cause]) -> tuple[Note, ...]:
     """Describe the last differences."""
-    causes = [each.cause for each in group.compilations if each.cause.kind == group.kind][-3:]
     found = [
         note("doctor.recompile_difference", argument=each.argument, now=each.now, before=each.before)
         if each.argument
         else note("doctor.recompile_reason", reason=each.reason)
-        for each in causes
+        for each in causes[-3:]
         if each.now and each.before and each.now != each.before
     ]
     return tuple(dict.fromkeys(found))
@@ -246,11 +263,12 @@ def _remedy(
     grows: Growth | None,
     sizes: Buckets | None,
     library: str | None,
+    values: Cause | None,
     *,
     every_run: bool,
 ) -> Note | None:
     last = group.compilations[-1].cause
-    remedy = last.remedy
+    remedy = (values or last).remedy
     if grows is not None:
         inside = group.function if grows.returned else ""
         return note("doctor.recompile_preallocate", argument=grows.argument, function=inside)

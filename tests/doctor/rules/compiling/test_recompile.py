@@ -141,9 +141,38 @@ def test_what_a_function_reads_that_is_jitted_by_its_name_is_to_be_passed() -> N
 
     found = the_one(jits_by_name, X)
     assert found.code is None
-    assert [each.facts for each in found.evidence] == [{"names": "k"}]
+    assert [*map(str, found.evidence)] == ["k: 2 after 1.", "It reads k from the code around it."]
     assert found.remedy is not None
     assert (found.remedy.kind, found.remedy.facts["names"]) == ("doctor.recompile_pass", "k")
+
+
+class Scaled:
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+        self.jitted = jax.jit(self.scale)
+
+    def scale(self, x: Any) -> Any:
+        return jnp.sin(x) @ x * self.rate
+
+
+@pytest.mark.parametrize(
+    ("rates", "differs", "remedy"),
+    [
+        ((2.0, 3.0), ["self.rate: 3.0 after 2.0."], "and pass self.rate as an argument, if no shape, axis"),
+        ((2.0, 2.0), [], "outside the loop or the cell that runs again"),
+    ],
+)
+def test_what_differs_between_new_objects_is_to_be_passed(
+    rates: tuple[float, ...], differs: list[str], remedy: str
+) -> None:
+    """Later runs compile for the same values once more."""
+
+    def scales(x: Any) -> Any:
+        return [Scaled(each).jitted(x) for each in rates]
+
+    found = the_one(scales, X)
+    assert [*map(str, found.evidence)] == [*differs, "It reads self from the code around it."]
+    assert str(found.remedy).startswith(f"Define and jit the function once, {remedy}")
 
 
 def test_a_function_that_is_jitted_by_its_name_and_reads_nothing_is_not_read_itself() -> None:
