@@ -119,6 +119,7 @@ def test_the_body_of_an_eager_loop_that_is_made_anew(x: Any) -> None:
     found = next(each.cause for each in [*compiled(call), *compiled(call)][1:] if each.function == "scan")
     assert found.kind == "new function"
     assert found.reason.startswith("the function passed to scan is the same one, re-created: ")
+    assert (found.remedy or "").endswith("pass what varies as an argument, if no shape or length depends on it")
 
 
 def test_a_function_of_a_cell_is_where_the_cell_is(x: Any) -> None:

@@ -183,7 +183,8 @@ def remade_body(operation: str, value: str, place: str) -> Cause:
         kind="new function",
         reason=f"the function passed to {operation} is the same one, re-created: {located(value, place)}",
         remedy="define the function once, outside, if its closure is the same; or "
-        f"call {operation} in a function that is jitted once, and pass what varies as an argument",
+        f"call {operation} in a function that is jitted once, and pass what varies as an argument, if no shape or "
+        "length depends on it",
     )
 
 
