@@ -191,7 +191,7 @@ class TestNotJitted:
         assert line_of(found) == "x = jnp.sin(x) * 0.5 + jnp.cos(x)"
         assert found.found.facts["count"] == 1200
         assert found.remedy is not None
-        assert found.remedy.facts["way"] == "loop"
+        assert found.remedy.facts["way"] == "round"
         assert found.code is not None
         assert found.code.startswith("@jax.jit\ndef eager_loop_step(x):\n    x = jnp.sin(x) * 0.5 + jnp.cos(x)\n")
 
