@@ -6,7 +6,6 @@ import ast
 import builtins
 import copy
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -14,11 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .....records.call_stack import Frame
-from .....records.cell_names import text_of
 from ....record.evidence import Evidence, Input
 from ...host.functions.inputs_inside import inputs_inside, renamed
 from ...host.functions.inside_function import SourceRange
-from ...host.host_time import names_of_program
 from ...host.syntax import Function, function_around, loop_around, tree_of
 from ..called_function import changing_read
 from ..jit_arguments import static_option, untraced
@@ -30,7 +27,17 @@ from ..rewritten import in_loop
 from ..syntax import loaded, stored
 from .loop_facts import assigns, reads
 from .python_numbers import python_numbers
-from .round_parts import OPERATIONS, Part, Place, as_function, block_around, item_of, part_around, programs_at
+from .round_parts import (
+    OPERATIONS,
+    Part,
+    Place,
+    as_function,
+    block_around,
+    has_whole_lines,
+    item_of,
+    part_around,
+    vary,
+)
 from .scanned_loop import numbered
 from .traced_indices import WHOLE, TracedIndices, has_partial, is_array
 from .while_loop import functions_of
@@ -40,10 +47,6 @@ _ARRAYS = "jax array", "numpy array"
 
 #: With fewer operations in it, as far as its syntax tells, a jitted function saves nothing.
 _LEAST_OPERATIONS = 2
-
-#: With more programs of one operation than this, and fewer calls of each, its shapes vary from round to round.
-_MOST_SHAPES = 3
-_LEAST_CALLS = 4
 
 #: What the names of several functions in a round begin with.
 _ORDINALS = "", "second_", "third_", "fourth_"
@@ -113,7 +116,7 @@ def jitted_round(line: Frame, evidence: Evidence, functions: Collection[str] = f
         written = _written(part, place, taken, number=len(every))
         every += [] if written is None else [written]
         taken |= set() if written is None else written.names
-    whole = all(_has_whole_lines(each.part, line.file) for each in every)
+    whole = all(has_whole_lines(each.part, line.file) for each in every)
     code = _together(every, block) if whole and any(each.part is main for each in every) else None
     if code is None:
         return None
@@ -135,15 +138,6 @@ def _overlap(part: Part, other: Part) -> bool:
     return first <= end and begin <= last
 
 
-def _has_whole_lines(part: Part, file: str) -> bool:
-    """Return whether nothing else is in the lines of a part, such as another statement or the ``if`` around it."""
-    every = sorted([*part.computed, *part.moved], key=lambda each: (each.lineno, each.col_offset))
-    first, last = every[0], every[-1]
-    lines = [text_of(file)[number - 1].encode() for number in (first.lineno, last.end_lineno or last.lineno)]
-    before, after = lines[0][: first.col_offset], lines[1][last.end_col_offset :]
-    return not before.strip() and after.strip()[:1] in (b"", b"#")
-
-
 def _together(every: Sequence[_Written], block: Sequence[ast.stmt]) -> str:
     """Return the code for some parts, with what is between them."""
     first, last = every[0].part.lines[0], every[-1].part.lines[1]
@@ -158,14 +152,6 @@ def _together(every: Sequence[_Written], block: Sequence[ast.stmt]) -> str:
     return "\n".join([*(each.beside for each in every), in_loop(first, last), *inside])
 
 
-def _vary(part: Part, place: Place) -> bool:
-    """Return whether an operation in some statements had programs for nearly as many shapes as it had calls."""
-    use = place.evidence.host_use
-    programs = Counter(name for each in programs_at(part, place) for name in names_of_program(each))
-    calls = () if use is None else use.dispatches
-    return any(programs[each.name] > max(_MOST_SHAPES, each.count // _LEAST_CALLS) for each in calls)
-
-
 def _written(part: Part, place: Place, taken: set[str], number: int) -> _Written | None:
     """Return a part as code; ``None`` if jit may not compile it, would keep what changes, or would save nothing.
 
@@ -175,7 +161,7 @@ def _written(part: Part, place: Place, taken: set[str], number: int) -> _Written
         taken: the names that the code cannot add.
         number: how many parts are written before it.
     """
-    if _operations(part) < _LEAST_OPERATIONS or part.lines[0] == place.loop.lineno or _vary(part, place):
+    if _operations(part) < _LEAST_OPERATIONS or part.lines[0] == place.loop.lineno or vary(part, place):
         return None
     items = TracedIndices(place)
     computed = [items.visit(copy.deepcopy(each)) for each in part.computed]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from .....records.cell_names import text_of
 from ....record.evidence import Evidence
 from ....record.library_use import ModuleLibrary
 from ....record.program import Program
+from ...host.host_time import names_of_program
 from ...host.syntax import Function, Loop
 from ..jittable import computes_only
 from ..syntax import last_name, loaded, parameters, stored
@@ -27,6 +30,11 @@ _READING = frozenset({"bool", "float", "int"})
 
 #: What leaves a loop or a function.
 _LEAVING = ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await
+
+
+#: With more programs of one operation than this, and fewer calls of each, its shapes vary from round to round.
+_MOST_SHAPES = 3
+_LEAST_CALLS = 4
 
 
 class Place(NamedTuple):
@@ -128,6 +136,15 @@ def part_around(line: int, place: Place) -> Part | None:
     return Part(computed, moved)
 
 
+def has_whole_lines(part: Part, file: str) -> bool:
+    """Return whether nothing else is in the lines of a part, such as another statement or the ``if`` around it."""
+    every = sorted([*part.computed, *part.moved], key=lambda each: (each.lineno, each.col_offset))
+    first, last = every[0], every[-1]
+    lines = [text_of(file)[number - 1].encode() for number in (first.lineno, last.end_lineno or last.lineno)]
+    before, after = lines[0][: first.col_offset], lines[1][last.end_col_offset :]
+    return not before.strip() and after.strip()[:1] in (b"", b"#")
+
+
 def programs_at(part: Part, place: Place) -> list[Program]:
     """Return the programs of operations that the statements which compute were the first to call."""
     lines = {line for each in part.computed for line in range(each.lineno, (each.end_lineno or each.lineno) + 1)}
@@ -136,6 +153,14 @@ def programs_at(part: Part, place: Place) -> list[Program]:
         for each in place.evidence.programs or ()
         if each.eager and (at := each.called_at) is not None and at.file == place.file and at.line in lines
     ]
+
+
+def vary(part: Part, place: Place) -> bool:
+    """Return whether an operation in some statements had programs for nearly as many shapes as it had calls."""
+    use = place.evidence.host_use
+    programs = Counter(name for each in programs_at(part, place) for name in names_of_program(each))
+    calls = () if use is None else use.dispatches
+    return any(programs[each.name] > max(_MOST_SHAPES, each.count // _LEAST_CALLS) for each in calls)
 
 
 def _has(statement: ast.stmt, line: int) -> bool:
