@@ -25,7 +25,7 @@ def compiled_in_every_run(evidence: Evidence) -> Iterator[tuple[Group, int]]:
 
 
 def _with_consequences(groups: Sequence[Group], evidence: Evidence) -> list[Group]:
-    """Add to functions that are made anew their programs for shapes that the first run compiled as well.
+    """Add to re-created functions their programs for shapes that the first run compiled as well.
 
     Made once, such a function compiles nothing for them in later runs.
     """
