@@ -49,11 +49,21 @@ def meant(facts: Failure, place: Place, frame: FrameType) -> tuple[Value, ...]:
     if facts.kind == "format":
         found = tuple(values_in(place.statement, frame))
     else:
-        found = tuple(values_in(place.node.slice if isinstance(place.node, ast.Subscript) else place.node, frame))
+        found = tuple(values_in(_index_in(place.node), frame))
     if facts.kind in ("mask", "shape"):
         return found
     found = tuple(each for each in found if facts.type in (None, each.type))
     return found if len(found) == 1 else ()
+
+
+def _index_in(node: ast.AST | None) -> ast.AST | None:
+    """Return the index of ``x[i]`` and of ``x.at[i].set(y)``; other expressions are returned as they are."""
+    match node:
+        case ast.Subscript(slice=index):
+            return index
+        case ast.Call(func=ast.Attribute(value=ast.Subscript(value=ast.Attribute(attr="at"), slice=index))):
+            return index
+    return node
 
 
 def beginning(traced: Traced | None, users: Sequence[Entry]) -> int | None:
