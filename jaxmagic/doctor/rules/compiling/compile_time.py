@@ -19,6 +19,7 @@ from ..rule import LEAST_SHARE, Rule, source_at
 from .compile_claims import numbers_of
 from .eager_programs import MANY, eager_programs
 from .folded import is_folded
+from .recompilations import counts, function_of
 
 #: From this time in XLA on, JAX's persistent cache keeps a program unless it is configured otherwise.
 _LEAST_NS = 1_000_000_000
@@ -88,7 +89,7 @@ def _long(compilations: Sequence[Compilation], evidence: Evidence) -> Iterator[R
         source=source_of_location(longest.location, evidence),
         evidence=(
             *folded,
-            *_again(longest, long),
+            *_again(longest, evidence),
             *_lines(longest, evidence),
             *_about_imports(evidence),
             *_about_cache(evidence, long),
@@ -185,9 +186,10 @@ def _programs(compilation: Compilation, evidence: Evidence) -> list[Program]:
     ]
 
 
-def _again(compilation: Compilation, long: Sequence[Compilation]) -> Iterator[Note]:
+def _again(compilation: Compilation, evidence: Evidence) -> Iterator[Note]:
     """Say why a function that had a program was compiled once more, by the last of its programs."""
-    same = [each for each in long if (each.function, each.location) == (compilation.function, compilation.location)]
+    compiled = (each for each in evidence.first.compilations if counts(each))
+    same = [each for each in compiled if function_of(each) == function_of(compilation)]
     kind = same[-1].cause.kind
     if kind in _CHANGED or (len(same) > 1 and kind not in _FIRST):
         yield note(
@@ -202,13 +204,15 @@ def _lines(compilation: Compilation, evidence: Evidence) -> Iterator[Note]:
     """Describe the user's lines from which most equations of the program come."""
     for program in _programs(compilation, evidence)[:1]:
         total = sum(each.count for each in program.equations or ())
-        counts: Counter[Frame] = Counter()
+        per_line: Counter[Frame] = Counter()
         for each in program.equations or ():
             if each.line is not None and is_users(each.line):
-                counts[each.line] += each.count
-        if not counts:  # all of them come from the layers of a library
-            counts.update({each.line: each.equations for each in program.repeated_lines or () if is_users(each.line)})
-        for line, count in counts.most_common(_MOST_LINES):
+                per_line[each.line] += each.count
+        if not per_line:  # all of them come from the layers of a library
+            per_line.update(
+                {each.line: each.equations for each in program.repeated_lines or () if is_users(each.line)}
+            )
+        for line, count in per_line.most_common(_MOST_LINES):
             if total >= _LEAST_EQUATIONS and count >= _LEAST_SHARE * total:
                 yield note(
                     "doctor.compile_time_line",

@@ -192,6 +192,9 @@ def test_the_cause_is_named_if_one_function_has_several_long_programs(seen: Any)
         replace(evidence, first=replace(evidence.first, compilations=(first, replace(again, cause=cause))))
     )
     assert str(finding.evidence[0]) == f"f is compiled 2 times. The cause of the last time: {reason}."
+    short = replace(again, cause=cause, compilation_ns=10**6)
+    (finding,) = RULE.look(replace(evidence, first=replace(evidence.first, compilations=(first, short, short))))
+    assert str(finding.evidence[0]).startswith("f is compiled 3 times.")
 
 
 def test_the_cause_is_named_if_an_earlier_cell_compiled_the_function(seen: Any) -> None:
