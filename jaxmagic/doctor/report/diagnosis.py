@@ -167,6 +167,8 @@ def about_verified(verified: Verified | None, digits: int = 3, rule: str = "") -
     if verified.before_ns is not None and verified.after_ns is not None:
         times = f"{units.time(verified.after_ns, digits)} instead of {units.time(verified.before_ns, digits)}"
     if verified.speedup is not None and verified.low is not None and verified.high is not None:
+        if times and not verified.low <= (verified.before_ns or 0) / (verified.after_ns or 1) <= verified.high:
+            times += " in the median, while the factor compares runs that followed one another"
         numbers = [units.number(each, 3) for each in (verified.speedup, verified.low, verified.high)]
         faster = f"{numbers[0]} times as fast (95 % interval {numbers[1]} to {numbers[2]})"
         compiles = "compiles " if any(each.kind == "doctor.tried_compile_time" for each in verified.notes) else ""

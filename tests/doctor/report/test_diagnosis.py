@@ -170,6 +170,15 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
             ],
             True,
         ),
+        (
+            Verified(before_ns=10.0, after_ns=9.0, speedup=0.9, low=0.8, high=0.95),
+            [
+                "Tried: 0.900 times as fast (95 % interval 0.800 to 0.950), 9 ns instead of 10 ns in the median, "
+                "while the factor compares runs that followed one another.",
+                "Not recommended here, because it does not help.",
+            ],
+            False,
+        ),
         (Verified(before_ns=4.0, after_ns=1.0), ["Tried: 1 ns instead of 4 ns."], None),
         (Verified(notes=(note("doctor.cache_off"),)), ["JAX's persistent compilation cache is off."], None),
     ],

@@ -35,7 +35,7 @@ def prefetched(items):
             ahead = pool.submit(next, items, end)
             yield item
 
-for {target} in prefetched({items}):"""
+{note}for {target} in prefetched({items}):"""
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
@@ -55,9 +55,9 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     first, line = found[0]
     hidden_ns = min(loading_ns, max(run_ns - loading_ns, 0), time.hideable_ns, cost_ns)
     loop = _loop_at(first.loading[-1]) if first.loading else _loop_over(line)
-    pair = None if loop is None else (_written(loop.target), ast.unparse(loop.iter))
+    ahead = None if loop is None else (_written(loop.target), ast.unparse(loop.iter), "")
     if loop is None and computes_item(line):
-        pair = prefetched_loop(line)
+        ahead = prefetched_loop(line)
     helps = matters(hidden_ns, evidence)
     yield RuleFinding(
         rule=RULE.name,
@@ -70,9 +70,14 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         remedy=note("doctor.input_bound_prefetch", hidden_ns=round(hidden_ns))
         if helps
         else note("doctor.input_bound_faster"),
-        code=_PREFETCHED.format(target=pair[0], items=pair[1]) if helps and pair is not None else None,
+        code=_code(*ahead) if helps and ahead is not None else None,
         applies_to=", ".join(_loaders(loop, first, evidence)) or None,
     )
+
+
+def _code(target: str, items: str, replaced: str) -> str:
+    note = f"# replaces {replaced}\n" if replaced else ""
+    return _PREFETCHED.format(note=note, target=target, items=items)
 
 
 def _written(target: ast.expr) -> str:

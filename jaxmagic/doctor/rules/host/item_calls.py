@@ -61,8 +61,8 @@ def calls_any(line: Frame, functions: set[str]) -> bool:
     return any(last_name(each) in functions or ast.unparse(each).startswith(_DISPATCHING) for each in calls)
 
 
-def prefetched_loop(line: Frame) -> tuple[str, str] | None:
-    """Return the targets of a loop over items that are computed ahead, and a generator of them.
+def prefetched_loop(line: Frame) -> tuple[str, str, str] | None:
+    """Return the targets of a loop over items that are computed ahead, a generator of them, and what both replace.
 
     ``None`` unless the items are computed from what a ``for`` loop iterates over.
     """
@@ -74,7 +74,8 @@ def prefetched_loop(line: Frame) -> tuple[str, str] | None:
     target, items = ast.unparse(loop.target), ast.unparse(loop.iter)
     item = ast.unparse(statement.targets[0])
     item = f"({item})" if isinstance(statement.targets[0], ast.Tuple) and not item.startswith("(") else item
-    return f"{target}, {item}", f"({target}, {ast.unparse(statement.value)}) for {target} in {items}"
+    generator = f"({target}, {ast.unparse(statement.value)}) for {target} in {items}"
+    return f"{target}, {item}", generator, f"for {target} in {items}: {ast.unparse(statement)}"
 
 
 def _parts(loop: Loop) -> Iterator[ast.AST]:

@@ -733,7 +733,10 @@ class TestInput:
         assert found.source == "batch = load(i)"
         assert found.applies_to is None
         assert found.code is not None
-        assert found.code.endswith("for i, batch in prefetched((i, load(i)) for i in range(n)):")
+        assert found.code.endswith(
+            "# replaces for i in range(n): batch = load(i)\n"
+            "for i, batch in prefetched((i, load(i)) for i in range(n)):"
+        )
         at_line = HostShare(line=outer, called="", samples=50, stack=(outer,))
         assert list(input_bound.look(evidence(host=(at_line,), waits=waits)))
         also_waits = (*waits, waits_at(source, 3, count=1))

@@ -63,7 +63,7 @@ def test_what_may_need_results_of_the_loop_is_no_item(tmp_path: Path, loop: str,
     [
         (
             "for i in range(9):\n    x, y = load(i)\n    state = step(x, y)",
-            ("i, (x, y)", "(i, load(i)) for i in range(9)"),
+            ("i, (x, y)", "(i, load(i)) for i in range(9)", "for i in range(9): x, y = load(i)"),
         ),
         ("for _ in range(9):\n    batch = next(it)\n    state = step(batch)", None),  # it would take one item more
         ("while True:\n    batch = load(i)\n    state = step(batch)", None),
