@@ -266,7 +266,8 @@ def test_x64_is_told_before_the_dtype_that_follows_from_it() -> None:
         found = cause(lambda: f(array))
     assert (found.kind, found.argument) == ("context", "jax_enable_x64")
     assert found.reason == (
-        "the setting jax_enable_x64 has a different value: True now, False before; and other differences at x"
+        "the setting jax_enable_x64 has a different value: True now, False before; and other differences at x "
+        "(f64[3,4] now, f32[3,4] before)"
     )
 
 

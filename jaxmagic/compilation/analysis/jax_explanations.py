@@ -124,11 +124,22 @@ def _pytree(text: str, call: Call | None) -> Cause | None:
     if path in ("[0]", "args"):
         return difference("pytree", "a different number of positional arguments", None, now, before)
     if path in ("[1]", "kwargs"):
-        return difference("pytree", "different keyword arguments", None, now, before)
+        return difference(
+            "pytree", "different keyword arguments", None, _keywords(now, call), _keywords(before, None)
+        )
     argument = _argument(path, call)
     stated = difference("pytree", f"argument {argument} has a different pytree structure", argument, now, before)
     keys = re.search(r"symmetric difference of key sets (\{.*?\})", explanation)
     return replace(stated, reason=f"{stated.reason}; keys in only one of them: {keys[1]}") if keys else stated
+
+
+def _keywords(node: str, call: Call | None) -> str:
+    """Name the keyword arguments in ``dict with 2 children``, if these are all that a call has."""
+    names = call.call_signature[1] if call is not None and call.call_signature is not None else ()
+    count = re.fullmatch(r"dict with (\d+) child(?:ren)?", node)
+    if count is None or int(count[1]) not in (0, len(names)):
+        return node
+    return ", ".join(f"{name}=…" for name in names) if int(count[1]) else "none"
 
 
 def _short_node(node: str) -> str:

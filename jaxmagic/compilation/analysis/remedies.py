@@ -185,19 +185,25 @@ _AND = "; and "
 
 
 def combined(causes: Sequence[Cause]) -> Cause:
-    """Combine differences into one cause: the first in full, the others by name, and all their remedies.
+    """Combine differences into one cause: the first in full, the others with their values, and all their remedies.
 
     One remedy alone would not have avoided the compilation. If one difference has no remedy, the others do not help.
     """
     first, *others = causes
     if not others:
         return first
-    names = ", ".join(each.argument or _PLACES.get(each.kind, "?") for each in others[:3])
+    names = ", ".join(map(_named, others[:3]))
     names += ", …" if len(others) > 3 else ""
     remedies = [each.remedy for each in causes if not _follows(each, first)]
     parts = [part for each in remedies if each for part in each.split(_AND)]
     advice = _AND.join(dict.fromkeys(parts)) if None not in remedies else None
     return replace(first, reason=f"{first.reason}; and other differences at {names}", remedy=advice)
+
+
+def _named(cause: Cause) -> str:
+    values = cause.now is not None and cause.before is not None and cause.now != cause.before
+    known = f" ({cause.now} now, {cause.before} before)" if values and cause.argument else ""
+    return f"{cause.argument or _PLACES.get(cause.kind, '?')}{known}"
 
 
 def _follows(cause: Cause, first: Cause) -> bool:

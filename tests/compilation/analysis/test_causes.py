@@ -52,7 +52,7 @@ def test_an_earlier_call_that_was_seen_is_believed_before_jaxs_closest() -> None
 def test_a_call_that_was_not_measured_is_believed_where_less_differs_from_it() -> None:
     now = call(leaves={"x": F32, "y": F32}, names=("x", "y"))
     before = call(leaves={each: Leaf(type="i32[8]", placement=None) for each in "xy"}, names=("x", "y"))
-    assert find(UNAVAILABLE, now, before).reason.endswith("and other differences at y")
+    assert find(UNAVAILABLE, now, before).reason.endswith("and other differences at y (f32[4] now, i32[8] before)")
     nearer = find(SHAPE, now, before)
     assert (nearer.argument, nearer.reason) == ("y", "argument y has a different shape: f32[4] now, f32[8] before")
     assert find(SHAPE, replace(now, wrapped=True), before).argument == "x"  # JAX's arguments are the library's
@@ -67,7 +67,7 @@ def test_a_setting_that_jax_names_is_believed_first() -> None:
     now, before = call(static_args={"n": "2"}, context=2), call(static_args={"n": "1"}, context=1)
     cause = find(SETTING.format("jax_default_matmul_precision"), now, before)
     assert (cause.kind, cause.argument) == ("context", "jax_default_matmul_precision")
-    assert cause.reason.endswith("and other differences at n")
+    assert cause.reason.endswith("and other differences at n (2 now, 1 before)")
 
 
 def test_a_setting_is_not_blamed_where_a_call_under_the_same_one_was_seen() -> None:
@@ -84,9 +84,9 @@ def test_a_setting_is_told_before_the_float64_that_it_allows(text: str) -> None:
     before = call(leaves={"x": F32}, context=1, settings={"jax_enable_x64": "False"})
     cause = find(text, call(leaves={"x": F64}, context=2, settings={"jax_enable_x64": "True"}), before)
     assert (cause.kind, cause.argument) == ("context", "jax_enable_x64")
-    assert (
-        cause.reason
-        == "the setting jax_enable_x64 has a different value: True now, False before; and other differences at x"
+    assert cause.reason == (
+        "the setting jax_enable_x64 has a different value: True now, False before; and other differences at x "
+        "(f64[4] now, f32[4] before)"
     )
     assert cause.remedy == "set configuration and mesh once, before the first call"  # which would have been enough
 
@@ -144,7 +144,7 @@ def test_a_new_function_that_is_called_in_another_way_would_have_compiled_anyway
     second = call(function_id=2, leaves={"x": Leaf(type="f32[9]", placement="")})
     found = find(never_seen(hint=False), second, first)
     assert found.kind == "new function"
-    assert found.reason.endswith("; and other differences at x")
+    assert found.reason.endswith("; and other differences at x (f32[9] now, f32[8] before)")
     assert found.remedy is not None
     assert "jit the function once" in found.remedy
     assert "; and pad to a few fixed shapes" in found.remedy

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,7 +91,7 @@ def test_several_arguments_that_differ_are_all_named() -> None:
         )
     )
     assert cause.argument == "x"
-    assert cause.reason.endswith("and other differences at y")
+    assert cause.reason.endswith("and other differences at y (i32[4] now, f32[4] before)")
 
 
 def test_keys_that_only_one_pytree_has_are_named() -> None:
@@ -119,6 +121,23 @@ def test_keys_that_only_one_pytree_has_are_named() -> None:
 def test_the_nest_of_all_arguments_is_no_argument(path: str, reason: str) -> None:
     cause = read(NEW.format(f"different input pytree:\n  * at {path}, now tuple and before dict, so they differ"))
     assert cause.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("by_keyword", "now", "words"),
+    [
+        (("mode", "n"), "dict with 2 children", "mode=…, n=… now, none before"),
+        (("mode",), "dict with 2 children", "dict with 2 children now, none before"),
+        ((), "dict with 1 child", "dict with 1 child now, none before"),
+    ],
+)
+def test_keyword_arguments_are_named_where_the_call_has_no_others(
+    by_keyword: tuple[str, ...], now: str, words: str
+) -> None:
+    text = f"different input pytree:\n  * at kwargs, now {now} and before dict with 0 child, so they differ"
+    found = jax_explanations.read(NEW.format(text), replace(CALL, call_signature=(1, by_keyword)))
+    assert found is not None
+    assert found.reason == f"different keyword arguments: {words}"
 
 
 def test_a_nearer_call_is_one_from_which_less_differs() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from jaxmagic.compilation.analysis.remedies import combined, difference, type_difference
 from jaxmagic.compilation.analysis.static_values import static_difference
+from jaxmagic.compilation.record.compilation import Cause
 
 
 def test_a_value_that_prints_as_a_page_is_cut() -> None:
@@ -47,7 +48,12 @@ def test_another_memory_is_no_other_dtype(now: str, before: str, kind: str, word
 
 def test_several_differences_are_one_cause_that_names_the_others() -> None:
     causes = [difference("shape", f"argument {name} differs", name, "1", "2") for name in "abcdef"]
-    assert combined(causes).reason == "argument a differs: 1 now, 2 before; and other differences at b, c, d, …"
+    values = " (1 now, 2 before)"
+    assert combined(causes).reason == (
+        f"argument a differs: 1 now, 2 before; and other differences at b{values}, c{values}, d{values}, …"
+    )
+    unknown = Cause(kind="static value", reason="argument b may differ", argument="b")
+    assert combined([causes[0], unknown]).reason.endswith("; and other differences at b")
     assert combined(causes[:1]) == causes[0]
 
 
