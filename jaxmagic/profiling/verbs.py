@@ -256,7 +256,7 @@ def read_profile(path: str | os.PathLike[str]) -> Profile:
 
     Raises:
         FileNotFoundError: there is no recording at `path`.
-        NotMeasured: the recording cannot be read.
+        NotMeasured: the recording cannot be read, or the files in a folder are of different kinds of devices.
 
     >>> import jax, jax.numpy as jnp, jaxmagic, tempfile
     >>> folder = tempfile.mkdtemp()

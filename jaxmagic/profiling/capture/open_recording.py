@@ -30,7 +30,7 @@ def open_recording(path: Path) -> Profile:
 
     Raises:
         FileNotFoundError: there is no recording.
-        NotMeasured: the recording cannot be read.
+        NotMeasured: the recording cannot be read, or its files are of different kinds of devices.
     """
     files = recordings(path)
     if is_saved(files[0].data):
@@ -49,6 +49,12 @@ def open_recording(path: Path) -> Profile:
     profile = make_profile(summarize(recording), recording, here=False)
     if len(files) == 1:
         return profile
+    kinds = {each.device.rpartition(" ")[2].partition(":")[0] for each in profile.device_uses} - {"CPU"}
+    if len(kinds) > 1:
+        raise NotMeasured(
+            f"{path} has recordings of different kinds of devices, {' and '.join(sorted(kinds))}, which are not of "
+            "one run: give one file."
+        )
     names = listed([each.host for each in files], _MOST_HOSTS)
     return replace(profile, notes=(note("profiling.hosts", hosts=len(files), names=names), *profile.notes))
 
