@@ -26,6 +26,9 @@ _MOST_OF_IT = 0.8
 #: At most this many findings are seen at once.
 _FEW_FINDINGS = 4
 
+#: The kinds of notes that the headline words.
+_IN_HEADLINE = ("doctor.error_earlier",)
+
 #: The sign before a cost that was not measured.
 _ABOUT = {"estimated": "≈ ", "at least": "≥ "}
 
@@ -45,7 +48,8 @@ def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]
     if diagnosis.profile is not None and diagnosis.warm:
         yield from (Sentence(text=each) for each in about_bound(diagnosis.profile, diagnosis.wall_ns))
     unclaimed = compiled if diagnosis.findings and not any(each.compiles for each in diagnosis.findings) else []
-    yield from notes_folded((*_about_runs(diagnosis), *unclaimed, *map(str, diagnosis.notes)))
+    notes = (str(each) for each in diagnosis.notes if each.kind not in _IN_HEADLINE)
+    yield from notes_folded((*_about_runs(diagnosis), *unclaimed, *notes))
     if explain:
         yield from (Sentence(text=each, faint=True) for each in _explained(diagnosis))
 
@@ -77,7 +81,9 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
     findings = diagnosis.findings
     if diagnosis.error is not None and not diagnosis.runs:
         place = next((f" at {each.line}" for each in findings if each.line), "")
-        return f"{diagnosis.error}{place}." if findings else f"{diagnosis.error}: not explained."
+        earlier = any(each.kind == "doctor.error_earlier" for each in diagnosis.notes)
+        whose = ", of an earlier cell: the last one raised no error" if earlier else ""
+        return f"{diagnosis.error}{place}{whose}." if findings else f"{diagnosis.error}: not explained{whose}."
     known = diagnosis.wall_ns is not None and not _is_incomplete(diagnosis)
     lasts = "a run takes" if len(diagnosis.runs) > 1 else "the run took"
     run = f"; {lasts} {units.time(diagnosis.wall_ns or 0, digits)}" if known else ""
