@@ -240,7 +240,7 @@ def assert_no_regression(
 
     It fails only if the whole interval of the ratio lies above the tolerance. The interval includes the variation
     between processes. This comes from the records if both are over three or more processes; otherwise it is measured
-    on this machine, which takes about 15 s once per session; otherwise 2 % is assumed. If a slowdown beyond the
+    on this machine, which takes 15 s or more once per session; otherwise 2 % is assumed. If a slowdown beyond the
     tolerance can be neither shown nor excluded, it warns and passes.
 
     Args:

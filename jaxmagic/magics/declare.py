@@ -52,7 +52,7 @@ _REPEATED = (
         "--against",
         metavar="FILE",
         help="Compare with the record in FILE, which --save has written. If one of the two is from fewer than three "
-        "processes, the first comparison of a session also measures the noise between processes for about 15 s.",
+        "processes, the first comparison of a session also measures the noise between processes for 15 s or more.",
     ),
     argument("--anyway", action="store_true", help="Compare even if FILE is from a different environment."),
 )

@@ -70,7 +70,7 @@ def compare(
     With two records of the same kind instead of functions, ``compare(old, new)`` compares the new one with the old
     one. Records from different environments are refused unless ``anyway=True``. A verdict on records of fewer than
     three processes needs the noise between processes of this machine. It is measured once per session, which takes
-    about 15 s, if both records are from this environment. Otherwise, or with ``measure=False``, 2 % is assumed.
+    15 s or more, if both records are from this environment. Otherwise, or with ``measure=False``, 2 % is assumed.
     ``basis`` says which.
 
     Args:
