@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from types import FrameType
 from typing import Any
 
@@ -67,6 +68,22 @@ def test_modules_are_named_by_the_line_that_calls_their_library() -> None:
     assert (through.library, through.names) == ("nnx", ("net", "nets", "holder.net"))
     through = EQX["call"](seen)
     assert (through.library, through.names) == ("equinox", ("mlp", "holder.mlp"))
+
+
+def test_what_a_function_drops_is_not_kept() -> None:
+    net, array = NNX["Module"](), jnp.ones(3)
+    known = weakref.ref(array)
+    assert NNX["call"](seen).names == ("net",)
+    assert net is not None
+    del array
+    assert known() is None
+
+
+def test_variables_that_the_code_has_got_itself_stay() -> None:
+    net = NNX["Module"]()
+    mine = locals()
+    assert NNX["call"](seen).library == "nnx"
+    assert mine["net"] is net
 
 
 def test_without_a_library_on_the_stack_there_is_none() -> None:
