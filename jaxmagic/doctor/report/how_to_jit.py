@@ -71,10 +71,10 @@ def _vmap(jit: str) -> str:
 def loops_beside(jit: str) -> str:
     """Return the module whose loops take what a jit takes: modules of flax.nnx change in the library's own only.
 
-    >>> loops_beside("jax.jit"), loops_beside("eqx.filter_jit"), loops_beside("nnx.jit")
-    ('jax.lax', 'jax.lax', 'nnx')
+    >>> loops_beside(""), loops_beside("jax.jit"), loops_beside("eqx.filter_jit"), loops_beside("nnx.jit")
+    ('jax.lax', 'jax.lax', 'jax.lax', 'nnx')
     """
-    return "jax.lax" if jit == "jax.jit" or jit.endswith("filter_jit") else jit.rpartition(".")[0]
+    return "jax.lax" if jit in ("", "jax.jit") or jit.endswith("filter_jit") else jit.rpartition(".")[0]
 
 
 def _next_step(then: str, function: str, axes: str, line: str, library: str, jit: str) -> str:

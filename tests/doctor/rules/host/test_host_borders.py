@@ -346,6 +346,8 @@ class TestCalls:
         assert found.line == line.location
         assert found.remedy is not None
         assert found.remedy.kind == f"doctor.dispatch_bound_{remedy}"
+        assert ("with jax.lax.scan" in str(found.remedy)) == (remedy != "unknown" and "while error" not in loop)
+        assert ("with jax.lax.while_loop inside" in str(found.remedy)) == ("while error" in loop)
 
     def test_the_advice_to_scan_names_what_cannot_stay_in_the_loop(
         self, evidence: Any, executable: Any, tmp_path: Any
