@@ -237,7 +237,7 @@ def _unreported(diagnosis: Diagnosis) -> str:
     if diagnosis.findings or _is_incomplete(diagnosis) or {*diagnosis.looked} != {each.name for each in RULES}:
         return ""
     return (
-        f" They report no lost time under {units.percent(LEAST_SHARE)} of a run, or {units.percent(LEAST_IDLE)} "
+        f" No rule reports lost time below {units.percent(LEAST_SHARE)} of a run, or {units.percent(LEAST_IDLE)} "
         "where the host keeps the device idle."
     )
 

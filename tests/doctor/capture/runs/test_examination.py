@@ -344,7 +344,7 @@ def test_the_time_of_an_interrupted_first_run_is_not_that_of_a_run(magics: Sessi
     assert report.startswith("The code was interrupted before a run ended: no rule can tell what a whole one costs.")
     assert "No rule found a problem" not in report
     assert "a run takes" not in report
-    assert "They report no lost time" not in report
+    assert "No rule reports lost time" not in report
 
 
 def test_another_run_is_expected_to_compile_nothing(magics: Session, seen: list[Evidence]) -> None:
