@@ -35,7 +35,8 @@ def _with_consequences(groups: Sequence[Group], evidence: Evidence) -> list[Grou
     for group in groups:
         shapes = {(group.same_function, each.cause.argument, each.cause.now) for each in group.compilations}
         anew = found.get(group.same_function)
-        if anew is not None and group.kind == "shape" and shapes <= seen:
+        known = all(each.cause.now for each in group.compilations)
+        if anew is not None and group.kind == "shape" and known and shapes <= seen:
             found[group.same_function] = anew._replace(compilations=[*group.compilations, *anew.compilations])
         elif group.kind != "new function":
             others.append(group)
