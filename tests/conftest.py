@@ -57,7 +57,7 @@ settings.load_profile("full")
 @pytest.hookimpl(trylast=True)  # behind those that mark what is in their folder
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     reruns.rerun(items, can=config.pluginmanager.hasplugin("rerunfailures"))
-    out = cases.not_examined([item.nodeid for item in items]) if cases.FEW_EXAMINED else set()
+    out = cases.left_out([item.nodeid for item in items]) if cases.FEW else set()
     if out:
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in out])
         items[:] = [item for item in items if item.nodeid not in out]

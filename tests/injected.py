@@ -40,7 +40,7 @@ from jaxmagic.timing.capture.wait_points import wait_points
 ALL = bool(os.environ.get("JAXMAGIC_ALL_INTERRUPTS"))
 
 #: For CI, and on further versions, a sixth of the lines is enough: suites interrupt at each.
-_PART = 6 if os.environ.get("JAXMAGIC_FEW_INTERRUPTS") else 1
+_PART = 6 if os.environ.get("JAXMAGIC_FEW_CASES") else 1
 
 _HOME = str(Path(jaxmagic.__file__).parent)
 

@@ -1,17 +1,33 @@
-"""In the checks of a change, tests that run a program many times are left out, and never all of a file."""
+"""In the checks of a change a part of the cases is left out, and never all of a test or of a file."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import cases
+import pytest
 
 
 def test_each_third_test_that_runs_a_program_stays_and_the_last_of_a_file() -> None:
     files = "tests/doctor/rules/host/test_a.py", "tests/doctor/capture/test_verify.py", "tests/doctor/rules/test_b.py"
     names = [f"{file}::test_{each}" for file in files for each in "abcdef"]
-    out = cases.not_examined(names)
-    assert [name[-1] for name in names if name not in out] == [*"adf"] * 3
+    assert _stay(names) == [*"adf"] * 3
 
 
-def test_each_of_other_tests_stays() -> None:
-    files = "tests/doctor/rules/rewriting/test_steps.py", "tests/doctor/capture/test_frames.py", "tests/xla/test_a.py"
-    assert cases.not_examined(f"{file}::test_{each}" for file in files for each in "abcd") == set()
+@pytest.mark.parametrize(("there", "stay"), [("abc", "abc"), ("abcd", "ad"), ("abcdef", "adf"), ("abcdefg", "adg")])
+def test_each_third_case_stays_and_the_last_where_there_are_more_than_three(there: str, stay: str) -> None:
+    tests = "tests/doctor/rules/rewriting/test_a.py::test_it[{}", "tests/xla/test_a.py::TestIt::test_it[{}"
+    assert _stay(test.format(each) for test in tests for each in there) == [*stay] * 2
+
+
+@pytest.mark.parametrize(
+    "name", ["tests/doctor/rules/rewriting/test_a.py::test_{}", "tests/test_docstrings.py::test_it[{}"]
+)
+def test_every_test_and_each_case_of_milliseconds_stays(name: str) -> None:
+    assert _stay(name.format(each) for each in "abcdef") == [*"abcdef"]
+
+
+def _stay(names: Iterable[str]) -> list[str]:
+    """The last letters of the names that are not left out."""
+    every = [*names]
+    return [name[-1] for name in every if name not in cases.left_out(every)]
