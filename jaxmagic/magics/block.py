@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import builtins
-import inspect
 import linecache
 import sys
 from collections.abc import Iterator, Sequence
@@ -23,6 +22,7 @@ from ..report.displayable import Displayable
 from ..report.mimebundle import outputs
 from ..report.style import DEFAULT, Style
 from ..report.to_text import to_text
+from ..runtime.around import is_of_function
 from ..session.record import Record
 from ..terminal import written_to
 from ..tracebacks import drop_handler
@@ -97,7 +97,7 @@ class Block:
     @begins("_abandon")
     def __enter__(self) -> Block:
         frame = sys._getframe(2)  # above the frame of the decorator that holds interrupts back
-        self._in_function = bool(frame.f_code.co_flags & inspect.CO_OPTIMIZED)
+        self._in_function = is_of_function(frame)
         self._code = _source(frame, self._place)
         if not self._in_function:
             # So that it is found even if the code clears the user's names (%reset).

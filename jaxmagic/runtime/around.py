@@ -7,10 +7,12 @@ objects unasked uses the functions of this file instead.
 
 from __future__ import annotations
 
+import inspect
+import sys
 import types
 from collections.abc import Mapping
 from contextlib import suppress
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any
 
 #: The types of ``__dict__`` in a class whose objects have attributes; any other ``__dict__`` is the user's own.
@@ -101,3 +103,27 @@ def enclosed(function: FunctionType) -> dict[str, Any]:
         with suppress(ValueError):  # an empty cell
             values[name] = cell.cell_contents
     return values
+
+
+#: References to the copy of the variables in a frame: those of the frame, of a variable here, and of a call.
+_OWN_REFERENCES = 3
+
+
+def variables_of(frame: FrameType) -> dict[str, Any]:
+    """Return the variables of a frame, and keep none of them alive.
+
+    Before Python 3.13, to read those of a function leaves a copy in its frame. It is cleared again, unless somebody
+    has got it by ``locals()``, for whom it has the present values then.
+    """
+    if not is_of_function(frame) or sys.version_info >= (3, 13):
+        return dict(frame.f_locals)
+    copied = frame.f_locals
+    variables = dict(copied)
+    if sys.getrefcount(copied) <= _OWN_REFERENCES:
+        copied.clear()
+    return variables
+
+
+def is_of_function(frame: FrameType) -> bool:
+    """Return whether a frame has variables of its own; the frame of a module or a class has a dictionary."""
+    return bool(frame.f_code.co_flags & inspect.CO_OPTIMIZED)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import sys
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,6 +19,7 @@ from jaxmagic.compilation.capture.function_identity import code_of, defined_at, 
 from jaxmagic.memory_use.capture.holders import find_holders
 from jaxmagic.records.attribute_names import step_to
 from jaxmagic.runtime import around
+from jaxmagic.runtime.around import is_exactly, is_of_function, variables_of
 from jaxmagic.timing.capture.result_arrays import Search, find_arrays, is_array
 from jaxmagic.timing.capture.wait import waiter_for
 
@@ -177,3 +180,39 @@ def test_what_is_said_of_an_object_is_true() -> None:
     assert around.inherits(Derived, Base)
     assert not around.inherits(Base, Derived)
     assert around.member(type(made), "y") is None
+
+
+def test_variables_of_a_running_function_are_read_and_not_kept() -> None:
+    def run() -> None:
+        held = Held()
+        seen.append(variables_of(sys._getframe())["held"] is held)
+        gone.append(weakref.ref(held))
+        del held
+        seen.append(gone[0]() is None)
+
+    seen: list[bool] = []
+    gone: list[Any] = []
+    run()
+    assert seen == [True, True]
+
+
+def test_variables_that_somebody_has_stay_there() -> None:
+    def run() -> dict[str, Any]:
+        held = Held()
+        mine = locals()
+        return mine if variables_of(sys._getframe())["held"] is held else {}
+
+    assert is_exactly(run()["held"], Held)
+
+
+def test_variables_of_a_module_are_its_names() -> None:
+    frames: list[Any] = []
+    names = {"frames": frames, "sys": sys}
+    exec("frames.append(sys._getframe())", names)
+    assert not is_of_function(frames[0])
+    assert variables_of(frames[0])["frames"] is frames
+    assert names["sys"] is sys
+
+
+class Held:
+    """Something that a variable holds."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import gc
-import inspect
 import sys
 import types
 import weakref
@@ -19,7 +18,7 @@ from typing import Any
 from ...records.attribute_names import Step, aliases, field_names, step_to
 from ...records.call_stack import Frame as RecordedFrame
 from ...records.call_stack import is_users
-from ...runtime.around import of_type
+from ...runtime.around import is_of_function, of_type, variables_of
 from .imported import SHELL, dict_of, is_module, is_of_magics, is_users_module
 
 Part = tuple[Step, Any]
@@ -205,26 +204,14 @@ def _of_generator(prefix: str) -> Reader:
 def _variables(frame: types.FrameType, owner: Any) -> Iterable[tuple[str, Any]]:
     """Return the variables of a function's frame; nothing for a module's frame, whose variables are names.
 
-    Before Python 3.13, reading them leaves a copy in the frame, which would keep their values alive. The copy is
-    cleared again, unless it was there before: user code may have got it from ``locals()``. If that cannot be found
-    out, because the frame is running, nothing is read.
+    Nor, before Python 3.13, for a frame that is running: to read it changes what ``locals()`` returned there before.
 
     Args:
         frame: the frame.
         owner: the generator of the frame if it can resume, or else the frame.
     """
-    if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
-        return []
-    if sys.version_info >= (3, 13):
-        return list(frame.f_locals.items())
-    before = gc.get_referents(owner)
-    if not before:
-        return []
-    held = frame.f_locals
-    found = list(held.items())
-    if not any(each is held for each in before):
-        held.clear()
-    return found
+    can_be_read = sys.version_info >= (3, 13) or gc.get_referents(owner)
+    return variables_of(frame).items() if is_of_function(frame) and can_be_read else ()
 
 
 def _unnamed(node: Any) -> Iterator[Part]:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 from types import FrameType, ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ....records.call_stack import Frame, is_users
-from ....runtime.around import attribute, is_a
+from ....runtime.around import attribute, is_a, variables_of
 from ...record.library_use import ModuleLibrary
 from ..failures.libraries.module_use import library_of
 from ..inputs import library_in
-
-#: References to the copy of the variables in a frame: those of the frame, of a variable here, and of a call.
-_OWN_REFERENCES = 3
 
 #: How the names of the libraries' own modules of Python begin.
 _HOMES: dict[str, ModuleLibrary] = {"equinox.": "equinox", "flax.nnx.": "nnx"}
@@ -45,7 +40,7 @@ def modules_at_call(frame: FrameType | None) -> ModulesAtCall | None:
         code = frame.f_code
         if is_users(Frame(function=code.co_name, file=code.co_filename, line=0)):
             if library is None and "self" in code.co_varnames[: code.co_argcount]:
-                library = library_of(_variables(frame).get("self"))
+                library = library_of(variables_of(frame).get("self"))
             return None if library is None else ModulesAtCall(library, tuple(_names(frame, library)))
         home = str(frame.f_globals.get("__name__"))
         library = next((each for begin, each in _HOMES.items() if home.startswith(begin)), library)
@@ -53,23 +48,8 @@ def modules_at_call(frame: FrameType | None) -> ModulesAtCall | None:
     return None
 
 
-def _variables(frame: FrameType) -> dict[str, Any]:
-    """Return the variables of a function that is running.
-
-    Before Python 3.13, reading them leaves a copy in the frame, which would keep arrays alive. It is cleared again,
-    unless the function has got it by ``locals()`` as well.
-    """
-    if not frame.f_code.co_flags & inspect.CO_OPTIMIZED or sys.version_info >= (3, 13):
-        return dict(frame.f_locals)
-    copied = frame.f_locals
-    variables = dict(copied)
-    if sys.getrefcount(copied) <= _OWN_REFERENCES:
-        copied.clear()
-    return variables
-
-
 def _names(frame: FrameType, library: ModuleLibrary) -> list[str]:
-    code, variables = frame.f_code, {**frame.f_globals, **_variables(frame)}
+    code, variables = frame.f_code, {**frame.f_globals, **variables_of(frame)}
     names = dict.fromkeys((*code.co_varnames, *code.co_cellvars, *code.co_freevars, *code.co_names))
     held = {name: variables[name] for name in names if name in variables}
     known = {name: library_in(value) for name, value in held.items()}
