@@ -37,6 +37,9 @@ _DEEPEST = 10
 #: Ids of types whose values cannot change.
 _CONSTANT = PLAIN - {id(bytearray)}
 
+#: What code consists of.
+_CODE = type, types.FunctionType, types.MethodType
+
 #: Attributes in which flax.nnx notes where a module may be changed: each of its transforms makes them anew.
 _OF_NNX = ("attribute", "_pytree__state"), ("attribute", "_object__state"), ("attribute", "_trace_state")
 
@@ -63,10 +66,14 @@ class Reached(NamedTuple):
         return path_of(self.steps)
 
 
-def reach(variables: Mapping[str, Any]) -> Iterator[Reached]:
+def reach(variables: Mapping[str, Any], *, code: bool = True) -> Iterator[Reached]:
     """Yield the objects that variables lead to, nearest first, each once; modules and plain values are left out.
 
     User-defined functions lead to the globals that they read, and to the attributes of the user's modules.
+
+    Args:
+        variables: the variables by name.
+        code: whether classes and functions are followed.
     """
     queue = [Reached((("name", name),), value) for name, value in variables.items()]
     met = {id(each.value) for each in queue}
@@ -74,7 +81,7 @@ def reach(variables: Mapping[str, Any]) -> Iterator[Reached]:
         if is_module(each.value):
             continue
         yield each
-        if len(each.steps) > _DEEPEST or len(queue) > _MOST_OBJECTS:
+        if len(each.steps) > _DEEPEST or len(queue) > _MOST_OBJECTS or (not code and is_a(each.value, _CODE)):
             continue
         for step, part in _parts(each.value):
             if id(type(part)) not in _CONSTANT and id(part) not in met:

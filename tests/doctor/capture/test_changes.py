@@ -239,3 +239,25 @@ def test_a_library_s_function_leads_nowhere() -> None:
 def test_a_weak_reference_refers_to_the_same_for_ever() -> None:
     assert not is_mutable(weakref.ref(test_a_weak_reference_refers_to_the_same_for_ever))
     assert is_mutable([])
+
+
+class WithMethod:
+    """An object whose method reads a variable of this module."""
+
+    def __init__(self) -> None:
+        self.held = [[]]
+
+    def read(self) -> Any:
+        return VARIABLE
+
+
+VARIABLE = {"of": "this module"}
+
+
+def test_what_an_object_holds_is_not_what_its_methods_read() -> None:
+    held = WithMethod()
+    functions = [held.read, functools.partial(held.read)]
+    assert any(each.value is VARIABLE for each in reach({"held": held, "functions": functions}))
+    found = list(reach({"held": held, "functions": functions}, code=False))
+    assert not any(each.value is VARIABLE for each in found)
+    assert "held.held[0]" in [each.path for each in found]

@@ -15,8 +15,9 @@ from ....runtime.around import enclosed, is_a, is_exactly, member
 from ....runtime.functions import donated_arguments
 from ....runtime.tracing import is_array
 from ...record.failure import Kept
+from ..changes import reach
 from .aliases import Code, Keeping, keeping_of
-from .calls import value_of
+from .calls import is_missing, value_of
 from .held import arrays_in
 from .statement import Place, definition, span, was_evaluated
 
@@ -32,19 +33,19 @@ _EXCLUSIVE: dict[type[ast.AST], tuple[set[str], ...]] = {
 #: So many calls inside of each other are followed to the one that donates.
 _DEPTH = 3
 
-#: At most this many arrays are listed.
+#: At most this many calls are listed.
 _MOST = 5
 
 
-def deleted_in(place: Place, frame: FrameType) -> tuple[str, ...]:
-    """Return the names in a failing expression that hold arrays that were deleted."""
+def deleted_in(place: Place, frame: FrameType) -> dict[str, Any]:
+    """Return the arrays that were deleted, by their names in a failing expression."""
     node = place.node or place.statement
-    names: dict[str, None] = {}
+    found: dict[str, Any] = {}
     for each in ast.walk(node) if node is not None else ():
         if isinstance(each, ast.Name | ast.Attribute):
             held = arrays_in(ast.unparse(each), value_of(each, frame), is_array)
-            names |= dict.fromkeys(name for name, array in held if array.is_deleted())
-    return tuple(names)[:_MOST]
+            found |= {name: array for name, array in held if array.is_deleted()}
+    return found
 
 
 class Donors(NamedTuple):
@@ -70,18 +71,27 @@ class _Names(NamedTuple):
     f_globals: Mapping[str, Any]
 
 
-def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame, place: Place) -> Donors:
+def donors_of(
+    deleted: tuple[str, ...], arrays: Sequence[Any], frame: FrameType, where: Frame, place: Place
+) -> Donors:
     """Return earlier calls that donate one of the names, with their lines: in the same function, file or cells.
 
     Only calls of functions that the failing line sees under the same name are found. Without an earlier one, also
     earlier in the failing line, it is this line, which has run before: in a loop, in another call of its function, or
     in the same cell; or a later line of the same loop.
+
+    Args:
+        deleted: the names of the arrays that were deleted.
+        arrays: the arrays, which may have other names, such as in a state that a call donates.
+        frame: the frame of the failing line.
+        where: the failing line.
+        place: the failing expression.
     """
     code = frame.f_code
-    names = (*deleted, *_same_arrays(deleted, frame))
     codes: list[Code] = []
     found: list[str] = []
     again: list[str] = []
+    other: dict[str, None] = {}
     for file in cells_with(where.file):
         tree: ast.AST | None = _parsed(file)
         if tree is None:
@@ -95,11 +105,12 @@ def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame, place: P
         for node in nodes:
             gone: tuple[str, ...] = ()
             if isinstance(node, ast.Call):
-                gone = _donates(node, names, frame) or (deleted if _deletes(node, deleted) else ())
+                gone = _donates(node, deleted, frame, arrays) or (deleted if _deletes(node, deleted) else ())
             if not isinstance(node, ast.Call) or not gone:
                 continue
             if file == where.file and tree is not None and _is_ruled_out(node, place, tree, gone):
                 continue
+            other |= dict.fromkeys(name for name in gone if name not in deleted)
             text = f"{ast.unparse(node)} ({known_as(file)}:{node.lineno})"
             earlier = node.lineno < where.line or (node.lineno == where.line and was_evaluated(node, place))
             if file != where.file or earlier:
@@ -110,7 +121,7 @@ def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame, place: P
     if kept is not None:
         calls = (f"{ast.unparse(node)} ({known_as(file)}:{node.lineno})" for file, node in kept.calls)
         return Donors(tuple(dict.fromkeys(calls))[:_MOST], False, _described(kept))
-    return Donors(tuple(dict.fromkeys(found or again))[:_MOST], not found and bool(again))
+    return Donors(tuple(dict.fromkeys(found or again))[:_MOST], not found and bool(again), names=tuple(other))
 
 
 def _kept(
@@ -131,16 +142,6 @@ def _described(kept: Keeping) -> Kept:
     text = ast.unparse(kept.statement).partition("\n")[0]
     line = getattr(kept.statement, "lineno", 0)
     return Kept(statement=text, location=f"{known_as(kept.file)}:{line}", name=kept.name, is_array=kept.is_array)
-
-
-def _same_arrays(deleted: tuple[str, ...], frame: FrameType) -> list[str]:
-    """Return other variables that hold the same arrays."""
-    arrays = [frame.f_locals[name] for name in deleted if name in frame.f_locals]
-    return [
-        name
-        for name, value in list(frame.f_locals.items())
-        if name not in deleted and any(value is each for each in arrays)
-    ]
 
 
 def _parsed(file: str) -> ast.Module | None:
@@ -231,10 +232,20 @@ def _same_scope(tree: ast.AST | None) -> Iterator[ast.AST]:
             yield from _same_scope(node)
 
 
-def _donates(node: ast.Call, deleted: tuple[str, ...], frame: FrameType) -> tuple[str, ...]:
+def _donates(
+    node: ast.Call, deleted: tuple[str, ...], frame: FrameType, arrays: Sequence[Any] = ()
+) -> tuple[str, ...]:
     """Return the names of the deleted arrays that a call donates."""
     given = list(_given_away(node, _Names(frame.f_locals, frame.f_globals)))
-    return tuple(name for name in deleted if any(_is_within(name, each) for each in given))
+    named = tuple(name for name in deleted if any(_is_within(name, each) for each in given))
+    return named or tuple(name for each in given for name in names_of(arrays, each, frame))
+
+
+def names_of(arrays: Sequence[Any], outer: str, frame: FrameType) -> list[str]:
+    """Return the names of arrays inside the value of a name such as ``state``, without running code of its class."""
+    value = value_of(ast.parse(outer, mode="eval").body, frame)
+    found = () if is_missing(value) or not arrays else reach({outer: value}, code=False)
+    return [each.path for each in found if any(each.value is array for array in arrays)]
 
 
 def _is_within(name: str, outer: str) -> bool:

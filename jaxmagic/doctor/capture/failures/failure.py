@@ -18,9 +18,9 @@ from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
 from ...record.failure import Failure
 from ...record.library_use import Selector
 from ...record.out_of_memory import OutOfMemory
-from .buffers import Donors, deleted_in, donors_of
+from .buffers import Donors
 from .calls import called_name, functions_called, jit_call
-from .captured import captured_in, donors_in_callers
+from .captured import deleted_by
 from .entries import Entry, beyond, entries_of, library_in
 from .held import largest_alive, shared_in
 from .holder import holder_at, holder_of
@@ -171,11 +171,8 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         call = jit_call(caller.place, caller.frame, caller.where, users[begun].frame.f_code)
     lines = text_of(last.where.file)
     running = [each.frame.f_code for each in users]
-    gone = facts.kind == "deleted"
-    deleted = (deleted_in(place, last.frame) or captured_in(place, last.frame)) if gone else ()
+    deleted, donors = deleted_by(users, beyond(entries, last)) if facts.kind == "deleted" else ((), Donors())
     shared = shared_in(place.node, last.frame) if facts.kind == "donated twice" else []
-    donors = donors_of(deleted, last.frame, last.where, place) if deleted else Donors()
-    donors = donors if donors.calls else donors_in_callers(deleted, users)
     alive = largest_alive(last.frame.f_globals) if facts.kind == "memory" else ()
     return replace(
         facts,

@@ -5,6 +5,29 @@ from __future__ import annotations
 import pytest
 from failing_cells import Cell
 
+#: A library, whose lines are not the user's.
+LIBRARY = """
+class Layer:
+    def __init__(self, w): self.w = w
+    def __call__(self, x): return x * self.w
+current = {}
+def apply(function, state, x):
+    current.update(state)
+    return function(x)
+def scaled(x): return x * current['w']
+"""
+
+#: Code that uses it.
+NET = f"""exec(compile({LIBRARY!r}, "/opt/site-packages/layers/layer.py", "exec"))
+class Net:
+    def __init__(self, w): self.layer = Layer(w)
+    def __call__(self, x): return self.layer(x)  # here
+net = Net(x)
+"""
+BODY = f"""exec(compile({LIBRARY!r}, "/opt/site-packages/layers/layer.py", "exec"))
+def body(x): return scaled(x)  # here
+"""
+
 #: Code after ``f`` and ``g``, which donate; and what is said of them.
 CODE = {
     "a branch that never runs": (
@@ -140,6 +163,37 @@ CODE = {
         "def use(a):\n    return a + 1  # here\ny = jnp.ones(3)\nf(y)\nz = x\ng(z)\ndel z\nuse(x)",
         ["is unknown"],
         ["f(y)"],
+    ),
+    "a global that a function reads which a jitted one calls": (
+        "def inner(c, _): return c + x, None\ndef outer(c): return lax.scan(inner, c, None, length=2)\n"
+        "j = jax.jit(outer)\nf(x)\nj(jnp.zeros(3))  # here",
+        ["x was donated or deleted", "Probably donated by f(x)"],
+        ["unknown"],
+    ),
+    "another name of a part of a state": (
+        "s = {'w': x}\nf2(s)\nx + 1  # here",
+        ["x was donated or deleted", "Probably donated by f2(s)", "jax.tree.map(jnp.copy, s)"],
+        ["unknown"],
+    ),
+    "a weight of a layer of a library": (
+        f"{NET}f(net.layer.w)\nnet(1.0)",
+        ["self.layer.w was donated or deleted", "Probably donated by f(net.layer.w)", "net.layer.w.copy()"],
+        ["unknown"],
+    ),
+    "a state that shares a weight with a layer of a library": (
+        f"{NET}s = {{'w': net.layer.w}}\nf2(s)\nnet(1.0)",
+        ["self.layer.w was donated or deleted", "Probably donated by f2(s)", "jax.tree.map(jnp.copy, s)"],
+        ["unknown"],
+    ),
+    "a weight of a layer of a library that no call donated": (
+        f"{NET}net.layer.w.delete()\nf(jnp.ones(3))\nnet(1.0)",
+        ["self.layer.w was donated or deleted", "Probably deleted by net.layer.w.delete()"],
+        ["unknown"],
+    ),
+    "a state that a library keeps while it calls the failing function": (
+        f"{BODY}s = {{'w': x}}\nf2(s)\napply(body, s, 1.0)",
+        ["s['w'] was donated or deleted", "Probably donated by f2(s)", "jax.tree.map(jnp.copy, s)"],
+        ["unknown"],
     ),
     "an attribute beside it": (
         "class S: pass\ns = S()\ns.w, s.b = x, 1\nf(s.w)\ns.b = 2\ns.w + 1  # here",
