@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from ....records.call_stack import Frame, is_users
 from ...record.failure import Traced
 from ...record.failure_kind import Kind
 
@@ -143,9 +144,11 @@ def _listed(text: str) -> tuple[str, ...]:
 def detail(kind: Kind, text: str) -> str | None:
     """Return what else a message says in a word.
 
-    That is the function or argument that needs a number, the operation that returned NaN, the loop of a carry, and
-    the type of an unhashable argument.
+    That is the function or argument that needs a number, the operation that returned NaN, the loop of a carry, the
+    type of an unhashable argument, and the place where a leaked value was computed.
     """
+    if kind == "leak":
+        return next(reversed(created_at(text)), None)
     patterns = {
         "number": r"The problem arose with the `(\w+)` function|occurred in the (\w+)(?:\(\))? method|The (\w+)\(\) "
         r"method was called|(?:argument of|size argument of|in|the|arose for the first argument of) "
@@ -155,7 +158,18 @@ def detail(kind: Kind, text: str) -> str | None:
         "static": r"object of type <class '([\w.]+)'>",
         "carry": r"^(\w+) body function",
         "branches": r"^(\w+) branch",
-        "leak": r"created on line[:\s]+([^\n]*:\d+):\d+ \(",
     }
     match = re.search(patterns[kind], text[:LONGEST], re.M) if kind in patterns else None
     return None if match is None else next(filter(None, match.groups()), None)
+
+
+def created_at(text: str) -> tuple[str, ...]:
+    """Return the lines of the user's that computed a leaked value, the innermost last; else that of a library.
+
+    JAX names the five innermost calls outside of itself.
+    """
+    text = text[:LONGEST]
+    calls = re.findall(r"^(.*?):(\d+)(?::\d+)? \((.*)\)$", text.partition("stack frames")[2], re.M)
+    frames = [Frame(function=function, file=file, line=int(line)) for file, line, function in calls]
+    users = [f"{each.file}:{each.line}" for each in frames if is_users(each)]
+    return tuple(users or re.findall(r"created on line[:\s]+([^\n]*:\d+):\d+ \(", text)[:1])

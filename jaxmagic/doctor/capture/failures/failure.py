@@ -94,6 +94,9 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         found = _with_operands(found, users[-1], beyond(entries, users[-1]))
     if kind == "nan":
         return replace(found, said=(*found.said, *_inside(beyond(entries, users[-1]), text)))
+    if found.kind == "leak":
+        computed_at = messages.created_at(text) or [*filter(None, [found.detail])]
+        return replace(found, escapes=escapes_of(found.traced, computed_at))
     if kind != "memory":
         return found
     return replace(found, memory=look_at_memory(text, users[-1].place, users[-1].frame, limits))
@@ -188,7 +191,6 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         vmapped=any(is_vmapped(value) for value in last.frame.f_locals.values()),
         nested=None if begun is None else is_nested(users[begun].frame),
         handed=tuple(handed(users, begun)),
-        escapes=escapes_of(facts.traced, facts.detail) if facts.kind == "leak" else (),
         detail=", ".join([*deleted, *shared]) or _named(facts, place, last.frame),
         donated_by=donors.calls,
         donated_before=donors.before,

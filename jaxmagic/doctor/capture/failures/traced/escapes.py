@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+from collections.abc import Sequence
 
 from .....records.cell_names import known_as
 from ....record.failure import Escape, Traced
@@ -19,17 +20,19 @@ _CACHES = "cache", "lru_cache", "cached_property"
 _BINDING = ast.Assign, ast.AugAssign, ast.AnnAssign
 
 
-def escapes_of(traced: Traced | None, computed_at: str | None) -> tuple[Escape, ...]:
+def escapes_of(traced: Traced | None, computed_at: Sequence[str]) -> tuple[Escape, ...]:
     """Return the lines that store something in an object or a variable from outside of their function.
 
     Args:
         traced: the function that was traced.
-        computed_at: where the value was computed, as ``"file:line"``: often in a function that the traced one calls.
+        computed_at: the lines that computed the value, as ``"file:line"``: often in functions that the traced one
+            calls.
     """
     places = [] if traced is None else [(traced.file, traced.line, traced.function)]
-    file, _, line = (computed_at or "").rpartition(":")
-    if file and line.isdecimal():
-        places.append((file, int(line), ""))
+    for each in computed_at:
+        file, _, line = each.rpartition(":")
+        if file and line.isdecimal():
+            places.append((file, int(line), ""))
     found: list[Escape] = []
     for file, number, name in places:
         function = _function(file, number, name)

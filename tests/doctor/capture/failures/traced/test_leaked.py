@@ -66,6 +66,52 @@ def test_a_value_of_an_earlier_call_of_the_same_function() -> None:
     assert "x (" not in cell.said.splitlines()[0]
 
 
+#: A layer of a library, whose lines are not the user's.
+LAYER = """
+    exec(compile("def dense(x):\\n    return jnp.tanh(x)", "/opt/site-packages/layers/dense.py", "exec"))
+    kept = []
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        """
+    def f(x):
+        kept.append(dense(x))  # escapes
+        return x
+        """,
+        """
+    def inner(x):
+        y = dense(x)
+        kept.append(y)  # escapes
+        return y
+    def f(x):
+        return inner(x)
+        """,
+        """
+    def inner(x):
+        return dense(x)
+    def outer(x):
+        y = inner(x)
+        kept.append(y)  # escapes
+        return y
+    def f(x):
+        return outer(x)
+        """,
+    ],
+    ids=["in the traced function", "in one that calls the library", "in one around it"],
+)
+def test_the_result_of_a_layer_of_a_library_escaped_in_the_users_code(code: str) -> None:
+    cell = Cell(f"{LAYER}{code}\n    jax.jit(f)(1.0)\n    kept[-1] + 1  # here")
+    lines = cell.source.splitlines()
+    computed = max(number for number, line in enumerate(lines, 1) if "dense(x)" in line and "exec" not in line)
+    escaped = next(number for number, line in enumerate(lines, 1) if "# escapes" in line)
+    assert cell.finding.line == cell.here
+    assert f"It was computed at {cell.file}:{computed}." in cell.said
+    assert f"It escaped at {cell.file}:{escaped}: kept.append(" in cell.said
+
+
 #: Code that fails while JAX traces it, though the function that JAX names is not running, or is one of JAX.
 RUNNING = {
     "lax.map": "jax.lax.map(lambda a: a if a > 0 else -a, jnp.ones(8))  # here",
