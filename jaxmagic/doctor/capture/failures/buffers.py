@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from ....records.call_stack import Frame, is_users
 from ....records.cell_names import cells_with, known_as
 from ....runtime.around import enclosed, is_a, is_exactly, member
-from ....runtime.functions import donated_arguments
 from ....runtime.tracing import is_array
 from ...record.failure import Kept
 from ..changes import reach
 from .aliases import Code, Keeping, keeping_of
 from .calls import is_missing, value_of
 from .held import arrays_in
+from .libraries.donating import arguments_donated
 from .statement import Place, definition, span, was_evaluated
 
 #: The names of the code of comprehensions.
@@ -263,11 +263,7 @@ def _given_away(node: ast.Call, seen: _Names, depth: int = _DEPTH) -> Iterator[s
     bound = skipped
     while is_exactly(called, functools.partial):
         called, skipped = called.func, skipped + len(called.args)
-    donated = donated_arguments(called)
-    if donated is not None:
-        numbers, names = donated
-        yield from (ast.unparse(each) for number, each in enumerate(node.args) if number + skipped in numbers)
-        yield from (ast.unparse(each.value) for each in node.keywords if each.arg in names)
+    yield from map(ast.unparse, arguments_donated(called, node, skipped))
     if depth > 0 and skipped == bound and is_exactly(called, FunctionType):
         yield from _given_away_in(called, node, seen, depth)
 

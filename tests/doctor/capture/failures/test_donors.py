@@ -215,3 +215,21 @@ def test_the_calls_that_may_have_deleted_an_array(name: str) -> None:
         assert each in cell.said
     for each in unsaid:
         assert each not in cell.said.replace("what f(x) returned", "")
+
+
+@pytest.mark.parametrize(
+    ("donate", "line"), [("all", "m(jnp.ones(2))"), ("all-except-first", "x + 1"), ("all-except-first", "s['x'] + 1")]
+)
+def test_the_jit_of_equinox_donates(donate: str, line: str) -> None:
+    pytest.importorskip("equinox")
+    cell = Cell(f"""
+        import equinox as eqx
+        m, x = eqx.nn.Linear(2, 3, key=jax.random.key(0)), jnp.ones(3)
+        s = {{"x": x}}
+        step = eqx.filter_jit(lambda m, x: (m.weight + 1, m.bias + x), donate="{donate}")
+        step(m, x)
+        {line}  # here
+    """)
+    assert cell.failure.kind == "deleted"
+    assert cell.finding.line == cell.here
+    assert "Probably donated by step(m, x)" in cell.said
