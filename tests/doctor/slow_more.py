@@ -238,22 +238,6 @@ def parameters_fetched_in_each_epoch() -> Program:
     return train, (normal(48, 48) / 7,)
 
 
-@instead_of(parameters_fetched_in_each_epoch)
-def parameters_fetched_at_the_end() -> Program:
-    @jax.jit
-    def epochs(w: Any) -> Any:
-        def step(w: Any, _: Any) -> Any:
-            w = w - 0.01 * jnp.tanh(w @ w)
-            return w, w
-
-        return lax.scan(step, w, length=100)[1]
-
-    def train(w: Any) -> Any:
-        return jax.device_get(epochs(w))[-1]
-
-    return train, (normal(48, 48) / 7,)
-
-
 def _cached(order: str) -> Any:
     """Decode with keys that are cached in an order of axes."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import copy
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from .....records.call_stack import Frame
@@ -72,7 +73,7 @@ def scanned_loop(line: Frame) -> str | None:
         return None
     if made.later and not isinstance(times, ast.Constant | ast.Name | ast.Attribute):  # it is written twice
         return None
-    if made.later and {*map(_all, made.results)} & (loaded([scope]) | stored([scope])):
+    if made.later and {*map(_all, made.results), _each(made.state)} & (loaded([scope]) | stored([scope])):
         return None
     return _written(made, name, times, counter)
 
@@ -104,7 +105,9 @@ def _round(first: ast.stmt, others: Sequence[ast.stmt]) -> _Round | None:
     if not others:
         return made
     kept = _keeping(made, others)
-    if kept is None and can_run_later(others, given, results):
+    seldom = carried[0] in loaded(each for each in others if isinstance(each, ast.If))  # and takes memory in all
+    fixed = given if seldom else {*given} - {*carried}
+    if kept is None and can_run_later(others, fixed, results):
         return made._replace(later=tuple(others))
     return kept
 
@@ -137,7 +140,8 @@ def _local(line: Frame) -> set[str]:
 
 
 def _written(made: _Round, name: str, times: ast.expr, counter: str) -> str:
-    others = [each for each in made.results if each != made.state]
+    shown = loaded(made.later)
+    others = [each for each in made.results if each != made.state or each in shown]
     stacked = others[0] if len(others) == 1 else f"({', '.join(others)})" if others else "None"
     given = list(dict.fromkeys(made.given))
     fixed = isinstance(times, ast.Constant)
@@ -168,14 +172,32 @@ def _then_shown(made: _Round, call: str, others: Sequence[str], loop: str, count
     """Yield the call, and a loop over what all rounds have returned that shows or keeps it."""
     names = [*map(_all, others)]
     together = names[0] if len(names) == 1 else f"({', '.join(names)})" if names else "_"
-    yield f"{made.state}, {together} = {call}"
+    at_once = f"  # {made.state} of all rounds at once" if made.state in others else ""
+    yield f"{made.state}, {together} = {call}{at_once}"
     if names:
         yield f"{together} = jax.device_get({together})"
     yield f"{loop}  # after all rounds"
+    own = {made.state: _each(made.state)}  # the variable keeps what the last round returned
     for each in others:
-        yield f"    {each} = jax.tree.map(lambda each: each[{counter}], {_all(each)})"
+        yield f"    {own.get(each, each)} = jax.tree.map(lambda each: each[{counter}], {_all(each)})"
     for statement in made.later:
-        yield textwrap.indent(ast.unparse(statement), "    ")
+        yield textwrap.indent(ast.unparse(_Renamed(own).visit(copy.deepcopy(statement))), "    ")
+
+
+class _Renamed(ast.NodeTransformer):
+    """Gives variables other names."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self._names.get(node.id, node.id)
+        return node
+
+
+def _each(name: str) -> str:
+    """Return the name of the value of one round, beside that of the last one."""
+    return f"each_{name}"
 
 
 def _all(name: str) -> str:

@@ -10,22 +10,27 @@ from ..syntax import loaded
 #: Functions of Python, and methods of arrays and texts, that return numbers or texts.
 _READING = frozenset({"bool", "float", "format", "int", "item", "len", "str", "tolist"})
 
+#: Functions that return arrays of NumPy, whether they get such arrays or arrays of JAX.
+_GETTING = frozenset({"jax.device_get", "np.array", "np.asarray"})
+
 #: Functions of Python that compute from their arguments alone, but may return an array.
 _COMPUTING = frozenset({"abs", "max", "min", "round"})
 
 
 def can_run_later(statements: Sequence[ast.stmt], fixed: Collection[str], values: Collection[str]) -> bool:
-    """Return whether statements do nothing but print, and append numbers and texts to lists.
+    """Return whether statements do nothing but print, and append numbers, texts and arrays of NumPy to lists.
 
     Args:
         statements: the statements.
         fixed: variables that they must not read, nor append to, because a round changes or reads them.
-        values: variables that will be arrays of NumPy by then. They may be read, but not kept as arrays.
+        values: variables that will be arrays of NumPy by then. They may be read, but not kept as they are.
 
     >>> can_run_later(ast.parse("if i % 9 == 0: print(i, float(loss))").body, {"w"}, {"loss"})
     True
     >>> can_run_later(ast.parse("losses.append(loss)").body, {"w"}, {"loss"})
     False
+    >>> can_run_later(ast.parse("losses.append(jax.device_get(loss))").body, {"w"}, {"loss"})
+    True
     >>> can_run_later(ast.parse("save(i)").body, {"w"}, {"loss"})
     False
     """
@@ -39,8 +44,10 @@ def _only_shows(statement: ast.stmt, values: Collection[str]) -> bool:
         case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=given, keywords=options)):
             shown = [*given, *(each.value for each in options)]
             return all(isinstance(each, ast.Name) or (_computes(each) and not _keeps(each, values)) for each in shown)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(), attr="append"), args=[given], keywords=[])):
-            return _computes(given) and not _keeps(given, values)
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id=into), attr="append"), args=[given], keywords=[])
+        ):
+            return into not in values and _computes(given) and not _keeps(given, values)
     return False
 
 
@@ -53,6 +60,8 @@ def _keeps(expression: ast.AST, values: Collection[str]) -> bool:
             return _shows_repr(expression)
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in _READING:
             return _shows_repr(expression)
+        case ast.Call(func=function) if ast.unparse(function) in _GETTING:
+            return False
     return any(_keeps(each, values) for each in ast.iter_child_nodes(expression))
 
 
@@ -76,5 +85,5 @@ def _is_plain(function: ast.expr) -> bool:
         case ast.Name(id=name):
             return name in _READING | _COMPUTING
         case ast.Attribute(attr=name):
-            return name in _READING
+            return name in _READING or ast.unparse(function) in _GETTING
     return False

@@ -34,6 +34,10 @@ LOOPS = [
     "for i in range(n):\n    w, loss, top = step(w, x)\n    if loss < 0 or i % 2:\n        losses.append(i)",
     "for _ in range(n):\n    w, loss, top = step(w, x)\n    print(top, f'{loss:.3f}')",
     "for i in range(n):\n    w = move(w, x)\n    print(i)",
+    "for i in range(n):\n    w, loss, top = step(w, x)\n    losses.append(jax.device_get(loss))",
+    "for _ in range(n):\n    w = move(w, x)\n    losses.append(jax.device_get(w))",
+    "for _ in range(n):\n    w, loss, top = step(w, x)\n    losses.append(np.asarray(w))\n    print(w, top)",
+    "for _ in range(n):\n    w, loss, top = step(w, x)\n    losses.append(float(jax.device_get(loss)))",
 ]
 
 #: Bodies of loops that do more, or something else.
@@ -43,7 +47,11 @@ OTHERS = [
     "for x in xs:\n    w = move(w, x)",
     "for _ in range(n):\n    y = move(w, x)",
     "for _ in range(n):\n    w = move(w, x + 1)",
-    "for _ in range(n):\n    w = move(w, x)\n    print(w)",
+    "for i in range(n):\n    w = move(w, x)\n    if i % 3 == 0:\n        print(w)",
+    "for _ in range(n):\n    w = move(w, x)\n    w.append(jax.device_get(x))",
+    "for _ in range(n):\n    w = move(w, x)\n    losses.append(jax.device_get(x))",
+    "for _ in range(n):\n    w = move(w, x)\n    losses.append(fetch.device_get(w))",
+    "for _ in range(n):\n    w = move(w, x)\n    losses.append([jax.device_get(w), w])",
     "for _ in range(n):\n    w = move(w, x)\n    losses.append(w)",
     "for _ in range(n):\n    w, loss, top = step(w, x)\n    losses.append(loss + 1)",
     "for _ in range(n):\n    w, loss, top = step(w, x)\n    losses.append(loss)\n    tops.append(top)",
@@ -83,11 +91,12 @@ def test_one_call_computes_what_the_loop_does(tmp_path: Path, loop: str, capsys:
     found = []
     for definitions, body in (("", loop), (beside, instead)):
         source = f"{DEFINITIONS}{definitions}\ndef train(w, x, n, losses):\n{textwrap.indent(body, '    ')}\n"
-        names: dict[str, Any] = {"jax": jax, "jnp": jnp}
+        names: dict[str, Any] = {"jax": jax, "jnp": jnp, "np": np}
         exec(f"{source}    return {{**locals()}}\n", names)
         found.append(names["train"](jnp.ones(3), jnp.arange(3.0), 4, []) | {"printed": capsys.readouterr().out})
     assert found[0]["printed"] == found[1]["printed"]
     assert {type(each) for each in found[0]["losses"]} == {type(each) for each in found[1]["losses"]}
+    assert isinstance(found[1]["w"], jax.Array)
     for name in ("w", "losses", *({"loss", "top"} & found[0].keys())):
         np.testing.assert_allclose(found[1][name], found[0][name], rtol=1e-6)
 
@@ -118,3 +127,20 @@ def test_code_whose_names_would_mean_something_else_is_not_written(tmp_path: Pat
 
 def test_an_argument_that_is_called_length_leaves_no_name(tmp_path: Path) -> None:
     assert written(tmp_path, "for _ in range(n):\n    w = move(w, length)") is None
+
+
+@pytest.mark.parametrize("before", ["each_w = 3\n", "all_w = 3\n"])
+def test_names_for_the_values_of_all_rounds_have_to_be_new(tmp_path: Path, before: str) -> None:
+    loop = "for _ in range(n):\n    w = move(w, x)\n    losses.append(jax.device_get(w))"
+    assert written(tmp_path, loop) is not None
+    assert written(tmp_path, loop, before) is None
+
+
+def test_the_state_of_each_round_may_be_a_pytree(tmp_path: Path) -> None:
+    code = written(tmp_path, "for _ in range(n):\n    w = move(w, x)\n    losses.append(jax.device_get(w))")
+    assert code is not None
+    beside, _, instead = code.partition(f"{INSTEAD}\n")
+    names: dict[str, Any] = {"jax": jax, "w": {"a": jnp.zeros(2)}, "x": 1.0, "n": 3, "losses": []}
+    exec(f"move = lambda w, x: {{'a': w['a'] + x}}\n{beside}{instead}", names)
+    assert [each["a"].tolist() for each in names["losses"]] == [[1, 1], [2, 2], [3, 3]]
+    assert names["w"]["a"].tolist() == [3, 3]
