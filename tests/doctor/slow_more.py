@@ -67,24 +67,6 @@ def item_in_logging() -> Program:
     return train, (normal(64, 64), normal(64, 64, seed=1))
 
 
-@instead_of(item_in_logging)
-def logged_once() -> Program:
-    @jax.jit
-    def epochs(w: Any, x: Any) -> Any:
-        def step(w: Any, _: Any) -> Any:
-            gradient = x.T @ jnp.tanh(x @ w)
-            return w - 1e-4 * gradient, (gradient**2).sum()
-
-        return lax.scan(step, w, length=100)
-
-    def train(w: Any, x: Any) -> Any:
-        w, norms = epochs(w, x)
-        log = [f"{epoch}: {norm:.3f}" for epoch, norm in enumerate(norms.tolist())]
-        return w if log else None
-
-    return train, (normal(64, 64), normal(64, 64, seed=1))
-
-
 @found_by("host-wait", "dispatch-bound")
 def vectorized_by_numpy() -> Program:
     @jax.jit

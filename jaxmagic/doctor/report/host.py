@@ -132,6 +132,9 @@ NOTES: dict[str, Callable[..., str]] = {
         f"The code also waits at {printable(line)}: {count} times, {units.time(time_ns)}."
     ),
     "host_wait_remedy": _read_later,
+    "host_wait_one_call": lambda: (
+        "Loop with jax.lax.scan inside one jitted function, and read what all rounds returned after the loop."
+    ),
     "host_wait_leave_out": lambda: (
         "Leave block_until_ready() out: nothing is read there, and JAX waits by itself where a value is read."
     ),

@@ -20,7 +20,7 @@ from ..rewriting.syntax import source_of_location, with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
 from .functions.given_objects import gives_an_object, modules_given
 from .functions.varying_static import varying_static
-from .host_time import LEAST_NS, HostTime, host_time, jitted_calls, matters, programs_named
+from .host_time import LEAST_NS, HostTime, host_time, jitted_calls, matters, programs_named, shapes_of
 from .independence import is_independent, mapped_axes
 from .syntax import around, site_of, tree_of
 
@@ -54,7 +54,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             continue  # a part of a derivative of an eager operation: nobody has jitted or called it as such
         line = site_of(call.name, programs, evidence)
         defined = next((each.location for each in programs), None)
-        alike = len({_shapes(each) for each in programs} - {None}) <= 1
+        alike = len({shapes_of(each) for each in programs} - {None}) <= 1
         advice = _advice(call, line, programs, evidence, alike=alike)
         yield RuleFinding(
             rule=RULE.name,
@@ -171,11 +171,6 @@ def _mapped(line: Frame, function: str) -> str | None:
     if ast.unparse(call) != plain or len(parameters.args) != len(ast.unparse(parameters).split(",")):
         return None
     return with_imports(f"{name} = jax.jit(jnp.vectorize({function}))  # returns arrays of JAX", tree_of(line))
-
-
-def _shapes(program: Program) -> tuple[str, ...] | None:
-    """Return the shapes of the arguments, the same for all rounds of ``jax.lax.scan``; ``None`` if unknown."""
-    return None if program.module is None else tuple(each.shape for each in program.module.inputs)
 
 
 RULE = Rule(

@@ -149,6 +149,11 @@ def programs_named(name: str, evidence: Evidence) -> list[Program]:
     return [each for each in evidence.programs or () if name in names_of_program(each) and not each.eager]
 
 
+def shapes_of(program: Program) -> tuple[str, ...] | None:
+    """Return the shapes of the arguments, the same for all rounds of ``jax.lax.scan``; ``None`` if unknown."""
+    return None if program.module is None else tuple(each.shape for each in program.module.inputs)
+
+
 def eager_calls(evidence: Evidence, use: HostUse) -> list[Dispatch]:
     """Return the calls of eager operations."""
     eager, jitted = names_of(evidence, eager=True) - COPIES, names_of(evidence, eager=False)

@@ -14,6 +14,7 @@ from ...record.finding import RuleFinding
 from ..rewriting.rewritten import AFTER
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides
+from .functions.one_call import one_call_around
 from .host_time import LEAST_NS, SEVERAL, best_run, host_time, matters
 from .syntax import around, assigned, comprehension_around, function_around, loop_around
 
@@ -29,11 +30,11 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     time = host_time(evidence)
     if time is not None and time.waits and matters(time.wait_cost_ns, evidence):
         idle_ns = time.use.waited_ns * time.scale
-        yield _waits(time.waits, idle_ns, time.wait_cost_ns, shares_cores=evidence.first.environment.backend == "cpu")
+        yield _waits(time.waits, idle_ns, time.wait_cost_ns, evidence)
     yield from _callbacks(evidence)
 
 
-def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float, *, shares_cores: bool) -> RuleFinding:
+def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float, evidence: Evidence) -> RuleFinding:
     first = waits[0]
     assert first.line is not None
     rest = idle_ns < sum(each.wait_ns for each in waits)  # each was measured in a run of its own
@@ -43,8 +44,9 @@ def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float, *, share
         for each in waits[1 : 1 + _MOST_LINES]
         if each.line is not None
     ]
-    if shares_cores:  # without the waits, both would compete for them
+    if evidence.first.environment.backend == "cpu":  # without the waits, both would compete for them
         others.append(note("doctor.host_wait_cores"))
+    remedy, code = _advice(waits, first.line, loop, evidence)
     return RuleFinding(
         rule=RULE.name,
         found=note(
@@ -59,9 +61,24 @@ def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float, *, share
         evidence=(note("doctor.host_wait_idle", idle_ns=round(idle_ns), rest=int(rest)), *others),
         cost_ns=cost_ns,
         basis="estimated",
-        remedy=_remedy(first, first.line, loop),
-        code=None if loop is None or len(waits) > 1 or first.library else _code(first, first.line, loop),
+        remedy=remedy,
+        code=code,
     )
+
+
+def _advice(
+    waits: tuple[HostWait, ...], line: Frame, loop: ast.AST | None, evidence: Evidence
+) -> tuple[Note, str | None]:
+    """Return the remedy for the first of some waits, and code to paste if there are no others."""
+    first = waits[0]
+    remedy = _remedy(first, line, loop)
+    if loop is None or len(waits) > 1 or first.library:
+        return remedy, None
+    code = _code(first, line, loop)
+    if code is not None or first.function == _BLOCK:
+        return remedy, code
+    code = one_call_around(line, evidence)
+    return (remedy if code is None else note("doctor.host_wait_one_call")), code
 
 
 def _remedy(wait: HostWait, line: Frame, loop: ast.AST | None) -> Note:
