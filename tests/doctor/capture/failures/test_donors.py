@@ -233,3 +233,24 @@ def test_the_jit_of_equinox_donates(donate: str, line: str) -> None:
     assert cell.failure.kind == "deleted"
     assert cell.finding.line == cell.here
     assert "Probably donated by step(m, x)" in cell.said
+
+
+def test_a_weight_of_a_flax_module_is_named() -> None:
+    pytest.importorskip("flax")
+    cell = Cell("""
+        from flax import nnx
+        class Net(nnx.Module):
+            def __init__(self):
+                self.dense = nnx.Linear(2, 3, rngs=nnx.Rngs(0))
+            def __call__(self, x):
+                return self.dense(x)  # here
+        net = Net()
+        _, state = nnx.split(net)
+        step = jax.jit(lambda state: jax.tree.map(lambda each: 2 * each, state), donate_argnums=0)
+        new = step(state)
+        net(jnp.ones(2))
+    """)
+    assert cell.failure.kind == "deleted"
+    assert cell.finding.line == cell.here
+    assert "self.dense.kernel" in cell.said
+    assert "Probably donated by step(state)" in cell.said
