@@ -26,10 +26,7 @@ from jaxmagic.doctor.record.finding import RuleFinding, Verified
 from jaxmagic.doctor.verbs.diagnose import examination
 
 from . import slow_cache, slow_more
-from .slow import MENDED, PROGRAMS
-
-#: How long to try remedies, and to measure a program that was mended by hand.
-BUDGET_S = 40.0
+from .slow import MENDED, PROGRAMS, Slow
 
 #: Pairs of first runs.
 _PAIRS = 6
@@ -59,6 +56,8 @@ class Row(NamedTuple):
     def promised(self) -> float | None:
         """The share of a run, or of a first run, that the finding costs; the share of the memory for bytes.
 
+        Where the trial compared compile times, it is a share of the compile time.
+
         The persistent cache does not spare all of the time to compile: what its finding says that it spares counts.
         """
         found, gained = self.found, self.gained
@@ -69,11 +68,18 @@ class Row(NamedTuple):
             return None if not before else found.cost_bytes / before
         if found.cost_ns is None:
             return None
+        if self.compiles and gained is not None and gained.before_ns:
+            return min(found.cost_ns / gained.before_ns, 1.0)
         run = self.diagnosis.first
         run_ns = self.diagnosis.wall_ns if found.per == "run" else None if run is None else run.wall_ns
         remedy = {} if found.remedy is None else found.remedy.facts
         spared_ns = float(remedy.get("spared_ns", found.cost_ns))
         return None if not run_ns else min(spared_ns / run_ns, 1.0)
+
+    @property
+    def compiles(self) -> bool:
+        """Whether the trial compared compile times."""
+        return self.gained is not None and any(each.kind == "doctor.tried_compile_time" for each in self.gained.notes)
 
     @property
     def share(self) -> tuple[float, float, float] | None:
@@ -112,9 +118,9 @@ def measure(name: str) -> Row:
     try:
         run, arguments = slow.make()
         if slow.statement:
-            diagnosis = _of_statement(slow.statement, run, arguments)
+            diagnosis = _of_statement(slow, run, arguments)
         else:
-            diagnosis = jaxmagic.diagnose(run, *arguments, verify=True, budget_s=BUDGET_S, repeat=slow.repeat)
+            diagnosis = jaxmagic.diagnose(run, *arguments, verify=True, budget_s=slow.budget_s, repeat=slow.repeat)
         expected = [each for each in diagnosis.findings if each.rule in slow.rules]
         found = expected[0] if expected else None
         gained = None if found is None else found.verified
@@ -132,11 +138,12 @@ def measure(name: str) -> Row:
         jax.config.update("jax_enable_x64", before)
 
 
-def _of_statement(statement: str, run: Any, arguments: tuple[Any, ...]) -> Diagnosis:
+def _of_statement(slow: Slow, run: Any, arguments: tuple[Any, ...]) -> Diagnosis:
     """Examine a statement as the magic does."""
+    statement = slow.statement
     names = dict(zip(inspect.signature(run).parameters, arguments, strict=True))
     variables = {run.__name__: run, **names}
-    watch = examination(verify=True, budget_s=BUDGET_S)
+    watch = examination(verify=True, budget_s=slow.budget_s)
     watch.see(statement, variables)
     watch.start()
     for _ in watch.runs():
@@ -152,7 +159,7 @@ def _by_hand(name: str, *, first: bool) -> Verified:
     if first:
         return _first_runs(slow, mended)
     (before, given), (after, others) = slow(), mended()
-    budget_ns = round(BUDGET_S * 1e9)
+    budget_ns = round(PROGRAMS[name].budget_s * 1e9)
     return measured(
         Run(lambda: before(*given)),
         Run(lambda: after(*others)),
@@ -226,6 +233,7 @@ def _line(row: Row) -> str:
     if found is None:
         return f"| {name} | not found |  |  |  |  |  |"
     unit = " of memory" if found.cost_bytes is not None else " of the first run" if found.per == "first run" else ""
+    unit = " of compiling" if row.compiles and found.cost_bytes is None else unit
     promised = "unknown" if row.promised is None else f"{row.promised:.0%}{unit}"
     if row.promised is None and found.cost_bytes is not None:
         promised = units.size(found.cost_bytes)
