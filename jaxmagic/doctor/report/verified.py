@@ -137,6 +137,9 @@ NOTES: dict[str, Callable[..., str]] = {
     "outputs_error": _error,
     "outputs_rounded": _rounded,
     "pasted": lambda: "Tried with the recommended code in its place.",
+    "made_once": lambda: (
+        "Tried with a jax.jit that returns the same function for the same source, captured values and options."
+    ),
     "jitted": lambda name, code="", library="": (
         f"Tried with {printable(name)} jitted; JAX called it twice more, to trace it."
     ),

@@ -34,7 +34,9 @@ class FunctionCopies:
     def of(self, value: Any) -> Any:
         """Return what stands in place of `value`; `value` itself if it sees nothing that is replaced."""
         if id(value) in self._replacements:
-            return self._replacements[id(value)]
+            value = self._replacements[id(value)]
+            if not is_users_function(value):
+                return value
         if is_exactly(value, functools.partial):
             function = self.of(value.func)
             return value if function is value.func else functools.partial(function, *value.args, **value.keywords)

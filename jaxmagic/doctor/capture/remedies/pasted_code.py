@@ -6,7 +6,7 @@ import ast
 import builtins
 import linecache
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from ....records.cell_names import known_as, text_of
 from ....records.note import note
 from ....runtime.around import enclosed, is_exactly
 from ...record.finding import RuleFinding
+from ...rules.rewriting.loops.loop_facts import reads
 from ...rules.rewriting.rewritten import Pasted, pasted, rewritten
 from ...rules.rewriting.syntax import first_line, loaded, stored, tree_of
 from .remedy import Change, NotTried
@@ -27,11 +28,23 @@ from .user_functions import functions_seen, is_users_function, lines_of
 _FILE, _AROUND = "<jaxmagic: a remedy>", "__jaxmagic_around__"
 
 
-def propose(finding: RuleFinding, code: TriedCode) -> Change:
-    """Propose the user's function, or the examined code, with the recommended code in its place."""
+def propose(finding: RuleFinding, code: TriedCode, divide: Callable[[str], Pasted] = pasted) -> Change:
+    """Propose the user's function, or the examined code, with the recommended code in its place.
+
+    Args:
+        finding: the finding that recommends the code.
+        code: the examined code.
+        divide: divides the recommended code into its places.
+
+    Raises:
+        NotTried: there is no code, or it could not be put in its place.
+    """
     if finding.code is None or finding.line is None:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-    new, line = pasted(finding.code), int(finding.line.rpartition(":")[2])
+    try:
+        new, line = divide(finding.code), int(finding.line.rpartition(":")[2])
+    except SyntaxError:  # a part of a statement
+        raise NotTried(note("doctor.not_mechanical", rule=finding.rule)) from None
     functions = (each for value in code.read().values() for each in functions_seen(value) if is_users_function(each))
     function = next((each for each in functions if finding.line in lines_of(each)), None)
     vectorized = None if function is not None else _vectorized_at(finding.line, code)
@@ -72,6 +85,8 @@ def _in_code(code: TriedCode, place: str, new: Pasted) -> TriedCode | None:
     cell = next((each for each in texts if source and each.endswith(source)), None)
     defined = _defined(new, code.variables)
     if tree is None or cell is None or defined is None:
+        return None
+    if any(reads(each) & stored([tree]) for each in new.beside):  # what it assigns is not there yet
         return None
     before = cell[: len(cell) - len(source)].count("\n")
     changed = rewritten(tree, int(number) - before, new, before=before)
@@ -137,6 +152,6 @@ def _defined(new: Pasted, variables: Mapping[str, Any]) -> dict[str, Any] | None
 
 def _knows(new: Pasted, variables: Mapping[str, Any], local: set[str]) -> bool:
     """Return whether all names in new code are there: variables, local ones, and those that it assigns itself."""
-    nodes = [*new.beside, *new.statement, *new.loop, *new.after, *new.lines]
+    nodes = [*new.beside, *new.statement, *new.loop, *new.after, *new.lines, *([new.whole] if new.whole else ())]
     inside = {each.arg for node in nodes for each in ast.walk(node) if isinstance(each, ast.arg)}
     return loaded(nodes) <= {*variables, *vars(builtins), *local, *stored(nodes), *inside}

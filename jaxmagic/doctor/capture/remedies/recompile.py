@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from ....records.note import note
 from ....runtime.around import attributes, is_a, is_exactly, member
 from ...record.finding import RuleFinding
+from ...rules.rewriting.rewritten import moved_out
+from . import pasted_code
 from .function_copies import module_with, module_with_at
 from .remedy import Change, NotTried, names_given
 from .transfer import seen_variables
@@ -27,14 +30,22 @@ _PLAIN = bool, int, float, complex, str, bytes, types.NoneType
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
-    """Propose that ``jax.jit`` returns the same function for the same source, captured values and options.
+    """Propose the recommended code in its place, which makes the function once.
 
-    The same holds for the library's function that the user's code calls to jit, such as ``eqx.filter_jit``.
+    Where there is none, or where it cannot be put there, ``jax.jit`` returns the same function for the same source,
+    captured values and options. The same holds for the library's function that the user's code calls to jit, such as
+    ``eqx.filter_jit``.
     """
-    import jax
-
     if finding.found.facts.get("cause", "new function") != "new function":
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+    with suppress(NotTried):
+        return pasted_code.propose(finding, code, moved_out)
+    return _remembering(finding, code)
+
+
+def _remembering(finding: RuleFinding, code: TriedCode) -> Change:
+    import jax
+
     memo = _Memo()
     seen = {"jax": jax, **seen_variables(code.read())}
     remembered = memo.of(jax.jit)
@@ -49,7 +60,9 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
             replacements[id(seen[root])] = module_with_at(whole, path, memo.of(maker))
         else:
             replacements[id(maker)] = memo.of(maker)
-    return Change(replacements, met=lambda: memo.called, used=lambda: memo.hits > 0)
+    return Change(
+        replacements, met=lambda: memo.called, used=lambda: memo.hits > 0, notes=(note("doctor.made_once"),)
+    )
 
 
 def _maker(value: Any, path: list[str]) -> Any:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ....records.cell_names import text_of
 from .loops.loop_facts import reads
+from .rewritten import then
 from .syntax import first_line, is_jit, last_name, parameters, stored, tree_of
 
 #: A function with more lines is not shown again where it is moved out.
@@ -294,7 +295,5 @@ def _joined(definition: str, body: list[str], span: tuple[int, int], instead: st
         rest = [*body[: first - begin], *([instead] if instead else []), *body[last - begin + 1 :]]
         gap = "\n\n\n" if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) else "\n"
         return f"{definition}{gap}{textwrap.dedent(chr(10).join(rest))}".rstrip()
-    lines = f"line {first}" if first == last else f"lines {first} to {last}"
-    place = f"{lines} of {outer.name}" if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) else lines
-    change = f"# Then {place} becomes:\n#     {instead.strip()}" if instead else f"# Then remove {place}."
-    return f"{definition}\n\n{change}"
+    function = outer.name if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) else ""
+    return f"{definition}\n\n{then(first, last, instead.strip(), function)}"

@@ -9,13 +9,17 @@ import textwrap
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
-from .syntax import around, loops_around
+from .syntax import around, first_line, loops_around
 
 #: Comments on lines of their own, in code to paste, that say where the lines below them belong.
 INSTEAD = "# instead of the loop"
 AFTER = "# after the loop"
 _IN_LOOP = re.compile(r"^# in the loop, instead of lines? (\d+)(?: to (\d+))?$", re.MULTILINE)
 
+#: The comment of :func:`then`.
+_THEN = re.compile(
+    r"^# Then (?:remove )?lines? (\d+)(?: to (\d+))?(?: of \w+)?(?:\.| becomes?:\n#     (.*))$", re.MULTILINE
+)
 
 _Tree = TypeVar("_Tree", ast.Module, ast.FunctionDef)
 
@@ -28,9 +32,10 @@ class Pasted(NamedTuple):
         statement: what comes in place of the statement at a line.
         loop: what comes in place of the loop around it.
         after: what follows this loop.
-        lines: what comes in place of some lines of the loop.
-        first: the first of them.
+        lines: what comes in place of some lines; nothing, if they are removed.
+        first: the first of them; 0 if there are none.
         last: the last one.
+        whole: what comes in place of the outermost function around the line, or else of the outermost loop.
     """
 
     beside: Sequence[ast.stmt] = ()
@@ -40,6 +45,7 @@ class Pasted(NamedTuple):
     lines: Sequence[ast.stmt] = ()
     first: int = 0
     last: int = 0
+    whole: ast.stmt | None = None
 
 
 def in_loop(first: int, last: int) -> str:
@@ -49,6 +55,20 @@ def in_loop(first: int, last: int) -> str:
     ('# in the loop, instead of lines 5 to 8', '# in the loop, instead of line 5')
     """
     return f"# in the loop, instead of line{f's {first} to {last}' if last > first else f' {first}'}"
+
+
+def then(first: int, last: int, instead: str, function: str = "") -> str:
+    """Return the comment that says what some lines of a function become; that they are removed, if nothing.
+
+    >>> then(3, 5, "", "train")
+    '# Then remove lines 3 to 5 of train.'
+    >>> print(then(4, 4, "y = f(x)"))
+    # Then line 4 becomes:
+    #     y = f(x)
+    """
+    lines = f"line {first}" if first == last else f"lines {first} to {last}"
+    place = f"{lines} of {function}" if function else lines
+    return f"# Then {place} becomes:\n#     {instead}" if instead else f"# Then remove {place}."
 
 
 def replaces_loop(code: str) -> bool:
@@ -70,6 +90,16 @@ def pasted(code: str) -> Pasted:
     return Pasted(statement=_parsed(first), after=_parsed(second))
 
 
+def moved_out(code: str) -> Pasted:
+    """Divide code that moves a definition out of a function or loop: the definition, and what is left of it."""
+    found = _THEN.search(code)
+    if found is None:
+        *beside, whole = _parsed(code)
+        return Pasted(beside=beside, whole=whole)
+    first, last = int(found[1]), int(found[2] or found[1])
+    return Pasted(beside=_parsed(code[: found.start()]), lines=_parsed(found[3] or ""), first=first, last=last)
+
+
 def _parsed(code: str) -> list[ast.stmt]:
     return ast.parse(textwrap.dedent(code)).body
 
@@ -84,7 +114,9 @@ def rewritten(tree: _Tree, line: int, new: Pasted, *, before: int = 0) -> _Tree 
         before: how many lines precede the tree where the lines of a loop were counted.
     """
     made = copy.deepcopy(tree)
-    if new.lines:
+    if new.whole is not None:
+        return _with_whole(made, line, new.whole)
+    if new.first:
         return _with_lines(made, new.first - before, new.last - before, new.lines)
     statements = [each for each in around(made, line) if isinstance(each, ast.stmt)]
     loops = [each for each in loops_around(made, line) if isinstance(each, ast.For | ast.While)]
@@ -101,14 +133,27 @@ def rewritten(tree: _Tree, line: int, new: Pasted, *, before: int = 0) -> _Tree 
     return ast.fix_missing_locations(made)
 
 
+def _with_whole(tree: _Tree, line: int, new: ast.stmt) -> _Tree | None:
+    """Replace the outermost function around a line, or else the outermost loop; ``None`` if that is another one."""
+    found = [each for each in around(tree, line) if isinstance(each, ast.FunctionDef | ast.For | ast.While)]
+    outer = next((each for each in found if isinstance(each, ast.FunctionDef)), found[0] if found else None)
+    if type(outer) is not type(new) or getattr(outer, "name", "") != getattr(new, "name", ""):
+        return None
+    if outer is tree:
+        tree.body = new.body if isinstance(new, ast.FunctionDef) else tree.body
+    elif outer is not None:
+        _replace(tree, outer, [new])
+    return ast.fix_missing_locations(tree)
+
+
 def _with_lines(tree: _Tree, first: int, last: int, new: Sequence[ast.stmt]) -> _Tree | None:
     """Replace the statements from one line to another; ``None`` if these are not whole statements of one block."""
     for node in ast.walk(tree):
         for _, body in ast.iter_fields(node):
             if not isinstance(body, list) or not any(isinstance(each, ast.stmt) for each in body):
                 continue
-            inside = [each for each in body if first <= each.lineno and (each.end_lineno or each.lineno) <= last]
-            if inside and inside[0].lineno == first and inside[-1].end_lineno == last:
+            inside = [each for each in body if first <= first_line(each) and (each.end_lineno or 0) <= last]
+            if inside and first_line(inside[0]) == first and inside[-1].end_lineno == last:
                 at = body.index(inside[0])
                 body[at : at + len(inside)] = [*new]
                 return ast.fix_missing_locations(tree)

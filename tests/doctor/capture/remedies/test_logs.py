@@ -75,3 +75,19 @@ def test_a_remedy_may_lead_to_the_original(remedy: Any, told: Note) -> None:
     with pytest.raises(NotTried) as raised:
         keep_apart(code, logs(code), {id(log): remedy})
     assert raised.value.notes == (told,)
+
+
+def trains_otherwise(x: float) -> float:
+    log(2 * x)
+    return x
+
+
+def test_a_function_in_place_of_another_gets_the_copies_as_well() -> None:
+    code = TriedCode("train(2.0)", {"train": train})
+    found, instead = logs(code), {id(train): trains_otherwise}
+    keep_apart(code, found, instead)
+    call, _ = code.made({**found.copies, **instead})
+    found.fill()
+    assert call() == 2.0
+    assert found.added() == [[4.0]]
+    assert losses == [1.0]

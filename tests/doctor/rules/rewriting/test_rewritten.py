@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from jaxmagic.doctor.rules.rewriting.rewritten import AFTER, INSTEAD, in_loop, pasted, rewritten
+from jaxmagic.doctor.rules.rewriting.rewritten import AFTER, INSTEAD, in_loop, moved_out, pasted, rewritten, then
 
 SOURCE = """\
 def train(w, x):
@@ -87,3 +87,54 @@ def test_a_function_inside_the_loop_has_loops_of_its_own() -> None:
         "for x in xs:\n\n    def inner(ys):\n        for y in ys:\n            z = 0\n        show(z)\n    inner(x)"
     )
     assert ast.unparse(made) == textwrap.dedent(expected)
+
+
+MAKING = """\
+def train(x):
+    y = 0
+
+    @jit(donate=0)
+    def g(x):
+        return x
+    if x:
+        y = jit(h)(x)
+    return g(y)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "expected"),
+    [
+        (
+            f"g = 1\n\n{then(4, 6, '', 'train')}",
+            5,
+            "def train(x):\n    y = 0\n    if x:\n        y = jit(h)(x)\n    return g(y)",
+        ),
+        (f"g = 1\n\n{then(8, 8, 'y = g(x)', 'train')}", 8, MAKING.replace("jit(h)(x)", "g(x)").rstrip()),
+        ("g = 1\n\n\ndef train(x):\n    return g(x)", 8, "def train(x):\n    return g(x)"),
+    ],
+)
+def test_a_definition_that_moves_out_leaves_the_rest_in_its_place(code: str, line: int, expected: str) -> None:
+    new = moved_out(code)
+    assert [ast.unparse(each) for each in new.beside] == ["g = 1"]
+    module = ast.parse(MAKING)
+    (function,) = module.body
+    assert isinstance(function, ast.FunctionDef)
+    for tree in (module, function):
+        made = rewritten(tree, line, new)
+        assert made is not None
+        assert ast.unparse(made) == ast.unparse(ast.parse(expected))
+
+
+def test_it_is_left_alone_where_another_function_or_loop_is_there() -> None:
+    other = moved_out("g = 1\n\n\ndef other(x):\n    return g(x)")
+    assert rewritten(ast.parse(MAKING), 8, other) is None
+    assert rewritten(ast.parse(MAKING), 8, moved_out("g = 1\nfor x in xs:\n    g(x)")) is None
+    assert rewritten(ast.parse("x = 1"), 1, other) is None
+
+
+def test_the_outermost_loop_outside_of_functions_is_replaced() -> None:
+    source = "for x in xs:\n    while f(x):\n        jit(h)(x)\n"
+    made = rewritten(ast.parse(source), 3, moved_out("g = jit(h)\nfor x in xs:\n    while f(x):\n        g(x)"))
+    assert made is not None
+    assert ast.unparse(made) == "for x in xs:\n    while f(x):\n        g(x)"
