@@ -12,23 +12,37 @@ from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ..rewriting.list_items import changed_in_place
 from ..rewriting.meanings import path_at, paths_in
-from ..rewriting.syntax import parameters, stored
+from ..rewriting.syntax import loaded, parameters, stored
 from ..rule import source_at
+from .functions.inputs_inside import fits, inputs_inside, lists_in_turn
 from .host_time import COPIES, SEVERAL, HostTime, best_run, matters, names_of_program
 from .syntax import Function, around, assigned, function_around, loop_around
 
 #: Less than this per run is no finding.
 _LEAST_BYTES = 2**20
 
-_CONVERTING = frozenset({"jax.numpy.array", "jax.numpy.asarray"})
+#: What leaves an array of JAX as it is.
+_WITHOUT_COPY = "jax.numpy.asarray"
+
+_CONVERTING = frozenset({"jax.numpy.array", _WITHOUT_COPY})
 
 
 class _Site(NamedTuple):
-    """The only conversion in the statement of a line, of a variable that the loop does not assign."""
+    """The only conversion in the statement of a line in a loop, which the loop does not change.
+
+    Attributes:
+        line: the line.
+        name: the array, or the list of arrays that are converted in turn.
+        code: what converts it once, before the loops; ``None`` if it belongs to another function.
+        needed: how many of the conversions are needed.
+        list_bytes: the size of the arrays in the list; ``None`` for an array.
+    """
 
     line: Frame
     name: str
-    call: ast.Call
+    code: str | None
+    needed: int = 1
+    list_bytes: int | None = None
 
 
 def converted_again(rule: str, evidence: Evidence, time: HostTime) -> Iterator[RuleFinding]:
@@ -44,50 +58,71 @@ def converted_again(rule: str, evidence: Evidence, time: HostTime) -> Iterator[R
         if call.name not in COPIES or call.count < SEVERAL or len(programs) != 1:
             continue
         line, size_bytes = programs[0].called_at, programs[0].executable.output_bytes
-        site = None if line is None else _site(line, evidence)
-        cost_ns = _cost_ns(call, evidence, time)
+        site = None if line is None else _site(line, call.count, evidence)
         if site is None or size_bytes is None or call.count * size_bytes < _LEAST_BYTES:
             continue
+        cost_ns = _cost_ns(call, evidence, time) * (1 - site.needed / call.count)
         if matters(cost_ns, evidence):
             yield RuleFinding(
                 rule=rule,
                 found=note(
-                    "doctor.converted_again", name=site.name, count=call.count, size_bytes=call.count * size_bytes
+                    "doctor.converted_again",
+                    name=site.name if site.list_bytes is None else f"{site.name}[*]",
+                    count=call.count,
+                    size_bytes=call.count * size_bytes,
                 ),
                 line=site.line.location,
                 source=source_at(site.line),
                 cost_ns=cost_ns,
                 basis="estimated",
-                remedy=note("doctor.transfer_once", names=site.name),
-                code=_before_loop(site),
+                remedy=note("doctor.transfer_once", names=site.name)
+                if site.list_bytes is None
+                else note("doctor.transfer_all", names=site.name, size_bytes=site.list_bytes),
+                code=site.code,
             )
 
 
 def _cost_ns(call: Dispatch, evidence: Evidence, time: HostTime) -> float:
-    """Return what all conversions but one take: the device copies, and is idle until it has the array.
+    """Return what the conversions take: the device copies, and is idle until it has the array.
 
     The rest of the run takes at least as long as the device works for it.
     """
     others_ns = sum(each.busy_ns for each in time.use.dispatches if each is not call)
     taken_ns = (call.busy_ns + call.exposed_ns + call.pending_ns) * time.scale
-    return max(min(taken_ns, best_run(evidence).wall_ns - others_ns), 0.0) * (1 - 1 / call.count)
+    return max(min(taken_ns, best_run(evidence).wall_ns - others_ns), 0.0)
 
 
-def _site(line: Frame, evidence: Evidence) -> _Site | None:
+def _site(line: Frame, count: int, evidence: Evidence) -> _Site | None:
     loop, nodes = loop_around(line), around(line)
     if loop is None or not nodes:
         return None
-    paths = paths_in(function_around(line) or nodes[0], line.file, evidence.names)
+    scope = function_around(line) or nodes[0]
+    paths = paths_in(scope, line.file, evidence.names)
     calls = [each for each in ast.walk(nodes[-1]) if isinstance(each, ast.Call)]
     found = [each for each in calls if path_at(each.func, paths) in _CONVERTING]
     match found:
         case [ast.Call(args=[ast.Name(id=name), *_]) as call] if name not in assigned(loop) | changed_in_place(loop):
-            return _Site(line, name, call)
+            return _Site(line, name, _before_loop(name, call, scope))
+        case [ast.Call(func=called, args=[item], keywords=[])] if path_at(called, paths) == _WITHOUT_COPY:
+            return _in_turn(line, item, count, scope, evidence)
     return None
 
 
-def _before_loop(site: _Site) -> str | None:
+def _in_turn(line: Frame, item: ast.expr, count: int, scope: ast.AST, evidence: Evidence) -> _Site | None:
+    """Return a list whose arrays are converted in turn, if that is done at least twice in a run."""
+    if loaded([item]) & changed_in_place(scope):
+        return None
+    inputs = inputs_inside(line, evidence)
+    arrays = {name: each for name, each in inputs.items() if each.kind == "numpy array"}
+    for found in lists_in_turn(line, [item], inputs, arrays):
+        if count >= 2 * found.items and fits(found.size_bytes, evidence):
+            return _Site(
+                line, found.path, f"{found.path} = jax.device_put({found.path})", found.items, found.size_bytes
+            )
+    return None
+
+
+def _before_loop(name: str, call: ast.Call, scope: ast.AST) -> str | None:
     """Return the same conversion before the loop, if the variable belongs to this function or cell."""
-    scope = function_around(site.line) or around(site.line)[0]
-    own = stored(scope.body) | parameters(scope) if isinstance(scope, Function) else {site.name}
-    return f"{site.name} = {ast.unparse(site.call)}  # before the loop" if site.name in own else None
+    own = stored(scope.body) | parameters(scope) if isinstance(scope, Function) else {name}
+    return f"{name} = {ast.unparse(call)}  # before the loop" if name in own else None

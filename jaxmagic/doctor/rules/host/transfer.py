@@ -12,10 +12,10 @@ from ....records.call_stack import Frame
 from ....records.note import note
 from ...record.evidence import Dispatch, Evidence, Input
 from ...record.finding import RuleFinding
-from ..rewriting.list_items import changed_in_place, items_given, parts_given
+from ..rewriting.list_items import changed_in_place, parts_given
 from ..rule import LEAST_IDLE, Rule, source_at
 from .converted_again import converted_again
-from .functions.inputs_inside import inputs_inside
+from .functions.inputs_inside import MOST_OF_MEMORY, fits, inputs_inside, lists_in_turn
 from .host_time import LEAST_NS, SEVERAL, host_time, jitted_calls, matters, programs_named
 from .put_again import put_again_from_host
 from .syntax import around, assigned, calls_of, function_around, is_comprehended, loop_around, site_of
@@ -28,9 +28,6 @@ _WAKES_NS = 100_000
 
 #: No copy is slower than this, in bytes per nanosecond.
 _SLOWEST = 1.0
-
-#: Batches that take a larger share of the device's memory are not advised to be there all at once.
-_MOST_OF_MEMORY = 0.5
 
 
 class _Given(NamedTuple):
@@ -136,17 +133,11 @@ def _in_turn(
     evidence: Evidence,
 ) -> Iterator[_Given]:
     """Yield the lists whose arrays a loop passes in turn, if it does so more than once per run."""
-    sizes: dict[str, int] = {}
-    rounds = call.count
-    for name in [each for each in items_given(line, given) if each in inputs]:
-        items = {path: each.size_bytes for path, each in arrays.items() if path.startswith(f"{name}[")}
-        count = len({path[len(name) :].partition("]")[0] for path in items})
-        if inputs[name].type in ("list", "tuple") and count and call.count >= 2 * count:
-            sizes[inputs[name].path] = sum(items.values())
-            rounds = min(rounds, call.count // count)
-    size_bytes = sum(sizes.values())
-    if sizes and _fits(size_bytes, evidence):
-        yield _Given(line, list(sizes), rounds * size_bytes, 1 - 1 / rounds, size_bytes)
+    again = [each for each in lists_in_turn(line, given, inputs, arrays) if call.count >= 2 * each.items]
+    size_bytes = sum(each.size_bytes for each in again)
+    if again and fits(size_bytes, evidence):
+        rounds = min(call.count // each.items for each in again)
+        yield _Given(line, [each.path for each in again], rounds * size_bytes, 1 - 1 / rounds, size_bytes)
 
 
 def _in_parts(
@@ -165,7 +156,7 @@ def _in_parts(
             if counts and call.count >= 2 * min(counts):  # one more program may take what remains at the end
                 rounds[name] = call.count // min(counts)
     size_bytes = sum(arrays[each].size_bytes for each in rounds)
-    if rounds and _fits(size_bytes, evidence):
+    if rounds and fits(size_bytes, evidence):
         fewest = min(rounds.values())
         yield _Given(line, [arrays[each].path for each in rounds], fewest * size_bytes, 1 - 1 / fewest, size_bytes)
 
@@ -184,10 +175,6 @@ def _dimensions(shape: str) -> list[int]:
     return [int(each) for each in sizes.split(",") if each.isdigit()]
 
 
-def _fits(size_bytes: int, evidence: Evidence) -> bool:
-    return evidence.limit_bytes is None or size_bytes <= evidence.limit_bytes * _MOST_OF_MEMORY
-
-
 RULE = Rule(
     name="transfer",
     looks_for="NumPy arrays that every call in a loop copies to the device",
@@ -198,9 +185,10 @@ RULE = Rule(
     f"least {units.time(LEAST_NS)}, until these calls have them. A list counts if a loop passes its arrays in turn, "
     "and an array if a loop passes parts of it, as x[rows]: all of it at least twice per run, as in several epochs, "
     "and if it takes at most "
-    f"{units.percent(_MOST_OF_MEMORY)} of the device's memory. On the CPU, arrays that begin at a multiple of 64 "
+    f"{units.percent(MOST_OF_MEMORY)} of the device's memory. On the CPU, arrays that begin at a multiple of 64 "
     "bytes are not copied. A line that converts the same array in every round, as jnp.asarray(x), counts with the "
-    "time that all its copies but one take; so does a line that copies the same array of NumPy with jax.device_put "
+    "time that all its copies but one take, and one that converts the arrays of a list in turn with those after the "
+    "first round; so does a line that copies the same array of NumPy with jax.device_put "
     "to the same place, if its values have not changed meanwhile.",
     source="https://docs.jax.dev/en/latest/faq.html",
     look=look,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fabricate.profiling import MS, use
 
-from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostUse
+from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostUse, Input
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host import not_jitted, transfer
 from jaxmagic.profiling.record.profile import Profile
@@ -22,7 +22,15 @@ LOOP = "def run(x, n):\n    for i in range(n):\n        s = f({})\n    return s\
 def evidence(tmp_path: Path, timing: Any, executable: Any) -> Any:
     """Runs of 100 ms in which 20 conversions take 40 ms of the device's time, and 10 ms before."""
 
-    def make(converted: str, *, source: str = LOOP, count: int = 20, programs: int = 1) -> Evidence:
+    def make(
+        converted: str,
+        *,
+        source: str = LOOP,
+        count: int = 20,
+        programs: int = 1,
+        code: str = "run(x, 20)",
+        **changes: Any,
+    ) -> Evidence:
         file = tmp_path / "run.py"
         file.write_text(source.format(converted))
         line = next(n for n, text in enumerate(file.read_text().splitlines(), 1) if converted in text)
@@ -33,7 +41,7 @@ def evidence(tmp_path: Path, timing: Any, executable: Any) -> Any:
         other = Dispatch(name="f", count=count, host_ns=MS, exposed_ns=0, busy_ns=30 * MS)
         run = timing(dispatch_ns=50 * MS, wait_ns=50 * MS)
         return Evidence(
-            code="run(x, 20)",
+            code=code,
             first=timing(),
             observed=run,
             timed=(run,),
@@ -48,6 +56,7 @@ def evidence(tmp_path: Path, timing: Any, executable: Any) -> Any:
             waits=(),
             host=(),
             programs=(program,) * programs,
+            **changes,
         )
 
     return make
@@ -83,3 +92,43 @@ def test_what_may_be_another_array_is_no_finding(evidence: Any, converted: str, 
 
 def test_conversions_are_no_operations_to_be_jitted(evidence: Any) -> None:
     assert list(not_jitted.look(evidence("jnp.asarray(x)", count=200))) == []
+
+
+EPOCHS = """\
+def run(xs, n):
+    for _ in range(n):
+        for x in xs:
+            w = f(w, {})
+    return w
+"""
+XS = (
+    Input(path="xs", kind="container", type="list", size_bytes=0),
+    *(Input(path=f"xs[{n}]", kind="numpy array", type="float64[131072]", size_bytes=2**20) for n in range(5)),
+)
+
+
+def test_arrays_of_a_list_in_several_epochs(evidence: Any) -> None:
+    (found,) = transfer.look(evidence("jnp.asarray(x)", source=EPOCHS, code="run(xs, 4)", inputs=XS))
+    assert found.found.facts == {"name": "xs[*]", "count": 20, "size_bytes": 20 * 2**20}
+    assert found.cost_ns == pytest.approx(50 * MS * 15 / 20)  # the first round is needed
+    assert found.remedy.facts == {"names": "xs", "size_bytes": 5 * 2**20}
+    assert found.code == "xs = jax.device_put(xs)"
+
+
+@pytest.mark.parametrize(
+    ("converted", "changes"),
+    [
+        ("jnp.asarray(x)", {"count": 9}),  # less than two epochs
+        ("jnp.asarray(x)", {"limit_bytes": 9 * 2**20}),  # too much for the device
+        ("jnp.asarray(x)", {"source": EPOCHS.replace("            w", "            x = x + 1\n            w")}),
+        ("jnp.asarray(x)", {"source": EPOCHS.replace("        for", "        xs = load()\n        for")}),
+        ("jnp.asarray(x)", {"source": EPOCHS.replace("            w", "            rng.shuffle(x)\n            w")}),
+        ("jnp.asarray(x)", {"inputs": ()}),
+        ("jnp.array(x)", {}),  # which copies arrays of JAX as well
+    ],
+)
+def test_other_lists_are_no_finding(evidence: Any, converted: str, changes: dict[str, Any]) -> None:
+    assert (
+        list(transfer.look(evidence(converted, **{"source": EPOCHS, "code": "run(xs, 4)", "inputs": XS, **changes})))
+        == []
+    )

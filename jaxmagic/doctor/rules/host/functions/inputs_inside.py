@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from .....records.call_stack import Frame
 from ....record.evidence import Evidence, Input
 from ...rewriting.jit_arguments import given_by
+from ...rewriting.list_items import items_given
 from ...rewriting.syntax import last_name, parameters, tree_of, tree_of_code
 from ..syntax import Function, assigned, function_around, own_nodes
 
 #: Through at most this many functions, what the code passes is followed.
 _DEEPEST = 3
+
+#: Batches that take a larger share of the device's memory are not advised to be there all at once.
+MOST_OF_MEMORY = 0.5
+
+
+class ArrayList(NamedTuple):
+    """A list of arrays that the code reads.
+
+    Attributes:
+        path: its name in the code.
+        items: the number of its items that have arrays.
+        size_bytes: the bytes of these arrays.
+    """
+
+    path: str
+    items: int
+    size_bytes: int
 
 
 def inputs_inside(line: Frame, evidence: Evidence, *, first: bool = False) -> dict[str, Input]:
@@ -38,6 +57,30 @@ def inputs_inside(line: Frame, evidence: Evidence, *, first: bool = False) -> di
         if first or name not in changed:
             found |= {name + each.path[len(path) :]: each for each in evidence.inputs if _is_in(each.path, path)}
     return found
+
+
+def lists_in_turn(
+    line: Frame, given: list[ast.expr], inputs: Mapping[str, Input], arrays: Mapping[str, Input]
+) -> Iterator[ArrayList]:
+    """Yield the lists whose arrays a line in a loop passes on in turn, as ``xs`` in ``for x in xs: f(x)``.
+
+    Args:
+        line: the line.
+        given: the expressions that it passes.
+        inputs: what the code reads, by its name at the line.
+        arrays: the arrays among these that count.
+    """
+    for name in items_given(line, given):
+        if name in inputs and inputs[name].type in ("list", "tuple"):
+            items = {path: each.size_bytes for path, each in arrays.items() if path.startswith(f"{name}[")}
+            count = len({path[len(name) :].partition("]")[0] for path in items})
+            if count:
+                yield ArrayList(inputs[name].path, count, sum(items.values()))
+
+
+def fits(size_bytes: int, evidence: Evidence) -> bool:
+    """Return whether arrays may be on the device all at once."""
+    return evidence.limit_bytes is None or size_bytes <= evidence.limit_bytes * MOST_OF_MEMORY
 
 
 def renamed(inputs: dict[str, Input]) -> list[Input]:
