@@ -58,6 +58,12 @@ class TestHostWait:
         assert found.remedy is not None
         assert found.remedy.facts == {"decides": 0, "called": ""}
 
+    def test_printing_each_loss_is_found_at_its_line(self) -> None:
+        found = diagnosed(programs.prints_each_loss, SHORT)["host-wait"]
+        assert line_of(found) == "print(i, loss)"
+        assert found.found.facts["count"] == 12
+        assert str(found.remedy).startswith("Keep the arrays and read them after the loop")
+
     def test_numbers_that_a_list_reads_one_by_one_are_read_together(self) -> None:
         found = diagnosed(programs.reads_in_a_list, SHORT)["host-wait"]
         assert line_of(found) == "return [last_of(x).item() for _ in range(12)]"
