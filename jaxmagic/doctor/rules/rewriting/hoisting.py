@@ -85,7 +85,8 @@ def find_making(
     captured = sorted(read & (_local(around) | changing))
     passable = _are_passable(making, captured) and (inside is None or _are_passable(inside, captured))
     fixed = inside is not None or captured or any(isinstance(each, ast.ClassDef) for each in path)
-    code = None if fixed or _reads_values(making, tree_of(file)) else _code(file, outer, path, making)
+    taken = _names_outside({file, *(each for each, _ in ran)}) if functions else set[str]()
+    code = None if fixed or _reads_values(making, tree_of(file)) else _code(file, outer, path, making, taken)
     return Made(file, making.lineno, tuple(captured), _maker(making), _made(making), passable, code)
 
 
@@ -244,27 +245,40 @@ def _is_partial_or_jit(node: ast.Name) -> bool:
     return node.id in ("partial", "jit", "functools", "eqx", "nnx")
 
 
-def _code(file: str, outer: Around, path: list[ast.AST], making: Making) -> str | None:
+def _names_outside(files: Set[str]) -> set[str]:
+    """Return the names that files assign outside of functions and classes: a definition would replace them."""
+    found: set[str] = set()
+    for statement in (each for file in files for each in (tree_of(file) or ast.Module([], [])).body):
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(statement.name)
+        else:
+            found |= stored([statement])
+    return found
+
+
+def _code(file: str, outer: Around, path: list[ast.AST], making: Making, taken: Set[str]) -> str | None:
     lines = text_of(file)
     begin, end = _span(outer)
     body = lines[begin - 1 : end]
     if isinstance(making, ast.FunctionDef):
         first, last = _span(making)
         definition = textwrap.dedent("\n".join(lines[first - 1 : last]))
-        return None if _is_only_statement(path[-1], making) else _joined(definition, body, (first, last), "", outer)
+        unfit = making.name in taken or _is_only_statement(path[-1], making)
+        return None if unfit else _joined(definition, body, (first, last), "", outer)
     parent = path[-1]
     named = isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name)
     if named and isinstance(parent, ast.Assign):
         name = ast.unparse(parent.targets[0])
         assignments = [each for each in ast.walk(outer) if isinstance(each, ast.Name) and each.id == name]
-        if sum(not isinstance(each.ctx, ast.Load) for each in assignments) != 1 or _is_only_statement(
-            path[-2], parent
-        ):
+        is_only_one = sum(not isinstance(each.ctx, ast.Load) for each in assignments) == 1
+        if name in taken or not is_only_one or _is_only_statement(path[-2], parent):
             return None
         return _joined(ast.unparse(parent), body, _span(parent), "", outer)
     if making.end_lineno != making.lineno:
         return None
     name = f"{outer.name}_jitted" if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) else "jitted"
+    if name in taken:
+        return None
     raw = body[making.lineno - begin].encode()
     text = (raw[: making.col_offset] + name.encode() + raw[making.end_col_offset :]).decode()
     return _joined(f"{name} = {ast.unparse(making)}", body, (making.lineno, making.lineno), text, outer)

@@ -115,6 +115,37 @@ def test_pasted_code_compiles_once_and_computes_the_same(step: Any, new: str) ->
     np.testing.assert_array_equal(value, step(X))
 
 
+def doubled(x: Any) -> Any:
+    return 2 * x
+
+
+doubled_once_jitted = doubled
+
+
+def assigns_a_name_that_is_there(x: Any) -> Any:
+    doubled = jax.jit(lambda y: y + y)
+    return doubled(x)
+
+
+def defines_a_name_that_is_there(x: Any) -> Any:
+    @jax.jit
+    def doubled(y: Any) -> Any:
+        return y + y
+
+    return doubled(x)
+
+
+def doubled_once(x: Any) -> Any:
+    return jax.jit(lambda y: y + y)(x)
+
+
+@pytest.mark.parametrize("step", [assigns_a_name_that_is_there, defines_a_name_that_is_there, doubled_once])
+def test_no_code_replaces_what_has_the_same_name_outside(step: Any) -> None:
+    finding = the_one(step, X)
+    assert finding.code is None
+    assert str(finding.remedy).startswith("Define and jit the function once, outside")
+
+
 def test_the_line_is_where_the_function_is_jitted() -> None:
     assert the_one(step_with_a_lambda, X).source == "g = jax.jit(lambda y: jnp.sin(y) @ y)"
     assert the_one(step_with_a_partial, X).source == "return jax.jit(partial(loss, x=2.0))(x)"
