@@ -150,12 +150,12 @@ def _entry(finding: RuleFinding, diagnosis: Diagnosis, digits: int) -> Entry:
 
 
 def cost(finding: RuleFinding, diagnosis: Diagnosis, digits: int = 3) -> str:
-    """Word what a finding costs, and how that is known."""
+    """Word what a finding costs, and how that is known; an explained error costs nothing."""
     about = _ABOUT.get(finding.basis or "", "")
     if finding.cost_bytes is not None:
         return f"{about}{units.size(finding.cost_bytes)}"
     if finding.cost_ns is None:
-        return ""
+        return "" if finding.rule == "error" else "cost unknown"
     time = units.time(finding.cost_ns, digits)
     if finding.per == "first run":
         return f"{about}{time} once"

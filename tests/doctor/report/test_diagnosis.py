@@ -107,7 +107,8 @@ def test_the_headline_of_an_error_names_it_and_its_line(diagnosis: Any, rule_fin
         ({"cost_ns": 30e6, "basis": "at least"}, "≥ 30.0 ms per run, 75 % of it"),
         ({"cost_ns": 3e9, "per": "first run"}, "3.00 s once"),
         ({"cost_ns": None, "cost_bytes": 2**30}, "1.00 GiB"),
-        ({"cost_ns": None}, ""),
+        ({"cost_ns": None}, "cost unknown"),
+        ({"cost_ns": None, "rule": "error"}, ""),
         ({"cost_ns": 50e6}, "50.0 ms per run, 100 % of it"),  # more than a run, because of noise
     ],
 )
