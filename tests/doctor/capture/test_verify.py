@@ -633,7 +633,7 @@ class TestSideEffects:
 
         found = tried("not-jitted", "counted(x)", counted=counted, x=x)
         assert kinds(found)[-1] == "tried_runs"
-        assert found.notes[-1].facts == {"before_runs": 1, "after_runs": 1, "stopped": 0}
+        assert found.notes[-1].facts == {"before_runs": 1, "after_runs": 1, "stopped": 1}
         assert counting.runs == 1 + 2  # and traced twice: with numbers traced, and static
 
     def test_variables_and_jax_stay_as_they_are(self, x: Any) -> None:
