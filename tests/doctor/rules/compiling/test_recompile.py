@@ -506,8 +506,11 @@ def test_of_an_object_with_its_own_equality_it_is_said_that_none_was_equal() -> 
         made[1].rate = 3.0
         return [with_settings(x, each) for each in made]
 
-    remedy = str(the_one(run, X).remedy)
-    assert remedy.startswith("No settings of an earlier run was equal to this one.")
+    finding = the_one(run, X)
+    if finding.found.facts["cause"] == "unknown":
+        assert finding.remedy is None
+        pytest.skip("this JAX gives no reason")
+    assert str(finding.remedy).startswith("No settings of an earlier run was equal to this one.")
 
 
 @jax.jit
