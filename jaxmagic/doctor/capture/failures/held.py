@@ -21,22 +21,29 @@ _MOST = 5
 
 
 def arrays_in(
-    name: str, value: Any, is_wanted: Callable[[object], bool], depth: int = _DEPTH
+    name: str, value: Any, is_wanted: Callable[[object], bool], depth: int = _DEPTH, *, static: bool = True
 ) -> Iterator[tuple[str, Any]]:
     """Iterate over the arrays in a value with their names: the value itself, or those that it holds.
 
     Lists, tuples, dictionaries, named tuples, and the attributes of pytrees of other classes are searched.
+
+    Args:
+        name: the value as it is written.
+        value: the value.
+        is_wanted: returns whether a value is one of those that are looked for.
+        depth: how many containers inside of each other are searched.
+        static: whether fields are searched that JAX takes for no part of the pytree.
     """
     if is_missing(value):
         return
     if is_wanted(value):
         yield name, value
     elif depth:
-        for inner, each in _items(name, value):
-            yield from arrays_in(inner, each, is_wanted, depth - 1)
+        for inner, each in _items(name, value, static):
+            yield from arrays_in(inner, each, is_wanted, depth - 1, static=static)
 
 
-def _items(name: str, value: Any) -> list[tuple[str, Any]]:
+def _items(name: str, value: Any, static: bool) -> list[tuple[str, Any]]:
     if is_exactly(value, dict):
         pairs = list(value.items()) if len(value) <= _LARGEST else []
         return [(f"{name}[{key!r}]", each) for key, each in pairs if is_exactly(key, str, int)]
@@ -50,14 +57,21 @@ def _items(name: str, value: Any) -> list[tuple[str, Any]]:
             return [(f"{name}.{field}", each) for field, each in zip(fields, items, strict=True)]
         return [(f"{name}[{place}]", each) for place, each in enumerate(items)]
     if _is_pytree(type(value)):
-        held = attributes(value) or {}
-        return [(f"{name}.{key}", each) for key, each in list(held.items())[:_LARGEST] if is_exactly(key, str)]
+        held, left_out = attributes(value) or {}, () if static else _static_fields(type(value))
+        names = [each for each in list(held)[:_LARGEST] if is_exactly(each, str) and each not in left_out]
+        return [(f"{name}.{each}", held[each]) for each in names]
     return []
 
 
 def _is_pytree(kind: type) -> bool:
     """Return whether a class is a dataclass, as the states and modules of libraries are."""
     return of_type("__module__", kind) != "builtins" and member(kind, "__dataclass_fields__") is not None
+
+
+def _static_fields(kind: type) -> list[str]:
+    """Return the fields of a dataclass that libraries mark as no part of the pytree."""
+    fields: Any = member(kind, "__dataclass_fields__")
+    return [each.name for each in fields.values() if each.metadata.get("static")] if is_exactly(fields, dict) else []
 
 
 def shared_in(call: ast.AST | None, frame: Names) -> list[str]:

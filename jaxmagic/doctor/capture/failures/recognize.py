@@ -17,6 +17,7 @@ from ...analysis.failures.messages import LONGEST, is_jax_file, kind_of
 from ...analysis.failures.wrong_arguments.all import read
 from ...record.failure_kind import Kind
 from .called import called_by_jax
+from .libraries.mapped_modules import mapped_module
 from .modules import about_attribute, about_missing
 from .statement import operation
 from .wrong_calls.layers import frozen_field
@@ -117,6 +118,9 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
     kind = kind_of(names, text)
     if kind is not None:
         return kind, {}
+    mapped = mapped_module(error.__traceback__, text)
+    if mapped is not None:
+        return "module leaves", mapped
     wrong = misused(error.__traceback__, names[0], text) or read(names, text)
     if wrong is None or wrong[1].get("tracer", "") not in ("", *tracer_names()):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .... import units
+from ....terminal import printable
 from ..quoted import quoted
 
 #: How each library is called.
@@ -23,6 +24,19 @@ def _module(argument: str, library: str, type: str, dtype: str, transform: str, 
         f"{what} a module of {_LIBRARIES[library]} with a value of type {quoted(type)}, but {function} takes "
         f"{'arrays and numbers' if leaves else 'arrays, numbers and pytrees of them'}."
     )
+
+
+def _module_leaves(called: str, location: str, module: str, leaf: str, type: str) -> str:
+    at = f" at {printable(location)}" if location else ""
+    leaf = quoted(leaf)
+    problem = f"{leaf} is of type {quoted(type)}" if type else f"the other pytree has None in the place of {leaf}"
+    return f"{quoted(called)}{at} computes with each leaf of {quoted(module)}, but {problem}."
+
+
+def _write_module_leaves(mended: str, arrays: str, combined: str) -> str:
+    if not arrays:
+        return f"Use {quoted(mended)}: it adds the updates to the arrays of a module, and keeps all else."
+    return f"Pass its arrays alone, {quoted(arrays)}, and take all else from the module: {quoted(combined)}."
 
 
 def _write_features(jax: str, axes: str) -> str:
@@ -156,6 +170,8 @@ MODULE_NOTES: dict[str, Callable[..., str]] = {
     ),
     "write_features": _write_features,
     "error_module": _module,
+    "error_module_leaves": _module_leaves,
+    "write_module_leaves": _write_module_leaves,
     "write_filtered": _write_filtered,
     "write_module_arrays": lambda name, module: (
         f"Pass its arrays alone, {quoted(name)}.filter({quoted(module) or 'model'}, {quoted(name)}.is_array), which "

@@ -65,6 +65,7 @@ _RULES: tuple[Rule, ...] = (
 WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
     **{each.kind: each.explain for each in _RULES},
     **wrong_calls.CALLS,
+    "module leaves": layers.explain_module_leaves,
     "layer key": layers.explain_layer_key,
     "apply order": layers.explain_apply_order,
     "other option": other_options.explain_other_option,

@@ -6,8 +6,8 @@ import ast
 
 from ......records.note import note
 from .....record.failure import Failure
+from ...expression import Expression, expression_of, spelled
 from ...expression import call as make_call
-from ...expression import expression_of, spelled
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
 
@@ -52,6 +52,32 @@ def explain_apply_order(failure: Failure) -> Explained:
         node.args[:2] = node.args[1::-1]
         code = failing.with_node(node)
     return Explained(note("doctor.error_apply_order"), note("doctor.write_apply_order"), code)
+
+
+def explain_module_leaves(failure: Failure) -> Explained:
+    """Explain ``optax.apply_updates(model, updates)`` with a module of Equinox."""
+    failing, location = expression_of(failure), fact(failure, "location")
+    called, mended = fact(failure, "called"), fact(failure, "mended")
+    found = note(
+        "doctor.error_module_leaves",
+        called=called,
+        location="" if location == failure.line else location,
+        module=shortened(fact(failure, "module")),
+        leaf=fact(failure, "leaf"),
+        type=fact(failure, "type"),
+    )
+    calls = [] if failing is None else [each for each in ast.walk(failing.statement) if isinstance(each, ast.Call)]
+    call = next((each for each in calls if ast.unparse(each) == fact(failure, "call")), None)
+    code = None
+    if failing is not None and call is not None:
+        code = Expression(failing.statement, call, None).with_node(ast.parse(mended, mode="eval").body)
+    remedy = note(
+        "doctor.write_module_leaves",
+        mended=mended,
+        arrays=fact(failure, "arrays"),
+        combined=fact(failure, "combined"),
+    )
+    return Explained(found, remedy, code)
 
 
 def explain_trace_level(failure: Failure) -> Explained:
