@@ -78,6 +78,9 @@ Kind = Literal[
     "spec axis",  # a partition spec names an axis that the mesh does not have
     "spec replication",  # shard_map() cannot tell that a result is the same on all devices
     "callback result",  # the function of a callback returns something else than was declared
+    "callback vmap",  # vmap_method= does not say how a callback is mapped
+    "callback ordered",  # an ordered callback is mapped
+    "callback gradient",  # a callback is differentiated
     "callback",  # the function of a callback raised an exception
     "layer input",  # a layer of flax gets an array with another last axis than its parameters were made for
     "groups",  # the groups of a normalization do not divide the channels

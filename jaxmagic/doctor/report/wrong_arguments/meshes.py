@@ -134,6 +134,30 @@ MESH_NOTES: dict[str, Callable[..., str]] = {
         "shard_map cannot tell that they have: it may depend on each device's own part of an argument."
     ),
     "write_spec_replication": _write_replication,
+    "error_callback_vmap": lambda given, here: (
+        f"pure_callback has no {'option' if given == 'vectorized' else 'vmap_method'} {quoted(given)}."
+        if given
+        else f"JAX maps {'this callback' if here else 'a callback that this line leads to'}, but vmap_method= does "
+        "not say how its Python function takes a batch."
+    ),
+    "write_callback_vmap": lambda: (
+        'vmap_method="sequential" calls the function once per element, which works for any function. '
+        '"broadcast_all" calls it once with all arguments stacked: for functions that compute each element apart, as '
+        "those of NumPy do."
+    ),
+    "error_callback_ordered": lambda: "An ordered callback is mapped, but vmap has no order of elements.",
+    "write_callback_ordered": lambda jax: (
+        f"Leave out ordered=True; or loop over the elements with {jax}.lax.map, which calls it for one at a time."
+    ),
+    "error_callback_gradient": lambda here: (
+        f"JAX differentiates {'this callback' if here else 'a callback that this line leads to'}, but knows no "
+        "derivative of its Python function."
+    ),
+    "write_callback_gradient": lambda function, jax: (
+        f"Put @{jax}.custom_jvp above {quoted(function) or 'the function that calls it'}, and define the derivative: "
+        f"@{quoted(function) or 'f'}.defjvp above a function of (primals, tangents) that returns (result, tangent of "
+        f"the result). If no gradient has to flow, pass {jax}.lax.stop_gradient(x) to the callback."
+    ),
     "error_callback": lambda function, error, location: (
         "In the program that this line runs or waits for, the Python function of a callback"
         f"{f', {quoted(function)},' if function else ''} raised {quoted(error)}"

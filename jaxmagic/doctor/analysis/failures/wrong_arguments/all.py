@@ -12,7 +12,17 @@ from .explained import Explained, Rule
 from .libraries import layers, optimizers
 from .names import attributes, missing
 from .shapes import broadcasting, convolutions, indexing, matrices, products
-from .transforms import control_flow, custom_rules, derivatives, mapped, options, other_options, places, signatures
+from .transforms import (
+    callbacks,
+    control_flow,
+    custom_rules,
+    derivatives,
+    mapped,
+    options,
+    other_options,
+    places,
+    signatures,
+)
 from .values import (
     at_elements,
     formats,
@@ -42,6 +52,7 @@ _RULES: tuple[Rule, ...] = (
     *control_flow.RULES,
     *derivatives.RULES,
     *custom_rules.RULES,
+    *callbacks.RULES,
     *mapped.RULES,
     *options.RULES,
     *integers.RULES,
