@@ -26,6 +26,8 @@ def _kind(text: str) -> str:
 
 
 def _differing(aspect: str) -> str:
+    if aspect in ("varying manual axes", "manual axis types"):
+        return ": they vary along other axes of the mesh, which are in braces"
     return "" if aspect in ("", "structure", "metadata") else f": the {quoted(aspect)} differ"
 
 
@@ -74,6 +76,13 @@ def _write_branch_dtype(expected: str, got: str, dtype: str = "", jnp: str = "jn
     )
 
 
+#: Where a value is made one that varies between devices.
+_VARYING = {
+    "begin": "Begin the loop with",
+    "end": "End the body with",
+    "branch": "Return, from the branch whose result varies along fewer,",
+}
+
 STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
     "error_carry": _carry,
     "error_branches": _branches,
@@ -91,6 +100,10 @@ STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
         f"Make {quoted(leaf) or 'it'} once, outside of the loop, and change its arrays alone in the body, for "
         f"example with dataclasses.replace(). Other fields of {quoted(type)}, such as functions, must stay equal: a "
         "function that is re-created is another one."
+    ),
+    "write_varying": lambda place, call: (
+        f"{_VARYING[place]} {quoted(call)}. Then it may have another value on each device, as what is computed from "
+        "arguments that shard_map splits."
     ),
     "write_carry_structure": lambda expected, loop="scan": (
         "Return the carry with the structure that it came in; a body of scan() returns it as the first of two things."

@@ -42,7 +42,7 @@ def _aspect(first: str, other: str, said: str) -> str:
     >>> _aspect("float32[5,3]", "int32[]", "dtypes")
     'shapes and dtypes'
     """
-    pairs = list(zip(first.split("["), other.split("["), strict=False))
+    pairs = list(zip(*(re.sub(r"\{.*\}$", "", each).split("[") for each in (first, other)), strict=False))
     both = said in ("dtypes", "shapes") and len(pairs) == 2 and all(one != two for one, two in pairs)
     return "shapes and dtypes" if both else said
 

@@ -75,7 +75,7 @@ def short_type(text: str) -> str:
     >>> short_type("float32[3]"), short_type("bfloat16[2,4]"), short_type("bool[]"), short_type("str")
     ('f32[3]', 'bf16[2,4]', 'bool[]', 'str')
     """
-    match = re.fullmatch(r"~?([a-z]+)(\d*)(\[.*\])", text)
+    match = re.fullmatch(r"~?([a-z]+)(\d*)(\[.*\](?:\{.*\})?)", text)
     if match is None or match[1] not in _SHORT:
         return text
     return f"{_SHORT[match[1]]}{match[2]}{match[3]}"

@@ -14,6 +14,9 @@ from .expression import expression_of, spelled
 from .origin import evidence_of
 from .wrong_arguments.operands import broadcast, written
 
+#: What JAX says where only the axes of a mesh differ along which two values vary, inside of ``shard_map``.
+_VARYING = "varying manual axes", "manual axis types"
+
 
 def explain_carry(failure: Failure) -> RuleFinding:
     """Explain a loop whose carry ends with another type than it began with."""
@@ -29,7 +32,7 @@ def explain_carry(failure: Failure) -> RuleFinding:
         got=first.got,
         aspect=first.aspect,
     )
-    return _finding(failure, found, more, _carry_remedy(first, spelled(failure, "jax.numpy"), loop))
+    return _finding(failure, found, more, _varying(failure, first) or _carry_remedy(first, _jnp(failure), loop))
 
 
 def explain_branches(failure: Failure) -> RuleFinding:
@@ -43,7 +46,7 @@ def explain_branches(failure: Failure) -> RuleFinding:
         got=first.got,
         aspect=first.aspect,
     )
-    return _finding(failure, found, more, _branches_remedy(first, spelled(failure, "jax.numpy")))
+    return _finding(failure, found, more, _varying(failure, first) or _branches_remedy(first, _jnp(failure)))
 
 
 def explain_pytree(failure: Failure) -> RuleFinding:
@@ -88,6 +91,36 @@ def _of_fori_loop(difference: Difference) -> Difference:
     """Leave out that JAX carries the index of ``fori_loop`` and its bounds beside the user's carry."""
     path = re.sub(r"^loop_carry\[1\]", "carry", difference.path)
     return replace(difference, path=path)
+
+
+def _jnp(failure: Failure) -> str:
+    return spelled(failure, "jax.numpy")
+
+
+def _varying(failure: Failure, first: Difference) -> Note | None:
+    """Advise on values of which only one varies along axes of a mesh; ``None`` if something else differs."""
+    if first.aspect not in _VARYING:
+        return None
+    expected, got = _axes_of(first.expected), _axes_of(first.got)
+    missing = [each for each in got if each not in expected] or [each for each in expected if each not in got]
+    jax, axes = spelled(failure, "jax"), ", ".join(f'"{each}"' for each in missing)
+    axes = f"({axes})" if len(missing) > 1 else axes
+    new = "{V:" in first.expected + first.got
+    return note(
+        "doctor.write_varying",
+        place="branch" if failure.kind == "branches" else "end" if set(got) < set(expected) else "begin",
+        call=f'{jax}.lax.pcast(x, {axes}, to="varying")' if new else f"{jax}.lax.pvary(x, {axes})",
+    )
+
+
+def _axes_of(kind: str) -> list[str]:
+    """Return the axes of a mesh along which a value varies.
+
+    >>> _axes_of("f32[4]{V:(x,y)}"), _axes_of("f32[4]{x}"), _axes_of("f32[4]")
+    (['x', 'y'], ['x'], [])
+    """
+    match = re.search(r"\{(?:V:)?\(?([\w,]+)\)?\}$", kind)
+    return [] if match is None else match[1].split(",")
 
 
 def _carry_remedy(first: Difference, jnp: str, loop: str) -> Note:

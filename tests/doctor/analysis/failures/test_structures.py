@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import pytest
 from failing_cells import Cell
 
@@ -84,3 +85,36 @@ def test_branches_of_shapes_that_do_not_fit() -> None:
     cell = Cell("x = jnp.ones((5, 3))\nlax.cond(x.sum() > 0, lambda: x, lambda: jnp.ones(4, int))  # here")
     assert "the shapes and dtypes differ" in cell.said
     assert "Return the same structure with the same shapes and dtypes from each branch." in cell.said
+
+
+SHARDED = """
+mesh, P = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("x",)), jax.sharding.PartitionSpec
+def f(a):
+    return {body}  # here
+y = jax.shard_map(f, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(jnp.ones(2))
+"""
+#: The function that makes a value vary between devices, before and since JAX 0.8.
+VARY = 'jax.lax.pcast({}, "x", to="varying")' if hasattr(jax.lax, "pcast") else 'jax.lax.pvary({}, "x")'
+
+
+@pytest.mark.parametrize(
+    ("body", "old", "said"),
+    [
+        ("lax.fori_loop(0, 3, lambda i, c: c + a, jnp.zeros(2))", "jnp.zeros(2)", "Begin the loop with"),
+        ("lax.fori_loop(0, 3, lambda i, c: jnp.ones(2), a)", "jnp.ones(2)", "End the body with"),
+        ("lax.cond(True, lambda: a, lambda: jnp.zeros(2))", "jnp.zeros(2)", "Return, from the branch whose result"),
+    ],
+)
+def test_a_value_that_varies_between_devices(body: str, old: str, said: str) -> None:
+    cell = Cell(SHARDED.format(body=body))
+    assert cell.finding.line == cell.here
+    assert "they vary along other axes of the mesh, which are in braces." in cell.said
+    remedy = cell.said.splitlines()[-1]
+    assert remedy.startswith(said)
+    assert VARY.format("x") in remedy
+    assert Cell(SHARDED.format(body=body.replace(old, VARY.format(old)))).error is None
+
+
+def test_dtypes_differ_beside_the_axes_along_which_values_vary() -> None:
+    cell = Cell(SHARDED.format(body="lax.fori_loop(0, 3, lambda i, c: c + a, jnp.zeros(2, int))"))
+    assert ": the dtypes differ." in cell.said
