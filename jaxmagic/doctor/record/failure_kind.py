@@ -76,6 +76,10 @@ Kind = Literal[
     "spec rank",  # a partition spec has more entries than the array has axes
     "spec division",  # an axis of a mesh does not divide the axis that is split over it
     "spec axis",  # a partition spec names an axis that the mesh does not have
+    "spec repeated",  # a partition spec names an axis of the mesh twice
+    "explicit specs",  # an argument of shard_map() is sharded otherwise than in_specs says, along explicit axes
+    "explicit constraint",  # a sharding is to change along explicit axes
+    "no mesh",  # there is no mesh
     "spec replication",  # shard_map() cannot tell that a result is the same on all devices
     "callback result",  # the function of a callback returns something else than was declared
     "callback vmap",  # vmap_method= does not say how a callback is mapped

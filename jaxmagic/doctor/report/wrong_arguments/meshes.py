@@ -86,6 +86,9 @@ def _platforms(backend: str, allowed: str, variable: int) -> str:
     )
 
 
+#: How one leaf of a pytree gets another sharding than the others.
+_OF_LEAVES = " A pytree of shardings or specs, in the containers of the arrays, gives each leaf its own."
+
 MESH_NOTES: dict[str, Callable[..., str]] = {
     "error_devices": _devices,
     "write_fewer_devices": lambda jax, needed: (
@@ -107,19 +110,46 @@ MESH_NOTES: dict[str, Callable[..., str]] = {
         "spec counts for all of them."
     ),
     "error_spec_rank": _spec_rank,
-    "write_spec_rank": lambda spec: (
+    "write_spec_rank": lambda spec, leaf=False: (
         "A spec has at most one entry per axis: the name of an axis of the mesh, or None for an axis that stays "
         "whole."
-        f"{f' Here, {quoted(spec)} means the same.' if spec else ''}"
+        f"{f' Here, {quoted(spec)} means the same.' if spec else ''}{_OF_LEAVES if leaf else ''}"
     ),
     "write_scalar_spec": lambda jax: (
         f"A scalar cannot be split. If it is the same on all devices, as after {jax}.lax.psum, write P(); to keep "
         "one value per device, return x[None], whose parts are joined."
     ),
     "error_spec_division": _spec_division,
-    "write_spec_division": lambda size, padded: (
+    "write_spec_division": lambda size, padded, leaf=False: (
         f"Pad the axis to {padded} and mask the rest where the result depends on it; or split it over an axis of the "
         f"mesh whose size divides {size}; or leave it whole, with None in its place in the spec."
+        f"{_OF_LEAVES if leaf else ''}"
+    ),
+    "error_spec_repeated": lambda spec, axis: (
+        f"The spec {quoted(spec)} names the axis {quoted(axis)} more than once."
+    ),
+    "write_spec_repeated": lambda axis: (
+        f"Split one axis of the array along {quoted(axis)}, and write None or another name for its other axes."
+    ),
+    "error_explicit_specs": lambda spec, given, type: (
+        f"in_specs says {quoted(spec)}, but an argument of type {quoted(type)} has the sharding {quoted(given)}. The "
+        "mesh has explicit axes, along which shard_map takes arrays only as they are sharded."
+    ),
+    "write_explicit_specs": lambda jax, spec: (
+        f"Shard it before the call: {jax}.device_put(x, {jax}.sharding.NamedSharding(mesh, {quoted(spec)})). Or make "
+        f"the mesh with axes along which shard_map shards its arguments: {jax}.make_mesh(shape, names, "
+        f"axis_types=({jax}.sharding.AxisType.Auto,) * len(names))."
+    ),
+    "error_explicit_constraint": lambda: (
+        "The mesh has explicit axes, along which with_sharding_constraint changes no sharding."
+    ),
+    "write_reshard": lambda jax: (
+        f"{jax}.sharding.reshard(x, sharding) does. On a mesh of automatic axes, which {jax}.make_mesh makes with "
+        f"axis_types=({jax}.sharding.AxisType.Auto,) * len(names), with_sharding_constraint works."
+    ),
+    "error_no_mesh": lambda: "The call needs a mesh, but gets none, and none is set.",
+    "write_mesh": lambda jax: (
+        f"Pass mesh=mesh, or call it below `with {jax}.set_mesh(mesh):`. {jax}.make_mesh(shape, names) makes one."
     ),
     "error_spec_axis": lambda axis, axes, specs: (
         f"{quoted(specs) or 'The spec'} names the axis {quoted(axis)}, but the "

@@ -16,6 +16,9 @@ from .operands import fact, shapes_in, written
 _GPUS = "gpu", "cuda", "rocm"
 
 
+#: A longer text of an argument is not shown.
+_LONGEST = 40
+
 #: A partition spec.
 _SPEC = r"P(?:artitionSpec)?\((?:[^()]|\([^()]*\))*\)"
 
@@ -67,20 +70,24 @@ def explain_backend(failure: Failure) -> Explained:
 def explain_spec_rank(failure: Failure) -> Explained:
     """Explain a partition spec with more entries than the array has axes."""
     specs, spec = fact(failure, "specs"), _short(fact(failure, "spec"))
-    length, rank = int(fact(failure, "length")), int(fact(failure, "rank"))
+    rank = int(fact(failure, "rank"))
+    length = int(fact(failure, "length") or len(_entries(spec)))
     found = note(
         "doctor.error_spec_rank",
         specs=specs,
         spec=spec,
         length=length,
         rank=rank,
-        argument=fact(failure, "parameter"),
+        argument=_argument(failure),
     )
     if specs == "out_specs" and not rank:
         return Explained(found, note("doctor.write_scalar_spec", jax=spelled(failure, "jax")))
     entries = _entries(spec)
     shorter = [] if any(each != "None" for each in entries[rank:]) else entries[:rank]
-    return Explained(found, note("doctor.write_spec_rank", spec=f"P({', '.join(shorter)})" if shorter else ""))
+    return Explained(
+        found,
+        note("doctor.write_spec_rank", spec=f"P({', '.join(shorter)})" if shorter else "", leaf=_is_leaf(failure)),
+    )
 
 
 def explain_spec_division(failure: Failure) -> Explained:
@@ -89,12 +96,62 @@ def explain_spec_division(failure: Failure) -> Explained:
     found = note(
         "doctor.error_spec_division",
         spec=_short(fact(failure, "spec")),
-        argument=fact(failure, "parameter"),
+        argument=_argument(failure),
         axis=int(fact(failure, "axis")),
         size=size,
         parts=parts,
     )
-    return Explained(found, note("doctor.write_spec_division", size=size, padded=-(-size // parts) * parts))
+    return Explained(
+        found, note("doctor.write_spec_division", size=size, padded=-(-size // parts) * parts, leaf=_is_leaf(failure))
+    )
+
+
+def _argument(failure: Failure) -> str:
+    """Return what a spec does not fit, as JAX names it; in a call of ``device_put``, the only array of its shape."""
+    if path := fact(failure, "parameter") or fact(failure, "path"):
+        return path + fact(failure, "inside")
+    failing = expression_of(failure)
+    if failing is None or not (failing.called or "").endswith("device_put"):
+        return ""
+    shape = shapes_in(fact(failure, "type"))[:1] or ([()] if fact(failure, "rank") == "0" else [])
+    operands = (part for each in failure.operands for part in (each, *each.items))
+    alike = [each.text for each in operands if [each.shape] == shape and len(each.text) <= _LONGEST]
+    return alike[0] if len(alike) == 1 else ""
+
+
+def _is_leaf(failure: Failure) -> bool:
+    """Return whether a part of an argument is known not to fit."""
+    return not (_argument(failure) or "array").isidentifier()
+
+
+def explain_spec_repeated(failure: Failure) -> Explained:
+    """Explain a partition spec that names an axis of the mesh twice."""
+    axis = fact(failure, "axis")
+    found = note("doctor.error_spec_repeated", spec=_short(fact(failure, "spec")), axis=axis)
+    return Explained(found, note("doctor.write_spec_repeated", axis=axis))
+
+
+def explain_explicit_specs(failure: Failure) -> Explained:
+    """Explain an argument that is sharded otherwise than ``in_specs`` says, on a mesh with explicit axes."""
+    spec, given = _short(fact(failure, "spec")), _short(fact(failure, "given"))
+    found = note("doctor.error_explicit_specs", spec=spec, given=given, type=fact(failure, "type"))
+    return Explained(found, note("doctor.write_explicit_specs", jax=spelled(failure, "jax"), spec=spec))
+
+
+def explain_explicit_constraint(failure: Failure) -> Explained:
+    """Explain ``with_sharding_constraint`` on a mesh with explicit axes."""
+    failing, jax = expression_of(failure), spelled(failure, "jax")
+    node = None if failing is None else failing.node
+    code = None
+    if failing is not None and isinstance(node, ast.Call) and (failing.called or "").endswith("_constraint"):
+        node.func = ast.parse(f"{jax}.sharding.reshard", mode="eval").body
+        code = failing.with_node(node)
+    return Explained(note("doctor.error_explicit_constraint"), note("doctor.write_reshard", jax=jax), code)
+
+
+def explain_no_mesh(failure: Failure) -> Explained:
+    """Explain a call that needs a mesh, and gets none."""
+    return Explained(note("doctor.error_no_mesh"), note("doctor.write_mesh", jax=spelled(failure, "jax")))
 
 
 def explain_spec_axis(failure: Failure) -> Explained:
@@ -143,7 +200,8 @@ RULES = (
         r"backends are \[)(?P<present>[\w', ]*)"),
     Rule("ValueError", "spec rank", explain_spec_rank,
         r"shard_map applied to the function '[^']*' was given an (?P<specs>in_specs|out_specs) entry which is too "
-        rf"long[\s\S]*?\n\n\w+_specs\S* is (?P<spec>{_SPEC}) which has length (?P<length>\d+), but [^\n]*?"
+        rf"long[\s\S]*?\n\n(?:\* )?\w+_specs\S* is (?P<spec>{_SPEC}) which has length (?P<length>\d+), but "
+        r"(?:the passed )?(?:args\[\d+\](?P<inside>[^\s,]*))?[^\n]*?"
         r"(?:parameter '(?P<parameter>\w+)',)? has "
         r"shape (?P<type>\w+\[[\d,]*\]), which has rank (?P<rank>\d+)"),
     Rule("ValueError", "spec rank", explain_spec_rank,
@@ -151,17 +209,36 @@ RULES = (
         r"(?P<length>\d+), but was applied to a value of rank (?P<rank>\d+)"),
     Rule("ValueError", "spec division", explain_spec_division,
         r"shard_map applied to the function '[^']*' was given argument arrays with axis sizes that are not evenly "
-        r"divisible[\s\S]*?\n\n[^\n]+? of shape (?P<type>\w+\[[\d,]*\])[^\n]*?"
+        r"divisible[\s\S]*?\n\n(?:\* )?(?:the passed )?(?:args\[\d+\](?P<inside>[^\s,]*))?[^\n]*? of shape "
+        r"(?P<type>\w+\[[\d,]*\])[^\n]*?"
         r"(?:parameter '(?P<parameter>\w+)',)? corresponds to "
         rf"(?P<specs>in_specs)\S* of value (?P<spec>{_SPEC}), which maps array axis (?P<axis>\d+) \(of size "
         r"(?P<size>\d+)\) to mesh (?:axis|axes) (?P<mesh>.+?) \(of (?:total )?size (?P<parts>\d+)\)"),
     Rule("ValueError|IndivisibleError", "spec division", explain_spec_division,
+        rf"(?:One of \w+ arguments with pytree key path (?P<path>\S+) )?"
         rf".*?NamedSharding\(.*?spec=(?P<spec>{_SPEC}).*?implies that (?:array axis|the global size of its "
         r"dimension) (?P<axis>\d+) (?:is partitioned|should be divisible by) (?P<parts>\d+)(?: times)?, but "
         rf"(?:the dimension size|it) is (?:equal to )?(?P<size>\d+) \(full shape: (?P<type>{SHAPE})"),
     Rule("ValueError", "spec division", explain_spec_division,
         r"Sharding spec (?P<spec>\([^()]*\)) implies that array axis (?P<axis>\d+) is partitioned (?P<parts>\d+) "
-        r"times, but does not evenly divide the dimension size (?P<size>\d+)\."),
+        rf"times, but does not evenly divide the dimension size (?P<size>\d+)\. Got shape: (?P<type>{SHAPE})"),
+    Rule("ValueError", "spec rank", explain_spec_rank,
+        r"Length of sharding\.spec \((?P<length>\d+)\) must be equal to aval's ndim \((?P<rank>\d+)\)\. Got "
+        rf"sharding\.spec (?P<spec>{_SPEC})"),
+    Rule("AssertionError", "spec rank", explain_spec_rank,
+        rf"\((?P<rank>\d+), (?P<spec>{_SPEC})\)$"),
+    Rule("DuplicateSpecError", "spec repeated", explain_spec_repeated,
+        rf"A single NamedSharding spec specification .* but (?P<spec>{_SPEC}) has duplicate entries for "
+        r"`(?P<axis>.+)`"),
+    Rule("ValueError", "explicit specs", explain_explicit_specs,
+        rf"in_specs passed to shard_map: (?P<spec>{_SPEC}) does not match the specs of the input: (?P<given>{_SPEC}) "
+        r"for arg: (?P<type>\w+\[[\d,]*\])"),
+    Rule("ValueError", "explicit constraint", explain_explicit_constraint,
+        r"The spec of NamedSharding passed to with_sharding_constraint can only refer to Auto axes"),
+    Rule("AssertionError", "explicit constraint", explain_explicit_constraint,
+        r"`with_sharding_constraint` acts as an assert when all axes of mesh are of type `Explicit`"),
+    Rule("ValueError", "no mesh", explain_no_mesh,
+        r"The context mesh cannot be empty"),
     Rule("ValueError", "spec axis", explain_spec_axis,
         r"shard_map (?P<specs>in_specs|out_specs) argument must refer to an axis marked as manual "
         r"\((?:frozenset\()?\{(?P<axes>[^}]*)\}\)?\), but:\s+\w+_specs\S* refers to '(?P<axis>[^']+)'"),

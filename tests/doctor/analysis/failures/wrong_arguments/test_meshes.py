@@ -16,7 +16,7 @@ from jaxmagic.doctor.capture.failures import failure as reading
 from jaxmagic.doctor.capture.failures import recognize as recognizing
 from jaxmagic.doctor.capture.failures.operands import allowed_platforms
 from jaxmagic.doctor.capture.failures.recognize import recognize
-from jaxmagic.doctor.record.failure import Failure
+from jaxmagic.doctor.record.failure import Failure, Operand
 
 N = len(jax.devices())
 FLAG = "--xla_force_host_platform_device_count"
@@ -248,6 +248,97 @@ def test_an_axis_that_devices_cannot_share(name: str, text: str, told: str) -> N
     finding = explanation(Failure(kind=kind, error=name, said=tuple(said.items())))
     assert told in str(finding.found)
     assert str(finding.remedy).startswith("Pad the axis to 8 and mask the rest")
+
+
+_LEAF = _DIVIDED.replace("the passed args[1] of", "* the passed args[1]['w'].scale of")
+_OLDER_LEAF = _LEAF.replace("the passed ", "")
+_KEY_PATH = "One of pjit arguments with pytree key path p['b']" + _PARTITIONED.removeprefix("One of device_put args")
+
+
+@pytest.mark.parametrize(
+    ("text", "argument"), [(_LEAF, "y['w'].scale"), (_OLDER_LEAF, "y['w'].scale"), (_KEY_PATH, "p['b']")]
+)
+def test_the_leaf_that_devices_cannot_share_is_named(text: str, argument: str) -> None:
+    kind, said = read(["ValueError"], text) or ("", {})
+    finding = explanation(Failure(kind=kind, error="ValueError", said=tuple(said.items())))
+    assert f" splits axis 0 of the argument {argument} into 4 equal parts" in str(finding.found)
+    assert str(finding.remedy).endswith("in the containers of the arrays, gives each leaf its own.")
+
+
+@pytest.mark.parametrize("kind", ["", "axis_types=(jax.sharding.AxisType.Explicit,)"])
+def test_the_leaf_that_a_sharding_does_not_fit_is_named(kind: str) -> None:
+    cell = Cell(f"""
+        {MESH}
+        mesh = jax.make_mesh((1,), ("data",), {kind or "devices=jax.devices()[:1]"})
+        sharding = jax.sharding.NamedSharding(mesh, P("data"))
+        params = {{"w": jnp.ones((8, 2)), "scale": jnp.ones(())}}
+        jax.device_put(params, sharding)  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("The spec P('data') has 1 entry, but the argument params['scale'] has no axis.")
+    apart = "{'w': sharding, 'scale': jax.sharding.NamedSharding(mesh, P())}"
+    assert cell.rewritten(f"jax.device_put(params, {apart})").error is None
+
+
+def test_an_array_of_the_same_shape_is_not_taken_for_a_result() -> None:
+    text, call = _PARTITIONED.replace("One of device_put args was given the sharding", "Sharding"), "f(x)"
+    kind, said = read(["IndivisibleError"], text) or ("", {})
+    facts = {"kind": kind, "said": tuple(said.items()), "operands": (Operand(text="x", type="f32[6]"),), "node": 1}
+    finding = explanation(Failure(error="IndivisibleError", statement=call, **facts))
+    assert "axis 0 of the array" in str(finding.found)
+    finding = explanation(Failure(error="IndivisibleError", statement="jax.device_put(x, s)", **facts))
+    assert "axis 0 of the argument x" in str(finding.found)
+
+
+def test_an_axis_that_a_spec_names_twice() -> None:
+    cell = Cell(f"{MESH}\njax.sharding.NamedSharding(mesh, P('data', 'data'))  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("The spec P('data', 'data') names the axis data more than once.")
+    assert cell.rewritten("jax.sharding.NamedSharding(mesh, P('data', None))").error is None
+
+
+EXPLICIT = (
+    'mesh = jax.make_mesh((1,), ("x",), axis_types=(jax.sharding.AxisType.{},)); P = jax.sharding.PartitionSpec'
+)
+MAP = "y = jax.shard_map(lambda x: x * 2, mesh=mesh, in_specs=P('x'), out_specs=P('x'))(x)"
+
+
+def test_an_argument_of_shard_map_on_a_mesh_with_explicit_axes() -> None:
+    values = f"{EXPLICIT}\nx = jnp.ones(4)\n{{}}{MAP}  # here"
+    cell = Cell(values.format("Explicit", ""))
+    if cell.error is None:
+        pytest.skip("this JAX shards the argument itself")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("in_specs says P('x'), but an argument of type float32[4] has the sharding P(None).")
+    placed = "jax.device_put(x, jax.sharding.NamedSharding(mesh, P('x')))"
+    assert placed in cell.said
+    assert Cell(values.format("Explicit", f"x = {placed}\n")).error is None
+    assert Cell(values.format("Auto", "")).error is None
+
+
+def test_a_constraint_on_a_mesh_with_explicit_axes() -> None:
+    cell = Cell(f"""
+        {EXPLICIT.format("Explicit")}
+        sharding = jax.sharding.NamedSharding(mesh, P("x"))
+        @jax.jit
+        def f(x):
+            return lax.with_sharding_constraint(x * 2, sharding)  # here
+        f(jnp.ones(4))
+    """)
+    if cell.error is None:
+        pytest.skip("this JAX changes the sharding")
+    assert cell.finding.line == cell.here
+    assert cell.finding.code == "return jax.sharding.reshard(x * 2, sharding)"
+    assert cell.rewritten(cell.finding.code).error is None
+
+
+def test_a_call_without_a_mesh() -> None:
+    call = "jax.shard_map(lambda x: x * 2, {}in_specs=P('data'), out_specs=P('data'))(jnp.ones(8))"
+    cell = Cell(f"{MESH}\ny = {call.format('')}  # here")
+    assert cell.finding.line == cell.here
+    assert "Pass mesh=mesh, or call it below `with jax.set_mesh(mesh):`." in cell.said
+    assert cell.rewritten(f"with jax.set_mesh(mesh): y = {call.format('')}").error is None
+    assert cell.rewritten(f"y = {call.format('mesh=mesh, ')}").error is None
 
 
 CALLBACK = "jax.pure_callback({function}, jax.ShapeDtypeStruct((4,), jnp.float32), jnp.ones(4))"
