@@ -24,6 +24,7 @@ Kind = Literal[
     "batch",  # the batch axes of matrix products do not broadcast
     "no axis",  # an operand of a matrix product has no axis
     "einsum",  # a label of einsum() stands for axes of different sizes
+    "einsum labels",  # there is another number of subscripts than operands, or a label that no operand has
     "einsum axes",  # a subscript of einsum() has more or fewer labels than its operand has axes
     "square",  # a matrix has to be square
     "core sizes",  # axes that share a letter in the signature of a vectorized function have different sizes

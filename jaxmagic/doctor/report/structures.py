@@ -130,6 +130,10 @@ STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
     "write_same_tree": lambda: (
         "Pass pytrees with the same containers, keys and lengths; jax.tree.structure(x) shows the structure of each."
     ),
+    "write_axes_tree": lambda option: (
+        f"Give each key of a dictionary its axis in {quoted(option)}=, and None to those that are not mapped, as in "
+        '{"w": 0, "b": None}; or write one number, or None, for all leaves of an argument or a result.'
+    ),
     "write_none_leaf": lambda: (
         "None is a pytree without leaves, and no leaf. Leave it out of both, or pass is_leaf=lambda x: x is None, so "
         "that the function gets it."

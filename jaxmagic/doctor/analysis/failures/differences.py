@@ -109,6 +109,9 @@ def _trees(text: str) -> tuple[Difference, ...]:
             path = "" if at is None else at[1].strip().removesuffix(":").removeprefix("tree_map tree")
             expected, got = first.format(*sides), other.format(*sides)
             return (Difference(path=path, expected=expected, got=got, aspect="structure"),)
+    prefix = re.match(r"(vmap \w+_axes) specification must be a tree prefix", text)
+    if prefix is not None:
+        return (Difference(path=prefix[1], expected="", got="", aspect="structure"),)
     arity = re.search(r"^(\w+) arity mismatch: (\d+) != (\d+);", text, re.M)
     if arity is None:
         return ()

@@ -53,6 +53,9 @@ def explain_pytree(failure: Failure) -> RuleFinding:
     """Explain two pytrees that had to have the same structure."""
     first, more = _first(failure)
     found = note("doctor.error_pytree", path=first.path, expected=first.expected, got=first.got)
+    if first.path.startswith(("vmap in_axes", "vmap out_axes")):
+        option = first.path.split()[1].partition("[")[0]
+        return _finding(failure, found, more, note("doctor.write_axes_tree", option=option))
     if {"None", "NoneType"} & {first.expected, first.got} and not first.path.startswith("shard_map "):
         return _finding(failure, found, more, note("doctor.write_none_leaf"))
     failing = expression_of(failure)

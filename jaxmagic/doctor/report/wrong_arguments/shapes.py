@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .... import units
 from ....terminal import printable
 from ..quoted import quoted
 
@@ -116,6 +117,16 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
     "error_batch": _batch,
     "error_no_axis": _no_axis,
     "error_einsum": _einsum,
+    "error_einsum_labels": lambda label, subscripts, operands: (
+        f"The result of einsum has the label {quoted(label)}, which no operand has."
+        if label
+        else f"einsum gets {units.count(subscripts, 'subscript')} for {units.count(operands, 'operand')}."
+    ),
+    "write_einsum_labels": lambda label: (
+        "The labels after -> choose among those before it. For a new axis, index the result with None."
+        if label
+        else "Write one subscript per operand, with commas in between."
+    ),
     "error_einsum_axes": _einsum_axes,
     "error_conv_rank": lambda operands: (
         "The input and the kernel of a convolution need the same number of axes"
@@ -191,9 +202,11 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
         "the target."
     ),
     "write_joined": _write_joined,
-    "write_ranks": lambda jnp: (
-        f"Add the missing axis, as in x[None], or use {jnp}.stack() for arrays of the same shape, which adds one to "
-        "each."
+    "write_ranks": lambda jnp, numbers=False: (
+        f"Give the number an axis: {jnp}.atleast_1d(x)."
+        if numbers
+        else f"Add the missing axis, as in x[None], or use {jnp}.stack() for arrays of the same shape, which adds "
+        "one to each."
     ),
     "write_stacked": lambda jnp: (
         f"Pad or slice them to the same shape, or use {jnp}.concatenate() to join arrays that differ along one axis."

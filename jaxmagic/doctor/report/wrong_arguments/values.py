@@ -113,6 +113,12 @@ def _write_array(type: str) -> str:
     return f"{partial}. If it is in a module of Equinox, use equinox.filter_grad or equinox.filter_jit."
 
 
+def _write_pytree(type: str, jax: str) -> str:
+    return (
+        f"if {quoted(type)} is a dataclass of arrays, make it a pytree: @{jax}.tree_util.register_dataclass above it."
+    )
+
+
 VALUE_NOTES: dict[str, Callable[..., str]] = {
     "error_update": _update,
     "write_at": _write_at,
@@ -163,7 +169,11 @@ VALUE_NOTES: dict[str, Callable[..., str]] = {
         f"once per value{', and again for each new lambda' if anew else ''}."
     ),
     "error_result": _result,
-    "write_result": lambda: (
+    "write_result": lambda own=False, type="", jax="jax": (
         "Return arrays and numbers alone, in tuples, lists or dictionaries, and add the rest outside of the function."
+        f"{f' Or, {_write_pytree(type, jax)}' if own else ''}"
+    ),
+    "write_pytree": lambda type, jax: (
+        f"I{_write_pytree(type, jax)[1:]} Otherwise, leave it out of the traced arguments, and close over it."
     ),
 }

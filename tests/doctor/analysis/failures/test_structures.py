@@ -118,3 +118,19 @@ def test_a_value_that_varies_between_devices(body: str, old: str, said: str) -> 
 def test_dtypes_differ_beside_the_axes_along_which_values_vary() -> None:
     cell = Cell(SHARDED.format(body="lax.fori_loop(0, 3, lambda i, c: c + a, jnp.zeros(2, int))"))
     assert ": the dtypes differ." in cell.said
+
+
+def test_axes_of_vmap_for_a_dictionary() -> None:
+    values = "p, x = {'w': jnp.ones((3, 2)), 'b': jnp.ones(2)}, jnp.ones((3, 2))\n"
+    line = "y = jax.vmap(lambda p, x: p['w'] * x + p['b'], in_axes=({}, 0))(p, x)"
+    cell = Cell(f"{values}{line.format('dict(w=0)')}  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("Two pytrees that must have the same structure differ")
+    remedy = cell.said.splitlines()[-1]
+    assert remedy.startswith(
+        "Give each key of a dictionary its axis in in_axes=, and None to those that are not mapped"
+    )
+    assert '{"w": 0, "b": None}' in remedy
+    mended = cell.rewritten(line.format('{"w": 0, "b": None}'))
+    assert mended.error is None
+    assert mended.names["y"].shape == (3, 2)

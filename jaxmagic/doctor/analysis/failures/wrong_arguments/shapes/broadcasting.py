@@ -143,7 +143,10 @@ def explain_joined(failure: Failure) -> Explained:
     ranks = list(dict.fromkeys(map(len, shapes)))
     if len(ranks) > 1:
         found = note("doctor.error_ranks", operands=listed(texts, shapes), ranks=" and ".join(map(str, ranks)))
-        return Explained(found, note("doctor.write_ranks", jnp=spelled(failure, "jax.numpy")))
+        jnp, code = spelled(failure, "jax.numpy"), None
+        if sorted(ranks) == [0, 1]:
+            code = _with_axes(failure, called, [place for place, shape in enumerate(shapes) if not shape])
+        return Explained(found, note("doctor.write_ranks", jnp=jnp, numbers=sorted(ranks) == [0, 1]), code)
     others = [
         each for each in range(len(shapes[0])) if each != int(axis) and len({shape[each] for shape in shapes}) > 1
     ]
@@ -163,6 +166,20 @@ def explain_joined(failure: Failure) -> Explained:
     ]
     fits = str(along[0]) if len(along) == 1 and called and has_axis else ""
     return Explained(found, note("doctor.write_joined", fits=fits))
+
+
+def _with_axes(failure: Failure, called: str, places: list[int]) -> str | None:
+    """Return ``jnp.concatenate([x, jnp.atleast_1d(1.0)])`` for ``jnp.concatenate([x, 1.0])``."""
+    failing, jnp = expression_of(failure), spelled(failure, "jax.numpy")
+    node = None if failing is None else failing.node
+    if failing is None or not isinstance(node, ast.Call) or called != f"{jnp}.concatenate" or not node.args:
+        return None
+    items = node.args[0].elts if isinstance(node.args[0], ast.List | ast.Tuple) else []
+    if len(items) <= max(places) or any(isinstance(each, ast.Starred) for each in items):
+        return None
+    for place in places:
+        items[place] = call(f"{jnp}.atleast_1d", items[place])
+    return failing.with_node(node)
 
 
 def _called(failure: Failure) -> str:

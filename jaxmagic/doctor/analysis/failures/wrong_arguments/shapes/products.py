@@ -185,6 +185,18 @@ def explain_einsum_axes(failure: Failure) -> Explained:
     )
 
 
+def explain_einsum_labels(failure: Failure) -> Explained:
+    """Explain subscripts for another number of operands, or with a label of the result that no operand has."""
+    label = fact(failure, "label")
+    found = note(
+        "doctor.error_einsum_labels",
+        label=label,
+        subscripts=int(fact(failure, "subscripts") or 0),
+        operands=int(fact(failure, "operands") or 0),
+    )
+    return Explained(found, note("doctor.write_einsum_labels", label=label))
+
+
 def _subscripts(failure: Failure) -> str | None:
     """Return the subscripts as the user wrote them, without blanks; ``None`` if they are unknown, or lists."""
     positional = [each for each in failure.operands if each.keyword is None]
@@ -229,6 +241,11 @@ RULES = (
         r"matmul input operand (?P<number>[01]) must have ndim at least 1, but it has ndim 0"),
     Rule("ValueError", "einsum", explain_einsum,
         r"Size of label '(?P<label>.)' for operand (?P<number>\d+) \(\d+\) does not match"),
+    Rule("ValueError", "einsum labels", explain_einsum_labels,
+        r"Number of einsum subscripts, (?P<subscripts>\d+), must be equal to the number of operands, "
+        r"(?P<operands>\d+)"),
+    Rule("ValueError", "einsum labels", explain_einsum_labels,
+        r"Output character '(?P<label>.)' did not appear in the input"),
     Rule("ValueError", "einsum axes", explain_einsum_axes,
         r"Einstein sum subscript '(?P<subscript>[^']*)' does not contain the correct number of indices for "
         r"operand (?P<number>\d+)"),

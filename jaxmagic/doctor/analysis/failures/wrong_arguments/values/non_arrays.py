@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from ......records.cell_names import known_as
 from ......records.note import note
 from .....record.failure import Failure, Operand
 from ...expression import Expression, call, expression_of, spelled, with_imports, with_operand
@@ -25,6 +26,10 @@ _PLAIN = (
     "custom_vjp",
     "ufunc",
 )
+
+
+#: Functions that take several arrays as one sequence.
+_OF_SEQUENCES = "concatenate", "stack", "vstack", "hstack", "dstack", "column_stack"
 
 
 def explain_not_array(failure: Failure) -> Explained:
@@ -51,6 +56,8 @@ def explain_not_array(failure: Failure) -> Explained:
     if kind == "ndarray" and path and not inside:
         return Explained(found, note("doctor.write_numbers", jnp=spelled(failure, "jax.numpy")))
     if not path or collected or (failure.detail or "").partition(".")[0] == "jax":
+        if _is_own(fact(failure, "type")):
+            return Explained(found, note("doctor.write_pytree", type=kind, jax=spelled(failure, "jax")))
         return Explained(found, note("doctor.write_array", type=kind))
     if inside.startswith("."):
         return Explained(found, note("doctor.write_object", argument=name, type=kind))
@@ -68,6 +75,11 @@ def _receiver(failing: Expression | None) -> str:
     """Return the object whose method is called."""
     function = failing.node.func if failing is not None and isinstance(failing.node, ast.Call) else None
     return ast.unparse(function.value) if isinstance(function, ast.Attribute) else ""
+
+
+def _is_own(kind: str) -> bool:
+    """Return whether a type is neither Python's nor one of JAX or NumPy, by its full name."""
+    return "." in kind and kind.partition(".")[0] not in ("jax", "jaxlib", "numpy", "ml_dtypes")
 
 
 def _is_dtype(kind: str) -> bool:
@@ -95,17 +107,18 @@ def _operand(failure: Failure, kind: str) -> Operand | None:
 
 def explain_result(failure: Failure) -> Explained:
     """Explain a traced function that returns something else than arrays."""
-    path = fact(failure, "path")
+    path, kind = fact(failure, "path"), fact(failure, "type").rpartition(".")[2]
+    file, _, line = fact(failure, "location").rpartition(":")
     return Explained(
         note(
             "doctor.error_result",
             function=fact(failure, "function"),
-            location=fact(failure, "location"),
+            location=f"{known_as(file)}:{line}" if line else "",
             path=path if path.startswith(("[", ".")) else "",
-            type=fact(failure, "type").rpartition(".")[2],
+            type=kind,
             transform=fact(failure, "transform") or "vmap",
         ),
-        note("doctor.write_result"),
+        note("doctor.write_result", own=_is_own(fact(failure, "type")), type=kind, jax=spelled(failure, "jax")),
     )
 
 
@@ -120,6 +133,8 @@ def explain_listed(failure: Failure) -> Explained:
     places = [place for place, each in enumerate(failure.operands) if each.type == kind and each.keyword is None]
     place = number if number >= 0 else places[0] if len(places) == 1 else -1
     operand = failure.operands[place] if direct and place in places else None
+    if direct and function in _OF_SEQUENCES and failure.operands and failure.operands[0].type in ("list", "tuple"):
+        return _in_sequence(failure, kind, called, number)
     found = note(
         "doctor.error_listed",
         argument=shortened(operand.text) if operand is not None and operand.text != "None" else "",
@@ -132,6 +147,29 @@ def explain_listed(failure: Failure) -> Explained:
         return Explained(found, note("doctor.write_no_object", type=kind))
     code = None if operand is None or failing is None else _as_array(failure, failing, operand, place)
     return Explained(found, note("doctor.write_listed", jnp=jnp, alike=code is not None), code)
+
+
+def _in_sequence(failure: Failure, kind: str, called: str, number: int) -> Explained:
+    """Explain a list, or None, among the arrays that ``jnp.concatenate()`` gets as one list."""
+    failing, jnp = expression_of(failure), spelled(failure, "jax.numpy")
+    node = None if failing is None else failing.node
+    given = node.args[0] if isinstance(node, ast.Call) else None
+    items = given.elts if isinstance(given, ast.List | ast.Tuple) else []
+    item = items[number] if 0 <= number < len(items) else None
+    text = "" if item is None else ast.unparse(item)
+    found = note(
+        "doctor.error_listed", argument=shortened(text if text != "None" else ""), type=kind, function=called
+    )
+    if kind == "NoneType":
+        return Explained(found, note("doctor.write_no_none"))
+    if kind not in ("list", "tuple"):
+        return Explained(found, note("doctor.write_no_object", type=kind))
+    code = None
+    if failing is not None and item is not None and not isinstance(item, ast.Starred):
+        items[number] = call(f"{jnp}.array", item)
+        code = failing.with_node(failing.node)  # type: ignore[arg-type]
+    code = None if code is None else with_imports(failure, code, "jax.numpy")
+    return Explained(found, note("doctor.write_listed", jnp=jnp, alike=False), code)
 
 
 def _as_array(failure: Failure, failing: Expression, operand: Operand, place: int) -> str | None:

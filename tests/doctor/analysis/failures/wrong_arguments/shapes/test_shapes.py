@@ -324,3 +324,27 @@ def test_a_transposed_operand_that_fits_as_it_is(code: str, fits: list[tuple[str
     assert "y (4, 5) and " in cell.said
     assert ".T (3, 5) cannot be multiplied: axis 1 of y has size 5" in cell.said
     assert offered(cell) == fits
+
+
+def test_a_number_among_arrays_that_are_concatenated() -> None:
+    cell = Cell("x = jnp.ones(2)\ny = jnp.concatenate([x, 3.0])  # here")
+    assert cell.finding.line == cell.here
+    assert "Give the number an axis: jnp.atleast_1d(x)." in cell.said
+    assert cell.finding.code == "y = jnp.concatenate([x, jnp.atleast_1d(3.0)])"
+    assert cell.rewritten(cell.finding.code).names["y"].tolist() == [1, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("jnp.einsum('ij,jk->ik', a)", "einsum gets 2 subscripts for 1 operand.\nWrite one subscript per operand"),
+        (
+            "jnp.einsum('ij->k', a)",
+            "The result of einsum has the label k, which no operand has.\nThe labels after ->",
+        ),
+    ],
+)
+def test_labels_of_einsum_that_no_operand_has(call: str, said: str) -> None:
+    cell = Cell(f"a = jnp.ones((2, 3))\n{call}  # here")
+    assert cell.finding.line == cell.here
+    assert said in cell.said

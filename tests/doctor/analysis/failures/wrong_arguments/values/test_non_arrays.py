@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from failing_cells import Cell, sentence
@@ -40,3 +42,42 @@ def test_a_dtype_becomes_a_static_argument(dtype: str) -> None:
     assert "pytree, for example" not in cell.said
     assert cell.finding.code == '@functools.partial(jax.jit, static_argnames="t")'
     assert cell.rewritten(cell.finding.code).error is None
+
+
+@pytest.mark.parametrize("function", ["concatenate", "stack"])
+def test_a_list_among_arrays_that_are_joined(function: str) -> None:
+    cell = Cell(f"x = jnp.arange(2)\ny = jnp.{function}([x, [5, 6]])  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(f"[5, 6] is a list, but jnp.{function} of JAX takes arrays and numbers.")
+    assert cell.finding.code == f"y = jnp.{function}([x, jnp.array([5, 6])])"
+    assert cell.rewritten(cell.finding.code).names["y"].ravel().tolist() == [0, 1, 5, 6]
+
+
+STATE = """
+from dataclasses import dataclass
+{}@dataclass
+class State:
+    x: jax.Array
+"""
+REGISTERED = "@jax.tree_util.register_dataclass"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "lax.scan(lambda s, t: (State(s.x + t), None), State(jnp.zeros(())), jnp.arange(3.0))",
+        "jax.jit(lambda x: State(x))(jnp.ones(3))",
+    ],
+)
+def test_a_dataclass_that_is_no_pytree(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "failing", SimpleNamespace())  # the module in which dataclasses look
+    cell = Cell(f"{STATE.format('')}{line}  # here")
+    assert cell.finding.line == cell.here
+    assert f"f State is a dataclass of arrays, make it a pytree: {REGISTERED} above it." in cell.said
+    assert Cell(f"{STATE.format(REGISTERED + chr(10))}{line}").error is None
+
+
+def test_a_function_that_returns_a_text_is_no_dataclass() -> None:
+    cell = Cell("jax.jit(lambda x: 'a')(1.0)  # here")
+    assert "dataclass" not in cell.said
+    assert cell.here.rpartition(":")[0] in cell.said
