@@ -80,6 +80,7 @@ Kind = Literal[
     "spec repeated",  # a partition spec names an axis of the mesh twice
     "explicit specs",  # an argument of shard_map() is sharded otherwise than in_specs says, along explicit axes
     "explicit constraint",  # a sharding is to change along explicit axes
+    "devices apart",  # arrays on different devices meet
     "no mesh",  # there is no mesh
     "spec replication",  # shard_map() cannot tell that a result is the same on all devices
     "callback result",  # the function of a callback returns something else than was declared
@@ -136,6 +137,7 @@ Kind = Literal[
     "arrays apart",  # arrays are passed one by one where one sequence is expected
     "sizes apart",  # sizes are passed one by one where one shape is expected
     "no shape",  # a shape is a float or an array
+    "overflow",  # an integer does not fit into its dtype
     "float",  # an axis or a number of things is a float
     "float bound",  # a bound of a slice is a float
     "called apart",  # a transformation gets the arguments of its function

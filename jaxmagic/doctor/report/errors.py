@@ -86,9 +86,9 @@ def _leak(name: str, type: str, function: str, location: str, transform: str) ->
         computed = f", computed at {location}," if location else ""
         unknown = "" if location else " It is unknown which function that was."
         return f"{value}{computed} {verb} used after the function that traced it had ended.{unknown}"
+    where = f"{location}, " if location else ""
     return (
-        f"{value} {verb} traced by {quoted(function)} ({location}, for {transform}) and used after that "
-        "tracing had ended."
+        f"{value} {verb} traced by {quoted(function)} ({where}for {transform}) and used after that tracing had ended."
     )
 
 

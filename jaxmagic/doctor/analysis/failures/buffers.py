@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from ....records.call_stack import Frame, is_users
 from ....records.cell_names import place_known_as
 from ....records.note import Note, note
-from ...record.failure import Failure, Kept
+from ...record.failure import Failure, Kept, Traced
 from ...record.finding import RuleFinding
 from .expression import spelled
 from .origin import evidence_of, place
@@ -15,12 +16,18 @@ from .origin import evidence_of, place
 _MOST = 3
 
 
+def _is_users(traced: Traced) -> bool:
+    """Return whether JAX names the user's function, rather than that of a library such as Equinox around it."""
+    return is_users(Frame(function=traced.function, file=traced.file, line=traced.line))
+
+
 def explain_leak(failure: Failure) -> RuleFinding:
     """Explain ``UnexpectedTracerError``: which function made the value, and which of its lines may have kept it."""
     traced = failure.traced
     names = [each.name for each in failure.values if traced is None or _made_by(failure, each.name)]
     function = "" if traced is None else traced.function
     evidence: list[Note] = []
+    made_at = "" if traced is None or not _is_users(traced) else place(traced)
     computed = None if failure.detail is None else place_known_as(failure.detail)
     if failure.detail is not None and function:
         evidence.append(note("doctor.error_created", location=computed or ""))
@@ -44,7 +51,7 @@ def explain_leak(failure: Failure) -> RuleFinding:
             name=", ".join(names[:_MOST]),
             type=failure.type or "",
             function=function,
-            location=(computed or "") if traced is None else place(traced),
+            location=(computed or "") if traced is None else made_at,
             transform="" if traced is None else traced.transform,
         ),
         line=failure.line,

@@ -37,7 +37,7 @@ _LIBRARIES = "/flax/", "/equinox/", "/optax/"
 
 
 #: Kinds of which NumPy says the same in the same words.
-_IN_NUMPYS_WORDS = "truth", "iterated"
+_IN_NUMPYS_WORDS = "truth", "iterated", "overflow"
 
 #: How what JAX lacks is looked up.
 _LOOKED_UP: dict[Kind, Callable[[dict[str, str]], dict[str, str] | None]] = {

@@ -147,6 +147,13 @@ MESH_NOTES: dict[str, Callable[..., str]] = {
         f"{jax}.sharding.reshard(x, sharding) does. On a mesh of automatic axes, which {jax}.make_mesh makes with "
         f"axis_types=({jax}.sharding.AxisType.Auto,) * len(names), with_sharding_constraint works."
     ),
+    "error_devices_apart": lambda first, other: (
+        f"The computation gets one array on the devices {quoted(first)}, and another one on {quoted(other)}."
+    ),
+    "write_one_place": lambda jax: (
+        f"Put one of them where the other one is: {jax}.device_put(b, a.sharding). An array that device_put placed "
+        "stays there, while others, as those of jax.numpy, follow it."
+    ),
     "error_no_mesh": lambda: "The call needs a mesh, but gets none, and none is set.",
     "write_mesh": lambda jax: (
         f"Pass mesh=mesh, or call it below `with {jax}.set_mesh(mesh):`. {jax}.make_mesh(shape, names) makes one."

@@ -173,6 +173,16 @@ VALUE_NOTES: dict[str, Callable[..., str]] = {
         "Return arrays and numbers alone, in tuples, lists or dictionaries, and add the rest outside of the function."
         f"{f' Or, {_write_pytree(type, jax)}' if own else ''}"
     ),
+    "error_overflow": lambda value, dtype: (
+        f"The integer {quoted(value) or 'of an argument'} does not fit into "
+        f"{quoted(dtype) or 'the dtype that JAX gives it, int32 by default'}."
+    ),
+    "write_wider": lambda small, jax: (
+        "Convert the array to a dtype that holds it, such as int32, with .astype()."
+        if small
+        else f'Integers have 64 bits after {jax}.config.update("jax_enable_x64", True), which is best at the start '
+        "of the program. If the number need not be exact, pass a float: float(n)."
+    ),
     "write_pytree": lambda type, jax: (
         f"I{_write_pytree(type, jax)[1:]} Otherwise, leave it out of the traced arguments, and close over it."
     ),

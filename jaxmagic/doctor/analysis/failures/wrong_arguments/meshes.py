@@ -8,7 +8,7 @@ import re
 
 from .....records.note import note
 from ....record.failure import Failure
-from ..expression import expression_of, spelled
+from ..expression import call, expression_of, spelled
 from .explained import SHAPE, Explained, Rule
 from .operands import fact, shapes_in, written
 
@@ -154,6 +154,18 @@ def explain_no_mesh(failure: Failure) -> Explained:
     return Explained(note("doctor.error_no_mesh"), note("doctor.write_mesh", jax=spelled(failure, "jax")))
 
 
+def explain_devices_apart(failure: Failure) -> Explained:
+    """Explain arrays that were put on different devices, and meet in one computation."""
+    failing, jax = expression_of(failure), spelled(failure, "jax")
+    node = None if failing is None or failure.library is not None else failing.node
+    code = None
+    if failing is not None and isinstance(node, ast.BinOp) and isinstance(node.left, ast.Name | ast.Attribute):
+        right = call(f"{jax}.device_put", node.right, ast.Attribute(node.left, "sharding", ast.Load()))
+        code = failing.with_node(ast.BinOp(left=node.left, op=node.op, right=right))
+    found = note("doctor.error_devices_apart", first=fact(failure, "first"), other=fact(failure, "other"))
+    return Explained(found, note("doctor.write_one_place", jax=jax), code)
+
+
 def explain_spec_axis(failure: Failure) -> Explained:
     """Explain a partition spec with a name that is no axis of the mesh."""
     axis, axes = fact(failure, "axis"), ", ".join(re.findall(r"[^\s,']+", fact(failure, "axes")))
@@ -237,6 +249,9 @@ RULES = (
         r"The spec of NamedSharding passed to with_sharding_constraint can only refer to Auto axes"),
     Rule("AssertionError", "explicit constraint", explain_explicit_constraint,
         r"`with_sharding_constraint` acts as an assert when all axes of mesh are of type `Explicit`"),
+    Rule("ValueError", "devices apart", explain_devices_apart,
+        r"Received incompatible devices for jitted computation\. Got .*?device ids (?P<first>\[.*?\]) .*?"
+        r"device ids (?P<other>\[.*?\]) "),
     Rule("ValueError", "no mesh", explain_no_mesh,
         r"The context mesh cannot be empty"),
     Rule("ValueError", "spec axis", explain_spec_axis,

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import jax
 import pytest
-from failing_cells import Cell, fails_in_callback
+from failing_cells import Cell, fails_in_callback, sentence
 
 from jaxmagic.doctor.analysis.failures.explanation import explanation
 from jaxmagic.doctor.analysis.failures.wrong_arguments.all import read
@@ -330,6 +330,21 @@ def test_a_constraint_on_a_mesh_with_explicit_axes() -> None:
     assert cell.finding.line == cell.here
     assert cell.finding.code == "return jax.sharding.reshard(x * 2, sharding)"
     assert cell.rewritten(cell.finding.code).error is None
+
+
+@pytest.mark.parametrize("with_ids", ["with device ids", "device ids"])
+def test_arrays_on_different_devices(with_ids: str) -> None:
+    text = (
+        "Received incompatible devices for jitted computation. Got argument x of add with shape float32[3] and "
+        f"{with_ids} [0] on platform CPU and argument y of add with shape float32[3] and {with_ids} [1, 2] on "
+        "platform CPU"
+    )
+    kind, said = read(["ValueError"], text) or ("", {})
+    facts = {"kind": kind, "said": tuple(said.items()), "statement": "c = a + b", "node": 2}
+    finding = explanation(Failure(error="ValueError", **facts))
+    assert sentence(finding.found) == "The computation gets one array on the devices [0], and another one on [1, 2]."
+    assert finding.code == "c = a + jax.device_put(b, a.sharding)"
+    assert Cell(f"a, b = jnp.ones(3), jnp.ones(3)\n{finding.code}").error is None
 
 
 def test_a_call_without_a_mesh() -> None:

@@ -144,3 +144,21 @@ def test_what_is_being_traced_has_not_leaked_and_no_function_of_jax_is_named(nam
     assert cell.finding.line == cell.here
     assert "/jax/_src/" not in cell.said
     assert "_fun" not in cell.said
+
+
+def test_the_function_of_a_library_around_that_of_the_user_has_no_line() -> None:
+    pytest.importorskip("equinox")
+    cell = Cell("""
+        import equinox as eqx
+        stored = []
+        @eqx.filter_jit
+        def step(x):
+            stored.append(x * 2)
+            return x
+        step(jnp.ones(3))
+        y = stored[0] + 1  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(
+        "stored[0] (f32[3]) was traced by step (for jit) and used after that tracing had ended."
+    )

@@ -7,7 +7,7 @@ import re
 
 from ......records.note import note
 from .....record.failure import Failure
-from ...expression import expression_of
+from ...expression import expression_of, spelled
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
 
@@ -119,9 +119,22 @@ def _as_integers(nodes: list[ast.expr], got: list[str]) -> bool:
     return True
 
 
+def explain_overflow(failure: Failure) -> Explained:
+    """Explain a Python integer that does not fit into the dtype that it would get."""
+    dtype = fact(failure, "dtype")
+    found = note("doctor.error_overflow", value=shortened(fact(failure, "value")), dtype=dtype)
+    small = dtype not in ("", "int32", "uint32", "int64", "uint64")
+    return Explained(found, note("doctor.write_wider", small=small, jax=spelled(failure, "jax")))
+
+
 #: The messages that are explained here.
 # fmt: off
 RULES = (
+    Rule("OverflowError", "overflow", explain_overflow,
+        r"Python int(?:eger)? (?P<value>-?\d+) (?:too large to convert to|out of bounds for) (?P<dtype>u?int\d+)"),
+    Rule("OverflowError", "overflow", explain_overflow,
+        r"An overflow was encountered while parsing an argument to a jitted computation"
+        r"(?:.* with value (?P<value>-?\d+))?"),
     Rule("TypeError", "size", explain_size,
         r"Shapes must be 1D sequences of concrete values of integer type, got "
         r"(?P<sizes>(?:(?!Tracer)[\s\S])+?)\.\s*(?:argument of [\s\S]*)?\Z"),
