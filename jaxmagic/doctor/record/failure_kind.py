@@ -126,7 +126,7 @@ Kind = Literal[
     "layer key",  # a layer of flax.nnx or Equinox is made without random numbers
     "apply order",  # apply() gets the input before the variables
     "module leaves",  # a function computes with each leaf of a module of Equinox, some of which are no arrays
-    "trace level",  # a variable of flax.nnx is changed in a function that JAX traces
+    "trace level",  # a variable of flax.nnx is changed, or passed on, in a function that JAX traces
     "container",  # a module of flax.nnx holds a list of modules
     "frozen",  # a field of an immutable object of a library is assigned
     "dropout",  # a dropout gets no random numbers

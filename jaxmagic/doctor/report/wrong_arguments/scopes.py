@@ -129,9 +129,9 @@ SCOPE_NOTES: dict[str, Callable[..., str]] = {
     "write_layer_key": lambda option, made: f"Pass {option}={quoted(made)}. Each layer needs other random numbers.",
     "error_apply_order": lambda: "apply() takes the variables first, but gets an array.",
     "write_apply_order": lambda: "Pass the variables before the inputs: model.apply(variables, x).",
-    "error_trace_level": lambda variable: (
-        f"A {quoted(variable)} of a module of flax.nnx is changed in a function that JAX traces, but was made "
-        "outside of it."
+    "error_trace_level": lambda variable, passed=False: (
+        f"A {quoted(variable)} of a module of flax.nnx is {'passed to a function of nnx' if passed else 'changed'} "
+        "in a function that JAX traces, but was made outside of it."
     ),
     "write_trace_level": lambda: (
         "Pass the module as an argument, and transform the function with nnx, which takes the change out again: "

@@ -81,8 +81,9 @@ def explain_module_leaves(failure: Failure) -> Explained:
 
 
 def explain_trace_level(failure: Failure) -> Explained:
-    """Explain a variable of flax.nnx that is changed in a function that JAX traces, and is no argument of it."""
-    found = note("doctor.error_trace_level", variable=fact(failure, "variable"))
+    """Explain a variable of flax.nnx that is changed or passed on in a traced function, and is no argument of it."""
+    passed = bool(fact(failure, "passed"))
+    found = note("doctor.error_trace_level", variable=fact(failure, "variable"), passed=passed)
     return Explained(found, note("doctor.write_trace_level"))
 
 
@@ -134,6 +135,8 @@ def explain_dropout(failure: Failure) -> Explained:
 RULES = (
     Rule("TraceContextError", "trace level", explain_trace_level,
         r"Cannot mutate '?(?P<variable>\w+)'? from (?:a )?different trace level"),
+    Rule("TraceContextError|ValueError", "trace level", explain_trace_level,
+        r"(?P<passed>Cannot extract|Trying to extract) graph node from different trace level, got (?P<variable>\w+)"),
     Rule("ValueError", "container", explain_container,
         r"Found data on value of type '<class '(?P<container>list|dict)'>' assigned to static attribute "
         r"'(?P<attribute>\w+)' of Pytree type"),

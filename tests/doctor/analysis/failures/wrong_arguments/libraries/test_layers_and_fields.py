@@ -166,3 +166,24 @@ def test_similar_errors_have_no_explanation(code: str) -> None:
     cell = Cell(code)
     assert cell.error is not None
     assert recognize(cell.error) is None
+
+
+def test_a_module_of_nnx_that_is_differentiated_without_being_an_argument() -> None:
+    pytest.importorskip("flax.nnx")
+    step = """
+from flax import nnx
+model, x = nnx.Linear(2, 1, rngs=nnx.Rngs(0)), jnp.ones(2)
+@{}
+def step({}):
+    return nnx.grad(lambda model: model(x).sum())(model)  # here
+grads = step({})
+"""
+    cell = Cell(step.format("jax.jit", "x", "x"))
+    if cell.error is None:
+        pytest.skip("this Flax takes it")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(
+        "A Param of a module of flax.nnx is passed to a function of nnx in a function that JAX"
+    )
+    assert "Pass the module as an argument, and transform the function with nnx" in cell.said
+    assert Cell(step.format("nnx.jit", "model, x", "model, x")).error is None
