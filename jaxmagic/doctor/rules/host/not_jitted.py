@@ -31,7 +31,13 @@ from .functions.inside_function import MOST_INSIDE
 from .functions.next_step import with_next_step
 from .functions.spared import Part, Spared, operations_ns, spared_by
 from .functions.spared_in_loop import spared_in_loop
-from .functions.transformed_function import jit_outermost, round_around, transformed_function, transforms
+from .functions.transformed_function import (
+    is_mostly_transformed,
+    jit_outermost,
+    round_around,
+    transformed_function,
+    transforms,
+)
 from .host_time import LEAST_NS, MANY, eager_calls, eager_on_device, host_time, jitted_operations, matters
 from .syntax import Function, around, function_around, loop_around, own_nodes
 from .transformed_calls import MANY as MANY_TRANSFORMED
@@ -114,12 +120,13 @@ class _Advised(NamedTuple):
 
 def _advised(line: Frame | None, count: int, evidence: Evidence) -> _Advised:
     """Return what to do about operations, the most of which are called at a line."""
-    called = called_function(evidence, count, MOST_UNROLLED - jitted_operations(evidence))
+    called = called_function(evidence, count, MOST_UNROLLED - jitted_operations(evidence), line=line)
     traces = transforms(evidence)
     if called is not None:
-        return _Advised(Part(called.function, called.file), True, traces, *compile_called(called, evidence))
-    if traces:
-        transformed = transformed_function(line, evidence)
+        whole = Part(called.function, called.file)
+        return _Advised(whole, called.whole, traces, *compile_called(called, evidence))
+    transformed = transformed_function(line, evidence) if traces else None
+    if traces and (transformed is None or is_mostly_transformed(transformed.part, evidence)):
         one = round_around(transformed, evidence)
         if one is not None:
             remedy = group(evidence, known=caveats([], evidence.waits or ()))
@@ -132,8 +139,8 @@ def _advised(line: Frame | None, count: int, evidence: Evidence) -> _Advised:
     remedy, code = _remedy(line, count, evidence)
     one = jitted_round(line, evidence) if line is not None and code is None and _is_of_loop(remedy) else None
     if one is None:
-        return _Advised(part, False, traces, remedy, code)
-    return _Advised(part, False, traces, _of_round(remedy, one), one.code, round=one)
+        return _Advised(part, False, False, remedy, code)
+    return _Advised(part, False, False, _of_round(remedy, one), one.code, round=one)
 
 
 def _is_of_loop(remedy: Note) -> bool:
@@ -277,7 +284,8 @@ RULE = Rule(
     "which the host was sampled in operations of JAX, without that of the device; operations that overlap "
     "with the device's work cost nothing. The function to jit is the outermost one that calls nearly all of them, if "
     f"jit can compile it as it is: it has at least {units.percent(MOST_INSIDE)} of the samples in which operations "
-    "may have been called, or the code calls little besides. Otherwise it is the one around their line. That one has "
+    "may have been called, or the code calls little besides. Otherwise it is the outermost one through which as many "
+    "calls of the function around their line came, or that function itself. It has "
     "its share of these samples, and no more than the time in which it ran; where there are few samples, no more "
     "than the operations whose programs it was the first to run. Where jit can compile a function as it is, the "
     "cost is at least the time in it, at the lower end of what the samples allow, without that of the device. The "
@@ -289,7 +297,8 @@ RULE = Rule(
     "NumPy's random numbers, and for what it cannot compile, as x[x > 0]. Calls of "
     "jax.vmap(f), jax.grad(f) and the like outside jit, where f is jitted, count from "
     f"{MANY_TRANSFORMED} per run on: each of them transforms f again. Where f is not jitted, its transformed calls "
-    "cost the time in which they were running, as the samples of the host show, without that of the device. Also "
+    "cost the time in which they were running, as the samples of the host show, without that of the device; where "
+    "most calls of f are not transformed, f itself is jitted. Also "
     f"reports operations outside jit for which the device works for half of the run, or {MANY} of them for a tenth "
     "of it, as XLA would fuse them; what that gains is not estimated.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html",

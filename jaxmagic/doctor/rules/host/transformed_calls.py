@@ -14,7 +14,7 @@ from ...record.library_use import ModuleLibrary
 from ...record.program import Program
 from ..rewriting.jit_arguments import arguments_of, counted_in, given_by, static_option
 from ..rewriting.jittable import decides_by
-from ..rewriting.syntax import is_jit, last_name, tree_of, tree_run
+from ..rewriting.syntax import is_jit, last_name, nodes_outside_jit, tree_of, tree_run
 from ..rule import source_at
 from .host_time import HostTime, jitted_calls, matters, names_of_program
 from .syntax import Function, around, assigned, function_around, loop_around
@@ -100,7 +100,7 @@ def _code(target: str | None, made: ast.Call, line: Frame, evidence: Evidence) -
 
 
 def made_of(function: str, file: str, evidence: Evidence) -> list[tuple[str | None, ast.Call]]:
-    """Return expressions such as ``jax.vmap(f)`` in the user's code, and the name that each is assigned to.
+    """Return expressions such as ``jax.vmap(f)`` outside of jit in the user's code, and the name each is assigned to.
 
     Of ``jax.vmap(jax.grad(f))``, this is the whole: jitted further inside, ``f`` would be transformed in each call.
     Other cells count if those that ran transform the function nowhere.
@@ -117,9 +117,10 @@ def _made_in(tree: ast.Module, functions: Collection[str]) -> list[tuple[str | N
         if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name)
     }
     calls = [each for each in nodes if isinstance(each, ast.Call)]
+    outside = [each for each in nodes_outside_jit(tree) if isinstance(each, ast.Call)]
     names, found = set(functions), list[ast.Call]()
     while True:
-        transforming = [each for each in calls if any(_transforms(each, name) for name in names)]
+        transforming = [each for each in outside if any(_transforms(each, name) for name in names)]
         if len(transforming) == len(found):
             break
         found = transforming

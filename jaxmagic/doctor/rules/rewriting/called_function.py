@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ....records.call_stack import Frame, is_users
 from ...record.evidence import Evidence
 from ...record.library_use import ModuleLibrary
-from ..host.functions.inside_function import MOST_INSIDE, frames_below, frames_of, inside_function, least_called
-from ..host.syntax import Function, assigned
+from ..host.functions.inside_function import (
+    LEAST_SAMPLES,
+    MOST_INSIDE,
+    frames_below,
+    frames_of,
+    inside_function,
+    is_in,
+    least_called,
+)
+from ..host.syntax import Function, assigned, function_around
 from ..host.transformed_calls import is_transform, with_transforms_beside
 from . import syntax
 from .jit_arguments import Arguments, arguments_of, counted_in, given_by, untraced
@@ -45,30 +54,33 @@ class CalledFunction(NamedTuple):
         function: its definition.
         file: the file or cell that defines it.
         arguments: what it gets.
+        whole: whether it calls nearly all operations.
     """
 
     function: Function
     file: str
     arguments: Arguments = Arguments()
+    whole: bool = True
 
 
 def called_function(
-    evidence: Evidence, count: int, most_unrolled: int, *, rounds: int | None = None
+    evidence: Evidence, count: int, most_unrolled: int, *, line: Frame | None = None, rounds: int | None = None
 ) -> CalledFunction | None:
     """Return the function to jit; ``None`` if there is none, or it is unknown.
 
-    It has nearly all operations, as the syntax of the code tells, or else the samples of the host. Its arguments seem
-    to be arrays, numbers, or modules that a library's jit takes, and there is nothing in it that jit would run only
-    once or cannot compile.
+    It has nearly all operations, as the syntax of the code tells, or else the samples of the host; otherwise, nearly
+    all calls of the function around their line came through it. Its arguments seem to be arrays, numbers, or modules
+    that a library's jit takes, and there is nothing in it that jit would run only once or cannot compile.
 
     Args:
         evidence: the observations of the runs.
         count: how many operations are called per run.
         most_unrolled: if there are more of them, a loop inside the function may take jit long to compile.
+        line: the line that calls most of them; ``None`` if it is unknown.
         rounds: how many of the operations an expression in a loop of the code has; as often as the function is called
             if left out.
     """
-    for found in (*_by_syntax(evidence, count, rounds), *_by_samples(evidence)):
+    for found in (*_by_syntax(evidence, count, rounds), *_by_samples(evidence), *_leading_to(line, evidence)):
         compiled = _compiled(found, evidence, many=count > most_unrolled)
         if compiled is not None:
             return compiled
@@ -77,7 +89,7 @@ def called_function(
 
 def _compiled(found: CalledFunction, evidence: Evidence, *, many: bool) -> CalledFunction | None:
     """Return a function, with the library whose jit takes its arguments; ``None`` if jit may not compile it."""
-    function, file, arguments = found
+    function, file, arguments, _ = found
     passed = [_definition(each) for each in arguments.called]
     if None in passed:
         return None
@@ -180,7 +192,9 @@ def _transforms_in(file: str, evidence: Evidence) -> set[str]:
 
 
 def _given_to_transforms(tree: ast.Module) -> set[str]:
-    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call) and is_transform(each.func)]
+    """Return the functions that are transformed outside of jit, and therefore anew in each call."""
+    nodes = syntax.nodes_outside_jit(tree)
+    calls = [each for each in nodes if isinstance(each, ast.Call) and is_transform(each.func)]
     return {each.args[0].id for each in calls if each.args and isinstance(each.args[0], ast.Name)}
 
 
@@ -224,6 +238,29 @@ def _by_samples(evidence: Evidence) -> Iterator[CalledFunction]:
         share = inside_function(node, file, evidence)
         if share is not None and share.share >= MOST_INSIDE:
             yield CalledFunction(node, file)
+
+
+def _leading_to(line: Frame | None, evidence: Evidence) -> Iterator[CalledFunction]:
+    """Yield the functions through which nearly all calls of a line's function came, by samples, outermost first.
+
+    They lead to it by the names in them, so that what they call can be read, and did not call jaxmagic.
+    """
+    function = None if line is None else function_around(line)
+    if line is None or function is None:
+        return
+    stacks = Counter[tuple[Frame, ...]]()
+    for each in evidence.host or ():
+        if any(is_in(frame, function, line.file) for frame in each.stack):
+            stacks[each.stack] += each.samples
+    least = max(MOST_INSIDE * stacks.total(), LEAST_SAMPLES)
+    ran = {(each.function.file, each.function.line) for each in evidence.functions}
+    ((most, _),) = stacks.most_common(1) or [((), 0)]
+    for node, file in (found for frame in reversed(most) for found in _at(frame)):
+        if node is function or (file, syntax.first_line(node)) not in ran:
+            continue
+        through = (count for stack, count in stacks.items() if any(is_in(at, node, file) for at in stack))
+        if sum(through) >= least and (function, line.file) in functions_run(node, file, evidence):
+            yield CalledFunction(node, file, whole=False)
 
 
 def _defined(name: str, evidence: Evidence) -> Iterator[tuple[Function, str]]:

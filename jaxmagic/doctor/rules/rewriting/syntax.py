@@ -186,6 +186,20 @@ def is_jit(node: ast.expr) -> bool:
     return last_name(node) in ("jit", "filter_jit", "pjit")
 
 
+def nodes_outside_jit(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes inside a node that run outside of jit, as far as syntax tells.
+
+    >>> tree = ast.parse("step = jax.jit(jax.grad(loss)); slope = jax.grad(loss)")
+    >>> [ast.unparse(each) for each in nodes_outside_jit(tree) if isinstance(each, ast.Call)]
+    ['jax.jit(jax.grad(loss))', 'jax.grad(loss)']
+    """
+    for each in ast.iter_child_nodes(node):
+        yield each
+        jitted = isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and any(map(is_jit, each.decorator_list))
+        if not jitted and not (isinstance(each, ast.Call) and is_jit(each.func)):
+            yield from nodes_outside_jit(each)
+
+
 def last_name(node: ast.expr) -> str | None:
     """Return ``c`` for ``a.b.c``; ``None`` for anything but names and attributes."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None

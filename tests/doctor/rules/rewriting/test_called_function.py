@@ -16,7 +16,7 @@ from gathered_evidence import evidence_of
 
 from jaxmagic.doctor.record.evidence import Dispatch, Evidence, FunctionShare, HostShare, HostUse, HostWait, Input
 from jaxmagic.doctor.record.program import Program
-from jaxmagic.doctor.rules.rewriting.called_function import called_function, transformed_run
+from jaxmagic.doctor.rules.rewriting.called_function import CalledFunction, called_function, transformed_run
 from jaxmagic.doctor.rules.rewriting.jit_arguments import static_option
 from jaxmagic.records.call_stack import Frame
 
@@ -79,6 +79,18 @@ def jitted(w, x):
 
 def helper(w):
     return w * 2
+
+def middle(w):
+    return helper(w) + 1
+
+def outer(w):
+    return middle(w) * 3
+
+def draws_too(w):
+    return outer(w) + np.random.normal(size=3)
+
+def outermost(w):
+    return draws_too(w) + update(w, w)
 
 def train():
     w, x = jnp.ones(3), jnp.ones((3, 3))
@@ -302,6 +314,47 @@ def test_inside_another_function_the_samples_tell(evidence: Evidence) -> None:
 def test_what_is_transformed_is_not_jitted_inside(evidence: Evidence) -> None:
     assert found(evidence, "train()", **sampled(evidence, train=10, loss=10)) is None
     assert found(evidence, "loss(w, x)") is None
+
+
+@pytest.mark.parametrize(
+    ("more", "name"),
+    [("", "loss"), ("slope = jax.jit(jax.grad(loss))\n", "loss"), ("slope = jax.grad(loss)\n", None)],
+)
+def test_a_transformation_that_jit_compiles_is_none_of_each_call(
+    more: str, name: str | None, evidence: Evidence, tmp_path: Path
+) -> None:
+    text = SOURCE.replace("def step(w, x):", "@jax.jit\ndef step(w, x):")
+    (tmp_path / "train.py").write_text(text + more)
+    assert found(evidence, "train()", **sampled(evidence, train=10, loss=10)) == name
+
+
+def called_through(
+    evidence: Evidence, *stacks: tuple[int, tuple[str, ...]], without: str = ""
+) -> CalledFunction | None:
+    """Return the function to jit, for so many samples of stacks of functions, the innermost one first."""
+    first = {each.function.function: each.function for each in evidence.functions}
+    lines = {name: replace(frame, line=frame.line + 1) for name, frame in first.items()}
+    host = tuple(
+        HostShare(line=lines[names[0]], called="jax.numpy.sin", samples=samples, stack=tuple(lines[n] for n in names))
+        for samples, names in stacks
+    )
+    ran = tuple(replace(each, samples=0) for each in evidence.functions if each.function.function != without)
+    made = replace(evidence, code="run()", host=host, functions=ran)
+    return called_function(made, 100, most_unrolled=200, line=lines[stacks[0][1][0]])
+
+
+def test_the_outermost_function_that_nearly_all_calls_of_a_line_came_through(evidence: Evidence) -> None:
+    other = 20, ("update", "outermost")
+    through = 20, ("helper", "middle", "outer", "draws_too", "outermost")
+    called = called_through(evidence, through, other)
+    assert called is not None
+    assert (called.function.name, called.whole) == ("outer", False)  # draws_too draws random numbers
+    called = called_through(evidence, through, other, without="outer")  # which called jaxmagic
+    assert called is not None
+    assert called.function.name == "middle"
+    assert called_through(evidence, (20, ("helper", "scaled")), other) is None  # no name leads from it to helper
+    assert called_through(evidence, (20, ("helper", "middle")), (3, ("helper", "draws")), other) is None
+    assert called_through(evidence, (9, ("helper", "middle"))) is None
 
 
 def test_a_loop_over_layers_or_parameters_is_not_long(evidence: Evidence) -> None:

@@ -16,7 +16,7 @@ from ..host_time import best_run, names_of_program
 from ..syntax import Function
 
 #: With fewer samples in all, nothing is known of one function.
-_LEAST_SAMPLES = 10
+LEAST_SAMPLES = 10
 
 #: A function has nearly all operations with at least this share of the samples in which one may have been called.
 MOST_INSIDE = 0.9
@@ -94,11 +94,26 @@ def inside_transformed(
     inside = [
         each
         for each in evidence.host or ()
-        if any(is_in(frame, function, file) for frame in each.stack)
+        if _is_inside(each.stack, function, file, called_at)
         or (each.line is not None and is_within(each.line, called_at) and _may_transform(each.called))
     ]
     running = sum(each.samples for each in inside) / max(sum(each.samples for each in evidence.host or ()), 1)
     return _share(sum(each.samples for each in inside if calling.may_be(each)), running, calling, evidence)
+
+
+def _is_inside(stack: Collection[Frame], function: Function, file: str, called_at: Collection[SourceRange]) -> bool:
+    """Return whether a stack has a function that some lines call."""
+    return any(is_in(frame, function, file) for frame in stack) and any(is_within(each, called_at) for each in stack)
+
+
+def is_mostly_called_at(
+    called_at: Collection[SourceRange], function: Function, file: str, evidence: Evidence
+) -> bool | None:
+    """Return whether some lines call a function for most of its samples; ``None`` if there are too few to tell."""
+    inside = [each for each in evidence.host or () if any(is_in(frame, function, file) for frame in each.stack)]
+    count = sum(each.samples for each in inside)
+    there = sum(each.samples for each in inside if _is_inside(each.stack, function, file, called_at))
+    return None if count < LEAST_SAMPLES or not called_at else 2 * there > count
 
 
 def inside_operations(evidence: Evidence) -> InsideFunction | None:
@@ -132,7 +147,7 @@ def _share(inside: int, running: float, calling: Calling, evidence: Evidence) ->
         evidence: the observations of the runs.
     """
     everywhere = sum(each.samples for each in evidence.host or () if calling.may_be(each))
-    if everywhere < _LEAST_SAMPLES:
+    if everywhere < LEAST_SAMPLES:
         return None
     samples, running = sum(each.samples for each in evidence.host or ()), min(running, 1.0)
     margin = _DEVIATIONS * sqrt(running * (1 - running) / samples) + 1 / samples

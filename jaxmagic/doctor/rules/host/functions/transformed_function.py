@@ -14,10 +14,10 @@ from ...rewriting.called_function import transformed_around, transformed_run
 from ...rewriting.jit_obstacles import defined
 from ...rewriting.loops.jitted_round import JittedRound, jitted_round
 from ...rewriting.module_jit import jit_of_modules
-from ...rewriting.syntax import around, lines_run, loops_around, tree_of
+from ...rewriting.syntax import around, last_name, lines_run, loops_around, nodes_outside_jit, tree_of, tree_run
 from ..syntax import Function, function_around
 from ..transformed_calls import jitted, made_of
-from .inside_function import SourceRange, is_within
+from .inside_function import SourceRange, is_mostly_called_at, is_within
 from .spared import Part
 
 
@@ -54,6 +54,18 @@ def transformed_function(line: Frame | None, evidence: Evidence) -> TransformedF
     made = made_of(function.name, file, evidence)
     part = Part(function, file, tuple(_calls(made, [file, *files])))
     return TransformedFunction(part, made) if _is_made_once(part) else None
+
+
+def is_mostly_transformed(part: Part, evidence: Evidence) -> bool:
+    """Return whether the calls of a function are mostly the transformed ones, by samples, or else by its name.
+
+    Where code calls the function itself as well, too few samples do not tell.
+    """
+    by_samples = is_mostly_called_at(part.called_at, part.function, part.file, evidence)
+    if by_samples is not None:
+        return by_samples
+    nodes = nodes_outside_jit(tree_run(part.file, evidence))
+    return not any(isinstance(each, ast.Call) and last_name(each.func) == part.function.name for each in nodes)
 
 
 def _calls(made: Sequence[tuple[str | None, ast.Call]], files: Sequence[str]) -> list[SourceRange]:

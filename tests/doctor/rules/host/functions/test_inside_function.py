@@ -116,6 +116,10 @@ class TestInsideTransformed:
         other = HostShare(line=model, called="jax.numpy.cos", samples=10, stack=(model, LOOP))
         assert self.share(evidence("jax.numpy.sin", inner, other)) == pytest.approx(0.9)
 
+    def test_what_other_lines_call_the_function_for_is_not_inside(self, evidence: Any) -> None:
+        direct = HostShare(line=AT_STEP, called="jax.numpy.cos", samples=40, stack=(AT_STEP, LOADER))
+        assert self.share(evidence("jax.numpy.sin", direct)) == pytest.approx(0.6)
+
     def test_the_time_is_bounded_from_both_sides(self, evidence: Any) -> None:
         other = HostShare(line=LOOP, called="jax.numpy.cos", samples=40, stack=(LOOP,))
         made = evidence("jax.numpy.sin", other)
