@@ -312,6 +312,11 @@ def test_the_rest_of_a_wait_is_told_only_where_there_is_one(rest: int, said: boo
     assert ("The rest of the wait" in told) is said
 
 
+def test_a_part_of_the_waits_that_is_no_work_of_the_device() -> None:
+    told = str(note("doctor.host_wait_latency", latency_ns=5_000_000))
+    assert told == "At least 5.00 ms of the waits is no work of the device: its work takes less than they do."
+
+
 def test_a_trial_that_stopped_says_so() -> None:
     told = str(note("doctor.tried_runs", before_runs=1, after_runs=1, stopped=1))
     assert told == "To try it, the code ran once as it is and once with the remedy, not to the end."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ....profiling.record.profile import Profile
 from ....records.note import Note, note
 from ....timing.record import Timing
 from ...record.evidence import Dispatch, Evidence, HostUse, HostWait
@@ -51,13 +52,14 @@ class HostTime(NamedTuple):
         scale: how much of a recorded time is left without the profiler, which slows the host down; at most 1.
         waits: the waits that recur, longest first.
         wait_cost_ns: how much shorter a run would be without them: the device is idle after a wait until it has work
-            again, and at most as long as the code waits.
+            again, and at most as long as the code waits; on the CPU, at least for as long as `latency_ns`.
         late_ns: the other time in which the device was idle.
         spare_ns: the part of it that is the host's doing: without waits, a run takes as long as the host or the
             device works, whichever is longer.
         exposed_scale: how much of the idle time of a dispatch is left, as all of them have no more than `spare_ns`.
         hideable_ns: how much shorter a run may be if host and device always work at the same time. On the CPU, they
             share the processors.
+        latency_ns: the part of the waits, at least, in which the device had no work any more; 0 where reading copies.
     """
 
     use: HostUse
@@ -68,6 +70,7 @@ class HostTime(NamedTuple):
     spare_ns: float
     exposed_scale: float
     hideable_ns: float
+    latency_ns: float = 0.0
 
 
 def host_time(evidence: Evidence) -> HostTime | None:
@@ -83,13 +86,15 @@ def host_time(evidence: Evidence) -> HostTime | None:
     waits = recurring(evidence)
     waited_ns = min([sum(each.wait_ns for each in waits), *(each.code_wait_ns or 0 for each in runs)])
     hideable_ns = _hideable_ns(best, busy_ns)
-    cost_ns = max(min(waited_ns, use.waited_ns * scale, idle_ns, hideable_ns), 0.0)
+    latency_ns = max(waited_ns - _device_ns(profile, busy_ns), 0.0) if best.environment.backend == "cpu" else 0.0
+    overlap_ns = min(waited_ns - latency_ns, use.waited_ns * scale)
+    cost_ns = max(min(latency_ns + overlap_ns, idle_ns, hideable_ns), 0.0)
     late_ns = max(idle_ns - cost_ns, 0.0)
     host_ns = min(each.dispatch_ns - each.compile_ns for each in runs)
     spare_ns = min(late_ns, max(host_ns - busy_ns, 0))
     exposed_ns = sum(each.exposed_ns for each in use.dispatches)
     exposed_scale = min(scale, spare_ns / max(exposed_ns, 1))
-    return HostTime(use, scale, waits, cost_ns, late_ns, spare_ns, exposed_scale, hideable_ns)
+    return HostTime(use, scale, waits, cost_ns, late_ns, spare_ns, exposed_scale, hideable_ns, latency_ns)
 
 
 def _steady(evidence: Evidence) -> list[Timing]:
@@ -101,6 +106,11 @@ def _steady(evidence: Evidence) -> list[Timing]:
 def best_run(evidence: Evidence) -> Timing:
     """Return the run whose time the host's costs are parts of: the fastest one, as other work slows others down."""
     return min(_steady(evidence), key=lambda each: each.wall_ns)
+
+
+def _device_ns(profile: Profile, busy_ns: int) -> float:
+    """Return how long the devices work in a run, one after the other: the code may wait for each of them."""
+    return max(busy_ns, sum(each.busy_ns for each in profile.device_uses) / max(profile.runs or 1, 1))
 
 
 def _hideable_ns(best: Timing, busy_ns: int) -> float:

@@ -15,7 +15,7 @@ from ..rewriting.rewritten import AFTER
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides
 from .functions.one_call import one_call_around
-from .host_time import LEAST_NS, SEVERAL, best_run, host_time, matters
+from .host_time import LEAST_NS, SEVERAL, HostTime, best_run, host_time, matters
 from .syntax import around, assigned, comprehension_around, function_around, loop_around
 
 #: The function and the method that only wait.
@@ -29,15 +29,17 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     """Find waits after which the device had nothing to do, and callbacks for which it waited."""
     time = host_time(evidence)
     if time is not None and time.waits and matters(time.wait_cost_ns, evidence):
-        idle_ns = time.use.waited_ns * time.scale
-        yield _waits(time.waits, idle_ns, time.wait_cost_ns, evidence)
+        yield _waits(time, evidence)
     yield from _callbacks(evidence)
 
 
-def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float, evidence: Evidence) -> RuleFinding:
+def _waits(time: HostTime, evidence: Evidence) -> RuleFinding:
+    waits, idle_ns = time.waits, time.use.waited_ns * time.scale
     first = waits[0]
     assert first.line is not None
     rest = idle_ns < sum(each.wait_ns for each in waits)  # each was measured in a run of its own
+    told = note("doctor.host_wait_idle", idle_ns=round(idle_ns), rest=int(rest and not time.latency_ns))
+    latency = [note("doctor.host_wait_latency", latency_ns=round(time.latency_ns))] if time.latency_ns else []
     loop = comprehension_around(first.line) or loop_around(first.line)
     others = [
         note("doctor.host_wait_also", line=each.line.location, count=each.count, time_ns=each.wait_ns)
@@ -58,8 +60,8 @@ def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float, evidence
         ),
         line=first.line.location,
         source=source_at(first.line),
-        evidence=(note("doctor.host_wait_idle", idle_ns=round(idle_ns), rest=int(rest)), *others),
-        cost_ns=cost_ns,
+        evidence=(told, *latency, *others),
+        cost_ns=time.wait_cost_ns,
         basis="estimated",
         remedy=remedy,
         code=code,
@@ -194,7 +196,9 @@ RULE = Rule(
     decides=f"Reports lines that wait at least {SEVERAL} times per run, if the device is then idle, until it has "
     f"work again, for at least {units.percent(LEAST_IDLE)} of the run "
     f"without compiling and at least {units.time(LEAST_NS)}. The cost "
-    "is this idle time, at most the time of the waits: while the device computes, waiting costs nothing. Callbacks "
+    "is this idle time, at most the time of the waits: while the device computes, waiting costs nothing. On the CPU, "
+    "where reading copies nothing, what the waits of the run without the profiler take beyond all of the device's "
+    "work counts as well. Callbacks "
     "count with the time in which the device did nothing else. The advice is to let the device decide only if the "
     "syntax shows that a condition needs the value, directly or through variables; values that are only shown or "
     "kept can be read later.",

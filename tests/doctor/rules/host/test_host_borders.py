@@ -55,17 +55,37 @@ def waits_at(file: str, line: int, count: int = 100, wait_ns: int = 50 * MS, lib
 
 class TestWait:
     def test_only_the_idle_time_after_a_wait_is_a_cost(self, evidence: Any, source: str) -> None:
-        for waited_ns, cost_ns in ((10 * MS, 10 * MS), (60 * MS, 50 * MS), (5 * MS, 5 * MS), (4_999_999, None)):
-            found = list(wait.look(evidence(waited_ns=waited_ns, waits=(waits_at(source, 5),))))
+        for waited_ns, cost_ns in ((10 * MS, 10 * MS), (60 * MS, 40 * MS), (5 * MS, 5 * MS), (4_999_999, None)):
+            found = list(wait.look(evidence(waited_ns=waited_ns, waits=(waits_at(source, 5, wait_ns=40 * MS),))))
             assert [each.cost_ns for each in found] == ([] if cost_ns is None else [cost_ns])
 
     @pytest.mark.parametrize("waited_ns", [10 * MS, 60 * MS])
     def test_idle_time_longer_than_a_wait_leaves_no_rest_of_it(
         self, waited_ns: int, evidence: Any, source: str
     ) -> None:
-        wait_at = waits_at(source, 5)
+        wait_at = waits_at(source, 5, wait_ns=40 * MS)
         (found,) = wait.look(evidence(waited_ns=waited_ns, waits=(wait_at,)))
         assert found.evidence[0].facts["rest"] == int(waited_ns < wait_at.wait_ns)
+
+    @pytest.mark.parametrize(("backend", "cost_ns"), [("cpu", 10 * MS + 7 * MS), ("gpu", 7 * MS)])
+    def test_waits_longer_than_the_work_of_the_device_cost_the_rest(
+        self, backend: str, cost_ns: int, evidence: Any, source: str
+    ) -> None:
+        """Of 50 ms, 40 ms may be the device's work, and the profiler saw 7 ms of idle time after it."""
+        made = evidence(waited_ns=7 * MS, waits=(waits_at(source, 5),))
+        environment = replace(made.first.environment, backend=backend)
+        first, run = (replace(each, environment=environment) for each in (made.first, made.observed))
+        (found,) = wait.look(replace(made, first=first, observed=run, timed=(run,)))
+        assert found.cost_ns == cost_ns
+        latency = [each.facts for each in found.evidence if each.kind == "doctor.host_wait_latency"]
+        assert latency == ([{"latency_ns": 10 * MS}] if backend == "cpu" else [])
+        assert found.evidence[0].facts["rest"] == int(backend == "gpu")
+
+    def test_the_code_may_wait_for_one_device_after_the_other(self, evidence: Any, source: str) -> None:
+        made = evidence(waited_ns=7 * MS, waits=(waits_at(source, 5),))
+        uses = (use("CPU:0", 25 * MS), use("CPU:1", 25 * MS))
+        (found,) = wait.look(replace(made, profile=replace(made.profile, device_uses=uses)))
+        assert found.cost_ns == 7 * MS
 
     def test_host_and_device_share_the_processors_of_a_cpu(self, evidence: Any, source: str) -> None:
         made = evidence(waited_ns=40 * MS, waits=(waits_at(source, 5),))
@@ -119,7 +139,7 @@ class TestWait:
     ) -> None:
         file = tmp_path / "called.py"
         file.write_text("def loss_of(x):\n    return float(f(x))\n")
-        (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(str(file), 2),)))
+        (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(str(file), 2, wait_ns=40 * MS),)))
         assert (found.cost_ns, found.basis, found.code) == (40 * MS, "estimated", None)
         assert str(found.remedy).startswith("Return the array from loss_of, and read it after the loop that calls it")
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from fabricate import hlo
 
-from jaxmagic.doctor.record.evidence import Evidence, HostWait, StaticParameters
+from jaxmagic.doctor.record.evidence import Evidence, HostUse, HostWait, StaticParameters
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host.functions.one_call import one_call_around
+from jaxmagic.doctor.rules.host.host_time import HostTime
 from jaxmagic.doctor.rules.host.wait import _waits
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.xla.hlo import Sharded
@@ -71,10 +72,12 @@ def test_another_loop_is_left_alone(found: Any, changes: dict[str, Any]) -> None
 def test_the_finding_has_the_call_and_says_where_values_are_read(found: Any) -> None:
     line, evidence = found()
     wait = HostWait(line=line, function="item", library=None, count=9, wait_ns=1)
-    finding = _waits((wait,), 1.0, 1.0, evidence)
+    use = HostUse(dispatches=(), idle_ns=1, waited_ns=1, waits=9)
+    time = HostTime(use, 1.0, (wait,), 1.0, 0.0, 0.0, 1.0, 1.0)
+    finding = _waits(time, evidence)
     assert finding.code == one_call_around(line, evidence)
     assert "read what all rounds returned after the loop" in str(finding.remedy)
     elsewhere = HostWait(
         line=Frame(function="f", file=line.file, line=1), function="item", library=None, count=9, wait_ns=1
     )
-    assert _waits((wait, elsewhere), 1.0, 1.0, evidence).code is None
+    assert _waits(time._replace(waits=(wait, elsewhere)), evidence).code is None
