@@ -9,6 +9,7 @@ from ...benchmarking.record.versus import LEAST_DIFFERENCE
 from ...profiling.analysis.devices.bound import bound_of
 from ...profiling.analysis.roofline import placed
 from ...profiling.report.sentences import about_bound
+from ...records.note import Note
 from ...report.blocks import Block, Entries, Entry, Excerpt, Headline, Picture, Sentence
 from ...report.compose import Brief
 from ...report.glance import notes_folded
@@ -102,9 +103,16 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
         *([f"{units.count(failed, 'rule')} failed"] if failed else []),
         *(["the code ran only once"] if once else []),
         *(["the last run was interrupted"] if stopped else []),
+        *(map(_unjudged, (each for each in diagnosis.notes if each.kind == "doctor.host_unjudged"))),
     ]
     incomplete = f", but {' and '.join(but)}" if but else ""
     return f"No rule found a problem{incomplete}{run}{_bound(diagnosis)}."
+
+
+def _unjudged(found: Note) -> str:
+    """Word that rules could not judge, and why."""
+    times = units.number(float(found.facts["times"]), 2)
+    return f"{found.facts['rules']} could not judge: under the profiler, a run took {times} times as long"
 
 
 def _in_vain(findings: tuple[RuleFinding, ...]) -> str:

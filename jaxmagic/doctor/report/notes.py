@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ... import units
 from ...terminal import printable
 
 #: What is missing where a rule cannot look, by the kind of evidence.
@@ -45,5 +46,10 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "unread": lambda part, error: f"Not available: {part} ({printable(error)}).",
     "rule_failed": lambda rule, error: f"Rule {rule} failed ({printable(error)}); the others were applied.",
+    "host_unjudged": lambda rules, count, times: (
+        f"{rules} could not judge: the run under the profiler took {units.number(times, 2)} times as long as one "
+        f"without it. If all of it was slowed down alike, {'it finds' if count == 1 else 'they find'} nothing; if "
+        "the host kept its pace, it loses time. Run %jaxdoctor again when the machine is less busy."
+    ),
     "not_looked": lambda rules, need: f"Rules not applied, because {_MISSING[need]}: {rules}.",
 }

@@ -9,9 +9,10 @@ from ...errors import briefly
 from ...records.note import Note, note
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
-from .all import RULES
+from .all import HOST_RULES, RULES
 from .compiling.compile_claims import divide_compile_time
 from .rule import available
+from .unjudged import unjudged
 
 #: A cost of the first run counts as much as this share of the same cost in every run.
 _FIRST_RUN = 0.01
@@ -56,6 +57,9 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
         except Exception as error:  # one rule that fails must not lose what the others found
             notes.append(note("doctor.rule_failed", rule=rule.name, error=briefly(error)))
     notes += [note("doctor.not_looked", rules=", ".join(rules), need=need) for need, rules in blind.items()]
+    host = [rule for rule in HOST_RULES if rule.name in looked]
+    if not {rule.name for rule in host} & {each.rule for each in findings}:
+        notes += filter(None, [unjudged(host, evidence)])
     findings = divide_compile_time(findings, evidence)
     return Examined(tuple(sorted(findings, key=_priority)), tuple(looked), tuple(notes))
 

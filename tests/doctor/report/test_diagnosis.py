@@ -42,6 +42,16 @@ def test_code_that_ran_once_is_in_the_headline_of_a_diagnosis_without_findings(d
     assert headline(found, 3).startswith("No rule found a problem, but the code ran only once; ")
 
 
+def test_rules_that_could_not_judge_are_in_the_headline_of_a_diagnosis_without_findings(diagnosis: Any) -> None:
+    told = note("doctor.host_unjudged", rules="host-wait, transfer", count=2, times=3.42)
+    assert headline(diagnosis(findings=(), notes=(told,)), 3) == (
+        "No rule found a problem, but host-wait, transfer could not judge: under the profiler, a run took 3.4 times "
+        "as long; a run takes 40.0 ms."
+    )
+    assert headline(diagnosis(notes=(told,)), 3) == "2 findings; a run takes 40.0 ms."
+    assert str(told).startswith("host-wait, transfer could not judge: the run under the profiler took 3.4 times as ")
+
+
 def test_an_interrupt_is_in_the_headline(diagnosis: Any) -> None:
     later, first = (note("doctor.interrupted", complete=complete) for complete in (True, False))
     assert headline(diagnosis(findings=(), notes=(later,)), 3).startswith(

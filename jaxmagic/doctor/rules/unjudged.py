@@ -1,0 +1,54 @@
+"""Tells which rules about the host cannot judge, because the run under the profiler took much longer than others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...records.note import Note, note
+from ..record.evidence import Evidence, HostUse
+from .host.host_time import best_run
+from .rule import Rule
+
+#: From this many times as long on, it is unknown how much of the host's time in the recorded run is the profiler's.
+_MANY_TIMES = 2.0
+
+
+def unjudged(rules: Sequence[Rule], evidence: Evidence) -> Note | None:
+    """Return a note on rules that find nothing, but would if the profiler slowed only the device down; or ``None``.
+
+    They take their times from the recorded run, and count less of each the longer it took. Where all is slowed down
+    alike, that is right; but the profiler, and other processes, may have slowed down other work than theirs.
+
+    Args:
+        rules: the rules about the host that found nothing.
+        evidence: the observations of the runs.
+    """
+    profile, use = evidence.profile, evidence.host_use
+    if profile is None or use is None or not evidence.repeated:
+        return None
+    runs, best_ns = max(profile.runs or 1, 1), best_run(evidence).wall_ns
+    times = profile.recorded_ns / runs / max(best_ns, 1)
+    if times < _MANY_TIMES:
+        return None
+    kept = replace(evidence, host_use=_at_own_pace(use, times))
+    names = [rule.name for rule in rules if any(each.cost_ns is not None for each in rule.look(kept))]
+    return note("doctor.host_unjudged", rules=", ".join(names), count=len(names), times=times) if names else None
+
+
+def _at_own_pace(use: HostUse, times: float) -> HostUse:
+    """Return what rules see that shorten all times: the host's are as recorded, and those of the device shorter."""
+
+    def longer(record: Any, *names: str) -> dict[str, Any]:
+        return {name: round(getattr(record, name) * times) for name in names}
+
+    calls = tuple(
+        replace(
+            each,
+            busy_ns=round(each.busy_ns / times),
+            **longer(each, "host_ns", "exposed_ns", "after_wait_ns", "pending_ns", "put_ns"),
+        )
+        for each in use.dispatches
+    )
+    return replace(use, dispatches=calls, **longer(use, "idle_ns", "waited_ns", "put_ns"))
