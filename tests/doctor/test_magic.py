@@ -43,10 +43,10 @@ def test_a_function_that_is_only_named_was_not_called(session: Session) -> None:
 
 def test_a_cell_of_it_lists_its_findings_and_keeps_its_value(session: Session) -> None:
     session.run("%%jaxdoctor -v found\nz = jax.jit(lambda v: v + 1)(x)\nz")
-    assert session.report.startswith("1 finding; a run takes ")
-    assert "<lambda> compiles once in every run because it is a new function object" in " ".join(
-        session.report.split()
-    )
+    said = " ".join(session.report.split())
+    assert said.startswith("recompile at cell 3:2: ")
+    assert ". 1 finding. " in said
+    assert "<lambda> compiles once in every run because it is a new function object" in said
     found = session.shell.user_ns["found"]
     assert found is jaxmagic.last()
     assert [each.line for each in found.findings] == ["cell 3:2"]
@@ -66,7 +66,8 @@ def test_top_limits_the_findings_that_are_shown_and_none_that_are_kept(
     lines = "".join(f"jax.jit(lambda v: v + {number})(x);\n" for number in range(4))
     session.run(f"%%jaxdoctor --only recompile --all --top 2 -v found\n{lines}")
     said = " ".join(session.report.split())
-    assert said.startswith("4 findings;")
+    assert said.startswith("recompile at cell 3:")
+    assert " 4 findings. " in said
     assert said.count("<lambda> compiles once in every run") == 2
     assert "2 more findings: see to_frame()." in said
     assert len(session.shell.user_ns["found"].findings) == 4

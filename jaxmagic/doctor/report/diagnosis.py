@@ -78,20 +78,22 @@ def _findings(diagnosis: Diagnosis, style: Style) -> Iterator[Block]:
 
 
 def headline(diagnosis: Diagnosis, digits: int) -> str:
-    """Summarize how much was found, and the costliest finding."""
+    """Name the first finding, which costs most, with its line, and say how many there are."""
     findings = diagnosis.findings
     if diagnosis.error is not None and not diagnosis.runs:
         place = next((f" at {each.line}" for each in findings if each.line), "")
         earlier = any(each.kind == "doctor.error_earlier" for each in diagnosis.notes)
         whose = ", of an earlier cell: the last one raised no error" if earlier else ""
         return f"{diagnosis.error}{place}{whose}." if findings else f"{diagnosis.error}: not explained{whose}."
-    known = diagnosis.wall_ns is not None and not _is_incomplete(diagnosis)
+    partly = _is_incomplete(diagnosis)
+    known = diagnosis.wall_ns is not None and not partly
     lasts = "a run takes" if len(diagnosis.runs) > 1 else "the run took"
     run = f"; {lasts} {units.time(diagnosis.wall_ns or 0, digits)}" if known else ""
-    partly = _is_incomplete(diagnosis)
     if findings:
         where = ", in what ran before the interrupt" if partly else ""
-        return f"{units.count(len(findings), 'finding')}{_in_vain(findings)}{where}{run}."
+        first, of_run = _first(diagnosis, digits, known)
+        count = units.count(len(findings), "finding")
+        return f"{first}. {count}{_in_vain(findings)}{where}{'' if of_run else run}."
     if partly and diagnosis.looked:
         return "The code was interrupted before a run ended: no rule can tell what a whole one costs."
     if not diagnosis.looked:
@@ -113,6 +115,17 @@ def _unjudged(found: Note) -> str:
     """Word that rules could not judge, and why."""
     times = units.number(float(found.facts["times"]), 2)
     return f"{found.facts['rules']} could not judge: under the profiler, a run took {times} times as long"
+
+
+def _first(diagnosis: Diagnosis, digits: int, known: bool) -> tuple[str, bool]:
+    """Word the first finding's rule, line and cost, and return whether that names the time of a run, if known."""
+    first, wall_ns = diagnosis.findings[0], diagnosis.wall_ns
+    name = first.rule if first.line is None else f"{first.rule} at {first.line}"
+    if not known or not wall_ns or first.cost_ns is None or first.per != "run":
+        return ": ".join(filter(None, (name, cost(first, diagnosis, digits)))), False
+    share = units.share(min(first.cost_ns, wall_ns), wall_ns)
+    whose = "a run of" if len(diagnosis.runs) > 1 else "the run of"
+    return f"{name}: {_ABOUT.get(first.basis or '', '')}{share} of {whose} {units.time(wall_ns, digits)}", True
 
 
 def _in_vain(findings: tuple[RuleFinding, ...]) -> str:

@@ -25,8 +25,23 @@ from jaxmagic.report.to_text import to_text
 WIDE = Style(width=4000, picture=False)
 
 
-def test_the_headline_says_how_much_was_found(diagnosis: Any) -> None:
-    assert headline(diagnosis(), 3) == "2 findings; a run takes 40.0 ms."
+def test_the_headline_names_the_costliest_finding_and_says_how_many_there_are(
+    diagnosis: Any, rule_finding: Any
+) -> None:
+    record, name = diagnosis(), "recompile at cell 3:2"
+    assert headline(record, 3) == f"{name}: 75 % of a run of 40.0 ms. 2 findings."
+    assert headline(replace(record, warm=()), 3).startswith(f"{name}: 16 % of the run of 182 ms. ")
+    for changes, words in (
+        ({"basis": "at least"}, f"{name}: ≥ 75 % of a run of 40.0 ms. 1 finding."),
+        ({"cost_ns": 50e6}, f"{name}: 100 % of a run of 40.0 ms. 1 finding."),
+        ({"cost_ns": 3e9, "per": "first run"}, f"{name}: 3.00 s once. 1 finding; a run takes 40.0 ms."),
+        ({"cost_ns": None, "cost_bytes": 2**30}, f"{name}: 1.00 GiB. 1 finding; a run takes 40.0 ms."),
+        ({"cost_ns": None, "line": None}, "recompile. 1 finding; a run takes 40.0 ms."),
+    ):
+        assert headline(diagnosis(findings=(rule_finding(**changes),)), 3) == words
+
+
+def test_the_headline_without_findings_says_that_none_was_found(diagnosis: Any) -> None:
     assert headline(diagnosis(findings=()), 3) == "No rule found a problem; a run takes 40.0 ms."
     assert headline(diagnosis(findings=(), looked=(), first=None, warm=()), 3) == "No rule was applied."
 
@@ -57,7 +72,8 @@ def test_an_interrupt_is_in_the_headline(diagnosis: Any) -> None:
     assert headline(diagnosis(findings=(), notes=(later,)), 3).startswith(
         "No rule found a problem, but the last run was interrupted; "
     )
-    assert headline(diagnosis(notes=(first,)), 3).endswith(", in what ran before the interrupt.")
+    interrupted = "recompile at cell 3:2: 30.0 ms per run, 75 % of it. 2 findings, in what ran before the interrupt."
+    assert headline(diagnosis(notes=(first,)), 3) == interrupted
 
 
 def test_a_diagnosis_without_findings_says_what_no_rule_reports(
