@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 
 from ..compilation.record.compilation import Compilation
-from ..records.note import Note
+from ..records.note import Note, note
 from .record import Timing
 
 #: A part of the wait is reported from this length and this share of the wall time on.
@@ -86,3 +87,17 @@ def notes(timing: Timing) -> tuple[Note, ...]:
 def _if_worth_naming(time_ns: int | None, timing: Timing) -> int | None:
     worth = max(_WORTH_NAMING_NS, _WORTH_NAMING_SHARE * timing.wall_ns)
     return time_ns if time_ns is not None and time_ns >= worth else None
+
+
+def of_quoted_call(code: str | None) -> tuple[Note, ...]:
+    """Note that some code is only text that would call something if it were not in quotes.
+
+    >>> len(of_quoted_call("'f(x)'")), of_quoted_call("f('x')"), of_quoted_call("'a text'")
+    (1, (), ())
+    """
+    try:
+        text = ast.literal_eval((code or "0").rstrip("; "))
+        calls = isinstance(text, str) and any(isinstance(each, ast.Call) for each in ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    return (note("timing.quoted_call"),) if calls else ()

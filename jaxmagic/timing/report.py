@@ -186,6 +186,7 @@ def _standstill(stood_ns: int, unheard: str) -> str:
 NOTES: dict[str, Callable[..., str]] = {
     "not_run": _not_run,
     "not_called": lambda function: f"{function} was not called, so nothing ran. Write for example {function}(x).",
+    "quoted_call": lambda: "Nothing was called: this is text. Write the statement without its quotes.",
     "deleted": lambda: (
         "The result holds an array that was deleted or donated: its work was waited for, but its value is gone."
     ),

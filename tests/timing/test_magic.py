@@ -84,6 +84,19 @@ def test_a_function_that_is_only_named_was_not_called(session: Any, magic: str) 
         assert "was not called" not in session.report
 
 
+@pytest.mark.parametrize("magic", ["jaxtime", "jaxtimeit -r 2 -n 1", "jaxmem --no-map --all", "jaxprof", "jaxdoctor"])
+def test_a_call_in_quotes_was_not_called(session: Any, magic: str) -> None:
+    told = "Nothing was called: this is text. Write the statement without its quotes."
+    session.run(f"%{magic} 'f(x)';")
+    assert " ".join(session.report.split()).count(told) == 1
+
+
+def test_other_text_calls_nothing_without_quotes_either(session: Any) -> None:
+    for code in ("'a text'", "'f'", "f('f(x)')", "f'{f(x)}'", "'f(x'"):
+        session.run(f"f = lambda x: x\nx = 3\n%jaxtime {code};")
+        assert "Nothing was called" not in session.report
+
+
 def test_text_is_verbatim(session: Any) -> None:
     session.run("n = 3")
     assert session.run("%jaxtime f'{n}  {n}'") == "3  3"

@@ -131,9 +131,9 @@ def _too_short(benchmark: Benchmark, median_ns: float) -> Iterator[Finding]:
 
 
 def not_run(first_call: Timing, who: str = "") -> Iterator[Finding]:
-    """Warn of a function that was not called, and of a result that has not run, such as a generator."""
+    """Warn of a function that was not called, of a call in quotes, and of a result that has not run."""
     for each in first_call.notes:
-        if each.kind in ("timing.not_called", "timing.not_run"):
+        if each.kind in ("timing.not_called", "timing.not_run", "timing.quoted_call"):
             text, _, remedy = f"{who}{each}".partition(". ")
             yield Finding(kind="not run", text=f"{text}.", remedy=remedy)
 

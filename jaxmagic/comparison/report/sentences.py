@@ -59,7 +59,7 @@ def _headline(comparison: Comparison) -> str:
 
 
 def _is_uncalled(candidate: Candidate) -> bool:
-    return any(each.kind == "timing.not_called" for each in candidate.first_call.notes)
+    return any(each.kind in ("timing.not_called", "timing.quoted_call") for each in candidate.first_call.notes)
 
 
 def _of_mode(comparison: Comparison, others: Sequence[Versus]) -> str:

@@ -16,6 +16,7 @@ from ...runtime.jax_errors import met_a_deleted_array
 from ...runtime.jax_version import require_jax
 from ...runtime.machine_load import Load
 from ...runtime.private_api import backends_started, profiler_running
+from ...timing.analysis import of_quoted_call
 from ...timing.capture.stopwatch import Stopwatch
 from ...timing.record import Timing
 from ..record.profile import Profile
@@ -289,6 +290,7 @@ class ProfileWatch:
         self._progress.stage("completing the record", ticking=False)  # may measure peak rates
         timings = self._recorded.timings
         notes += [each for timing in timings[-1:] for each in timing.notes if each.kind == "timing.not_run"]
+        notes += of_quoted_call(code)
         return make_profile(
             read.summary,
             read.recording,

@@ -25,6 +25,7 @@ from ...runtime.environment import probe
 from ...runtime.functions import only_name
 from ...runtime.jax_version import require_jax
 from ...tracebacks import drop_handler, of_the_user
+from ..analysis import of_quoted_call
 from ..record import Timing
 from .completion import Completion, End
 from .fence import Fence, shared
@@ -308,7 +309,7 @@ class Stopwatch:
             fetch_ns=end.fetch_ns,
             fetch_bytes=end.fetch_bytes,
             error=None if error is None else type(error).__name__,
-            notes=tuple(self._completion.notes),
+            notes=(*self._completion.notes, *of_quoted_call(code)),
             compilations=compilations,
             heard_all=self._log.complete,
             environment=probe(),

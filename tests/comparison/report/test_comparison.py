@@ -19,7 +19,7 @@ from jaxmagic.comparison.capture.check_outputs import check_output
 from jaxmagic.comparison.record.candidate import Check
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.comparison.report.outputs import about_outputs
-from jaxmagic.records.note import note
+from jaxmagic.records.note import Note, note
 from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_frame import to_frame
 from jaxmagic.report.to_html import to_html
@@ -124,6 +124,7 @@ def test_differences_are_larger_than_the_noise_only_with_their_whole_intervals(n
     assert "a may differ from itself by more than 50 %, and not all differences are larger: more rounds" in text
 
 
+@pytest.mark.parametrize("told", [note("timing.not_called", function="f"), note("timing.quoted_call")])
 @pytest.mark.parametrize(
     ("uncalled", "headline"),
     [
@@ -132,8 +133,9 @@ def test_differences_are_larger_than_the_noise_only_with_their_whole_intervals(n
         (("numpy", "jit"), "Nothing to compare: numpy and jit were not called"),
     ],
 )
-def test_what_was_not_called_has_no_verdict(comparison: Comparison, uncalled: tuple[str, ...], headline: str) -> None:
-    told = note("timing.not_called", function="f")
+def test_what_was_not_called_has_no_verdict(
+    comparison: Comparison, uncalled: tuple[str, ...], headline: str, told: Note
+) -> None:
     candidates = tuple(
         replace(each, first_call=replace(each.first_call, notes=(told,))) if each.label in uncalled else each
         for each in comparison.candidates

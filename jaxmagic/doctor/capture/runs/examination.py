@@ -15,6 +15,7 @@ from ....runtime.clock import timestamp
 from ....runtime.environment import probe
 from ....runtime.functions import only_name
 from ....runtime.jax_version import require_jax
+from ....timing.analysis import of_quoted_call
 from ....timing.capture.stopwatch import Stopwatch
 from ....timing.record import Timing
 from ....tracebacks import drop_handler
@@ -203,7 +204,7 @@ class Examination:
         if self._is_uncalled and (named := only_name(self._scope.code)) is not None:
             notes.append(note("timing.not_called", function=named))
         told = profile.notes if profile is not None else timings[-1].notes if timings else ()
-        notes += [each for each in told if each.kind in _OF_RUNS]
+        notes += [*(each for each in told if each.kind in _OF_RUNS), *of_quoted_call(code)]
         if isinstance(error, KeyboardInterrupt) and timings:
             notes.append(note("doctor.interrupted", complete=runs.completed))
         if differs:
