@@ -6,6 +6,7 @@ import difflib
 import re
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -108,8 +109,8 @@ class Hooks:
         self._display = DisplayOnce(shell)
         self._cells = Cells(shell)
         self._completion = Completion(shell, Parsers())
-        self._hint = partial(_hint, shell)
         self._shown = ShownBefore()
+        self._hint = partial(_hint, shell, self._shown)
 
     def attach(self) -> None:
         """Add the hooks after the existing ones."""
@@ -118,9 +119,9 @@ class Hooks:
         self._shell.ast_transformers += [self._rewriter, self._once]
         self._display.attach()
         self._completion.attach()
+        self._shown.attach(self._shell)
         for callback in (*_AFTER_CELLS, self._hint):
             self._shell.events.register("post_run_cell", callback)
-        self._shown.attach(self._shell)
         add_naming(self._cells)
 
     def detach(self) -> None:
@@ -142,12 +143,33 @@ class Hooks:
                 self._shell.events.unregister("post_run_cell", callback)
 
 
+@dataclass(slots=True)
+class _Running:
+    """A cell that runs, with the errors that had been shown when it began.
+
+    Attributes:
+        info: what IPython knows of the cell.
+        before: the last error that was not about usage.
+        seen: the last error.
+        told: the last error, of a cell that this one has run too, whose end had been told to the hooks.
+    """
+
+    info: object
+    before: BaseException | None
+    seen: BaseException | None
+    told: BaseException | None
+
+
 class ShownBefore:
-    """Lets an error that ran nothing, such as a mistyped magic, keep the error that was shown before its cell."""
+    """Lets an error that ran nothing, such as a mistyped magic, keep the error that was shown before its cell.
+
+    Attributes:
+        goes_on: whether the last cell showed an error that did not end it, as ``%run`` does.
+    """
 
     def __init__(self) -> None:
-        self._before: BaseException | None = None
-        self._seen: BaseException | None = None
+        self._running: list[_Running] = []  # a cell may run another one, as %cpaste does
+        self.goes_on = False
 
     def attach(self, shell: InteractiveShell) -> None:
         """Register the callbacks."""
@@ -160,17 +182,26 @@ class ShownBefore:
             with suppress(ValueError):  # already removed by other code
                 shell.events.unregister(event, callback)
 
-    def _begin(self, *_: object) -> None:
-        self._before, self._seen = last_shown(), last_seen()
+    def _begin(self, info: object = None, *_: object) -> None:
+        self._running.append(_Running(info, last_shown(), last_seen(), last_seen()))
 
     def _end(self, result: Any = None, *_: object) -> None:
-        (before, seen), self._before, self._seen = (self._before, self._seen), None, None
-        LastCell.showed = last_seen() is not seen
+        info, last = getattr(result, "info", None), last_seen()
+        places = [place for place, cell in enumerate(self._running) if cell.info is info]
+        if not places:  # an empty cell
+            self.goes_on = False
+            return
+        cell = self._running[places[-1]]
+        del self._running[places[-1] :]
+        for around in self._running:
+            around.told = last
+        LastCell.showed = last is not cell.seen
         refused = getattr(result, "error_before_exec", None)
         raised = getattr(result, "error_in_exec", None)
+        self.goes_on = last is not cell.told and refused is None and raised is None
         usage = refused if isinstance(refused, SyntaxError) else raised if isinstance(raised, UsageError) else None
         if usage is not None:
-            keep_last_shown(usage, before, magic=_mistyped(str(usage)), seen=seen)
+            keep_last_shown(usage, cell.before, magic=_mistyped(str(usage)), seen=cell.seen)
 
 
 def _forget_left(*_: object) -> None:
@@ -191,13 +222,13 @@ def _note_memory(result: Any = None) -> None:
         note_cell(result.execution_count)
 
 
-def _hint(shell: InteractiveShell, result: Any = None) -> None:
+def _hint(shell: InteractiveShell, shown: ShownBefore, result: Any = None) -> None:
     """Print one line under the traceback of an error that ``%jaxdoctor`` explains, and of some mistakes of usage.
 
     These are a mistyped magic, and a function of ours that is to be called in a ``with`` statement. Costs nothing if
-    the cell raised no error.
+    the cell showed no error.
     """
-    error = getattr(result, "error_in_exec", None)
+    error = last_seen() if shown.goes_on else getattr(result, "error_in_exec", None)
     magics = shell.magics_manager.registry.get(_NAME)
     if isinstance(error, UsageError) and (meant := _meant(str(error))):
         print_line(meant)

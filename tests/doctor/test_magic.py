@@ -95,6 +95,19 @@ def test_an_error_of_an_earlier_cell_is_called_that(raising: Session) -> None:
     assert "of an earlier cell: the last one raised no error." in " ".join(raising.report.split())
 
 
+@pytest.mark.parametrize(
+    ("cell", "earlier"),
+    [("get_ipython().run_cell('x = 1');", True), ("get_ipython().run_cell('');", True), ("", False)],
+)
+def test_a_cell_that_runs_another_one_is_a_cell_and_an_empty_one_is_none(
+    raising: Session, cell: str, earlier: bool
+) -> None:
+    raising.run(FAILS, fails=Exception)
+    raising.shell.run_cell(cell, store_history=True)
+    raising.run("%jaxdoctor")
+    assert ("of an earlier cell" in " ".join(raising.report.split())) == earlier
+
+
 def test_an_error_of_python_s_own_is_not_explained(raising: Session) -> None:
     raising.run("1 / 0", fails=ZeroDivisionError)
     raising.run("%jaxdoctor")

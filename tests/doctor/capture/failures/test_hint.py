@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from failing_cells import Cell
@@ -35,6 +36,24 @@ def test_an_error_that_jax_raised_has_a_hint(printed: Callable[[str], str]) -> N
 )
 def test_other_cells_have_none(cell: str, printed: Callable[[str], str]) -> None:
     assert HINT not in printed(cell)
+
+
+def test_an_error_that_does_not_end_its_cell_has_a_hint(
+    session: Session, printed: Callable[[str], str], tmp_path: Path
+) -> None:
+    del session.shell.showtraceback  # which notes what was shown
+    script = tmp_path / "train.py"
+    script.write_text(FAILING)
+    for cell in (f"%run {script}", "%jaxtime -q --no-raise-error jax.jit(lambda x: float(x))(1.0)"):
+        assert printed(cell).count(HINT) == 1
+    assert HINT not in printed("1 + 1")
+    script.write_text("1 / 0")
+    assert HINT not in printed(f"%run {script}")
+
+
+def test_an_error_of_a_cell_in_a_cell_has_one_hint(session: Session, printed: Callable[[str], str]) -> None:
+    del session.shell.showtraceback
+    assert printed(f"get_ipython().run_cell({FAILING!r});").count(HINT) == 1  # as %cpaste runs it
 
 
 def test_it_can_be_switched_off(printed: Callable[[str], str]) -> None:
