@@ -34,6 +34,9 @@ _REMEDIES: dict[CauseKind, str] = {
 
 _KEYS = "create all keys in the same way, with jax.random.key(seed, impl=...)"
 
+#: For arrays without axes, which may also be Python numbers.
+_ONE_DTYPE = "pass the same dtype in every call, with jnp.asarray(value, dtype)"
+
 _ONE_NUMBER = "pass one type of number in every call, such as float(value)"
 
 #: Kinds whose remedy depends on the other compilations; ``compilation/analysis/advice.py`` adds it.
@@ -137,6 +140,8 @@ def type_difference(
         found = difference("dtype", f"argument {argument} has a different dtype", argument, now_words, before_words)
         if now["dtype"].startswith("key<"):
             return replace(found, remedy=_KEYS)
+        if numbers is None and not now["shape"]:  # JAX names no weak type that both have
+            return replace(found, remedy=_ONE_DTYPE)
         return replace(found, remedy=remedy("weak type")) if weak else found
     if now["dtype"] != before["dtype"] or now["weak"] != before["weak"]:
         what = f"argument {argument} is a different kind of {'array' if now['shape'] else 'number'}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from jaxmagic.compilation.analysis.remedies import combined, difference, type_difference
@@ -44,6 +46,19 @@ def test_a_type_that_cannot_be_read_is_shown_as_it_is() -> None:
 def test_another_memory_is_no_other_dtype(now: str, before: str, kind: str, words: tuple[str, str]) -> None:
     cause = type_difference("x", now, before)
     assert (cause.kind, (cause.now, cause.before)) == (kind, words)
+
+
+@pytest.mark.parametrize(
+    ("shape", "numbers", "how"),
+    [
+        ("", None, "with jnp.asarray(value, dtype)"),
+        ("", (False, False), "with .astype()"),
+        ("3", None, "with .astype()"),
+    ],
+)
+def test_what_may_be_a_python_number_is_not_told_to_call_astype(shape: str, numbers: Any, how: str) -> None:
+    cause = type_difference("x", f"f32[{shape}]", f"i32[{shape}]", numbers=numbers)
+    assert cause.remedy == f"pass the same dtype in every call, {how}"
 
 
 def test_several_differences_are_one_cause_that_names_the_others() -> None:
