@@ -77,7 +77,8 @@ def _bar(plot: Plot, chart: Bars, bar: Bar, name: str, top: float) -> None:
     whole, before = sum(size for _, size in bar.parts), 0.0
     for part, size in bar.parts:
         number = chart.names.index(part)
-        tip = f"{part}: {formatted(chart.x, size)}, {units.share(size, whole)}"
+        share = f", {units.share(size, whole)}" if len(bar.parts) > 1 else ""  # of its bar
+        tip = f"{part}: {formatted(chart.x, size)}{share}"
         with plot.drawing.group({"s": number, "tip": tip}):
             _box(plot, before, before + size, top, top + _ROW - 8, hue_of_part(part, number))
         before += size

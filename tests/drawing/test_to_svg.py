@@ -19,7 +19,7 @@ from jaxmagic.charts.areas import Boxes, Cell, Flame, Tile, Treemap
 from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.charts.curves import Band, Curves, Mark, Series
 from jaxmagic.charts.scale import Scale
-from jaxmagic.charts.spec import Bars, Forest, Row
+from jaxmagic.charts.spec import Bar, Bars, Forest, Row
 from jaxmagic.comparison.charts.choices import latencies
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.drawing.axis import Axis, ticks, title
@@ -198,6 +198,13 @@ def test_entries_of_a_legend_lie_beside_and_below_each_other(names: list[str]) -
     assert len(set(places)) == len(names)
     assert [row for _, row in places] == sorted(row for _, row in places)
     assert all(100 <= at < WIDTH for at, _ in places)
+
+
+def test_a_part_tells_its_share_of_its_bar_where_there_are_several() -> None:
+    bars = (Bar(name="a", parts=(("run", 3e6), ("wait", 1e6))), Bar(name="b", parts=(("run", 2e6),)))
+    drawing = draw(Bars(title="", x=Scale(label="time", quantity="time", low=0.0, high=4e6), bars=bars))
+    tips = [each.get("data-tip") for each in parsed(drawing).iter(f"{SVG}g") if each.get("data-tip")]
+    assert tips == ["run: 3.00 ms, 75 %", "wait: 1.00 ms, 25 %", "run: 2.00 ms"]
 
 
 def test_a_timing_is_a_bar_whose_parts_touch(timing: Any, compilation: Any) -> None:
