@@ -79,10 +79,15 @@ def in_its_width(wide: str, label: str) -> str:
     return f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{safe(label)}">{wide}</div>'
 
 
+#: Where a name from code may be wrapped, and how many letters without such a place are kept together.
+_BREAK = re.compile(r"(?<=[._])(?=[^\W\d])")
+_MOST_UNBROKEN = 12
+
+
 def code_name(name: str) -> str:
     """Write a name from code, which may be wrapped if it is long."""
     escaped = safe(name)
-    return re.sub(r"([._])(?=[^\W\d])", r"\1<wbr>", escaped) if len(name) > LONG_CODE else escaped
+    return _BREAK.sub("<wbr>", escaped) if len(name) > LONG_CODE else escaped
 
 
 def _cell(text: str, style: str, font: str) -> str:
@@ -91,7 +96,8 @@ def _cell(text: str, style: str, font: str) -> str:
     escaped = safe(text) if is_short else prose(text)
     if font:
         escaped = code_name(text)
-        whole = whole or ";min-width:4em;overflow-wrap:anywhere"  # narrow pages wrap names rather than cut them off
+        needs = min(max(map(len, _BREAK.split(text))), _MOST_UNBROKEN)
+        whole = whole or f";min-width:{needs}ch;overflow-wrap:anywhere"  # a narrow page wraps names, not their words
     elif len(text) > _LONG_NAME and " " not in text:
         escaped = escaped.replace(".", ".<wbr>")
     return f'<td style="{style}{whole}{font}">{escaped}</td>'

@@ -17,6 +17,7 @@ from jaxmagic.session.history import History
 
 from . import gallery
 from .accessible import violations
+from .chromium import TWO_FRAMES
 from .gallery import RECORDED, THEMES, WIDTHS
 
 #: What the gallery shows: records that were fabricated, recorded, or are taken here.
@@ -127,6 +128,7 @@ def test_a_report_in_a_narrow_page_hides_nothing_that_is_not_folded_and_is_not_l
     assert scrolled == []
     page.set_viewport_size({"width": WIDTHS[0], "height": 600})
     page.wait_for_function("!document.querySelector('[data-jaxmagic] > img')")
+    page.evaluate(TWO_FRAMES)
     pictures = [each.bounding_box()["height"] for each in page.locator("[data-jaxmagic]").all() if each.is_visible()]
     assert page.locator("section").bounding_box()["height"] <= sum(pictures) + MOST_PIXELS
     page.close()

@@ -406,6 +406,22 @@ def test_the_table_of_operations_begins_with_what_is_read_first(show: Any, width
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+#: In how many lines a page writes the text of an element.
+_LINES = """it => {
+  const all = document.createRange();
+  all.selectNodeContents(it);
+  return new Set([...all.getClientRects()].map(box => Math.round(box.top))).size;
+}"""
+
+
+def test_a_narrow_page_wraps_the_names_of_operations_and_files_between_their_words(show: Any) -> None:
+    times = (operation("concatenate_bitcast_fusion", 10**7, source="generate_attention_trace.py:31"),)
+    html = to_html(replace(fabricated(), operation_times=times))
+    page = show(f'<div style="font:13px system-ui">{html}</div>', width=360).page
+    for words in (("concatenate_", "bitcast_", "fusion"), ("generate_", "attention_", "trace.", "py:31")):
+        assert page.locator("td", has_text="".join(words)).last.evaluate(_LINES) <= len(words)
+
+
 def test_a_narrow_page_shows_rates_beside_the_times_of_a_tpu(show: Any) -> None:
     recording = Path(__file__).parents[2] / "notebooks" / "recordings" / "tpu_v6e_4dev_inference.xplane.pb"
     page = show(f'<div style="font:13px system-ui">{to_html(jaxmagic.read_profile(recording))}</div>', width=600).page
