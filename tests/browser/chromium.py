@@ -16,13 +16,10 @@ except ImportError:  # the version matrix collects these tests too, and leaves t
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
 
-__all__ = ["MOST_MS", "TWO_FRAMES", "Watch", "expect", "find_chromium", "missing", "open_browser", "watch"]
+__all__ = ["MOST_MS", "Watch", "expect", "find_chromium", "missing", "open_browser", "watch"]
 
 #: As long as nothing takes unless it hangs.
 MOST_MS = 60_000
-
-#: Until a page has noticed its new width.
-TWO_FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 _OPTIONS = [
     "--disable-gpu",
