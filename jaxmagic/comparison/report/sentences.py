@@ -26,6 +26,7 @@ LONGEST_LABEL = 40
 
 #: How clauses begin that do not begin with a label.
 _INCONCLUSIVE, _NO_DIFFERENCE, _NOTHING = "Inconclusive: ", "No difference between ", "Nothing is faster than "
+NO_VERDICT, OUTPUT_OF = "No verdict on ", "The output of "
 
 
 def headline(comparison: Comparison) -> str:
@@ -55,7 +56,7 @@ def _headline(comparison: Comparison) -> str:
         return _no_difference(others)
     modes = ([each for each in others if each.baseline == baseline] for baseline in fastest_of)
     first, *rest = (_of_mode(comparison, each) for each in modes)
-    return "; ".join([first, *map(_inside_sentence, rest)])
+    return "; ".join([first, *map(inside_sentence, rest)])
 
 
 def _is_uncalled(candidate: Candidate) -> bool:
@@ -83,9 +84,9 @@ def _no_difference(others: Sequence[Versus]) -> str:
     return f"{_NO_DIFFERENCE}{' and '.join(equals)}"
 
 
-def _inside_sentence(clause: str) -> str:
+def inside_sentence(clause: str) -> str:
     """Return a clause without its capital letter, unless that is of a label."""
-    begins = clause.startswith((_INCONCLUSIVE, _NO_DIFFERENCE, _NOTHING))
+    begins = clause.startswith((_INCONCLUSIVE, _NO_DIFFERENCE, _NOTHING, NO_VERDICT, OUTPUT_OF))
     return clause[:1].lower() + clause[1:] if begins else clause
 
 

@@ -9,7 +9,7 @@ from ... import units
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
 from ..record.verdict import agrees, counterpart
-from .sentences import short_verdict
+from .sentences import NO_VERDICT, OUTPUT_OF, inside_sentence, short_verdict
 
 #: At most this many candidates are named.
 _MOST_NAMES = 2
@@ -24,7 +24,8 @@ def about_verdicts(sweep: Sweep) -> list[str]:
     sentences = [_verdicts(label, [each for each in compared if label in each]) for label in names]
     rest = len(sentences) - _MOST_NAMES
     more = [units.count(rest, "more candidate")] if rest > 0 else []
-    return [f"{'; '.join([*sentences[:_MOST_NAMES], *more])}."] if sentences else []
+    first, *others = [*sentences[:_MOST_NAMES], *more] or [""]
+    return [f"{'; '.join([first, *map(inside_sentence, others)])}."] if first else []
 
 
 def _verdicts(label: str, compared: list[Comparison]) -> str:
@@ -45,8 +46,8 @@ def _verdicts(label: str, compared: list[Comparison]) -> str:
     if kind == "no difference":
         return f"{label} takes as long as {base} at {points}"
     if kind == _DIFFERENT:
-        return f"The output of {label} differs from that of {base} at {points}"
-    return f"No verdict on {label} beside {base} at {points}: {kind}"
+        return f"{OUTPUT_OF}{label} differs from that of {base} at {points}"
+    return f"{NO_VERDICT}{label} beside {base} at {points}: {kind}"
 
 
 def _kind(comparison: Comparison, label: str) -> str:

@@ -87,10 +87,17 @@ def test_what_computes_something_else_is_not_called_faster(sweep: Sweep) -> None
         assert point.comparison is not None
         numpy, jit = point.comparison.candidates
         check = Check(kind="allclose", passed=False, problem="different shape")
-        return replace(point, comparison=replace(point.comparison, candidates=(numpy, replace(jit, check=check))))
+        other = replace(jit, check=check)
+        both = (numpy, other, replace(other, label="scan"))
+        return replace(point, comparison=replace(point.comparison, candidates=both))
 
-    found = replace(sweep, points=tuple(map(unlike, sweep.points[4:7])))
-    assert to_text(found).startswith("The output of jit differs from that of numpy at all 3 points\n")
+    points = tuple(map(unlike, sweep.points[4:7]))
+    found = replace(sweep, labels=(*sweep.labels, "scan"), points=points)
+    text = " ".join(to_text(found).split())
+    assert text.startswith(
+        "The output of jit differs from that of numpy at all 3 points; the output of scan differs from that of numpy "
+        "at all 3 points "
+    )
     assert "No verdict" not in to_text(found)
 
 
