@@ -18,6 +18,9 @@ CELL = f"{_NARROW};text-align:left"
 NUMBER = f"{_NARROW};text-align:right"
 CODE = "font-family:monospace"
 
+#: The font of JupyterLab, so that a report looks the same in a page without a font of its own.
+FONT = "font-family:system-ui,sans-serif"
+
 #: A title of a fold takes one line; what it says is inside too.
 _IN_A_LINE = ' style="white-space:nowrap;overflow:hidden;text-overflow:ellipsis"'
 

@@ -10,15 +10,15 @@ from ..drawing import boxes_to_canvas, lanes_to_canvas
 from ..drawing.scripts import mark, with_scripts
 from ..drawing.svg import Drawing
 from ..drawing.to_svg import draw
-from .html_parts import beside_to_html, safe
+from .html_parts import FONT, beside_to_html, safe
 
 #: The maximum width of a live picture, in pixels. It uses the width of its page up to that.
 _WIDEST = 1600
 
 
 def chart_to_html(chart: Chart) -> str:
-    """Draw a chart with the script that makes it live."""
-    return with_scripts(picture(chart))
+    """Draw a chart with the script that makes it live, in our font whatever that of the page is."""
+    return with_scripts(f'<div style="{FONT}">{picture(chart)}</div>')
 
 
 def picture(chart: Chart, alt: str = "") -> str:

@@ -35,7 +35,7 @@ from .blocks import (
     Table,
 )
 from .compose import compose
-from .html_parts import CELL, CODE, FAINT, NUMBER, prose, safe
+from .html_parts import CELL, CODE, FAINT, FONT, NUMBER, prose, safe
 from .style import DEFAULT, Style
 
 #: The maximum lengths of an entry's name, of a headline, and of a source line.
@@ -61,9 +61,6 @@ _LEGEND = "display:flex;flex-wrap:wrap;gap:0 1.2em;font-size:13px"
 #: The width in em that a name has at least. A long one has half of its width, above its numbers if a page is narrow.
 _SHORT_NAME = 5
 
-#: The font of JupyterLab, so that a report looks the same in a page without a font of its own.
-_PAGE = "font-family:system-ui,sans-serif"
-
 
 def to_html(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
     """Write a record as HTML that needs no kernel and no network, and is complete without scripts.
@@ -82,7 +79,7 @@ def answer_and_rest(record: object, style: Style = DEFAULT) -> tuple[str, str]:
 
 def _page(blocks: Iterable[Block], style: Style, attributes: str = "") -> str:
     inside = _written(blocks, style)
-    return with_scripts(f'<div style="{_PAGE};line-height:1.5;overflow-wrap:break-word"{attributes}>{inside}</div>')
+    return with_scripts(f'<div style="{FONT};line-height:1.5;overflow-wrap:break-word"{attributes}>{inside}</div>')
 
 
 def _writer(style: Style) -> Callable[[Block], str]:

@@ -43,9 +43,12 @@ def pictures(record: Any) -> dict[str, str]:
 
 
 def page_of(pieces: Mapping[str, str], theme: Theme) -> str:
-    """Write pieces of HTML below each other, each in a section that a notebook's output would be."""
+    """Write pieces of HTML below each other, each in a section that a notebook's output would be.
+
+    The page has a font that nothing in a section may take over.
+    """
     sections = "".join(f'<section data-of="{escape(name)}">{html}</section>' for name, html in pieces.items())
-    style = f"background:{theme.paper};color:{theme.ink};margin:8px;font:13px/1.4 system-ui,sans-serif"
+    style = f"background:{theme.paper};color:{theme.ink};margin:8px;font:13px/1.4 serif"
     return f'<!doctype html><meta charset="utf-8"><title>jaxmagic</title><body style="{style}">{sections}'
 
 

@@ -31,6 +31,11 @@ NARROWEST = 300
 #: What a report may take beside its pictures.
 MOST_PIXELS = 400
 
+#: Which texts are in the font that the page has, and not in one of their own.
+_IN_THE_FONT_OF_THE_PAGE = """all => all.filter(it =>
+  [...it.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.data.trim()) && it.checkVisibility() &&
+  getComputedStyle(it).fontFamily === 'serif').map(it => it.textContent)"""
+
 #: Whether a report takes no more than that.
 _IS_SHORT = """most => {
   const tall = it => it.getBoundingClientRect().height;
@@ -116,6 +121,7 @@ def test_pictures_fit_their_page(
             )
             assert max(wide, default=0) <= width
             assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator("section *").evaluate_all(_IN_THE_FONT_OF_THE_PAGE) == []
         page.close()
 
 
