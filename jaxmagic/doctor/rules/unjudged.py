@@ -34,7 +34,7 @@ def unjudged(rules: Sequence[Rule], evidence: Evidence) -> Note | None:
         return None
     kept = replace(evidence, host_use=_at_own_pace(use, times))
     names = [rule.name for rule in rules if any(each.cost_ns is not None for each in rule.look(kept))]
-    return note("doctor.host_unjudged", rules=", ".join(names), count=len(names), times=times) if names else None
+    return note("doctor.host_unjudged", rules=" and ".join(names), count=len(names), times=times) if names else None
 
 
 def _at_own_pace(use: HostUse, times: float) -> HostUse:

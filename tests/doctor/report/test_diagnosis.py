@@ -36,7 +36,7 @@ def test_the_headline_names_the_costliest_finding_and_says_how_many_there_are(
         ({"cost_ns": 50e6}, f"{name}: 100 % of a run of 40.0 ms. 1 finding."),
         ({"cost_ns": 3e9, "per": "first run"}, f"{name}: 3.00 s once. 1 finding; a run takes 40.0 ms."),
         ({"cost_ns": None, "cost_bytes": 2**30}, f"{name}: 1.00 GiB. 1 finding; a run takes 40.0 ms."),
-        ({"cost_ns": None, "line": None}, "recompile. 1 finding; a run takes 40.0 ms."),
+        ({"cost_ns": None, "line": None}, "recompile: cost unknown. 1 finding; a run takes 40.0 ms."),
     ):
         assert headline(diagnosis(findings=(rule_finding(**changes),)), 3) == words
 
@@ -58,13 +58,15 @@ def test_code_that_ran_once_is_in_the_headline_of_a_diagnosis_without_findings(d
 
 
 def test_rules_that_could_not_judge_are_in_the_headline_of_a_diagnosis_without_findings(diagnosis: Any) -> None:
-    told = note("doctor.host_unjudged", rules="host-wait, transfer", count=2, times=3.42)
+    told = note("doctor.host_unjudged", rules="host-wait and transfer", count=2, times=3.42)
     assert headline(diagnosis(findings=(), notes=(told,)), 3) == (
-        "No rule found a problem, but host-wait, transfer could not judge: under the profiler, a run took 3.4 times "
-        "as long; a run takes 40.0 ms."
+        "No rule found a problem, but host-wait and transfer could not judge: under the profiler, a run took 3.4 "
+        "times as long; a run takes 40.0 ms."
     )
-    assert headline(diagnosis(notes=(told,)), 3) == "2 findings; a run takes 40.0 ms."
-    assert str(told).startswith("host-wait, transfer could not judge: the run under the profiler took 3.4 times as ")
+    assert headline(diagnosis(notes=(told,)), 3) == "recompile at cell 3:2: 75 % of a run of 40.0 ms. 2 findings."
+    assert str(told).startswith(
+        "host-wait and transfer could not judge: the run under the profiler took 3.4 times as "
+    )
 
 
 def test_an_interrupt_is_in_the_headline(diagnosis: Any) -> None:
