@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ...host.syntax import Function, own_nodes
-from ..syntax import loaded, parameters
+from ..syntax import loaded, parameters, stored
 
 #: Functions of Python that return numbers or text whatever they get.
 _MAKE_NUMBERS = frozenset({"bool", "float", "format", "id", "int", "len", "repr", "round", "str"})
@@ -70,7 +70,7 @@ def _pairs(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.
             for each in targets:
                 yield from _pairs(each, ast.Constant(0))
         case _:
-            yield from ((each.id, None) for each in ast.walk(target) if isinstance(each, ast.Name))
+            yield from ((name, None) for name in sorted(stored([target])))  # not i in xs[i]
 
 
 def _items(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[str, ast.expr | None]]:

@@ -181,8 +181,9 @@ def _may_follow(moved: ast.stmt, computed: ast.stmt) -> bool:
 
 
 def _may_change(statement: ast.stmt) -> set[str]:
-    """Return the variables whose objects a statement may change: those of methods, and what is passed on."""
-    found: set[str] = set()
+    """Return the variables whose objects a statement may change: those of methods, items, and what is passed on."""
+    inside = (each for each in ast.walk(statement) if isinstance(each, ast.Subscript | ast.Attribute))
+    found = loaded([each.value for each in inside if not isinstance(each.ctx, ast.Load)])
     for call in (each for each in ast.walk(statement) if isinstance(each, ast.Call)):
         if isinstance(call.func, ast.Attribute):
             found |= loaded([call.func.value])
@@ -226,7 +227,9 @@ def _grows(node: ast.AST, targets: set[str]) -> bool:
 
 
 def item_of(statement: ast.stmt, place: Place) -> Item | None:
-    """Divide ``losses.append(jnp.mean(r))``, or ``best = int(jnp.argmax(r))`` where it is known to read an array.
+    """Divide ``losses.append(jnp.mean(r))``, ``losses[step] = jnp.mean(r)``, and what is known to read an array.
+
+    That is ``best = int(jnp.argmax(r))``.
 
     ``None`` if that is something else, or jit may not compile it.
     """
@@ -235,8 +238,12 @@ def item_of(statement: ast.stmt, place: Place) -> Item | None:
             value=ast.Call(func=ast.Attribute(value=ast.Name(id=into), attr="append"), args=[value], keywords=[])
         ):
             inner, item = unread(value), f"{into}_item"
-            text = item if ast.unparse(inner) == ast.unparse(value) else f"float({item})"
-            takes = f"{into}.append({text})"
+            takes = f"{into}.append({_as_read(value, inner, item)})"
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=into)) as target], value=value) if _is_collection(
+            into, place
+        ):
+            inner, item = unread(value), f"{into}_item"
+            takes = f"{ast.unparse(target)} = {_as_read(value, inner, item)}"
         case ast.Assign(
             targets=[ast.Name(id=into)], value=ast.Call(func=ast.Name(id=read), args=[inner], keywords=[])
         ) if read in _READING and _waits_at(statement, place):
@@ -249,6 +256,24 @@ def item_of(statement: ast.stmt, place: Place) -> Item | None:
     computed = ast.copy_location(ast.Assign([ast.Name(item, ast.Store())], inner), statement)
     computed = ast.fix_missing_locations(computed)
     return Item(computed, ast.parse(takes).body[0]) if _computes(computed, place, reads_values=False) else None
+
+
+def _is_collection(name: str, place: Place) -> bool:
+    """Return whether a variable is known to be a dictionary or a list, which has no views as arrays have."""
+    nodes = [*ast.walk(place.scope)]
+    times = sum(isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store) for each in nodes)
+    literals = sum(
+        isinstance(each.value, ast.Dict | ast.List) and [*map(ast.unparse, each.targets)] == [name]
+        for each in nodes
+        if isinstance(each, ast.Assign)
+    )
+    inputs = {each.path: each.type for each in place.evidence.inputs}
+    return times == literals if times else inputs.get(name) in ("dict", "list")
+
+
+def _as_read(value: ast.expr, inner: ast.expr, item: str) -> str:
+    """Return the code for `item`, in place of `inner`, as ``float`` reads it in `value`, or as it is."""
+    return item if ast.unparse(inner) == ast.unparse(value) else f"float({item})"
 
 
 def _waits_at(statement: ast.stmt, place: Place) -> bool:

@@ -50,6 +50,12 @@ LOOPS = [
     ("for i in range(5):\n    g = jnp.sin(w) * x\n    w = update(w, g)  #\nreturn w, g", 2),
     ("kept = []\nfor i in range(5):\n    w = w - 0.1 * jnp.sin(w)  #\n    kept.append(jnp.mean(w))\nreturn kept", 2),
     ("kept = []\nfor i in range(5):\n    w = w - jnp.sin(w)  #\n    kept.append(float(w.sum()))\nreturn kept", 2),
+    ("log = {}\nfor i in range(5):\n    w = w - jnp.sin(w)  #\n    log[i] = w.sum()\n    log[-i] = float(w.max())\n"
+     "    w = w * 0.9\nreturn w, log", 2),
+    ("buf = np.zeros(5)\nview = buf[:2]\nfor i in range(2):\n    w = jnp.sin(w) * 2  #\n    buf[i] = w.sum()\n"
+     "    w = w + jnp.cos(w) * view.sum()\nreturn w, buf", 2),
+    ("log = [0.0] * 5\nfor i in range(3):\n    w = w - jnp.sin(w)  #\n    log[i] = w.sum() * 2\n"
+     "    w = jnp.sin(w) + log[i]\nreturn w, log", 2),
     ("kept = []\nfor i in range(5):\n    s = jnp.sum(w * x)\n    kept.append(float(s))\n    w = w - 0.1 * s  #\n"
      "return w, kept", 2),
     ("said = []\nfor i in range(5):\n    s = jnp.sum(w * x)  #\n    if i % 2 == 0:\n        said.append(f'{s:.3f}')\n"
