@@ -20,6 +20,10 @@ _MOST_DELETED = 5
 
 #: Number of variables whose memory is named, and the variable of a path.
 _MOST_ROOTS = 5
+
+#: With more variables that all hold an array, the first is named.
+_MOST_TOGETHER = 2
+
 _ROOT = re.compile(r"[^\W\d][\w ]*")
 
 #: What keeps an array to which no name leads.
@@ -93,14 +97,16 @@ def live_headline(live: LiveArrays) -> str:
 def about_roots(arrays: Sequence[HeldArray]) -> list[str]:
     """Name the memory under each variable, largest first, if one leads to several arrays.
 
-    An array counts once, under the first of its names: ``params["w"]`` and ``params["b"]`` are of ``params``.
+    ``params["w"]`` and ``params["b"]`` are of ``params``. An array counts once: with names of several variables, for
+    all of these together, as deleting one of them frees nothing.
     """
     if not all(each.dtype for each in arrays):  # one entry for many arrays, whose names are not known any more
         return []
     under: dict[str, list[int]] = {}
     for each in arrays:
-        found = _ROOT.match(each.names[0]) if each.names else None
-        under.setdefault(found[0].strip() if found else "no name found", []).append(each.own_bytes)
+        found = dict.fromkeys(root[0].strip() for name in each.names if (root := _ROOT.match(name)))
+        found = {root: None for root in found if root.strip("_") or len(found) == 1}  # IPython's _ is also in Out
+        under.setdefault(_all_of([*found]) if found else "no name found", []).append(each.own_bytes)
     if len(under) == len(arrays):
         return []
     largest = sorted(under.items(), key=lambda item: -sum(item[1]))
@@ -108,6 +114,10 @@ def about_roots(arrays: Sequence[HeldArray]) -> list[str]:
     more = len(parts) - _MOST_ROOTS
     rest = [f"and {units.count(more, 'more name')}"] if more > 0 else []
     return [f"By name: {', '.join([*parts[:_MOST_ROOTS], *rest])}."]
+
+
+def _all_of(roots: Sequence[str]) -> str:
+    return " and ".join(roots) if len(roots) <= _MOST_TOGETHER else f"{roots[0]} and {len(roots) - 1} more names"
 
 
 def about_devices(profile: MemoryProfile) -> list[str]:

@@ -138,17 +138,17 @@ def test_memory_is_summed_by_variable_if_one_leads_to_several_arrays(live_arrays
     held = (
         (2048, ("replay",)),
         *((1024, (f"params['{name}']", f"best[{at}]")) for at, name in enumerate("abc")),
-        (8, ("last traceback: x",)),
+        (8, ("_", "x", "last traceback: x", "Out[3]")),
         (4, ()),
     )
     live = live_arrays(*held)
     said = (
-        "By name: params 3.00 KiB in 3 arrays, replay 2.00 KiB in 1 array, last traceback 8 B in 1 array, no name "
-        "found 4 B in 1 array."
+        "By name: params and best 3.00 KiB in 3 arrays, replay 2.00 KiB in 1 array, x and 2 more names 8 B in 1 "
+        "array, no name found 4 B in 1 array."
     )
     assert said in " ".join(to_text(live).split())
     many = live_arrays(*held, *((4, (name,)) for name in "uvw"))
-    assert "params 3.00 KiB in 3 arrays" in to_text(many)
+    assert "params and best 3.00 KiB in 3 arrays" in to_text(many)
     assert "and 2 more names." in to_text(many)
     assert "By name" not in to_text(live_arrays((8, ("x",)), (4, ("y",)), (4, ())))
     assert "By name" not in to_text(live.with_largest(2))
