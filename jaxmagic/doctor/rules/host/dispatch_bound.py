@@ -18,6 +18,7 @@ from ..rewriting.loops.scanned_loop import scanned_loop
 from ..rewriting.loops.while_loop import while_loop
 from ..rewriting.syntax import source_of_location, with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
+from .functions.given_numbers import numbers_given
 from .functions.given_objects import gives_an_object, modules_given
 from .functions.varying_static import varying_static
 from .host_time import LEAST_NS, HostTime, host_time, jitted_calls, matters, programs_named, shapes_of
@@ -46,13 +47,13 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         if call.count < _MANY or exposed_ns < _SHORT * call.busy_ns or not matters(cost_ns, evidence):
             continue
         programs = programs_named(call.name, evidence)
-        if call.puts >= call.count and not all(map(_takes_little, programs)):
-            continue  # copying may be what takes the time
         if len({(each.function, each.location) for each in programs}) > 1:
             continue  # the calls are those of several functions with one name
         if any(each.function is None for each in programs):
             continue  # a part of a derivative of an eager operation: nobody has jitted or called it as such
         line = site_of(call.name, programs, evidence)
+        if call.puts >= call.count and not _takes_little(call, line, programs, evidence):
+            continue  # copying may be what takes the time
         defined = next((each.location for each in programs), None)
         alike = len({shapes_of(each) for each in programs} - {None}) <= 1
         advice = _advice(call, line, programs, evidence, alike=alike)
@@ -141,9 +142,12 @@ def _advice(
     return _Advice(remedy, code)
 
 
-def _takes_little(program: Program) -> bool:
-    size_bytes = program.executable.argument_bytes
-    return size_bytes is not None and size_bytes <= _SMALL_BYTES
+def _takes_little(call: Dispatch, line: Frame | None, programs: Sequence[Program], evidence: Evidence) -> bool:
+    """Return whether all that calls copy to the device are numbers, or other arguments of little size."""
+    sizes = [each.executable.argument_bytes for each in programs]
+    if all(size is not None and size <= _SMALL_BYTES for size in sizes):
+        return True
+    return call.puts <= call.count * numbers_given(call.name, line, evidence)
 
 
 def _mapped(line: Frame, function: str) -> str | None:
@@ -180,8 +184,8 @@ RULE = Rule(
     f"these calls for at least {units.percent(LEAST_IDLE)} of the run without compiling and at least "
     f"{units.time(LEAST_NS)}, and at least half as long as it runs for them. The cost is this idle time of all calls "
     "but one, without copying and without what waits cost. Functions that get host arrays in every call do not "
-    f"count, unless all their arguments together take at most {_SMALL_BYTES // 2**10} KiB, as numbers do. The advice "
-    "is jax.vmap where the syntax shows that no call "
+    "count, unless the syntax and the inputs show that these are numbers, or all arguments together take at most "
+    f"{_SMALL_BYTES // 2**10} KiB. The advice is jax.vmap where the syntax shows that no call "
     "needs the result of another: in a comprehension, in map or np.vectorize, or in a for loop that computes the "
     "arguments from nothing else. Elsewhere it is jax.lax.scan if the loop only counts or goes over items, and "
     "otherwise jax.lax.while_loop, or several steps between two checks of the condition that ends the loop. For "

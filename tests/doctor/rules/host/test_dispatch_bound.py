@@ -66,6 +66,24 @@ def test_only_calls_that_need_no_earlier_result_are_mapped(
     assert (finding.remedy.kind, finding.code) == (remedy, None)
 
 
+@jax.jit
+def wave(u: Any, speed: Any) -> Any:
+    return 0.9 * u + speed * (jnp.roll(u, 1) - u)
+
+
+def run(u: Any, speed: Any) -> Any:
+    for _ in range(100):
+        u = wave(u, speed)
+    return u
+
+
+@planted
+@pytest.mark.parametrize("speed", [0.25, jnp.float32(0.25)])
+def test_a_number_beside_arrays_is_no_reason_to_be_slow(speed: Any) -> None:
+    (finding,) = found(run, jnp.ones(1024), speed)
+    assert (finding.rule, finding.source) == ("dispatch-bound", "u = wave(u, speed)")
+
+
 @planted
 def test_the_loop_is_tried_as_one_call() -> None:
     step = jax.jit(lambda w, x: (w - 0.001 * (x @ w), jnp.sum(w)))

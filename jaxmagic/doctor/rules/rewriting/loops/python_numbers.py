@@ -34,7 +34,7 @@ def python_numbers(scope: ast.AST) -> set[str]:
     begun = {name for name, value in assigns if value is None or name not in loaded([value])}
     found = begun - given
     while True:
-        others = {name for name, value in assigns if name in found and not _is_number(value, found)}
+        others = {name for name, value in assigns if name in found and not is_number(value, found)}
         if not others:
             return found
         found -= others
@@ -85,7 +85,12 @@ def _items(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[str, ast.expr
             yield from _pairs(target, None)
 
 
-def _is_number(value: ast.expr | None, numbers: set[str]) -> bool:
+def is_number(value: ast.expr | None, numbers: set[str]) -> bool:
+    """Return whether an expression gives a number or a text of Python, if the variables in `numbers` are such.
+
+    >>> [is_number(ast.parse(each, mode="eval").body, {"t"}) for each in ("0.1 / (1 + t)", "x.mean()", "len(x)")]
+    [True, False, True]
+    """
     match value:
         case ast.Constant():
             return True
@@ -96,23 +101,21 @@ def _is_number(value: ast.expr | None, numbers: set[str]) -> bool:
         case ast.Subscript(value=ast.Attribute(attr="shape")):
             return True
         case ast.Call(func=ast.Name(id=name), args=args):
-            return name in _MAKE_NUMBERS or (
-                name in _KEEP_NUMBERS and all(_is_number(each, numbers) for each in args)
-            )
+            return name in _MAKE_NUMBERS or (name in _KEEP_NUMBERS and all(is_number(each, numbers) for each in args))
         case ast.Call(func=ast.Attribute(attr="item" | "format")):
             return True
         case ast.Call(func=ast.Attribute(value=ast.Name(id=owner))):
             return owner in _OF_NUMBERS
         case ast.BinOp(left=left, right=right):
-            return _is_number(left, numbers) and _is_number(right, numbers)
+            return is_number(left, numbers) and is_number(right, numbers)
         case ast.UnaryOp(operand=operand):
-            return _is_number(operand, numbers)
+            return is_number(operand, numbers)
         case ast.BoolOp(values=parts):
-            return all(_is_number(each, numbers) for each in parts)
+            return all(is_number(each, numbers) for each in parts)
         case ast.Compare(left=left, comparators=others):
-            return all(_is_number(each, numbers) for each in (left, *others))
+            return all(is_number(each, numbers) for each in (left, *others))
         case ast.IfExp(body=body, orelse=other):
-            return _is_number(body, numbers) and _is_number(other, numbers)
+            return is_number(body, numbers) and is_number(other, numbers)
         case ast.JoinedStr():
             return True
     return False
