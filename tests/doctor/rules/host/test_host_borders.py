@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -635,6 +636,34 @@ class TestLineOfOperations:
     def test_is_the_sampled_one_where_there_are_samples(self, found_line: Callable[..., str | None]) -> None:
         assert found_line(2, samples=3) == "4"
         assert found_line(5, samples=2) == "5"
+
+    @pytest.mark.parametrize(
+        ("name", "waits", "line"),
+        [
+            ("less", {3: ("__bool__", 100)}, "3"),
+            ("less", {3: ("__bool__", 50)}, None),
+            ("less", {3: ("__float__", 100)}, None),
+            ("less", {3: ("__bool__", 100), 5: ("__bool__", 100)}, None),
+            ("less", {4: ("__bool__", 100)}, None),
+            ("less", {7: ("__bool__", 100)}, None),
+            ("less", {9: ("__bool__", 100)}, None),
+            ("sin", {3: ("__bool__", 100)}, None),
+        ],
+    )
+    def test_is_that_of_the_condition_that_waits_for_a_comparison(
+        self, evidence: Any, executable: Any, tmp_path: Path, name: str, waits: Any, line: str | None
+    ) -> None:
+        file = tmp_path / "solve.py"
+        file.write_text("def solve(x, tol):\n    while True:\n        if x < tol:\n            x = f(x)\n"
+                        "        if x > 0 and not g(x):\n            break\n        if x.any():\n"
+                        "            x = x > 1\n")  # fmt: skip
+        found = [
+            HostWait(line=Frame(function="solve", file=str(file), line=at), function=function, library=None,
+                     count=count, wait_ns=1) for at, (function, count) in waits.items()
+        ]  # fmt: skip
+        known = (program(name, executable, eager=True),)
+        (finding,) = not_jitted.look(evidence((calls(name, 100, 20 * MS),), programs=known, waits=tuple(found)))
+        assert finding.line == (line and f"{file}:{line}")
 
     @pytest.mark.parametrize(("only", "line"), [(True, "4"), (False, "2")])
     def test_is_not_one_at_which_an_only_run_compiled(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from functools import partial
 
 from .....records.call_stack import Frame, owner
 from ....record.evidence import Dispatch, Evidence
@@ -15,12 +16,16 @@ from .inside_function import Calling
 #: Fewer samples of the host's line are chance.
 _LEAST_SAMPLES = 3
 
+#: JAX's names of comparisons. ``a < b`` may call ``less`` of ``a`` or ``greater`` of ``b``.
+_COMPARING = frozenset({"equal", "greater", "greater_equal", "less", "less_equal", "not_equal"})
+
 
 def calling_line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
     """Return the user's line that calls the operations; ``None`` if it is unknown.
 
     With enough samples of the host, it is the line with most samples in the function with most samples. Otherwise it
-    is the line for which the programs were traced first, which need not be where they are called most often.
+    is the line for which the programs were traced first, which need not be where they are called most often; or the
+    only one with a condition that compares and waits as often.
     """
     sampled = _samples(evidence)
     if max(sampled.values(), default=0) >= _LEAST_SAMPLES:
@@ -37,7 +42,23 @@ def calling_line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
         lines = {_first_line(each) for each in programs}
         if len(lines) == 1 and (line := lines.pop()) is not None and not _is_beside_loop(line):
             return line
-    return None
+    return _condition(calls[0], evidence) if calls else None
+
+
+def _condition(call: Dispatch, evidence: Evidence) -> Frame | None:
+    """Return the line of the only condition that waits for most results of a comparison, as ``if err < tol``."""
+    lines = {
+        each.line
+        for each in evidence.waits or ()
+        if each.line is not None and each.function == "__bool__" and 2 * each.count > call.count
+        if any(map(partial(_compares, each.line), around(each.line)[-1:]))
+    }
+    return lines.pop() if len(lines) == 1 and call.name in _COMPARING else None
+
+
+def _compares(line: Frame, statement: ast.AST) -> bool:
+    compared = (each for each in own_nodes(statement) if isinstance(each, ast.Compare))
+    return any(each.lineno <= line.line <= (each.end_lineno or 0) for each in compared)
 
 
 def _samples(evidence: Evidence) -> Counter[Frame | None]:
