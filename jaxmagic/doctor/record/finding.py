@@ -96,7 +96,8 @@ class RuleFinding(Exportable):
         remedy: what to do; ``None`` if there is nothing to do.
         code: code to paste, with the user's own names; ``None`` if there is none.
         applies_to: the names of what the remedy changes, separated by commas, for ``--verify``: the function to jit,
-            the parameters to donate, the variables to move; ``None`` if that follows from `code` and `line`.
+            the parameters to donate or to sort, the variables to move; ``None`` if that follows from `code` and
+            `line`.
         verified: the remedy, tried; ``None`` if it was not. A remedy that did not survive is there, and neither in
             `remedy` nor in `code`.
     """

@@ -198,6 +198,14 @@ NOTES: dict[str, Callable[..., str]] = {
     "transposed_unclear": lambda function: _not(
         f"{printable(function)} donates arguments, or is called with others than JAX arrays"
     ),
+    "sorted_once": lambda argument, function: (
+        f"Tried with {printable(argument)} of {printable(function)} sorted once per run, before the first call, and "
+        "the result passed to each call."
+    ),
+    "sort_unclear": lambda argument, function: _not(
+        f"what sorts {printable(argument)} could not be moved out of {printable(function)}, which donates arguments, "
+        "is called with others than JAX arrays on one device, or sorts in a function that gets other arguments, too"
+    ),
     "donated": lambda names: f"Compiled with {printable(names)} donated.",
     "checkpointed": lambda name: f"Tried with jax.checkpoint around {printable(name)}.",
     "result_kept": lambda name: f"Tried with the result of the first call of {printable(name)} kept for all others.",

@@ -110,6 +110,7 @@ def test_sort_of_the_same_array_in_a_loop_is_found() -> None:
         sources.append("w = quantiles(w, data)")
     assert found.source in sources
     assert found.basis == "measured"
+    assert found.applies_to == "data"
 
 
 def test_sort_of_a_keyword_argument_after_arithmetic_is_found() -> None:
@@ -117,13 +118,13 @@ def test_sort_of_a_keyword_argument_after_arithmetic_is_found() -> None:
     def named(w: jax.Array, scores: jax.Array) -> jax.Array:
         return w + jnp.argsort(-scores * 2)[:, ::9].sum()
 
-    def trained(w: jax.Array, scores: jax.Array) -> jax.Array:
+    def trained(w: jax.Array, table: jax.Array) -> jax.Array:
         for _ in range(4):
-            w = named(w, scores=scores)
+            w = named(w, scores=table)
         return w
 
     (found,) = found_in(trained, values(3), rows())
-    assert dict(found.found.facts)["array"] == "scores"
+    assert (found.found.facts["array"], found.applies_to) == ("table", "scores")
 
 
 def _everything(x: jax.Array) -> jax.Array:

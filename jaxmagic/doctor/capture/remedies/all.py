@@ -15,7 +15,7 @@ from . import (
     sharding,
     transfer,
 )
-from .calls import library_calls, same_result, transformed_calls
+from .calls import library_calls, same_result, sorted_once, transformed_calls
 from .compiled import captured_constant, donation, memory, rematerialise, unrolled_loop
 from .remedy import Builds, Change, NotTried, Remedy
 from .tried_code import TriedCode
@@ -78,6 +78,7 @@ REMEDIES: dict[str, Remedy] = {
     "rematerialise": rematerialise.propose,
     "captured-constant": _constant,
     "layout": layout.propose,
+    "sort": sorted_once.propose,
     "precision": precision.propose,
     "memory": memory.propose,
     "unrolled-loop": unrolled_loop.propose,

@@ -41,11 +41,12 @@ def repeated_sorts(program: Program, module: HloModule, evidence: Evidence, rule
                 by_argument.setdefault(argument, []).append(module.instructions[number])
     for argument, sorts in by_argument.items():
         line = owner(sorts[0].stack) or site  # older compilers record the innermost call only, which is JAX's own
-        yield from _finding(sorts, same[argument], line, call, program, evidence, rule)
+        yield from _finding(sorts, argument, same[argument], line, call, program, evidence, rule)
 
 
 def _finding(
     sorts: list[HloInstruction],
+    argument: str,
     array: str,
     line: Frame,
     call: Dispatch,
@@ -72,6 +73,7 @@ def _finding(
         cost_ns=cost_ns,
         basis="measured",
         remedy=note("doctor.repeated_sort_remedy", array=array, function=call.name),
+        applies_to=argument,
     )
 
 
