@@ -16,11 +16,11 @@ from ...records.note import Note, note
 from ...runtime.clock import Clock, now_ns
 from ..analysis.failed_trial import is_in_vain, revised
 from ..record.finding import RuleFinding, Verified
-from .changes import Changed
+from .changes import Changed, reach
 from .remedies.all import COMPILING, REMEDIES
 from .remedies.compiled.timed_builds import timed_builds
 from .remedies.effects import fresh_values
-from .remedies.function_copies import FunctionCopies
+from .remedies.function_copies import FunctionCopies, MethodCopies
 from .remedies.logs import Logs, keep_apart, logs_of
 from .remedies.measured_remedy import Run, failure, measured
 from .remedies.remedy import Builds, Change, NotTried, Sizes
@@ -156,19 +156,26 @@ def _timed(
     if trial.draws:
         draws = RandomGenerators(trial.code.reached()).in_trials()
         before, after = _prepared(before, draws()), _prepared(after, draws())
-    if change.replacements and not reached:
+    objects = (each.value for each in reach(trial.code.reached() if change.replacements else {}))
+    methods = MethodCopies(FunctionCopies(change.replacements), objects)
+    if change.replacements and not reached and not methods.found:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+    if methods.found:
+        after = after._replace(call=partial(_within, methods.called, after.call))
     after = after._replace(call=partial(_within, change.context, after.call))
     most_ns = max(_LONGEST_NS, _MOST_RUNS * trial.run_ns)
-    found = measured(
-        before,
-        after,
-        budget_ns=min((left_ns - trial.first_ns) // 2, most_ns),
-        deadline_ns=deadline_ns,
-        clock=clock,
-        products=change.products,
-    )
+    with methods:
+        found = measured(
+            before,
+            after,
+            budget_ns=min((left_ns - trial.first_ns) // 2, most_ns),
+            deadline_ns=deadline_ns,
+            clock=clock,
+            products=change.products,
+        )
     verified = _as_ceiling(found.verified) if change.ceiling else found.verified
+    if verified.before_ns is not None and change.replacements and not reached and not methods.used:
+        raise NotTried(note("doctor.not_mechanical", rule=finding.rule), verified.notes[-1])
     if verified.before_ns is not None and not change.met():
         raise NotTried(note("doctor.not_met"), verified.notes[-1])
     if verified.before_ns is not None and not change.used():

@@ -1,14 +1,19 @@
-"""Copies functions, so that they see other objects in place of some, while the originals stay as they are."""
+"""Copies functions and methods, so that they see other objects in place of some; the originals stay as they are."""
 
 from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from ....runtime.around import enclosed, is_exactly
-from .user_functions import global_names, is_users_function, seen_by
+from ....interrupts import begins, ends
+from ....runtime.around import enclosed, is_a, is_exactly, members, of_type
+from .user_functions import functions_seen, global_names, is_users_function, seen_by
+
+#: What stands for a method in its class, besides functions.
+_WRAPPERS = staticmethod, classmethod
 
 
 class FunctionCopies:
@@ -85,6 +90,83 @@ class FunctionCopies:
 
 def _all(of: Any, values: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
     return None if values is None else tuple(of(each) for each in values)
+
+
+class MethodCopies:
+    """Copies of the methods of the user's classes, to which the originals switch while some code runs.
+
+    No object is copied or changed. In a ``with`` statement, a name of the class stands for the method or its copy;
+    afterwards the classes have their own methods again.
+
+    Args:
+        copies: makes the copies.
+        values: objects; their classes count, and those among them.
+
+    Attributes:
+        found: the classes, the names of the methods, the methods and their copies.
+        used: whether a copy has been read. A method that an object has been asked for before stays as it is.
+    """
+
+    def __init__(self, copies: FunctionCopies, values: Iterable[Any]) -> None:
+        kinds = {id(kind): kind for value in values for kind in _kinds(value)}
+        self.found = [
+            (kind, name, method, _like(method, copies.of(function)))
+            for kind in kinds.values()
+            for name, method in members(kind).items()
+            if any(map(is_users_function, functions_seen(function := _function_of(method))))
+            and copies.of(function) is not function
+        ]
+        self.used = self._copied = False
+
+    @begins("__exit__")
+    def __enter__(self) -> None:
+        """Let the names stand for one or the other."""
+        for kind, name, method, copy in self.found:
+            type.__setattr__(kind, name, _Either(functools.partial(self._one_of, method, copy)))
+
+    @ends
+    def __exit__(self, *exc_info: object) -> None:
+        """Put the methods back."""
+        for kind, name, method, _ in self.found:
+            type.__setattr__(kind, name, method)
+
+    @contextmanager
+    def called(self) -> Iterator[None]:
+        """Let the names stand for the copies."""
+        self._copied = True
+        try:
+            yield
+        finally:
+            self._copied = False
+
+    def _one_of(self, method: Any, copy: Any) -> Any:
+        self.used |= self._copied
+        return copy if self._copied else method
+
+
+class _Either:
+    """A member of a class that is read as one method or another: JAX keeps what it compiles of each apart."""
+
+    def __init__(self, one: Callable[[], Any]) -> None:
+        self._one = one
+
+    def __get__(self, value: Any, owner: type | None = None) -> Any:
+        return self._one().__get__(value, owner)
+
+
+def _kinds(value: Any) -> Sequence[type]:
+    """Return the class of a value and its bases; of a class, itself and its bases."""
+    kinds: Sequence[type] = of_type("__mro__", value if is_a(value, type) else type(value))
+    return kinds
+
+
+def _function_of(member: Any) -> Any:
+    return member.__func__ if is_exactly(member, *_WRAPPERS) else member
+
+
+def _like(method: Any, function: Any) -> Any:
+    """Return a function as a member of a class, static where the method is static."""
+    return type(method)(function) if is_exactly(method, *_WRAPPERS) else function
 
 
 def module_with(module: types.ModuleType, **members: Any) -> types.ModuleType:
