@@ -13,6 +13,7 @@ from ....runtime.around import attribute, attributes, is_a, is_exactly, member, 
 from ....runtime.private_api import static_arguments
 from ....runtime.tracing import is_array, is_tracer
 from ...record.failure import JitCall, Passed
+from .libraries.jitted import Behind, behind
 from .statement import Place, definition
 from .unjitted import unjitted_call
 
@@ -155,6 +156,8 @@ def is_missing(value: object) -> bool:
 def jit_call(place: Place, frame: FrameType, where: Frame, traced: Any = None) -> JitCall | None:
     """Return the call of a jitted function at which a frame stopped.
 
+    Where no function was traced, it may be that of a method, such as ``jax.jit(net.apply)``, or of ``nnx.jit``.
+
     Args:
         place: where the frame stopped.
         frame: the frame.
@@ -165,28 +168,30 @@ def jit_call(place: Place, frame: FrameType, where: Frame, traced: Any = None) -
     if not isinstance(node, ast.Call):
         return None
     jitted = value_of(node.func, frame)
-    function = wrapped_function(jitted)
-    if function is None or (traced is not None and function.__code__ is not traced):
+    own = wrapped_function(jitted)
+    found = Behind(own, own, jitted) if own is not None else behind(jitted) if traced is None else None
+    if found is None or (traced is not None and found.function.__code__ is not traced):
         return None
+    function = found.function
     given = _bound(node)
     method = _method(node.func, jitted, frame)
     if given is None or method is None:
         return None
     code = function.__code__
-    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    positional = parameters[len(method) : code.co_argcount]
-    passed = [*zip(positional, given[0], strict=False), *given[1].items()]
+    parameters = found.positional(len(given[0]))
+    passed = [*zip(parameters[len(method) :], given[0], strict=False), *given[1].items()]
     home = definition(_tree(place, code.co_filename), function.__name__, code.co_firstlineno)
     called = ast.unparse(node.func)
     variables = _loop_variables(place)
     arguments = tuple(_passed(name, each, frame, variables) for name, each in passed)
-    static = _static(jitted, parameters)
+    static = _static(found.jitted, parameters)
+    unjitted = unjitted_call(called, function, home, frame, method, node, arguments, static)
     return JitCall(
         function=called,
         frame=where,
         arguments=arguments,
         static=static,
-        unjitted=unjitted_call(called, function, home, frame, method, node, arguments, static),
+        unjitted=None if found.library else unjitted,
         decorator=_decorator(home),
         unfit=_unfit(home),
     )
@@ -258,7 +263,7 @@ def _flat(value: Any) -> bool | None:
     return all(is_exactly(each, *_HASHABLE) for each in value) if is_exactly(value, list, tuple, set) else None
 
 
-def _static(jitted: Any, parameters: tuple[str, ...]) -> tuple[str, ...]:
+def _static(jitted: Any, parameters: Sequence[str]) -> tuple[str, ...]:
     known: Mapping[str, Any] = static_arguments(jitted)
     names = tuple(known.get("static_argnames") or ())
     numbers = [each for each in known.get("static_argnums") or () if 0 <= each < len(parameters)]
