@@ -62,7 +62,8 @@ def _same_remedy(function: str, size_bytes: int) -> str:
 
 def _counted_elsewhere(rules: str, time_ns: int) -> str:
     several = "findings" if "," in rules else "finding"
-    return f"{units.time(time_ns)} of this is in the cost of the {several} {printable(rules)}, and not counted again."
+    where = f"in the cost of the {several} {printable(rules)}"
+    return f"{units.time(time_ns)} more of compiling is {where}, and not counted here."
 
 
 NOTES: dict[str, Callable[..., str]] = {
