@@ -81,14 +81,16 @@ def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
 
 
 def _distance(now: Call, before: Call) -> int:
-    """Count the differences between two calls: each dimension, dtype and additional leaf is one."""
+    """Count the differences between two calls: each dimension, dtype, container and additional leaf is one."""
     ours, theirs = now.leaves, before.leaves
+    containers = {*now.containers.items()} ^ {*before.containers.items()}
     return (
         (now.context != before.context)
         + len(_settings(now, before))
         + len(options_differences(now, before))
         + (now.call_signature != before.call_signature)
         + len(_static_args(now, before))
+        + len({name for name, _ in containers})
         + len(ours.keys() ^ theirs.keys())
         + sum(_aspects(leaf, theirs[path]) for path, leaf in ours.items() if path in theirs)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -69,6 +70,15 @@ def test_the_call_that_is_most_alike_is_compared_with() -> None:
     now = call({"x": F32, "y": F32}, n="1")
     alike = call({"x": F32, "y": F64}, n="1")
     assert most_alike(now, [alike, call({"x": F64, "y": F64}, n="2")]) is alike
+
+
+def test_another_container_is_a_difference_too() -> None:
+    listed, other = ({"st[0]": F32, "st[1]": each} for each in (F32, I32))
+    first = replace(call(listed), containers={"st": "list[*, *]"})
+    then = replace(call(listed), containers={"st": "tuple[*, *]"})
+    now = replace(call(other), containers={"st": "list[*, *]"})
+    assert most_alike(now, [first, then]) is first
+    assert most_alike(replace(now, containers=then.containers), [then, first]) is then
 
 
 def test_of_calls_equally_alike_it_is_the_newest() -> None:
