@@ -7,7 +7,7 @@ import dis
 import functools
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 from types import TracebackType
@@ -35,7 +35,8 @@ def of_the_user(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     The same applies to the package's own exception types, to arguments that are refused or do not fit the signature,
     and to what the system says of a file, since these messages say what to write. Any other error raised in the
-    package's code keeps its traceback, since it may be a bug of jaxmagic's.
+    package's code keeps its traceback, since it may be a bug of jaxmagic's. Python also shows the errors that led to
+    one, which are treated in the same way.
 
     >>> import traceback
     >>> @of_the_user
@@ -56,10 +57,25 @@ def of_the_user(function: Callable[_P, _R]) -> Callable[_P, _R]:
         except BaseException as error:
             if isinstance(error, TypeError) and (told := _misfit(function, error, args, kwargs)):
                 error.args = (told,)
-            error.__traceback__ = without_ours(error)
+            for each in _with_causes(error):
+                each.__traceback__ = without_ours(each)
             raise
 
     return shown
+
+
+def _with_causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, and those that led to it; what the package's own exceptions explain is no bug of jaxmagic's."""
+    known: dict[int, BaseException] = {}
+    left: list[BaseException | None] = [error]
+    while left:
+        each = left.pop()
+        if each is not None and id(each) not in known:
+            known[id(each)] = each
+            left += each.__cause__, each.__context__
+            if isinstance(each, JaxMagicError) and each.__cause__ is not None:
+                each.__cause__.__dict__[_REFUSED] = True
+            yield each
 
 
 def _misfit(
@@ -117,7 +133,7 @@ def _is_for_the_user(error: BaseException, call: TracebackType) -> bool:
     return isinstance(error, JaxMagicError | KeyboardInterrupt) or _REFUSED in error.__dict__
 
 
-#: The attribute of an error that says what was given wrongly, for a function of ours that has called another.
+#: The attribute of an error that is known to be no bug of ours, for a function of ours that has called another.
 _REFUSED = "_jaxmagic_refused"
 
 

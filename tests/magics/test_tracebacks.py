@@ -11,6 +11,7 @@ import pytest
 from IPython import version_info
 
 import jaxmagic
+from jaxmagic.tracebacks import of_the_user
 
 PACKAGE = str(Path(jaxmagic.__file__).parent)
 
@@ -69,6 +70,33 @@ def test_lines_of_ours_are_hidden(session: Any, code: str) -> None:
         if frame.f_code.co_filename.startswith(PACKAGE) and not frame.f_locals.get("__tracebackhide__")
     ]
     assert ours == [], error
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "%jaxtimeit upd(s, 1)",
+        "%jaxtimeit s = upd(s, 1)",
+        "%%jaxcompare\na: upd(s, 1)\nb: s - 1",
+        "jaxmagic.benchmark(upd, s, 1)",
+    ],
+)
+def test_lines_of_ours_are_hidden_in_the_cause_of_an_error(session: Any, code: str) -> None:
+    session.run("import jaxmagic\nupd = jax.jit(lambda s, g: s - g, donate_argnums=0)\ns = jnp.ones(8)")
+    error = session.run(code, fails=jaxmagic.DonatedTwice)
+    files = [each.filename for each in traceback.extract_tb(error.__cause__.__traceback__)]
+    assert not [each for each in files if each.startswith(PACKAGE)]
+    assert code.startswith("jaxmagic") or "<ipython-input" in files[0]  # JAX calls the compiled function in C++
+
+
+def test_errors_that_are_causes_of_each_other_are_raised() -> None:
+    def fail() -> None:
+        error, other = ValueError("one"), ValueError("two")
+        error.__cause__, other.__cause__ = other, error
+        raise error
+
+    with pytest.raises(ValueError, match="one"):
+        of_the_user(fail)()
 
 
 @pytest.mark.skipif(version_info < (8,), reason="IPython names no cell in tracebacks")
