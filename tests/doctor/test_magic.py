@@ -36,9 +36,16 @@ def raising(session: Session) -> Iterator[Session]:
 def test_a_function_that_is_only_named_was_not_called(session: Session) -> None:
     session.run("f = jax.jit(lambda v: v + 1)")
     session.run("%jaxdoctor f")
-    assert "f was not called, so nothing ran. Write for example f(x)." in " ".join(session.report.split())
+    said = " ".join(session.report.split())
+    assert said == "f was not called, so nothing ran. Write for example f(x)."
     session.run("%jaxdoctor f(x);")
     assert "was not called" not in session.report
+
+
+def test_a_call_in_quotes_was_not_called(session: Session) -> None:
+    session.run('%jaxdoctor "f(x)"')
+    said = " ".join(session.report.split())
+    assert said == "Nothing was called: this is text. Write the statement without its quotes."
 
 
 def test_a_cell_of_it_lists_its_findings_and_keeps_its_value(session: Session) -> None:

@@ -27,6 +27,9 @@ _MOST_OF_IT = 0.8
 #: At most this many findings are seen at once.
 _FEW_FINDINGS = 4
 
+#: The kinds of notes that say why nothing ran.
+_UNCALLED = ("timing.not_called", "timing.quoted_call")
+
 #: The kinds of notes that the headline words.
 _IN_HEADLINE = ("doctor.error_earlier",)
 
@@ -40,6 +43,8 @@ _CAUSES = ("doctor.recompile_difference", "doctor.recompile_reason", "doctor.rec
 def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]:
     """Compose what was found, most costly first, then how it was found."""
     yield Headline(text=headline(diagnosis, style.digits))
+    if _why_nothing(diagnosis) is not None:
+        return
     if any(each.cost_ns is not None and each.per == "run" for each in diagnosis.findings):
         yield Picture(chart=lambda: costs_chart(diagnosis))
     yield from _findings(diagnosis, style)
@@ -85,6 +90,8 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
         earlier = any(each.kind == "doctor.error_earlier" for each in diagnosis.notes)
         whose = ", of an earlier cell: the last one raised no error" if earlier else ""
         return f"{diagnosis.error}{place}{whose}." if findings else f"{diagnosis.error}: not explained{whose}."
+    if (why := _why_nothing(diagnosis)) is not None:
+        return why
     partly = _is_incomplete(diagnosis)
     known = diagnosis.wall_ns is not None and not partly
     lasts = "a run takes" if len(diagnosis.runs) > 1 else "the run took"
@@ -109,6 +116,12 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
     ]
     incomplete = f", but {' and '.join(but)}" if but else ""
     return f"No rule found a problem{incomplete}{run}{_bound(diagnosis)}."
+
+
+def _why_nothing(diagnosis: Diagnosis) -> str | None:
+    """Word why nothing ran that a rule could judge; ``None`` if something did."""
+    uncalled = [str(each) for each in diagnosis.notes if each.kind in _UNCALLED]
+    return uncalled[0] if uncalled and not diagnosis.findings else None
 
 
 def _unjudged(found: Note) -> str:

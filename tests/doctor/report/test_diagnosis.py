@@ -46,6 +46,15 @@ def test_the_headline_without_findings_says_that_none_was_found(diagnosis: Any) 
     assert headline(diagnosis(findings=(), looked=(), first=None, warm=()), 3) == "No rule was applied."
 
 
+@pytest.mark.parametrize("why", [note("timing.not_called", function="f"), note("timing.quoted_call")])
+def test_a_diagnosis_of_what_was_not_called_says_so_and_nothing_else(diagnosis: Any, why: Any) -> None:
+    uncalled = replace(diagnosis(findings=()), notes=(note("doctor.not_looked", rules="sort", need="x"), why))
+    assert to_text(uncalled, WIDE) == str(why)
+    both = to_text(diagnosis(notes=(why,)), WIDE)
+    assert both.startswith("recompile at cell 3:2: ")
+    assert str(why) in both
+
+
 def test_a_rule_that_failed_is_in_the_headline_of_a_diagnosis_without_findings(diagnosis: Any) -> None:
     failed = note("doctor.rule_failed", rule="recompile", error="IndexError")
     found = replace(diagnosis(findings=()), notes=(failed,))
