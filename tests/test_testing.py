@@ -262,7 +262,7 @@ def compiles_each_time(x: Any) -> Any:
 def test_healthy_code_passes_and_other_code_fails_with_the_report(x: Any) -> None:
     healthy = jax.jit(lambda x: jnp.sin(x) @ x)
     assert_healthy(healthy, x)
-    with pytest.raises(AssertionError, match=r"expected nothing to be found, got recompile\.\n1 finding"):
+    with pytest.raises(AssertionError, match=r"expected nothing to be found, got recompile\.\nrecompile at "):
         assert_healthy(compiles_each_time, x)
     assert_healthy(compiles_each_time, x, ignore=["recompile"])
     for names in (["recompiles"], "recompile"):
