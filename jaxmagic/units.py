@@ -14,6 +14,9 @@ TIME_UNITS: dict[str, int] = {"s": 10**9, "ms": 10**6, "µs": 10**3, "ns": 1}
 
 _MINUTE = 60 * 10**9
 
+#: In the unit of a duration that is longer by more than this factor, a duration has too few digits.
+_FAR_APART = 100
+
 
 def time_unit(time_ns: float) -> str:
     """Return the largest unit in which `time_ns` is at least 1.
@@ -96,12 +99,14 @@ def time_option(time_ns: float) -> str:
 
 
 def time_range(low_ns: float, high_ns: float, digits: int = 3) -> str:
-    """Format two durations in the unit of the longer one.
+    """Format two durations in the unit of the longer one, or each in its own if they are far apart.
 
-    >>> time_range(10_100_000, 10_300_000), time_range(900, 12_000)
-    ('10.1 to 10.3 ms', '0.90 to 12.0 µs')
+    >>> time_range(10_100_000, 10_300_000), time_range(900, 12_000), time_range(13_200, 48_100_000)
+    ('10.1 to 10.3 ms', '0.90 to 12.0 µs', '13.2 µs to 48.1 ms')
     """
     unit = time_unit(high_ns)
+    if 0 < low_ns * _FAR_APART < high_ns and time_unit(low_ns) != unit:
+        return f"{time(low_ns, digits)} to {time(high_ns, digits)}"
     low, high = time_in(low_ns, unit, digits), time_in(high_ns, unit, digits)
     return f"{low.removesuffix(f' {unit}')} to {high}"
 

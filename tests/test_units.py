@@ -28,6 +28,21 @@ def test_a_time_has_three_digits_and_one_unit(time_ns: float, text: str) -> None
     assert units.time(time_ns) == text
 
 
+@pytest.mark.parametrize(
+    ("low_ns", "high_ns", "text"),
+    [
+        (13_200, 48_100_000, "13.2 µs to 48.1 ms"),
+        (10_000, 1_000_000, "0.01 to 1.00 ms"),
+        (9_000, 1_000_000, "9.00 µs to 1.00 ms"),
+        (20_000_000, 90 * 10**9, "20.0 ms to 1min 30s"),
+        (2_000, 400_000, "2.00 to 400 µs"),
+        (0, 48_100_000, "0 to 48.1 ms"),
+    ],
+)
+def test_ends_of_a_range_that_are_far_apart_have_their_own_units(low_ns: float, high_ns: float, text: str) -> None:
+    assert units.time_range(low_ns, high_ns) == text
+
+
 @given(st.floats(0, 5.9e10))
 def test_no_time_has_an_exponent_or_four_digits_before_its_unit(time_ns: float) -> None:
     number = units.time(time_ns).split()[0]
