@@ -213,6 +213,10 @@ if TYPE_CHECKING:  # the same for tools that do not run this
     from .xla.hlo import Sharded as Sharded
 
 
+#: The functions for scripts that do what magics of other names do.
+_VERBS = {"time": "stopwatch", "timeit": "benchmark", "mem": "memory", "prof": "profile", "doctor": "diagnose"}
+
+
 def __getattr__(name: str) -> Any:
     if name == "testing":
         return import_module(".testing", __name__)
@@ -235,6 +239,9 @@ def _suggestion(name: str) -> str:
 
     if name.startswith("_"):
         return ""
+    short = name.removeprefix("jax")
+    if (verb := _VERBS.get(short, short)) in _PUBLIC:
+        return f". Did you mean: {verb!r}?"
     names = {each: each for each in _PUBLIC if each[0].isupper() == name[0].isupper()}
     if name.startswith("assert_"):
         names = {each: f"testing.{each}" for each in dir(import_module(".testing", __name__))}

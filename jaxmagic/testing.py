@@ -21,16 +21,15 @@ from . import units
 from .benchmarking.record.benchmark import Benchmark
 from .benchmarking.report.versus import about_basis, about_load, verdict
 from .benchmarking.verbs.benchmark import benchmark
-from .benchmarking.verbs.earlier import compare_records
+from .benchmarking.verbs.earlier import compare_records, load_baseline
 from .comparison.record.candidate import CheckBy
 from .comparison.verbs.compare import compare
 from .doctor.verbs.diagnose import diagnose, require_rules
-from .records.storage import load
 from .report.style import DEFAULT
 from .report.to_text import to_text
 from .runtime.given import check_function, not_negative, positive, whole
-from .runtime.given_arguments import options_of, over_a_block, require_taken
-from .terminal import written_to
+from .runtime.given_arguments import misfit, options_of, over_a_block, require_taken
+from .terminal import printable, written_to
 from .timing.record import Timing
 from .timing.verbs import stopwatch
 from .tracebacks import of_the_user
@@ -273,7 +272,7 @@ def assert_no_regression(
         raise TypeError(
             f"baseline: expected a Benchmark or the path of its file, got {type(baseline).__name__}. {_ORDER}"
         )
-    old = baseline if isinstance(baseline, Benchmark) else load(baseline)
+    old = baseline if isinstance(baseline, Benchmark) else load_baseline(baseline)
     if not isinstance(old, Benchmark):
         raise TypeError(f"baseline: expected the file of a Benchmark, got that of a {type(old).__name__}. {_ORDER}")
     new = _measured(record, processes)
@@ -311,4 +310,6 @@ def _measured(record: Benchmark | Callable[[], Any], processes: int | None) -> B
                 "processes: expected a function to measure, got a Benchmark, which has already been measured"
             )
         return record
+    if problem := misfit(record, (), {}):
+        raise TypeError(printable(f"record: {problem}. {_ORDER}"))
     return benchmark(record, processes=processes)

@@ -88,7 +88,10 @@ def _misfit(
     try:
         signature.bind(*args, **kwargs)
     except TypeError:
-        names = [str(each.replace(annotation=each.empty)) for each in signature.parameters.values()]
+        taken = signature.parameters.values()
+        names = [str(each.replace(annotation=each.empty)) for each in taken]
+        if all(each.kind is each.KEYWORD_ONLY for each in taken):  # the defaults would do nothing
+            names = [f"{each.name}=..." for each in taken]
         wrong = next((name for name in kwargs if name not in signature.parameters), None)
         close = [] if wrong is None else difflib.get_close_matches(wrong, signature.parameters, 1)
         write = f"{close[0]} instead" if close else f"{function.__name__}({', '.join(names)})"

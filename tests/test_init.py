@@ -47,6 +47,10 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     [
         ("comparee", "compare"),
         ("read", "read_profile"),
+        ("timeit", "benchmark"),
+        ("jaxtimeit", "benchmark"),
+        ("jaxprof", "profile"),
+        ("jaxcompare", "compare"),
         ("compare_records", "compare"),
         ("Timings", "Timing"),
         ("assert_no_compile", "testing.assert_no_compile"),

@@ -71,6 +71,11 @@ PACKAGE = Path(jaxmagic.__file__).parent
             "--sweep n=1:10: expected Python, got '1:10'. Write --sweep 'n=range(1, 10)'",
         ),
         ("%jaxtime --nope f(x)", "there is no option --nope."),
+        ("%jaxmem --map yes f(x)", "--map: expected no value, got 'yes'. Write --map or --no-map"),
+        (
+            "%%jaxcompare --sweep m=64, 128 --budget 100ms\na: m\nb: m",
+            "--sweep: expected a value without spaces, got m=64, 128. Write --sweep m=64,128, or put the value in ",
+        ),
         (
             "%jaxprof --label a f(x)",
             "--label: expected --logdir as well, got only --label a. Write for example --logdir runs.",
@@ -141,6 +146,22 @@ def test_a_wrong_option_takes_one_line(session: Any, cell: str, message: str) ->
 def test_a_report_of_nothing_begins_with_why(session: Any, capsys: Any, cell: str, message: str) -> None:
     session.run(cell)
     assert (session.report if session.published else capsys.readouterr().out).startswith(message)
+
+
+@pytest.mark.parametrize("line", ["f(x) -q", "f(x) -qo", "-v t f(x) -q -o"])
+@pytest.mark.parametrize("magic", ["jaxtime", "jaxtimeit"])
+def test_a_name_that_may_be_an_option_behind_the_code_is_told(session: Any, magic: str, line: str) -> None:
+    flags = line.partition("f(x) ")[2]
+    error = session.run(f"%{magic} {line}", fails=NameError)
+    (told,) = error.__notes__
+    assert told.startswith(f"If -{error.name} is an option: options come before the code. Write {flags} ")
+
+
+@pytest.mark.parametrize(
+    "cell", ["%jaxtime f(x) - q", "%jaxtime f(x) -p", "%jaxtime q -f(x)", "%%jaxtime\n1\nf(x) -q"]
+)
+def test_any_other_name_that_does_not_exist_keeps_its_error(session: Any, cell: str) -> None:
+    assert not hasattr(session.run(cell, fails=NameError), "__notes__")
 
 
 def test_a_candidate_that_is_no_python_is_shown_at_its_line(session: Any) -> None:
@@ -318,7 +339,28 @@ def record() -> Any:
             ValueError,
             "flops: expected a rate per second from 1 to 1e24, got '1T'",
         ),
-        (lambda: jaxmagic.explain_error(3), TypeError, "explain_error(): expected an exception, got int"),
+        (
+            lambda: jaxmagic.explain_error("ValueError"),  # type: ignore[arg-type]
+            TypeError,
+            "explain_error(): expected an exception, got str. Write explain_error() for the last error that ",
+        ),
+        (
+            lambda: jaxmagic.peaks(1e12),  # type: ignore[misc]
+            TypeError,
+            "peaks() takes 0 positional arguments but 1 was given. Write peaks(flops=..., bytes=...)",
+        ),
+        (
+            lambda: assert_no_regression(lambda: f(1), "nothere.json"),
+            FileNotFoundError,
+            "[Errno 2] baseline: there is no file 'nothere.json'. "
+            "Write jaxmagic.save(jaxmagic.benchmark(lambda: f(x)), 'nothere.json') to make it",
+        ),
+        (
+            lambda: assert_no_regression(f, benchmark()),
+            TypeError,
+            "record: expected the arguments (x), got 0 (missing a required argument: 'x'). "
+            "Write assert_no_regression(lambda: f(x), 'baseline.json')",
+        ),
         (
             lambda: assert_faster(f, f),
             TypeError,

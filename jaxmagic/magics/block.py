@@ -74,6 +74,7 @@ class Block:
         name: str,
         arguments: argparse.Namespace,
         watch: Recorder,
+        parser: argparse.ArgumentParser,
         *,
         style: Style,
         place: Place,
@@ -89,6 +90,7 @@ class Block:
         self._shell = shell
         self._name = name
         self._arguments = arguments
+        self._parser = parser
         self._style = style
         self._place = place
         self._shown = shown
@@ -177,6 +179,7 @@ class Block:
         __tracebackhide__ = True
         self.reached = self.unpacked = None
         record = self.record = self._watch.record
+        options.note_late_flags(error, self._code, self._parser)
         if self._arguments.v and not self._in_function:  # in a function, the code that follows the block binds it
             self._shell.user_ns[self._arguments.v] = record
         if error is not None:
@@ -251,7 +254,7 @@ def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> B
         arguments, _ = options.read(text, function.parser)
         watch = function.recorder(shell, arguments, shown)
         style = asked_for(current_style(shell), arguments)
-        return Block(shell, name, arguments, watch, style=style, place=place, shown=shown)
+        return Block(shell, name, arguments, watch, function.parser, style=style, place=place, shown=shown)
 
 
 def asked_for(style: Style, arguments: argparse.Namespace) -> Style:

@@ -201,7 +201,11 @@ class LazyMagic:
         magic = declared(self.__name__)
         if not options.asks_for_help(line, magic.parser):
             with KeepingLastShown(self.__name__):
-                return magic(self.__self__, line, cell, local_ns)
+                try:
+                    return magic(self.__self__, line, cell, local_ns)
+                except NameError as error:
+                    options.note_late_flags(error, line, magic.parser)
+                    raise
         print(written_to(_as_text(help_of(magic)), sys.stdout))
         return None
 

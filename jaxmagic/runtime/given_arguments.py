@@ -84,7 +84,7 @@ def _told(
     if args is None or not _POSITIONAL.search(message):
         return None
     for label, function in functions.items():
-        problem = _misfit(function, args, keywords)
+        problem = misfit(function, args, keywords)
         if problem is not None:
             return f"{label}: {problem}. {advice}"
     return None
@@ -98,7 +98,7 @@ def _may_take(function: Callable[..., Any], keyword: str) -> bool:
     return keyword in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
 
 
-def _misfit(function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any]) -> str | None:
+def misfit(function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any]) -> str | None:
     """Return why a function does not take these arguments; ``None`` if it does or is not known to."""
     try:
         signature = inspect.signature(function)
@@ -188,7 +188,7 @@ def require_taken(
                 raise TypeError(
                     printable(f"{label}: {told}. {meant_option(keyword, value, options_of(verb))}")
                 ) from None
-        problem = None if args is None else _misfit(function, args, keywords)
+        problem = None if args is None else misfit(function, args, keywords)
         if problem is not None:
             raise TypeError(printable(f"{label}: {problem}. {advice}")) from None
 

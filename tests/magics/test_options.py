@@ -223,7 +223,8 @@ def test_a_short_option_after_the_code_is_refused_where_the_whole_is_not_python(
     [
         ("-budget 1s f(x)", "there is no option -budget. Write --budget, with two dashes."),
         ("--n 5 f(x)", "there is no option --n. Write -n, with one dash."),
-        ("--budget -1s f(x)", "--budget: expected a time with a unit (ns, us, ms, s, min), got '-1s'"),
+        ("--budget -1s f(x)", "--budget: expected a time above 0, got '-1s'"),
+        ("--budget -1 f(x)", "--budget: expected a time with a unit (ns, us, ms, s, min), got '-1'"),
         ("-n -1 f(x)", "-n: expected a positive integer, got '-1'"),
         ("--budget=1 f(x)", "--budget: expected a time with a unit"),
         ("--budget f(x, x)", "--budget: expected a time with a unit (ns, us, ms, s, min), got 'f(x,'"),
@@ -235,17 +236,42 @@ def test_dashes_and_values_that_are_none_are_told(line: str, message: str) -> No
     assert message in str(caught.value)
 
 
+def _split(option: str, got: str, write: str) -> str:
+    write = f"Write {option} {write}, or put the value in quotes."
+    return f"{option}: expected a value without spaces, got {got}. {write}"
+
+
 @pytest.mark.parametrize(
     ("magic", "line", "message"),
     [
         ("jaxtimeit", "--device=cpu f(x)", "--device: expected no value, got 'cpu'. Write --device"),
         ("jaxmem", "--map='a b' f(x)", "--map: expected no value, got 'a b'. Write --map or --no-map"),
+        ("jaxmem", "--map yes f(x)", "--map: expected no value, got 'yes'. Write --map or --no-map"),
+        ("jaxtimeit", "--device False  x - 1", "--device: expected no value, got 'False'. Write --device"),
+        ("jaxcompare", "--sweep m=64, 128 --budget 1s", _split("--sweep", "m=64, 128", "m=64,128")),
+        ("jaxcompare", "--sweep=m=64, 128", _split("--sweep", "m=64, 128", "m=64,128")),
+        ("jaxcompare", "-r 3 --sweep n=range(1, 9, 2)", _split("--sweep", "n=range(1, 9,", "n=range(1,9,2)")),
+        ("jaxcompare", "--modes forward, grad", _split("--modes", "forward, grad", "forward,grad")),
+        ("jaxdoctor", "--only sort, layout f(x)", _split("--only", "sort, layout", "sort,layout")),
     ],
 )
-def test_a_value_of_an_option_that_takes_none_is_told(magic: str, line: str, message: str) -> None:
+def test_a_value_that_an_option_does_not_take_is_told(magic: str, line: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         options.read(line, declared(magic).parser)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "line", ["--map", "--map yes", "--map no + 1", "--map 1 if x else 2", "--map yes f(x", "--map True"]
+)
+def test_code_after_an_option_without_a_value_stays_code(line: str) -> None:
+    assert options.split(line, declared("jaxmem").parser) == (["--map"], line.removeprefix("--map").strip())
+
+
+@pytest.mark.parametrize("line", ["--sweep m=64,", "--sweep m=64, --budget 1s", "--sweep 'm=64, 128' --budget 1s"])
+def test_a_comma_that_no_value_follows_is_kept(line: str) -> None:
+    words, rest = options.split(line, declared("jaxcompare").parser)
+    assert (words[1].startswith("m=64,"), rest) == (True, "")
 
 
 @pytest.mark.parametrize("line", ["-budget", "-budget - x", "--n", "-n0 + 1"])

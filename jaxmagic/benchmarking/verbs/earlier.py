@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 from ...progress.bar import shown_progress
 from ...records.environment import differing
+from ...records.storage import load
+from ...terminal import printable
 from ..analysis import against_record, needs_noise
 from ..record.benchmark import Benchmark
 from ..record.process_noise import ProcessNoise
@@ -96,3 +99,19 @@ class Earlier:
         verdicts = [about_earlier(versus, new.code, self._path) for versus in compared]
         rests_on = about_basis(compared), about_environments(compared[0])
         return [*verdicts, *about_code(compared, f"in {self._path}"), *chain(*rests_on)], about_load(compared)
+
+
+def load_baseline(path: str | os.PathLike[str]) -> Any:
+    """Read an earlier record to compare with.
+
+    Raises:
+        FileNotFoundError: there is no such file; the message says how to make it.
+        OSError: the file cannot be read.
+        RecordError: it is not a record.
+    """
+    try:
+        return load(path)
+    except FileNotFoundError as error:
+        file = repr(os.fspath(path))
+        write = f"Write jaxmagic.save(jaxmagic.benchmark(lambda: f(x)), {file}) to make it"
+        raise FileNotFoundError(error.errno, printable(f"baseline: there is no file {file}. {write}")) from None

@@ -102,7 +102,10 @@ def explained(
         if error is not last_seen():
             notes = [note("doctor.error_before_usage")]
     if not is_a(error, BaseException):
-        raise TypeError(f"explain_error(): expected an exception, got {of_type('__name__', type(error))}")
+        raise TypeError(
+            f"explain_error(): expected an exception, got {of_type('__name__', type(error))}. Write explain_error() "
+            "for the last error that was shown, or explain_error(error) behind except Exception as error:"
+        )
     budget_ns = nanoseconds(budget_s)
     require_jax()
     given = None if memory_bytes is None else whole("memory_bytes", memory_bytes)

@@ -6,6 +6,7 @@ from .leading import parse as parse
 from .leading import read as read
 from .leading import refuse_below as refuse_below
 from .leading import split as split
+from .misread import note_late_flags as note_late_flags
 from .values import CHECKS as CHECKS
 from .values import MODES as MODES
 from .values import check as check

@@ -8,7 +8,6 @@ count: ``-x[0, 0]`` is a statement. ``--`` ends the options.
 from __future__ import annotations
 
 import argparse
-import ast
 import difflib
 import functools
 import re
@@ -17,6 +16,7 @@ from collections.abc import Mapping
 from IPython.core.error import UsageError
 
 from ...subjects import magics
+from .misread import is_code, refuse_split_list, refuse_switch_value
 from .values import CHECKS, MODES
 
 _LONG = re.compile(r"(--[A-Za-z][\w-]*)(=.*)?$", re.S)
@@ -70,7 +70,7 @@ def _refuse_late(code: str, known: Mapping[str, argparse.Action]) -> None:
     """Raise a `UsageError` if a long option follows the code, where Python may read a difference."""
     for found in _LATE.finditer(code):
         before = code[: found.start()]
-        if found[1] in known and before.strip() and _is_code(before) and not _is_code(f"{before} )"):  # a comment
+        if found[1] in known and before.strip() and is_code(before) and not is_code(f"{before} )"):  # a comment
             raise UsageError(
                 f"{found[1]}: options come before the code. Write {code[found.start() :].strip()} {before.strip()}. "
                 "If it is code, write -- before all of it."
@@ -84,7 +84,7 @@ def _refuse_late_short(code: str, parser: argparse.ArgumentParser) -> None:
     """
     for found in _LATE_SHORT.finditer(code):
         before, late = code[: found.start()], code[found.start() :].strip()
-        if not before.strip() or not _is_code(before) or _is_code(f"{before} )") or _is_code(code):  # a comment
+        if not before.strip() or not is_code(before) or is_code(f"{before} )") or is_code(code):  # a comment
             continue
         words, rest = split(late, parser)
         if words and not rest:
@@ -96,7 +96,7 @@ def refuse_below(code: str, magic: str, parser: argparse.ArgumentParser) -> None
     for line in code.splitlines():
         for found in _LATE.finditer(f" {line}"):
             late = line[found.start() :].strip()
-            if found[1] in parser._option_string_actions and not _is_code(late):
+            if found[1] in parser._option_string_actions and not is_code(late):
                 raise UsageError(f"{found[1]}: options come on the first line. Write %%{magic} {late}")
 
 
@@ -188,12 +188,18 @@ def _long_option(text: str, start: int, word: str, known: dict[str, argparse.Act
         words.append(f"{name}={_unquoted(quoted[1])}")
         return quoted.end()
     end = start + len(word)
+    if value is not None:
+        refuse_split_list(name, known[name], value.removeprefix("="), text[end:])
     if known[name].nargs == 0 or value is not None:
+        if value is None:
+            refuse_switch_value(name, known[name], text[end:])
         words.append(word)
         return end
     given = (_file if known[name].nargs == "?" else _value)(text, end, known[name])
     if given is None and known[name].nargs == "?":
         _refuse_other_file(name, text, end)
+    if given:
+        refuse_split_list(name, known[name], given[1], text[given.end() :])
     values = [_unquoted(given[1])] if given else []
     words += [f"{name}={values[0]}"] if values and values[0].startswith("-") else [name, *values]
     return given.end() if given else end
@@ -205,7 +211,7 @@ def _refuse_other_file(name: str, text: str, end: int) -> None:
     if word is None or not _FILE.fullmatch(_unquoted(word[1])):
         return
     rest = text[word.end() :].strip()
-    if rest and _is_code(rest) and not _is_code(text[end:].strip()):
+    if rest and is_code(rest) and not is_code(text[end:].strip()):
         ends = " or ".join((", ".join(_PPROF_ENDINGS[:-1]), _PPROF_ENDINGS[-1]))
         raise UsageError(f"{name}: expected a file that ends in {ends}, got {word[1]!r}")
 
@@ -248,7 +254,7 @@ def _short_options(
     for position, letter in enumerate(word[1:], 1):
         action = known.get(f"-{letter}")
         if action is None or (letter == "h" and word != "-h"):
-            if f"-{word}" in known and not _is_code(text[start:]):
+            if f"-{word}" in known and not is_code(text[start:]):
                 raise UsageError(f"there is no option {word}. Write -{word}, with two dashes.")
             return None
         if action.nargs == 0:
@@ -256,7 +262,7 @@ def _short_options(
             continue
         end = start + len(word)
         if rest := word[position + 1 :]:
-            if not _fits(action, rest) and _is_code(text[start:]):
+            if not _fits(action, rest) and is_code(text[start:]):
                 return None  # -n0 + 1
             words += [*flags, f"-{letter}", rest]
             return end
@@ -283,15 +289,6 @@ def _fits(action: argparse.Action, value: str) -> bool:
     try:
         action.type(value) if callable(action.type) else value
     except (argparse.ArgumentTypeError, ValueError):
-        return False
-    return True
-
-
-def _is_code(text: str) -> bool:
-    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    try:
-        compile(text, "", "exec", flags)
-    except (SyntaxError, ValueError):
         return False
     return True
 
