@@ -204,15 +204,7 @@ def _lines(compilation: Compilation, evidence: Evidence) -> Iterator[Note]:
     """Describe the user's lines from which most equations of the program come."""
     for program in _programs(compilation, evidence)[:1]:
         total = sum(each.count for each in program.equations or ())
-        per_line: Counter[Frame] = Counter()
-        for each in program.equations or ():
-            if each.line is not None and is_users(each.line):
-                per_line[each.line] += each.count
-        if not per_line:  # all of them come from the layers of a library
-            per_line.update(
-                {each.line: each.equations for each in program.repeated_lines or () if is_users(each.line)}
-            )
-        for line, count in per_line.most_common(_MOST_LINES):
+        for line, count in _per_line(program).most_common(_MOST_LINES):
             if total >= _LEAST_EQUATIONS and count >= _LEAST_SHARE * total:
                 yield note(
                     "doctor.compile_time_line",
@@ -221,6 +213,20 @@ def _lines(compilation: Compilation, evidence: Evidence) -> Iterator[Note]:
                     equations=count,
                     total=total,
                 )
+
+
+def _per_line(program: Program) -> Counter[Frame]:
+    """Count equations by the user's line, also if a function and a comprehension in it both run this line."""
+    same: dict[str, Frame] = {}
+    per_line: Counter[Frame] = Counter()
+    for each in program.equations or ():
+        if each.line is not None and is_users(each.line):
+            per_line[same.setdefault(each.line.location, each.line)] += each.count
+    if not per_line:  # all of them come from the layers of a library
+        for repeated in filter(lambda each: is_users(each.line), program.repeated_lines or ()):
+            line = same.setdefault(repeated.line.location, repeated.line)
+            per_line[line] = max(per_line[line], repeated.equations)
+    return per_line
 
 
 def _folded(compilation: Compilation, evidence: Evidence) -> list[Note]:

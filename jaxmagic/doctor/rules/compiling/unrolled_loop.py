@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -135,7 +136,7 @@ def _look_at(program: Program, compilations: list[Compilation], evidence: Eviden
         found=note(
             "doctor.unrolled_loop",
             function=compilations[0].function,
-            equations=min(unrolled.equations, total),  # nested lines count the same ones
+            equations=min(unrolled.equations, total),  # lines of a recursive function count the same ones
             total=total,
             primitives=", ".join(f"{name} {counts[name]}" for name in names),
         ),
@@ -182,9 +183,20 @@ def _unrolled(program: Program) -> list[_Unrolled]:
         loop = loops[-1]
         key = line.file, loop.lineno, loop.col_offset
         groups.setdefault(key, _Unrolled(loop, [], len(loops) - 1)).lines.append(repeated)
-    return [
-        each._replace(header=_in_header(each, program), slices=_slices(each, program)) for each in groups.values()
-    ]
+    counted_once = [each._replace(lines=_of_one_function(each.lines)) for each in groups.values()]
+    return [each._replace(header=_in_header(each, program), slices=_slices(each, program)) for each in counted_once]
+
+
+def _of_one_function(lines: list[RepeatedLine]) -> list[RepeatedLine]:
+    """Return the lines of the function that most equations come from.
+
+    A comprehension may have a call of its own, within the call of the function around it: both have its equations.
+    """
+    equations: Counter[str] = Counter()
+    for each in lines:
+        equations[each.line.function] += each.equations
+    function = max(equations, key=lambda name: equations[name])
+    return [each for each in lines if each.line.function == function]
 
 
 def _slices(unrolled: _Unrolled, program: Program) -> int:

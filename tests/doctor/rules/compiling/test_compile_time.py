@@ -159,6 +159,16 @@ def test_the_lines_with_most_equations_are_named(seen: Any, program: Program) ->
     assert about.facts == {"line": "train.py:7", "source": "", "equations": 160, "total": 170}
 
 
+def test_equations_of_a_line_count_together_whichever_call_runs_it(seen: Any, program: Program) -> None:
+    assert program.equations is not None
+    summed = Frame(function="f.<locals>.<genexpr>", file="train.py", line=7)  # runs the line as f does
+    own, inner, rest = program.equations
+    program = replace(program, equations=(own, replace(inner, line=summed), rest))
+    (finding,) = RULE.look(seen((0, 2 * 10**9), programs=(program,)))
+    told = [each.facts for each in finding.evidence if each.kind == "doctor.compile_time_line"]
+    assert told == [{"line": "train.py:7", "source": "", "equations": 160, "total": 170}]
+
+
 def test_short_programs_have_no_lines(seen: Any, program: Program) -> None:
     assert program.equations is not None
     program = replace(program, equations=program.equations[:1])
