@@ -187,12 +187,14 @@ class EquationKey(NamedTuple):
         line: function, file and line of the user's innermost call; ``None`` if unknown.
         inside_loop: whether it is in the body of a loop or branch.
         dtype: the element type of the first result; empty if there is none.
+        inside_call: whether it is in a jaxpr that an equation of this line calls, as ``jnp.clip(x)`` does.
     """
 
     primitive: str
     line: tuple[str, str, int] | None
     inside_loop: bool
     dtype: str
+    inside_call: bool
 
 
 def count_equations(jaxpr: Any) -> dict[EquationKey, int] | None:
@@ -208,16 +210,17 @@ def count_equations(jaxpr: Any) -> dict[EquationKey, int] | None:
     try:
         counted: Counter[EquationKey] = Counter()
         left = _MOST_EQUATIONS
-        pending: list[tuple[Any, bool]] = [(jaxpr, False)]
+        pending: list[tuple[Any, bool, tuple[str, str, int] | None]] = [(jaxpr, False, None)]
         while pending and left > 0:
-            current, inside = pending.pop()
+            current, inside, caller = pending.pop()
             for equation in getattr(current, "jaxpr", current).eqns[:left]:
                 left -= 1
-                name = str(equation.primitive.name)
+                name, line = str(equation.primitive.name), line_of(equation) or caller
                 inner = list(inner_jaxprs(equation))
-                pending += [(each, inside or name in _LOOPS) for each in inner]
+                pending += [(each, inside or name in _LOOPS, line) for each in inner]
                 if not inner or name in _LOOPS:
-                    counted[EquationKey(name, line_of(equation), inside, _dtype(equation))] += 1
+                    inside_call = caller is not None and line == caller
+                    counted[EquationKey(name, line, inside, _dtype(equation), inside_call)] += 1
     except Exception:
         return None
     return dict(counted)

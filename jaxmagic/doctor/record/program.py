@@ -23,6 +23,7 @@ class EquationCount:
         count: how many there are.
         inside_loop: whether they are in the body of a ``scan``, ``while`` or ``cond``.
         dtype: the element type of their first result, such as ``"float32"``; empty if they have none.
+        inside_call: whether they are in a jitted function that the line calls, such as ``jnp.clip``.
     """
 
     primitive: str
@@ -30,6 +31,7 @@ class EquationCount:
     count: int
     inside_loop: bool = False
     dtype: str = ""
+    inside_call: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -173,6 +173,7 @@ def _equations(counted: Mapping[EquationKey, int] | None) -> tuple[EquationCount
             count=count,
             inside_loop=key.inside_loop,
             dtype=key.dtype,
+            inside_call=key.inside_call,
         )
         for key, count in counted.items()
     )

@@ -204,7 +204,7 @@ def _slices(unrolled: _Unrolled, program: Program) -> int:
     file, loop = unrolled.lines[0].line.file, unrolled.loop
     counts = dict.fromkeys(_SLICES, 0)
     for each in program.equations or ():
-        at = each.line
+        at = None if each.inside_call else each.line
         if at is not None and at.file == file and loop.lineno <= at.line <= (loop.end_lineno or 0):
             counts[each.primitive] = counts.get(each.primitive, 0) + each.count
     return max(counts[name] for name in _SLICES)
@@ -215,7 +215,7 @@ def _in_header(unrolled: _Unrolled, program: Program) -> int:
     file, line = unrolled.lines[0].line.file, unrolled.loop.lineno
     if any(each.line.line == line for each in unrolled.lines):
         return 0
-    lines = ((each.line, each.count) for each in program.equations or ())
+    lines = ((each.line, each.count) for each in program.equations or () if not each.inside_call)
     return sum(count for at, count in lines if at is not None and (at.file, at.line) == (file, line))
 
 

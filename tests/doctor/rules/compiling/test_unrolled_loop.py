@@ -203,14 +203,23 @@ def test_a_loop_over_an_array_that_collects_becomes_a_scan_over_it(function: Any
     np.testing.assert_allclose(code["out"], function(X[0], ws), rtol=1e-5)
 
 
+def indexed_and_sliced(x: Any, ws: Any) -> Any:
+    out = []
+    for i in range(40):
+        x = jnp.roll(x, 1) + ws[i]  # slices x, and not ws
+        out.append(x)
+    return jnp.stack(out)
+
+
 @pytest.mark.usefixtures("whatever_it_takes")
-def test_a_list_that_is_indexed_is_stacked() -> None:
+@pytest.mark.parametrize("function", [indexed, indexed_and_sliced])
+def test_a_list_that_is_indexed_is_stacked(function: Any) -> None:
     ws = [w[0] for w in WS]
-    finding = the_one(jax.jit(indexed), X[0], ws)
+    finding = the_one(jax.jit(function), X[0], ws)
     assert finding.remedy is not None
     assert finding.remedy.facts["over"] == ""
     code = pasted(finding.code, x=X[0], ws=ws)
-    np.testing.assert_allclose(code["out"], indexed(X[0], ws), rtol=1e-5)
+    np.testing.assert_allclose(code["out"], function(X[0], ws), rtol=1e-5)
 
 
 def descend(x: Any) -> Any:
