@@ -15,7 +15,7 @@ from ...record.evidence import Evidence, Input
 from ...record.finding import RuleFinding
 from ..rewriting.called_function import CalledFunction, called_function, changing_read
 from ..rewriting.jit_arguments import objects, static_option, untraced
-from ..rewriting.jit_caveats import Caveats, caveats
+from ..rewriting.jit_caveats import Caveats, caveats, jitted_calls, to_pass
 from ..rewriting.jit_obstacles import functions_run, obstacles
 from ..rewriting.jittable import computes_only, counts_to, takes_arrays
 from ..rewriting.loops.jitted_round import JittedRound, jitted_round
@@ -183,10 +183,11 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     ]
     loop, found = loop_around(line), obstacles(functions, evidence.names)
     changing = changing_read(functions, evidence)
-    known = caveats(found, waits) | ({"changes": ", ".join(sorted(changing))} if changing else {})
-    known |= _jit_of_modules(evidence)
-    undecided = {name: fact for name, fact in known.items() if name not in ("decides", "reads")}
-    if _is_of_model(line):
+    known = caveats(found, waits) | _jit_of_modules(evidence)
+    of_model = _is_of_model(line)
+    together = known | to_pass(changing, function if of_model or loop is None else loop, functions)
+    undecided = {name: fact for name, fact in together.items() if name not in ("decides", "reads")}
+    if of_model:
         return _advice("model", function.name, undecided), None
     end = "count" if loop is None else end_of(loop)
     if end == "host" or (end == "value" and known["decides"]):
@@ -194,12 +195,13 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
         code = while_loop(line, evidence) if way == "until" and "jit" not in known else None
         return _advice(way, function.name, {"written": 1} if code else undecided), code
     if loop is not None and count > MOST_UNROLLED:
-        return _advice("loop", function.name, known), None
+        return _advice("loop", function.name, together), None
     outer = [each for each in around(line) if isinstance(each, Function) and each is not function]
     plain = all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in functions)
     inputs = renamed(inputs_inside(line, evidence))
     plain = plain and takes_arrays(function, untraced(inputs))
     if waits or found or changing or not plain or "jit" in known:
+        known |= to_pass(changing, function, functions, jitted_calls(function, line, evidence))
         return group(evidence, function.name, known | _rebinds(function) | _objects(function, inputs)), None
     runs_outer = not re.search(rf"\b{function.name}\b", evidence.code or "")  # else the code calls it directly
     if outer and runs_outer:

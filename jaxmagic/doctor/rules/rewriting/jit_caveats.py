@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from ....records.call_stack import Frame
 from ...record.evidence import Evidence, HostWait
 from ..host.decisions import decides
-from ..host.syntax import Loop, calls_of, own_nodes
+from ..host.syntax import Function, Loop, calls_of, own_nodes
 from .jit_obstacles import Obstacle, obstacles
-from .syntax import last_name
+from .syntax import free_names, last_name, loaded
 
 #: Methods and functions that read values, besides those of Python that have underscores.
 _READS = "device_get", "item", "tolist"
@@ -36,6 +36,41 @@ def caveats(found: Sequence[Obstacle], waits: Iterable[HostWait]) -> Caveats:
     facts: Caveats = {kind: each.text for kind, each in first.items()}
     facts |= {"argument": first["size"].argument} if "size" in first else {}
     return facts | {"decides": int(decided), "reads": int(reads and not decided and not sized)}
+
+
+def jitted_calls(function: Function, line: Frame, evidence: Evidence) -> list[ast.Call]:
+    """Return the calls of the user's jitted functions in a function, by name, or by the line that ran the program.
+
+    Args:
+        function: the function.
+        line: a line in it.
+        evidence: the programs, and the lines that ran them first.
+    """
+    programs = [each for each in evidence.programs or () if each.called_at is not None]
+    own = [each for each in programs if each.location and not each.eager]
+    named = [call for each in own for call in calls_of(each.name, function, line)]
+    lines = {each.called_at for each in own} - {each.called_at for each in programs if each.eager}
+    numbers = {each.line for each in lines if each is not None and each.file == line.file}
+    return [*named, *(each for each in ast.walk(function) if isinstance(each, ast.Call) and each.lineno in numbers)]
+
+
+def to_pass(
+    changing: set[str], part: ast.AST, functions: Sequence[tuple[Function, str]], jitted: Iterable[ast.Call] = ()
+) -> Caveats:
+    """Return a fact about the changing variables that the code to jit reads; none if it reads none of them.
+
+    Args:
+        changing: the variables from outside that change.
+        part: the code to jit, or around it.
+        functions: the user's functions that it may run, each after one that calls it.
+        jitted: the calls in it that are jitted on their own, and stay outside with what they get.
+    """
+    apart = {id(node) for each in jitted for node in ast.walk(each)}
+    names = loaded(each for each in ast.walk(part) if isinstance(each, ast.Name) and id(each) not in apart)
+    for function, _ in functions:
+        names |= free_names(function) if function.name in names else set()
+    read = changing & names
+    return {"changes": ", ".join(sorted(read))} if read else {}
 
 
 def caveats_of_loop(loop: Loop, line: Frame, function: str, evidence: Evidence) -> Caveats:

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from jaxmagic.doctor.record.evidence import Evidence, HostWait
+from jaxmagic.doctor.record.program import Program
+from jaxmagic.doctor.rules.host.not_jitted import _remedy
 from jaxmagic.doctor.rules.rewriting.jit_caveats import caveats_of_loop
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.note import note
@@ -59,3 +61,44 @@ def test_the_body_of_a_loop(known: Callable[..., Any], body: str, waits: str, ex
     assert advice.startswith(plain)
     assert (advice == plain) == (not expected)
     assert all(str(each) in advice for each in expected.values() if each != 1)
+
+
+TRAIN = """def train(params):
+    for _ in range(9):
+        g = step(params, data, labels)
+        norm = jnp.sum(g**2) * rate
+        params = scaled(params, norm)
+    return tested(params)
+def scaled(p, norm):
+    return p * decay / norm
+def tested(p):
+    return p * held
+"""
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize(
+    ("count", "of_part"),
+    [
+        (50, "decay, held, rate"),  # the operations of the function: the jitted step has its arguments already
+        (5000, "data, decay, labels, rate"),  # the body of the loop, in which step is
+    ],
+)
+def test_variables_that_the_code_to_jit_reads_are_to_be_passed(
+    tmp_path: Path, timing: Callable[..., Timing], executable: Any, count: int, of_part: str, named: bool
+) -> None:
+    file = tmp_path / "train.py"
+    file.write_text(TRAIN)
+    line = Frame(function="train", file=str(file), line=4)
+    step = Program(
+        executable=executable(),
+        module=None,
+        function="step" if named else "loss",  # or step = jax.jit(jax.grad(loss)), in another cell
+        location="train.py:99",
+        called_at=Frame(function="train", file=str(file), line=3),
+    )
+    code = "data = labels = rate = decay = held = 1"
+    evidence = Evidence(code=code, first=timing(), observed=timing(), programs=(step,))
+    remedy, _ = _remedy(line, count, evidence)
+    assert remedy.facts["changes"] == of_part
+    assert f"Under jit, {of_part} would keep the values of the first call" in str(remedy)
