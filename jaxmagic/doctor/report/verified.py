@@ -180,6 +180,7 @@ NOTES: dict[str, Callable[..., str]] = {
         "nothing was compared with the call without jit"
     ),
     "not_mended_failed": lambda error: f"Tried, and failed: {printable(error)}.",
+    "not_mended_kind": lambda: _not("--verify does not try remedies of this kind of error"),
     "no_fallback": lambda: _not("no call without jit is known to compare the remedy with"),
     "fallback_failed": lambda error: _not(f"the call without jit failed as well ({printable(error)})"),
     "fallback_changes": lambda name: _not(f"the call without jit, which ran once, changes {printable(name)}"),

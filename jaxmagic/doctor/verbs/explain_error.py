@@ -15,7 +15,6 @@ from ...session.verbs import keep
 from ...tracebacks import of_the_user
 from ..analysis.failed_trial import revised
 from ..analysis.failures.explanation import explanation
-from ..analysis.failures.origin import FIRST_TRIES
 from ..capture.failures.failure import read_failure
 from ..capture.failures.memory.out_of_memory import Limits
 from ..capture.failures.mended import compared_with_fallback
@@ -24,6 +23,9 @@ from ..record.diagnosis import Diagnosis
 
 #: The time for trying a remedy, or for compiling variants that need less memory, in seconds.
 BUDGET_S = 30.0
+
+#: The kinds of errors whose remedies are tried anyway: variants of the program are compiled.
+_TRIED_OTHERWISE = ("memory",)
 
 
 @of_the_user
@@ -51,10 +53,11 @@ def explain_error(
     Args:
         error: the exception; if left out, the last one that Python or IPython has shown.
         memory_bytes: the memory of a device, into which a variant has to fit; the device's own if left out.
-        verify: for a traced value where Python needs a number or a truth value, and for static arguments that are not
-            hashable: run the function without jit, and with the remedy under jit where that can be applied
-            mechanically, with the arguments of the failing call. ``finding.verified`` says whether both compute the
-            same, and how many times as fast the corrected function is.
+        verify: for a traced value where Python needs a number or a truth value, or NumPy an array, for a mask as an
+            index, and for static arguments that are not hashable: run the function without jit, and with the remedy
+            under jit where that can be applied mechanically, with the arguments of the failing call.
+            ``finding.verified`` says whether both compute the same, and how many times as fast the corrected function
+            is, or why nothing was tried.
         budget_s: how long that, or compiling variants, may take, in seconds. What has begun ends later.
 
     Returns:
@@ -113,7 +116,7 @@ def explained(
         limits = Limits(given, budget_ns, stage=lambda text: progress.stage(text, ticking=False))
         failure = read_failure(error, limits)
         finding = None if failure is None else explanation(failure)
-        if finding is not None and failure is not None and verify and failure.kind in FIRST_TRIES:
+        if finding is not None and failure is not None and verify and failure.kind not in _TRIED_OTHERWISE:
             finding = revised(finding, compared_with_fallback(error, failure, finding, budget_ns))
     if failure is None:
         name = of_type("__name__", type(error))

@@ -36,6 +36,12 @@ def test_the_record_has_one_finding_and_is_kept() -> None:
     assert jaxmagic.last() is diagnosis
 
 
+def test_compiled_variants_are_the_trial_when_memory_ran_out() -> None:
+    error = jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 6291456 bytes.")
+    (finding,) = jaxmagic.explain_error(error, verify=True).findings
+    assert finding.verified is None
+
+
 @pytest.mark.parametrize("name", ["last_value", "last_exc"])
 def test_the_last_error_that_was_shown_is_explained(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cell = Cell(CELL)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ....records.call_stack import Frame, is_users
 from ....records.cell_names import known_as
 from ....records.note import Note, note
@@ -130,14 +132,18 @@ def place(traced: Traced) -> str:
     return f"{known_as(traced.file)}:{traced.line}"
 
 
-def fallback(failure: Failure) -> str | None:
+def fallback(failure: Failure, kinds: Collection[str] = FIRST_TRIES) -> str | None:
     """Return the call of the jitted function without jit; ``None`` if that would not run, or if it is unknown.
+
+    Args:
+        failure: the error.
+        kinds: the kinds of errors for which to return it.
 
     Without jit, a condition or a conversion works on one number. It works in no loop of JAX, which traces its
     function anyway, and in no function that another traced function calls.
     """
     call = failure.call
-    if call is None or failure.kind not in FIRST_TRIES:
+    if call is None or failure.kind not in kinds:
         return None
     if failure.kind == "static":
         return call.unjitted

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ....records.note import note
 from ....runtime.around import is_exactly
 from ....runtime.clock import Clock, now_ns
-from ...analysis.failures.origin import fallback
+from ...analysis.failures.origin import FIRST_TRIES, fallback
 from ...record.failure import Failure, JitCall
 from ...record.finding import RuleFinding, Verified
 from ..changes import Snapshot
@@ -28,6 +28,9 @@ from .statement import Place, definition
 
 #: Longer than this, nothing is measured: the effect shows sooner.
 _LONGEST_NS = 2 * 10**9
+
+#: The kinds of errors whose remedies are tried: without jit, a function of NumPy and a mask work as well.
+_TRIED = *FIRST_TRIES, "numpy", "mask"
 
 #: Modules whose functions compute the same again and change nothing; `jax.random` takes its state as an argument.
 _PURE = "jax", "jaxlib"
@@ -65,7 +68,9 @@ def compared_with_fallback(
 
 def _compared(error: BaseException, failure: Failure, finding: RuleFinding, budget_ns: int, clock: Clock) -> Verified:
     site = _site(error, failure)
-    unjitted = fallback(failure)
+    if failure.kind not in _TRIED:
+        raise NotTried(note("doctor.not_mended_kind"))
+    unjitted = fallback(failure, _TRIED)
     if site is None or unjitted is None:
         raise NotTried(note("doctor.no_fallback"))
     function = wrapped_function(site.jitted)

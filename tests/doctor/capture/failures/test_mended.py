@@ -101,6 +101,18 @@ MENDED = {
             return float(x) + 1  # here
         f(jnp.float32(2))
     """,
+    "a function of NumPy": """
+        @jax.jit
+        def f(x):
+            return np.maximum(np.asarray(x), 0)  # here
+        f(jnp.ones(3))
+    """,
+    "a mask": """
+        @jax.jit
+        def f(x):
+            return jnp.mean(x[x > 1])  # here
+        f(jnp.arange(4.0))
+    """,
     "an index of a list": """
         @jax.jit
         def f(x, i):
@@ -164,6 +176,9 @@ NOT_MENDED = {
             y = float(x) + 1  # here
             return y.missing
         f(jnp.float32(3))
+    """,
+    "not_mended_kind": """
+        jnp.ones((2, 3)) @ jnp.ones((4, 5))  # here
     """,
     "no_fallback": """
         def f(x):
