@@ -171,7 +171,7 @@ def test_values_are_python_of_the_session(session: Any, text: str, values: tuple
         ("", "return 3\none: 1\ntwo: 2", "return cannot be repeated"),
         ("--sweep n=1,2", "one: m", "the cell does not use n"),
         (f"--sweep n=range({MOST_POINTS + 1})", "one: n", f"at most {MOST_POINTS} points, got {MOST_POINTS + 1}"),
-        ("--sweep n=1, 2", "one: n", "quote values with spaces"),
+        ("--sweep n=1, 2", "one: n", "put the value in quotes"),
         ("--modes grad", "one: f(x)\ntwo: x * 2", "two is not a function call with an argument"),
         (
             "--modes back",
