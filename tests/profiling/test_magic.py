@@ -258,7 +258,7 @@ def test_the_record_is_in_the_history_and_can_be_saved_and_read(session: Any, tm
 def test_a_recording_is_kept_where_that_is_asked_for_and_the_report_tells_how_to_open_it(
     session: Any, tmp_path: Path
 ) -> None:
-    session.run(f"%jaxprof --logdir '{tmp_path}' --label first jnp.sort(x)")
+    session.run(f"%jaxprof --all --logdir '{tmp_path}' --label first jnp.sort(x)")
     record = jaxmagic.last()
     assert isinstance(record, Profile)
     assert str(record.kept).startswith(str(tmp_path / "first" / "plugins"))
@@ -269,7 +269,7 @@ def test_a_recording_is_kept_where_that_is_asked_for_and_the_report_tells_how_to
 
 
 def test_a_trace_for_perfetto_has_the_operations_that_were_recorded(session: Any, tmp_path: Path) -> None:
-    session.run(f"%jaxprof --perfetto {tmp_path}/trace.json.gz jnp.sort(x)")
+    session.run(f"%jaxprof --all --perfetto {tmp_path}/trace.json.gz jnp.sort(x)")
     record = jaxmagic.last()
     assert isinstance(record, Profile)
     trace = json.loads(gzip.decompress((tmp_path / "trace.json.gz").read_bytes()))
