@@ -131,7 +131,7 @@ def _unjudged(found: Note) -> str:
 
 
 def _first(diagnosis: Diagnosis, digits: int, known: bool) -> tuple[str, bool]:
-    """Word the first finding's rule, line and cost, and return whether that names the time of a run, if known."""
+    """Return rule, line and cost of the first finding in words, and whether these include the time per run."""
     first, wall_ns = diagnosis.findings[0], diagnosis.wall_ns
     name = first.rule if first.line is None else f"{first.rule} at {first.line}"
     if not known or not wall_ns or first.cost_ns is None or first.per != "run":

@@ -11,7 +11,7 @@ from .....runtime.around import attribute, is_exactly, of_type
 
 
 class Behind(NamedTuple):
-    """What a call of a jitted function leads to.
+    """The objects that a call of a jitted function reaches.
 
     Attributes:
         function: the Python function.
