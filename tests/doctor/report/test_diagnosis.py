@@ -357,3 +357,10 @@ def test_a_part_of_the_waits_that_is_no_work_of_the_device() -> None:
 def test_a_trial_that_stopped_says_so() -> None:
     told = str(note("doctor.tried_runs", before_runs=1, after_runs=1, stopped=1))
     assert told == "To try it, the code ran once as it is and once with the remedy, not to the end."
+
+
+def test_compile_time_that_another_finding_has_comes_on_top() -> None:
+    elsewhere = note("doctor.counted_elsewhere", rules="recompile", time_ns=9_960_000_000)
+    assert str(elsewhere) == (
+        "9.96 s more of compiling is in the cost of the finding recompile, and not counted here."
+    )
