@@ -57,11 +57,15 @@ def of_the_user(function: Callable[_P, _R]) -> Callable[_P, _R]:
         except BaseException as error:
             if isinstance(error, TypeError) and (told := _misfit(function, error, args, kwargs)):
                 error.args = (told,)
-            for each in _with_causes(error):
-                each.__traceback__ = without_ours(each)
+            _drop_ours(error)  # a variable with the error here would keep this frame, and so the arguments, alive
             raise
 
     return shown
+
+
+def _drop_ours(error: BaseException) -> None:
+    for each in _with_causes(error):
+        each.__traceback__ = without_ours(each)
 
 
 def _with_causes(error: BaseException) -> Iterator[BaseException]:
