@@ -19,7 +19,7 @@ from ..magics.declare import JaxMagics, of_all_that_repeat, read_with
 from ..magics.deliver import finish, finish_early, load_earlier
 from ..magics.options.nothing_to_run import nothing_to_run
 from ..magics.options.session_globals import refuse_unread
-from ..magics.parsed_source import parse, parse_option
+from ..magics.parsed_source import at_its_lines, parse, parse_option
 from ..magics.repeatable import Repeatable, Source, called_without_arguments, compile_setup
 from ..progress.bar import shown_progress
 from ..runtime.functions import is_folded, only_name
@@ -102,7 +102,7 @@ def _run(
     """
     arguments, rest = options.read(line, parser)
     statement, setup = (rest, "") if cell is None else (cell, rest)
-    tree = parse(shell, "jaxtimeit", statement, is_line=cell is None)
+    tree = at_its_lines(parse(shell, "jaxtimeit", statement, is_line=cell is None))
     if not tree.body and cell is None:
         raise nothing_to_run("jaxtimeit", line, parser)
     if not tree.body:
@@ -163,5 +163,5 @@ def _runner(make: Callable[[], Repeatable], named: str | None) -> Runner:
 def _source(shell: InteractiveShell, code: str | None) -> Source | None:
     if not code or not code.strip():
         return None
-    tree = parse(shell, "jaxtimeit", code, is_line=True)
+    tree = at_its_lines(parse(shell, "jaxtimeit", code, is_line=True))
     return Source(tree.body, tree.filename)

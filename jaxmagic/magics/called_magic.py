@@ -18,7 +18,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from . import options
 from .block import Block, open_block
 from .options.nothing_to_run import nothing_to_run
-from .parsed_source import ends_in_semicolon, parse
+from .parsed_source import at_its_lines, ends_in_semicolon, parse
 from .rewrite import BlockRewriter
 
 _ANYWHERE = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -45,7 +45,7 @@ def run_called(
         )
     _, statement = options.read(line, parser)
     code = _code(magic, line, statement, cell, parser)
-    tree = parse(shell, magic, code, is_line=cell is None)
+    tree = at_its_lines(parse(shell, magic, code, is_line=cell is None))
     if not tree.body:
         raise UsageError(f"%{magic} has nothing to run: there is only a comment. Write a statement before it.")
     rewriter = BlockRewriter({magic: parser}, shell.transform_cell, lambda: "last_expr")

@@ -20,7 +20,8 @@ class Cells:
     """Finds cells by the names that IPython has given to their code.
 
     A number counts only if ``In`` has the same code that Python shows in tracebacks for that name. The code of a
-    magic is compiled under the number of its cell as well, but has different lines.
+    magic is compiled under the number of its cell as well: it counts if its lines have the numbers that they have in
+    the cell.
     """
 
     def __init__(self, shell: InteractiveShell) -> None:
@@ -52,7 +53,11 @@ class Cells:
             return None
         code = _code_of(file)
         matching = (number for number in candidates if _without_end(cells[number].splitlines()) == code)
-        return next(matching, None) if code else None
+        found = next(matching, None) if code else None
+        if found is not None or len(candidates) != 1:
+            return found
+        above = next((at for at, line in enumerate(code) if line), 0)
+        return candidates[0] if lines_above(self._shell, candidates[0], code[above:]) == above else None
 
     def _candidates(self, file: str, there_are: int) -> Sequence[int]:
         """Return the numbers of the cells that the file may belong to."""
@@ -61,6 +66,26 @@ class Cells:
         if match:
             return [number] if (number := int(match[1])) < there_are else []
         return range(there_are - 1, 0, -1) if _HASHED.search(file) else []
+
+
+def lines_above(shell: InteractiveShell, number: int, code: Sequence[str]) -> int | None:
+    """Return how many lines of a cell are above the code of a magic in it; ``None`` if that is not known.
+
+    Args:
+        shell: the shell that has run the cell.
+        number: the number of the cell.
+        code: the lines of the code, which must be in one place of the cell alone.
+    """
+    cells = shell.history_manager.input_hist_raw
+    typed = cells[number].splitlines() if number < len(cells) else []
+    places = [above for above in range(len(typed)) if _begins(typed[above:], code)]
+    return places[0] if len(places) == 1 else None
+
+
+def _begins(typed: Sequence[str], code: Sequence[str]) -> bool:
+    """Return whether lines of a cell begin with code, in whose first line a magic may be before it."""
+    before, found, _ = typed[0].partition(code[0].strip()) if code else ("", "", "")
+    return found != "" and (not before.strip() or "%" in before) and [*typed[1 : len(code)]] == [*code[1:]]
 
 
 def _code_of(file: str) -> list[str]:

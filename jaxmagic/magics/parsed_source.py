@@ -13,14 +13,22 @@ from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
 
 from ..records.recordings import RECORDING
+from .cell_lookup import lines_above
 from .declare import declared
 from .repeatable import Source
 
 
 class Tree(ast.Module):
-    """A syntax tree with the file name under which IPython keeps its source."""
+    """A syntax tree, the file name under which IPython keeps its source, and how many lines are above it in there."""
 
     filename: str
+    above: int
+
+
+def at_its_lines(tree: Tree) -> Tree:
+    """Move code to the lines that it has in its cell, and return it."""
+    ast.increment_lineno(tree, tree.above)
+    return tree
 
 
 def parse(
@@ -43,7 +51,9 @@ def parse(
     if is_line and is_path(code):
         raise _reads_no_file(magic, code)
     transformed = shell.transform_cell(code)
-    filename = shell.compile.cache(transformed, _current_cell(shell))
+    number = _current_cell(shell)
+    above = lines_above(shell, number, transformed.splitlines()) or 0
+    filename = shell.compile.cache("\n" * above + transformed, number)
     try:
         tree = ast.parse(transformed if as_python is None else as_python(transformed), filename)
     except SyntaxError:
@@ -59,7 +69,7 @@ def parse(
             ) from None
         raise
     tree = shell.transform_ast(tree)
-    tree.filename = filename
+    tree.filename, tree.above = filename, above
     return tree
 
 
@@ -72,7 +82,7 @@ def parse_option(shell: InteractiveShell, magic: str, option: str, code: str | N
     if not code or not code.strip():
         return None
     try:
-        tree = parse(shell, magic, code, is_line=True)
+        tree = at_its_lines(parse(shell, magic, code, is_line=True))
     except SyntaxError as error:
         raise UsageError(f"{option}: expected Python code, got {code!r}: {error.msg}.") from None
     return Source(tree.body, tree.filename) if tree.body else None

@@ -130,7 +130,7 @@ def test_nothing_of_ours_is_left_in_the_namespace(session: Any, session_state: A
 def test_an_error_points_at_the_users_line(session: Any) -> None:
     error = session.run("%%jaxtimeit\na = 1\nb = a / 0", fails=ZeroDivisionError)
     last = traceback.extract_tb(error.__traceback__)[-1]
-    assert (last.lineno, last.line) == (2, "b = a / 0")
+    assert (last.lineno, last.line) == (3, "b = a / 0")
 
 
 @pytest.mark.parametrize("line", ["--setup 'b = 1 / a'", "--each 'b = 1 / a'", "b = 1 / a"])

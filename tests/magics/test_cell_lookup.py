@@ -86,12 +86,43 @@ def test_a_report_says_the_cell(session: Any, line: str) -> None:
     assert f"cell {cell}:3" in " ".join(session.report.split())
 
 
-@pytest.mark.clock
-def test_code_that_is_not_the_whole_of_its_cell_is_not_said_to_be_at_a_line_of_it(session: Any) -> None:
-    session.run("before = 1\n\n%jaxtimeit -n 1 -r 2 jax.jit(lambda x: x * 37)(x)")
-    (compilation,) = (each for each in jaxmagic.last().first_call.compilations if each.location)
-    assert "cell" not in compilation.location
-    assert compilation.location.endswith(":1")
+NEW = "jax.jit(lambda x: x * 37)(x)"
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        (f"before = 1\n\n%jaxtimeit -q -n 1 -r 2 {NEW}", 3),
+        (f"%%jaxtimeit -q -n 1 -r 2\n\nbefore = 1\n{NEW}", 4),
+        (f"%%jaxtimeit -q -n 1 -r 2 y = {NEW}\ny", 1),
+        (f"a = 1\n%jaxtimeit -q -n 1 -r 2 --each 'y = {NEW}' a", 2),
+        (f"%%jaxcompare -q -r 2\nc = 1\na: c\nb: {NEW}", 4),
+        (f"get_ipython().run_cell_magic('jaxtime', '-q', {NEW!r})", None),
+        (f"%jaxtimeit -q -n 1 -r 2 {NEW}\n%jaxtimeit -q -n 1 -r 2 {NEW}", None),
+    ],
+)
+def test_the_code_of_a_magic_is_at_its_line_of_the_cell_if_that_is_known(
+    session: Any, code: str, line: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: list[str] = []
+    compiled = session.shell.compile.cache
+
+    def cache(text: str, *args: Any, **kwargs: Any) -> str:
+        file = str(compiled(text, *args, **kwargs))
+        files.append(file)
+        return file
+
+    monkeypatch.setattr(session.shell.compile, "cache", cache)
+    session.run(code)
+    cell = number(session)
+    places = {
+        f"{known_as(file)}:{at}"
+        for file in files[1:]
+        for at, text in enumerate(linecache.getlines(file), 1)
+        if NEW in text
+    }
+    named = {place for place in places if place.startswith("cell ")}
+    assert named == (set() if line is None else {f"cell {cell}:{line}"})
 
 
 def test_code_that_is_not_stored_is_in_no_cell(session: Any) -> None:

@@ -18,7 +18,7 @@ from ...interrupts import interruptible
 from ...magics import options
 from ...magics.deliver import finish, finish_early, load_earlier
 from ...magics.options.session_globals import refuse_unread
-from ...magics.parsed_source import parse
+from ...magics.parsed_source import at_its_lines, parse
 from ...progress.bar import shown_progress
 from ...runtime.jax_version import require_jax
 from ...session.verbs import take_and_keep
@@ -82,7 +82,9 @@ def run_compare(
     if earlier is not None:
         require_in_both(earlier.record, arguments.against, labels, [each.variable for each in varied])
     require_jax()
-    make = compile_candidates(shell, arguments, tree, setup, candidates, [each.variable.name for each in varied])
+    make = compile_candidates(
+        shell, arguments, at_its_lines(tree), setup, candidates, [each.variable.name for each in varied]
+    )
     budget_ns = arguments.budget
     if budget_ns is None:
         points = prod(len(each.values) for each in varied) if varied else None

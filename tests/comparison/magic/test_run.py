@@ -100,7 +100,7 @@ def test_each_makes_what_is_donated(session: Any) -> None:
 def test_an_error_points_at_the_users_line_and_names_the_candidate(session: Any) -> None:
     error = session.run("%%jaxcompare\na = 0\none: 1\ntwo: 1 / a", fails=ZeroDivisionError)
     last = traceback.extract_tb(error.__traceback__)[-1]
-    assert (last.lineno, last.line) == (3, "two: 1 / a")
+    assert (last.lineno, last.line) == (4, "two: 1 / a")
     assert error.__notes__ == ["This was the candidate 'two'."]
 
 
@@ -221,7 +221,7 @@ def test_labels_and_expressions_without_one_may_share_a_line(session: Any) -> No
 def test_an_error_below_a_label_in_quotes_points_at_the_line_as_it_was_written(session: Any) -> None:
     error = session.run('%%jaxcompare\na = 0\n"one – 1": 1\nthe other: 1 / a', fails=ZeroDivisionError)
     last = traceback.extract_tb(error.__traceback__)[-1]
-    assert (last.lineno, last.line) == (3, "the other: 1 / a")
+    assert (last.lineno, last.line) == (4, "the other: 1 / a")
     assert error.__notes__ == ["This was the candidate 'the other'."]
 
 

@@ -51,7 +51,7 @@ def test_an_error_is_told_and_the_sweep_goes_on(session: Any) -> None:
 def test_what_fails_everywhere_points_at_the_users_line(session: Any) -> None:
     error = session.run("%%jaxcompare --sweep n=1,2\na = n\none: a / 0\ntwo: a / 0", fails=ZeroDivisionError)
     last = traceback.extract_tb(error.__traceback__)[-1]
-    assert (last.lineno, last.line) == (2, "one: a / 0")
+    assert (last.lineno, last.line) == (3, "one: a / 0")
     assert "Every point of the sweep failed; this is the error of the first." in error.__notes__
 
 
