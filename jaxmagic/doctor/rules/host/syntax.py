@@ -72,7 +72,8 @@ def calls_of(name: str, node: ast.AST, line: Frame) -> list[ast.Call]:
     """Return the calls of a jitted function inside a node.
 
     The function may have another name where it is called: that of its jitted form, as in
-    ``forward = jax.jit(lambda x: x)``, in the file of the line. Of several lambdas, it is unknown which one it is.
+    ``forward = jax.jit(lambda x: x)`` or ``step = jax.jit(jax.grad(loss))``, in the file of the line. Of several
+    lambdas, it is unknown which one it is.
     """
     others = set(_names_of_jitted(name, tree_of(line)))
     names = {name} if name == "<lambda>" and len(others) > 1 else {name, *others}
@@ -84,7 +85,8 @@ def _names_of_jitted(name: str, tree: ast.Module | None) -> Iterator[str]:
     """Yield the variables and attributes to which the jitted form of a function is assigned."""
     for node in ast.walk(tree) if tree is not None else ():
         match node:
-            case ast.Assign(targets=targets, value=ast.Call(func=jit, args=[function, *_])) if syntax.is_jit(jit):
+            case ast.Assign(targets=targets, value=ast.Call(func=jit, args=[jitted, *_])) if syntax.is_jit(jit):
+                function = syntax.untransformed(jitted)
                 own = "<lambda>" if isinstance(function, ast.Lambda) else syntax.last_name(function)
                 if own == name:
                     yield from filter(None, map(syntax.last_name, targets))

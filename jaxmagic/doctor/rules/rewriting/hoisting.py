@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ....records.cell_names import text_of
 from .loops.loop_facts import reads
 from .rewritten import then
-from .syntax import first_line, is_jit, last_name, parameters, stored, tree_of
+from .syntax import TRANSFORMATIONS, first_line, is_jit, last_name, parameters, stored, tree_of, untransformed
 
 #: A function with more lines is not shown again where it is moved out.
 _MOST_LINES = 30
@@ -22,14 +22,8 @@ _MOST_REPEATED = 10
 #: Names of modules that the code of JAX's users reads values from.
 _MODULES = frozenset({"jax", "jnp", "np", "numpy", "lax", "nn", "jnn", "math", "random"})
 
-#: Functions that return a transformed function.
-_TRANSFORMATIONS = (
-    *("partial", "grad", "value_and_grad", "vmap", "jacfwd", "jacrev", "hessian", "checkpoint", "remat"),
-    *("filter_grad", "filter_value_and_grad", "filter_vmap", "filter_checkpoint"),
-)
-
 #: Further functions that return a function of the one that they are given, and compile nothing themselves.
-_COMPILE_NOTHING = (*_TRANSFORMATIONS, "custom_jvp", "custom_vjp", "custom_vmap", "named_call", "wraps")
+_COMPILE_NOTHING = (*TRANSFORMATIONS, "custom_jvp", "custom_vjp", "custom_vmap", "named_call", "wraps")
 
 Making = ast.Call | ast.FunctionDef
 Around = ast.FunctionDef | ast.AsyncFunctionDef | ast.For | ast.While
@@ -92,7 +86,7 @@ def find_making(
 
 def _defined_beside(making: Making, around: Sequence[Around]) -> ast.FunctionDef | None:
     """Return the function that a call of ``jax.jit`` gets by its name, if the code around the call defines it."""
-    name = None if isinstance(making, ast.FunctionDef) else last_name(_jitted(making))
+    name = None if isinstance(making, ast.FunctionDef) else last_name(untransformed(making.args[0]))
     nodes = (node for each in around for statement in each.body for node in ast.walk(statement))
     return next((node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == name), None)
 
@@ -122,7 +116,7 @@ def _has(found: tuple[str, list[ast.AST], Making], file: str, line: int) -> bool
 def _are_passable(making: Making, names: Sequence[str]) -> bool:
     bases = [each.func for each in ast.walk(making) if isinstance(each, ast.Call)]
     bases += [each.value for each in ast.walk(making) if isinstance(each, ast.Attribute)]
-    jitted = [] if isinstance(making, ast.FunctionDef) else [_jitted(making)]
+    jitted = [] if isinstance(making, ast.FunctionDef) else [untransformed(making.args[0])]
     return not any(isinstance(each, ast.Name) and each.id in names for each in (*bases, *jitted))
 
 
@@ -185,18 +179,10 @@ def _made(making: Making) -> str:
 def _makes(making: Making, function: str, line: int) -> bool:
     if isinstance(making, ast.FunctionDef):
         return making.name == function and _span(making)[0] <= line <= making.lineno
-    jitted = _jitted(making)
+    jitted = untransformed(making.args[0])
     if isinstance(jitted, ast.Lambda):
         return function == "<lambda>" and jitted.lineno == line
     return last_name(jitted) == function
-
-
-def _jitted(making: ast.Call) -> ast.expr:
-    """Return the function that is jitted, without partials and transformations around it."""
-    argument = making.args[0]
-    while isinstance(argument, ast.Call) and last_name(argument.func) in _TRANSFORMATIONS and argument.args:
-        argument = argument.args[0]
-    return argument
 
 
 def _read_by(making: Making) -> set[str]:
@@ -222,7 +208,7 @@ def _reads_values(making: Making, tree: ast.Module | None) -> bool:
     called = {id(each.func) for each in ast.walk(making) if isinstance(each, ast.Call)}
     if isinstance(making, ast.Call):
         called |= {id(each) for each in ast.walk(making.func)}
-    jitted = None if isinstance(making, ast.FunctionDef) else _jitted(making)
+    jitted = None if isinstance(making, ast.FunctionDef) else untransformed(making.args[0])
     not_read = {id(each) for node in getattr(making, "decorator_list", ()) for each in ast.walk(node)}
     types = [each.annotation for each in ast.walk(making) if isinstance(each, (ast.arg, ast.AnnAssign))]
     types += [each.returns for each in ast.walk(making) if isinstance(each, ast.FunctionDef)]

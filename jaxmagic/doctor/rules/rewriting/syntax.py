@@ -178,6 +178,24 @@ def free_names(function: Function) -> set[str]:
     return loaded(body) - stored(body) - parameters(function) - inner
 
 
+#: Functions that return a transformed function of the same name.
+TRANSFORMATIONS = (
+    *("partial", "grad", "value_and_grad", "vmap", "jacfwd", "jacrev", "hessian", "checkpoint", "remat"),
+    *("filter_grad", "filter_value_and_grad", "filter_vmap", "filter_checkpoint"),
+)
+
+
+def untransformed(function: ast.expr) -> ast.expr:
+    """Return a function without the transformations and partials around it.
+
+    >>> ast.unparse(untransformed(ast.parse("jax.vmap(jax.grad(loss), (None, 0))", mode="eval").body))
+    'loss'
+    """
+    while isinstance(function, ast.Call) and last_name(function.func) in TRANSFORMATIONS and function.args:
+        function = function.args[0]
+    return function
+
+
 def is_jit(node: ast.expr) -> bool:
     """Return whether an expression is ``jit`` of JAX or of a library, perhaps with options."""
     if isinstance(node, ast.Call):

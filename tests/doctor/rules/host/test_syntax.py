@@ -18,20 +18,27 @@ forward = jax.jit(lambda params, x: x)
 fast = jit(step, donate_argnums=0)
 self.update = eqx.filter_jit(update)
 other = vmap(step)
-y = forward(fast(x), self.update(step(x)), other(x))
+slopes = jax.jit(jax.vmap(jax.grad(loss), in_axes=(None, 0)))
+y = forward(fast(x), self.update(step(x)), other(x), slopes(x))
 """
 
 
 @pytest.mark.parametrize(
     ("name", "calls"),
-    [("<lambda>", ["forward"]), ("step", ["fast", "step"]), ("update", ["self.update"]), ("forward", ["forward"])],
+    [
+        ("<lambda>", ["forward"]),
+        ("step", ["fast", "step"]),
+        ("update", ["self.update"]),
+        ("forward", ["forward"]),
+        ("loss", ["slopes"]),
+    ],
 )
 def test_a_call_by_the_name_of_the_jitted_form_is_one_of_the_function(
     tmp_path: Path, name: str, calls: list[str]
 ) -> None:
     file = tmp_path / "program.py"
     file.write_text(CODE)
-    line = Frame(function="<module>", file=str(file), line=6)
+    line = Frame(function="<module>", file=str(file), line=7)
     assert sorted(ast.unparse(each.func) for each in calls_of(name, around(line)[-1], line)) == calls
 
 
