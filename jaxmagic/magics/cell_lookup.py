@@ -84,7 +84,8 @@ def lines_above(shell: InteractiveShell, number: int, code: Sequence[str]) -> in
 
 def _begins(typed: Sequence[str], code: Sequence[str]) -> bool:
     """Return whether lines of a cell begin with code, in whose first line a magic may be before it."""
-    before, found, _ = typed[0].partition(code[0].strip()) if code else ("", "", "")
+    first = code[0].strip() if code else ""
+    before, found, _ = typed[0].partition(first) if first else ("", "", "")
     return found != "" and (not before.strip() or "%" in before) and [*typed[1 : len(code)]] == [*code[1:]]
 
 
