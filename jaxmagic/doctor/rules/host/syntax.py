@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ....records.call_stack import Frame, is_users
+from ....records.cell_names import cells_with
 from ...record.evidence import Evidence
 from ...record.program import Program
 from ..rewriting import syntax
@@ -72,10 +73,11 @@ def calls_of(name: str, node: ast.AST, line: Frame) -> list[ast.Call]:
     """Return the calls of a jitted function inside a node.
 
     The function may have another name where it is called: that of its jitted form, as in
-    ``forward = jax.jit(lambda x: x)`` or ``step = jax.jit(jax.grad(loss))``, in the file of the line. Of several
-    lambdas, it is unknown which one it is.
+    ``forward = jax.jit(lambda x: x)`` or ``step = jax.jit(jax.grad(loss))``, in the file of the line, or in
+    another cell. Of several lambdas, it is unknown which one it is.
     """
-    others = set(_names_of_jitted(name, tree_of(line)))
+    files = [line.file] if name == "<lambda>" else cells_with(line.file)
+    others = {each for file in files for each in _names_of_jitted(name, syntax.tree_of(file))}
     names = {name} if name == "<lambda>" and len(others) > 1 else {name, *others}
     calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
     return [each for each in calls if syntax.last_name(each.func) in names]

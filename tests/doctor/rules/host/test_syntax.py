@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host.syntax import around, calls_of, site_of
 from jaxmagic.records.call_stack import Frame
+from jaxmagic.records.cell_names import add_naming, remove_naming
 
 CODE = """
 forward = jax.jit(lambda params, x: x)
@@ -68,3 +70,26 @@ def test_a_line_in_a_loop_is_where_a_function_is_called(
     program = Program(executable=executable(name="jit_f"), module=None, function="f", eager=False, called_at=first)
     site = site_of("f", [program], Evidence(code="", first=timing(), observed=timing()))
     assert (None if site is None else site.line) == found
+
+
+def test_the_jitted_form_may_be_made_in_another_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = {
+        "1": "grads = jax.jit(jax.grad(loss))\nlambdas = jax.jit(lambda x: x)\n",
+        "2": "y = grads(x) + lambdas(x)\n",
+    }
+    files = {number: f"<ipython-input-{number}>" for number in cells}
+    for number, file in files.items():
+        monkeypatch.setitem(linecache.cache, file, (len(cells[number]), None, cells[number].splitlines(True), file))
+    line = Frame(function="<module>", file=files["2"], line=1)
+
+    def found(name: str) -> list[str]:
+        return [ast.unparse(each.func) for each in calls_of(name, around(line)[-1], line)]
+
+    assert found("loss") == []
+    naming = {file: f"cell {number}" for number, file in files.items()}.get
+    add_naming(naming)
+    try:
+        assert found("loss") == ["grads"]
+        assert found("<lambda>") == []
+    finally:
+        remove_naming(naming)
