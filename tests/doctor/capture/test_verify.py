@@ -31,6 +31,7 @@ from jaxmagic.doctor.capture.verify import Trial, verify
 from jaxmagic.doctor.record.finding import RuleFinding, Verified
 from jaxmagic.doctor.report.diagnosis import about_verified
 from jaxmagic.doctor.rules import examine as applied
+from jaxmagic.doctor.rules.rewriting.rewritten import in_loop
 from jaxmagic.progress.record import SILENT
 from jaxmagic.records.note import note
 
@@ -667,6 +668,24 @@ class TestSideEffects:
         found = tried("not-jitted", "f(x, log, state)", changed=(changed,), f=f, x=x, log=[object()], state=state)
         assert kinds(found) == [kind]
         assert counting.runs == 0
+
+    @pytest.mark.parametrize("forgets", [False, True])
+    def test_each_run_has_its_own_object_and_what_it_changes_is_compared(self, forgets: bool) -> None:
+        class Trainer:
+            def __init__(self) -> None:
+                self.w = jnp.ones(8)
+
+            def fit(self, x: Any) -> None:
+                for _ in range(3):
+                    self.w = layer(self.w) + x
+
+        trainer = Trainer()
+        number = Trainer.fit.__code__.co_firstlineno + 2
+        code = f"{in_loop(number, number)}\n{'w' if forgets else 'self.w'} = jax.jit(layer)(self.w) + x"
+        variables = {"trainer": trainer, "x": jnp.ones(8), "_line": f"{__file__}:{number}", "_code": code}
+        found = tried("not-jitted", "trainer.fit(x)", changed=("trainer.w",), **variables)
+        assert found.outputs_agree is not forgets
+        assert trainer.w.tolist() == [1] * 8
 
     def test_what_a_function_changes_by_itself_is_not_tried(self, x: Any) -> None:
         log = [0.0]

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import re
-import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from ....records.note import note
-from ....runtime.around import is_a, is_exactly
 from ..changes import Changed, Snapshot, is_mutable, reach
 from ..inputs import deleted
 from ..stored_names import assigned_outside
+from .copied_values import copied, is_copyable
 from .remedy import NotTried
 from .tried_code import TriedCode
 from .user_functions import is_users_function
-
-#: Kinds of plain values that an input may have inside.
-_PLAIN = bool, int, float, complex, str, bytes, types.NoneType
 
 
 class Effects:
@@ -59,11 +53,11 @@ def fresh_values(code: TriedCode, changed: list[Changed]) -> Callable[[], Mappin
             raise NotTried(note("doctor.not_tried_effect", name=each.path))
     values = {name: read[name] for name in names}
     for name, value in values.items():
-        if not _is_copyable(value):
+        if not is_copyable(value):
             raise NotTried(note("doctor.not_tried_uncopied", name=name))
         if _is_shared(value, {other: each for other, each in read.items() if other != name}):
             raise NotTried(note("doctor.not_tried_effect", name=name))
-    return (lambda: {name: _copy(value) for name, value in values.items()}) if values else None
+    return (lambda: {name: copied(value) for name, value in values.items()}) if values else None
 
 
 def _is_shared(value: Any, others: Mapping[str, Any]) -> bool:
@@ -87,21 +81,3 @@ def _assigned(variables: Mapping[str, Any]) -> Iterator[Changed]:
         if is_users_function(each.value):
             code = each.value.__code__
             yield from (Changed(f"{name} in {code.co_name}()", by_function=True) for name in assigned_outside(code))
-
-
-def _is_copyable(value: Any) -> bool:
-    import jax
-
-    leaves = jax.tree.leaves(value)
-    return all(
-        (isinstance(each, jax.Array) and not each.is_deleted())
-        or (is_exactly(each, np.ndarray) and not each.dtype.hasobject)
-        or is_a(each, _PLAIN)
-        for each in leaves
-    )
-
-
-def _copy(value: Any) -> Any:
-    import jax
-
-    return jax.tree.map(lambda each: each if is_a(each, _PLAIN) else each.copy(), value)

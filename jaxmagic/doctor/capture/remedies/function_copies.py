@@ -154,6 +154,12 @@ class _Either:
         return self._one().__get__(value, owner)
 
 
+def methods_of(values: Iterable[Any]) -> Iterator[Any]:
+    """Yield the methods, as functions, of the classes of some objects, and of classes among these."""
+    kinds = {id(kind): kind for value in values for kind in _kinds(value)}
+    yield from (_function_of(member) for kind in kinds.values() for member in members(kind).values())
+
+
 def _kinds(value: Any) -> Sequence[type]:
     """Return the class of a value and its bases; of a class, itself and its bases."""
     kinds: Sequence[type] = of_type("__mro__", value if is_a(value, type) else type(value))

@@ -6,7 +6,7 @@ import ast
 import builtins
 import linecache
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,8 @@ from ...record.finding import RuleFinding
 from ...rules.rewriting.loops.loop_facts import reads
 from ...rules.rewriting.rewritten import Pasted, pasted, rewritten
 from ...rules.rewriting.syntax import first_line, loaded, stored, tree_of
+from ..changes import reach
+from .function_copies import methods_of
 from .remedy import Change, NotTried
 from .transfer import seen_variables
 from .tried_code import TriedCode
@@ -45,8 +47,7 @@ def propose(finding: RuleFinding, code: TriedCode, divide: Callable[[str], Paste
         new, line = divide(finding.code), int(finding.line.rpartition(":")[2])
     except SyntaxError:  # a part of a statement
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule)) from None
-    functions = (each for value in code.read().values() for each in functions_seen(value) if is_users_function(each))
-    function = next((each for each in functions if finding.line in lines_of(each)), None)
+    function = next((each for each in _functions(code) if finding.line in lines_of(each)), None)
     vectorized = None if function is not None else _vectorized_at(finding.line, code)
     if vectorized is not None:
         return Change({id(vectorized): _instead(vectorized, finding, new)}, notes=(note("doctor.pasted"),))
@@ -58,6 +59,14 @@ def propose(finding: RuleFinding, code: TriedCode, divide: Callable[[str], Paste
         unset = stored([code.tree or ast.Module([], [])]) - stored([changed.tree or ast.Module([], [])])
         return Change({}, code=changed, unset=frozenset(unset), notes=(note("doctor.pasted"),))
     return Change({id(function): changed}, notes=(note("doctor.pasted"),))
+
+
+def _functions(code: TriedCode) -> Iterator[types.FunctionType]:
+    """Yield the user's functions that the code leads to, then the methods of objects."""
+    for value in code.read().values():
+        yield from (each for each in functions_seen(value) if is_users_function(each))
+    methods = methods_of(each.value for each in reach(code.reached()))
+    yield from (each for method in methods for each in functions_seen(method) if is_users_function(each))
 
 
 def _vectorized_at(line: str, code: TriedCode) -> np.vectorize | None:

@@ -12,6 +12,7 @@ from typing import Any
 from ....runtime.functions import name_of
 from ...rules.rewriting.syntax import stored
 from ..scope import Scope
+from .copied_values import contents
 from .function_copies import FunctionCopies
 from .user_functions import global_names, is_users_function, seen_by
 
@@ -94,7 +95,8 @@ class TriedCode:
             fresh: makes the values of some variables before each run.
 
         Returns:
-            The function, which returns the outputs; and what to call before each run.
+            The function, which returns the outputs, and what it has changed of fresh values; and what to call before
+            each run.
 
         Raises:
             SyntaxError: the code cannot be repeated, or its source is unknown.
@@ -115,17 +117,29 @@ class TriedCode:
         if fresh is None:
             return body, None
 
+        given: Mapping[str, Any] = {}
+        collected = not _is_expression(tree.body)
+
         def each() -> None:
-            nonlocal body
-            namespace.update({name: copies.of(value) for name, value in fresh().items()})
+            nonlocal body, given
+            given = {name: copies.of(value) for name, value in fresh().items()}
+            namespace.update(given)
             (body,) = compiled().bodies  # a variable that is assigned begins with the value that it has now
 
-        return lambda: body(), each
+        def run() -> dict[str, Any]:
+            outputs = body()
+            return {**contents(given), **(outputs if collected else {"the value": outputs})}
+
+        return run, each
+
+
+def _is_expression(body: list[ast.stmt]) -> bool:
+    return len(body) == 1 and isinstance(body[0], ast.Expr)
 
 
 def _with_outputs(body: list[ast.stmt]) -> list[ast.stmt]:
     """Return statements whose value is the code's value, or else the variables that it assigns."""
-    if len(body) == 1 and isinstance(body[0], ast.Expr):
+    if _is_expression(body):
         return body
     *others, last = body
     if isinstance(last, ast.Expr):

@@ -91,6 +91,15 @@ def test_what_a_function_closes_over(module: Any) -> None:
     assert made(5) == [-15, -15, -15]
 
 
+@pytest.mark.parametrize("source", ["Model().fit(5)", "model.fit(5)", "both[0].fit(5)"])
+def test_a_method_of_an_object(module: Any, source: str) -> None:
+    names = module()
+    names["model"] = names["Model"]()
+    names["both"] = [names["model"], 1]
+    made = changed(names, source, 19, f"    ys.append(-x)\n{AFTER}\nys = [each * 2 for each in ys]")
+    assert made(names["model"], 5) == [-10, -10, -10]
+
+
 def test_a_definition_beside_the_function_sees_what_it_sees(module: Any) -> None:
     code = f"def summed(x, n):\n    return [x + extra] * n\n{INSTEAD}\nys = summed(x, 2)"
     assert changed(module(), "inner(5)", 11, code)(5) == [15, 15]
@@ -107,10 +116,10 @@ def test_a_definition_beside_the_function_sees_what_it_sees(module: Any) -> None
         ("train(5)", 2, f"ys.append(1)\n{AFTER}\nys = 0"),
         ("train(5)", 6, f"ys.append(1)\n{AFTER}\nys = 0"),
         ("inner(5)", 5, KEPT),
-        ("Model().fit(5)", 19, KEPT),
+        ("list(map(float, [5]))", 19, KEPT),
         ("list(map(float, [5]))", 5, KEPT),
     ],
-    ids=["no code", "name", "local name", "no loop", "after the loop", "not called", "method", "not read"],
+    ids=["no code", "name", "local name", "no loop", "after the loop", "not called", "other method", "not read"],
 )
 def test_what_cannot_be_put_in_its_place_is_not_tried(module: Any, source: str, line: int, code: str | None) -> None:
     names = module()

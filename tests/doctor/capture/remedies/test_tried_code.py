@@ -60,6 +60,24 @@ def compared(before: Run, after: Run) -> Measured:
     return measured(before, after, budget_ns=1, deadline_ns=10**9, clock=ticking())
 
 
+@pytest.mark.parametrize(
+    ("code", "outputs"),
+    [
+        ("state.update(n=2)", {"state": {"n": 2}, "the value": None}),
+        ("y = state['n']\nstate['n'] = 2", {"state": {"n": 2}, "y": 1}),
+        ("state = state | {'m': 3}", {"state": {"n": 1, "m": 3}}),
+    ],
+)
+def test_what_the_code_changes_in_fresh_values_is_an_output(code: str, outputs: dict[str, Any]) -> None:
+    state = {"n": 1}
+    body, each = TriedCode(code, {"state": state}).made({}, lambda: {"state": dict(state)})
+    assert each is not None
+    for _ in range(2):
+        each()
+        assert body() == outputs
+    assert state == {"n": 1}
+
+
 def test_functions_and_classes_are_no_outputs() -> None:
     outputs = run("double = lambda x: 2 * x\njitted = jax.jit(double)\nclass Empty: ...\ny = jitted(1)").call()
     assert list(outputs) == ["y"]
