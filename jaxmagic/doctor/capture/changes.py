@@ -101,10 +101,10 @@ def _parts(value: Any) -> Iterator[tuple[Step, Any]]:
             yield from ((("name", stored.path), stored.value()) for stored in module_names(value))
             if "environ" in global_names(value.__code__):
                 yield ("name", "os.environ"), os.environ
-        yield from _held(value)
+        yield from held_by(value)
 
 
-def _held(value: Any) -> Iterator[tuple[Step, Any]]:
+def held_by(value: Any) -> Iterator[tuple[Step, Any]]:
     """Yield the objects that an object refers to; of arrays of Python objects, their elements."""
     if is_exactly(value, np.ndarray):
         objects = value.ravel().tolist() if value.dtype == object and value.size <= _MOST_OBJECTS else []
@@ -191,7 +191,7 @@ class Snapshot:
 
     def _new_counters(self, before: dict[Any, _Identity], value: Any) -> Iterator[Step]:
         with suppress(Exception):
-            for step, part in _held(value):
+            for step, part in held_by(value):
                 if step[0] in _LATER and step not in before and self._is_new_counter(step[1], part):
                     yield step
 
@@ -244,7 +244,7 @@ def _state(value: Any) -> dict[Any, _Identity]:
         return {"content": lambda: content}
     parts: dict[Any, _Identity] = {}
     with suppress(Exception):
-        for step, part in _held(value):
+        for step, part in held_by(value):
             with suppress(TypeError):  # a key that cannot be hashed
                 parts[step] = _identity(part)
     return parts

@@ -11,7 +11,7 @@ import numpy as np
 from ...runtime.around import is_a, is_exactly, of_type
 from ..record.evidence import Input, InputKind
 from ..record.library_use import ModuleLibrary
-from .changes import Reached, reach
+from .changes import Reached, held_by, reach
 from .failures.libraries.module_use import library_of
 from .frames import first_line
 from .library_names import path_of
@@ -23,6 +23,9 @@ _MOST_INPUTS = 1000
 #: Containers inside of others are looked through down to this depth.
 _DEEPEST = 6
 
+#: Numbers and containers in attributes of objects are listed down to this depth: ``trainer.config.rate``.
+_DEEPEST_ATTRIBUTE = 3
+
 #: What iterates over the items of a container, by its class; those of the user's classes may do more.
 _ITEMS: dict[type, Callable[[Any], Iterator[Any]]] = {
     dict: lambda value: iter(dict.values(value)),
@@ -32,7 +35,7 @@ _ITEMS: dict[type, Callable[[Any], Iterator[Any]]] = {
 
 
 def inputs_of(variables: Mapping[str, Any]) -> tuple[Input, ...]:
-    """Return the variables, and the arrays inside them, nearest first.
+    """Return the variables, and the arrays inside them, nearest first; numbers and containers in their attributes.
 
     >>> import numpy as np
     >>> [(each.path, each.kind, each.type) for each in inputs_of({"n": 3, "batch": {"x": np.ones((2, 3), "f4")}})]
@@ -66,8 +69,22 @@ def deleted(variables: Mapping[str, Any]) -> list[Reached]:
 
 def _worth_listing(variables: Mapping[str, Any]) -> Iterator[Reached]:
     for each in reach(variables):
-        if len(each.steps) == 1 or _kind(each.value) in ("numpy array", "jax array"):
+        kind = _kind(each.value)
+        if len(each.steps) == 1 or kind in ("numpy array", "jax array"):
             yield each
+        if kind == "object" and len(each.steps) < _DEEPEST_ATTRIBUTE:
+            yield from _data(each)
+
+
+def _data(each: Reached) -> Iterator[Reached]:
+    """Yield the attributes of an object that are numbers or containers of arrays."""
+    if all(kind != "item" for kind, _ in each.steps):
+        parts = (each._replace(steps=(*each.steps, step), value=part) for step, part in held_by(each.value))
+        yield from (part for part in parts if part.steps[-1][0] == "attribute" and _kind(part.value) in _DATA)
+
+
+#: What an attribute is that jit takes, besides arrays.
+_DATA = "number", "other"
 
 
 def _kind(value: Any) -> InputKind:

@@ -35,6 +35,26 @@ class Config:
     rate = 0.1
 
 
+class Sizes:
+    def __init__(self) -> None:
+        self.size, self.name, self.deeper = 3, "a", Config()
+
+
+class Trainer:
+    def __init__(self) -> None:
+        self.w, self.rate, self.wide, self.act = jnp.ones(2), 0.1, True, jnp.tanh
+        self.state, self.config = {"v": np.zeros(3)}, Sizes()
+
+
+class Lazy:
+    def __init__(self) -> None:
+        self.n = 1
+
+    @property
+    def w(self) -> Any:
+        raise AssertionError("a property was read")
+
+
 class Pair(NamedTuple):
     first: Any
     second: Any
@@ -62,6 +82,24 @@ class Known:
 def test_what_jit_does_not_take_is_an_object(value: Any, kind: str) -> None:
     (found, *_) = inputs_of({"value": value})
     assert found.kind == kind
+
+
+@pytest.mark.parametrize("kind", [Trainer, type("Slots", (Trainer,), {"__slots__": ("momentum",)})])
+def test_numbers_and_containers_in_the_attributes_of_objects(kind: type[Trainer]) -> None:
+    found = {each.path: (each.kind, each.type) for each in inputs_of({"trainer": kind(), "all": [kind()]})}
+    assert {path: each for path, each in found.items() if path.startswith("trainer.")} == {
+        "trainer.w": ("jax array", "float32[2]"),
+        "trainer.rate": ("number", "float"),
+        "trainer.wide": ("number", "bool"),
+        "trainer.state": ("other", "dict"),
+        "trainer.state['v']": ("numpy array", "float64[3]"),
+        "trainer.config.size": ("number", "int"),
+    }
+    assert not [path for path in found if path.startswith("all[0].") and "rate" in path]
+
+
+def test_no_property_is_read() -> None:
+    assert [each.path for each in inputs_of({"it": Lazy()})] == ["it", "it.n"]
 
 
 def test_donated_arrays_are_found() -> None:

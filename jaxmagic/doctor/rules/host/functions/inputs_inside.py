@@ -38,7 +38,8 @@ class ArrayList(NamedTuple):
 def inputs_inside(line: Frame, evidence: Evidence, *, first: bool = False) -> dict[str, Input]:
     """Return what the code reads, by its name in the function around a line, as far as that is known.
 
-    After ``run(images)``, ``data`` inside ``def run(data)`` is ``images``. Elsewhere the names are those of the code.
+    After ``run(images)``, ``data`` inside ``def run(data)`` is ``images``; after ``trainer.fit()``, ``self`` is
+    ``trainer``. Elsewhere the names are those of the code.
 
     Args:
         line: a line of the function.
@@ -117,8 +118,12 @@ def _calls(function: Function, scope: ast.AST) -> Iterator[ast.Call]:
 
 
 def _given(call: ast.Call, function: Function) -> dict[str, str]:
-    if any(isinstance(each, ast.Starred) for each in call.args) or "self" in parameters(function):
+    if any(isinstance(each, ast.Starred) for each in call.args):
         return {}
+    if "self" in parameters(function):
+        if not isinstance(call.func, ast.Attribute):
+            return {}
+        call = ast.Call(call.func, [call.func.value, *call.args], call.keywords)
     return {name: ast.unparse(value) for name, value in given_by(call, function)}
 
 

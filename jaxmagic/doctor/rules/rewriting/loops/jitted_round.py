@@ -25,6 +25,7 @@ from ..meanings import paths_in
 from ..module_jit import jit_of, libraries_called, libraries_used
 from ..rewritten import in_loop
 from ..syntax import loaded, stored
+from .attributes import with_attributes, with_variables
 from .loop_facts import assigns, reads
 from .python_numbers import python_numbers
 from .round_parts import (
@@ -105,19 +106,22 @@ def jitted_round(line: Frame, evidence: Evidence, functions: Collection[str] = f
     inside = replace(evidence, inputs=tuple(renamed(inputs_inside(line, evidence))))
     begin = inputs_inside(line, evidence, first=True)
     modules = {name: each.library for name, each in begin.items() if each.library is not None}
+    taken = loaded([tree]) | stored([tree])
     place = Place(loop, scope, line.file, paths, known, python_numbers(scope), modules, inside)
-    block, main = block_around(loop, line.line), part_around(line.line, place)
+    place = with_variables(place, taken)
+    taken |= place.attributes.keys()
+    block, main = block_around(place.loop, line.line), part_around(line.line, place)
     parts = [] if main is None else [main]
     for each in block if parts else ():
         part = part_around(each.lineno, place)
         parts += [part] if part is not None and not any(_overlap(part, other) for other in parts) else []
-    every, taken = list[_Written](), loaded([tree]) | stored([tree])
+    every = list[_Written]()
     for part in sorted(parts, key=lambda each: each.lines):
         written = _written(part, place, taken, number=len(every))
         every += [] if written is None else [written]
         taken |= set() if written is None else written.names
     whole = all(has_whole_lines(each.part, line.file) for each in every)
-    code = _together(every, block) if whole and any(each.part is main for each in every) else None
+    code = _together(every, block, place) if whole and any(each.part is main for each in every) else None
     if code is None:
         return None
     return JittedRound(
@@ -138,7 +142,7 @@ def _overlap(part: Part, other: Part) -> bool:
     return first <= end and begin <= last
 
 
-def _together(every: Sequence[_Written], block: Sequence[ast.stmt]) -> str:
+def _together(every: Sequence[_Written], block: Sequence[ast.stmt], place: Place) -> str:
     """Return the code for some parts, with what is between them."""
     first, last = every[0].part.lines[0], every[-1].part.lines[1]
     inside = list[str]()
@@ -149,7 +153,8 @@ def _together(every: Sequence[_Written], block: Sequence[ast.stmt]) -> str:
             inside += [] if written.inside in inside else [written.inside]
         elif first <= each.lineno <= last:
             inside.append(ast.unparse(each))
-    return "\n".join([*(each.beside for each in every), in_loop(first, last), *inside])
+    instead = with_attributes("\n".join(inside), place.attributes)
+    return "\n".join([*(each.beside for each in every), in_loop(first, last), instead])
 
 
 def _written(part: Part, place: Place, taken: set[str], number: int) -> _Written | None:
@@ -285,7 +290,7 @@ def _results(statements: Sequence[ast.stmt], part: Part, place: Place, following
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in own
     }
     carried = {*(_given(statements, place) or ())}
-    return [each for each in made if each in others | carried | following]
+    return [each for each in made if each in others | carried | following | place.attributes.keys()]
 
 
 def _name(place: Place, taken: set[str], number: int) -> str | None:

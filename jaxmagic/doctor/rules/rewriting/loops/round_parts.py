@@ -6,6 +6,7 @@ import ast
 import builtins
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from .....records.cell_names import text_of
@@ -49,6 +50,7 @@ class Place(NamedTuple):
         numbers: the variables that are numbers of Python.
         modules: the library of each variable that is a module, or has one inside, when the function begins.
         evidence: the observations of the runs.
+        attributes: the variables that stand for attributes of objects, with these.
     """
 
     loop: Loop
@@ -59,6 +61,7 @@ class Place(NamedTuple):
     numbers: set[str]
     modules: Mapping[str, ModuleLibrary]
     evidence: Evidence
+    attributes: Mapping[str, str] = MappingProxyType({})
 
     @property
     def local(self) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from jaxmagic.records.call_stack import Frame
 
 INPUTS = tuple(
     Input(path=each, kind="numpy array", type="float32[8]", size_bytes=32)
-    for each in ("images", "labels", "sets['x']", "data", "x")
+    for each in ("images", "labels", "sets['x']", "data", "x", "model.w")
 )
 
 SOURCE = """
@@ -52,7 +53,8 @@ LINES = {"run": 4, "both": 8, "other": 12, "star": 15, "fit": 19}
         ("run(load())", "run", {}),
         ("other(images)", "other", {}),
         ("star(*images)", "star", {}),
-        ("model.fit(images)", "fit", {}),
+        ("model.fit(images)", "fit", {"data": "images", "self.w": "model.w"}),
+        ("fit(model, images)", "fit", {}),
         ("load()", "run", {}),
         ("main.<locals>.both", "run", {"data": "x"}),
         ("run", "run", {"data": "data"}),
@@ -66,5 +68,5 @@ def test_parameters_are_what_the_code_passes(
     evidence = Evidence(code=code, first=timing(), observed=timing(), inputs=INPUTS)
     inside = inputs_inside(Frame(function=function, file=str(file), line=LINES[function]), evidence)
     parameters = {"run": ("data", "out"), "both": ("x", "y")}.get(function, ("data",))
-    own = {name: each.path for name, each in inside.items() if name.partition("[")[0] in parameters}
+    own = {name: each.path for name, each in inside.items() if re.split(r"\W", name)[0] in (*parameters, "self")}
     assert own == names

@@ -130,13 +130,17 @@ KNOWN: dict[str, dict[str, Any]] = {
 }
 
 
-def written(folder: Path, timing: Any, body: str, **observed: Any) -> tuple[ast.FunctionDef, Any, ast.Module | None]:
-    """Return the function, the round, and the module with the code in its place."""
-    source = f"{DEFINITIONS}def solve(w, x):\n{textwrap.indent(body, '    ')}\n"
+def written(
+    folder: Path, timing: Any, body: str, definitions: str = "", given: str = "", **observed: Any
+) -> tuple[ast.Module, Any, ast.Module | None]:
+    """Return the module, the round, and the module with the code in its place."""
+    defaults = "".join(f", {each}=None" for each in given.split(", ") if each)
+    source = f"{DEFINITIONS}{definitions}def solve(w, x{defaults}):\n{textwrap.indent(body, '    ')}\n"
     file = folder / "solve.py"
     file.write_text(source)
     line = next(number for number, each in enumerate(source.splitlines(), 1) if each.endswith("  #"))
-    evidence = Evidence(code="solve(w, x)", first=timing(), observed=timing(), **observed)
+    code = f"solve(w, x, {given})" if given else "solve(w, x)"
+    evidence = Evidence(code=code, first=timing(), observed=timing(), **observed)
     one = jitted_round(Frame(function="solve", file=str(file), line=line), evidence)
     tree = ast.parse(source)
     new = None if one is None else pasted(one.code)
@@ -149,7 +153,8 @@ def written(folder: Path, timing: Any, body: str, **observed: Any) -> tuple[ast.
 def results(tree: ast.Module) -> Any:
     names: dict[str, Any] = {"jax": jax, "jnp": jnp, "np": np}
     exec(compile(ast.fix_missing_locations(tree), "solve", "exec"), names)
-    return names["solve"](jnp.linspace(0.1, 1, 4), jnp.arange(12.0).reshape(3, 4) / 12)
+    others = [names["Config"]()] if "Config" in names else []
+    return names["solve"](jnp.linspace(0.1, 1, 4), jnp.arange(12.0).reshape(3, 4) / 12, *others)
 
 
 @pytest.mark.parametrize(("body", "statements"), LOOPS)
@@ -218,6 +223,90 @@ return w, total, best
 def waits(folder: Path, *lines: int) -> tuple[HostWait, ...]:
     frames = [replace(HERE, file=str(folder / "solve.py"), line=HERE.line + each) for each in lines]
     return tuple(HostWait(line=each, function="__int__", library=None, count=5, wait_ns=0) for each in frames)
+
+
+CONFIGS = """
+class Config:
+    def __init__(self):
+        self.rate, self.n, self.t = 0.1, 4, 0.0
+        self.w, self.m, self.state = jnp.linspace(0.1, 1, 4), jnp.zeros(4), {"a": jnp.ones(4)}
+    def grow(self):
+        self.w = self.w + 1
+"""
+
+#: What the code reads inside an object.
+INSIDE_IT = (
+    Input(path="it", kind="object", type="Config"),
+    *(Input(path=f"it.{each}", kind="jax array", type="f32[4]") for each in ("w", "m", "state['a']")),
+    *(Input(path=f"it.{each}", kind="number", type="float") for each in ("rate", "t")),
+    Input(path="it.n", kind="number", type="int"),
+    Input(path="it.state", kind="other", type="dict"),
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "call"),
+    [
+        ("for i in range(it.n):\n    w = w - it.rate * jnp.sin(w)  #\nreturn w", "w = solve_step(it.rate, w)"),
+        (
+            "for i in range(3):\n    g = jnp.sin(it.w) * x\n    it.m = 0.9 * it.m + g.sum(0)  #\n"
+            "    it.w = it.w - it.rate * it.m\nreturn it.w, it.m",
+            "it.w, it.m = solve_step(it.w, x, it.m, it.rate)",
+        ),
+        (
+            "for i in range(3):\n    it.state = {'a': it.state['a'] * jnp.sin(w)}  #\nreturn it.state",
+            "it.state = solve_step(it.state, w)",
+        ),
+        ("for i in range(3):\n    it.w += it.w * jnp.sin(w)  #\nreturn it.w", "it.w = solve_step(it.w, w)"),
+        (
+            "for i in range(3):\n    w = w * it.t + jnp.sin(w)  #\n    it.t += 0.1\nreturn w, it.t",
+            "w = solve_step(it.t, w)",
+        ),
+        (
+            "for i in range(3):\n    w = w * 2 + x.reshape(it.n, -1).sum()  #\nreturn w",
+            "w = solve_step(it.n, w, x)",
+        ),
+        (
+            "rate = 2\nfor i in range(3):\n    w = w - it.rate * jnp.sin(w)  #\nreturn w, rate",
+            "w = solve_step(it.rate, w)",
+        ),
+        (
+            "for i in range(3):\n    w = w - jnp.sin(w) * 2  #\n    if i > 1:\n        print(i)\n"
+            "    it.w = w * 0.5\nreturn it.w",
+            "w, it.w = solve_step(w)",
+        ),
+    ],
+)
+def test_attributes_are_arguments_and_results(tmp_path: Path, timing: Any, body: str, call: str) -> None:
+    tree, one, changed = written(tmp_path, timing, body, inputs=INSIDE_IT, definitions=CONFIGS, given="it")
+    assert one is not None
+    assert call in one.code.splitlines()
+    assert changed is not None
+    compare(tree, changed)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for i in range(3):\n    w = w - it.rate * jnp.sin(w)  #\n    it.grow()\nreturn w",
+        "for i in range(3):\n    w = w - it.rate * jnp.sin(w)  #\n    known(it)\nreturn w",
+        "for i in range(3):\n    w = w - it.rate * jnp.sin(w)  #\n    it = Config()\nreturn w",
+        "for i in range(3):\n    w = w - it.unknown * jnp.sin(w)  #\nreturn w",
+        "other = it\nfor i in range(3):\n    it.w = it.w - jnp.sin(other.w)  #\nreturn w",
+        "for i in range(3):\n    w = w - it.t * jnp.sin(w)  #\n    it.t = w.sum()\nreturn w",
+        "for i in range(3):\n    w = w - it.t * jnp.sin(w)  #\n    it.t, n = it.t + 1, 0\nreturn w",
+        "rate, it_rate = 2, 3\nfor i in range(3):\n    w = w - it.rate * jnp.sin(w)  #\nreturn w, rate, it_rate",
+    ],
+)
+def test_attributes_that_more_than_the_statements_may_change_are_left(tmp_path: Path, timing: Any, body: str) -> None:
+    inputs = (*INSIDE_IT, Input(path="other", kind="object", type="Config"), replace(INSIDE_IT[1], path="other.w"))
+    assert written(tmp_path, timing, body, inputs=inputs, definitions=CONFIGS, given="it, other")[1] is None
+
+
+def test_a_module_of_a_library_is_no_object_of_the_users(tmp_path: Path, timing: Any) -> None:
+    body = "for i in range(3):\n    w = w - it.rate * jnp.sin(w)  #\nreturn w"
+    inputs = (replace(INSIDE_IT[0], library="nnx"), *INSIDE_IT[1:])
+    assert written(tmp_path, timing, body, inputs=inputs, definitions=CONFIGS, given="it")[1] is None
 
 
 def test_a_value_that_is_read_divides_a_round_into_two_functions(tmp_path: Path, timing: Any) -> None:
