@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..compilation.tables import compilations
 from ..report.table import Table
+from ..statistics.estimate import Estimate
 from ..statistics.medians import median
 from .analysis.device_scaling import device_scaling
 from .analysis.profile_diff import By, differences, profiled
@@ -78,13 +79,14 @@ def _verdict(record: Comparison, candidate: Candidate) -> str:
 
 def _numbers(record: Comparison, candidate: Candidate) -> dict[str, object]:
     versus, time = record[candidate.label], time_of(candidate.latency.calls_ns)
+    shortest, longest = _ends(time)
     low, high = versus.interval or (None, None)
     fewest, most = versus.break_even_interval or (None, None)
     least_work, most_work = candidate.throughput_interval or (None, None)
     return {
         "median_ns": time.value,
-        "interval_low_ns": time.low if time.confidence else None,
-        "interval_high_ns": time.high if time.confidence else None,
+        "interval_low_ns": shortest,
+        "interval_high_ns": longest,
         "ratio": None if versus.ratio is None else versus.ratio.value,
         "ratio_low": low,
         "ratio_high": high,
@@ -168,13 +170,19 @@ def scaling(sweep: Sweep) -> Table:
     """Tabulate how candidates scale, one row per candidate and number of devices."""
     rows = [
         (
-            *(each.label, each.devices, each.time.value, each.speedup.value, each.speedup.low, each.speedup.high),
-            *(each.efficiency.value, each.efficiency.low, each.efficiency.high),
+            *(each.label, each.devices, each.time.value),
+            *(each.speedup.value, *_ends(each.speedup)),
+            *(each.efficiency.value, *_ends(each.efficiency)),
             *(each.exposed_share, each.idle_share),
         )
         for each in device_scaling(sweep)
     ]
     return Table(_SCALING, rows)
+
+
+def _ends(estimate: Estimate) -> tuple[float | None, float | None]:
+    """Return the ends of an interval; ``None`` where there are too few samples for one."""
+    return (estimate.low, estimate.high) if estimate.confidence else (None, None)
 
 
 TABLES = {

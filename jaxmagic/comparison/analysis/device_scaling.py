@@ -66,6 +66,11 @@ def device_scaling(sweep: Sweep) -> list[Scaled]:
     return scaled
 
 
+def devices_used(sweep: Sweep, label: str) -> list[int]:
+    """Return how many devices a candidate used at each point where it was profiled."""
+    return [devices for devices, *_ in _points(sweep, label)]
+
+
 def has_device_counts(sweep: Sweep) -> bool:
     """Return whether a sweep seems to be over the number of devices, from the name and the values of its variable."""
     if len(sweep.variables) != 1:

@@ -9,7 +9,7 @@ from ...benchmarking.record.versus import Versus, judge
 from ...benchmarking.report.versus import headline
 from ...profiling.record.profile import Profile
 from ...statistics.estimate import Estimate
-from ..analysis.device_scaling import device_scaling, has_device_counts
+from ..analysis.device_scaling import device_scaling, devices_used, has_device_counts
 from ..analysis.profile_diff import NOTICEABLE, By, Difference, call_ns, differences, profiled
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
@@ -104,22 +104,41 @@ def about_scaling(sweep: Sweep) -> list[str]:
             break_even_calls=None,
         )
         sentences.append(f"{headline(versus)}.")
-    if sentences and sweep.environment.backend == "cpu" and sweep.environment.process_count == 1:
-        sentences.append(
-            "These devices are virtual and share the cores of one CPU: this does not show how the code scales over "
-            "real devices."
-        )
-    return sentences
+    return [*sentences, *(_about_virtual(sweep) if sentences else ())]
+
+
+def _about_virtual(sweep: Sweep) -> list[str]:
+    if sweep.environment.backend != "cpu" or sweep.environment.process_count != 1:
+        return []
+    return [
+        "These devices are virtual and share the cores of one CPU: this does not show how the code scales over real "
+        "devices."
+    ]
 
 
 def about_missing_profiles(sweep: Sweep) -> list[str]:
-    """Say which option shows how the devices of a sweep over them are used, if it was not given."""
+    """Say what a sweep over devices does not show: how they are used, or that their number does not vary."""
     points = [each.comparison for each in sweep.points if each.comparison is not None]
-    if not has_device_counts(sweep) or any(each.profile is not None for point in points for each in point.candidates):
+    if not has_device_counts(sweep):
         return []
+    if any(each.profile is not None for point in points for each in point.candidates):
+        return [] if device_scaling(sweep) else _about_one_number(sweep)
     return [
         "Measure with --profile (profile=True) to see speed-up and efficiency, and how long devices communicate or "
-        "are idle."
+        "are idle.",
+        *_about_virtual(sweep),
+    ]
+
+
+def _about_one_number(sweep: Sweep) -> list[str]:
+    """Say which candidates ran on as many devices at each point."""
+    used = {label: set(devices_used(sweep, label)) for label in sweep.labels}
+    return [
+        f"{label} ran on {units.count(each, 'device')} at each point: shard its arrays over the devices to see how "
+        "it scales."
+        for label, counts in used.items()
+        if len(counts) == 1
+        for each in counts
     ]
 
 
@@ -143,8 +162,10 @@ def scaling_table(sweep: Sweep) -> Rows:
 
 
 def _efficiency(share: Estimate) -> str:
-    """Return a share in percent, with its interval if it has one."""
+    """Return a share in percent, with its interval, or why it has none."""
     value, low, high = (units.percent(each) for each in (share.value, share.low, share.high))
+    if not share.confidence:
+        return f"{value} (too few rounds)"
     if share.high > _NO_BOUND:
         return f"{value} (over {low})"
     return value if share.low == share.high else f"{value} ({low.removesuffix(' %')} to {high})"

@@ -68,6 +68,10 @@ def test_a_sweep_over_devices_without_profiles_names_the_option(scaled: Sweep) -
     scaled = replace(scaled, environment=environment)
     without = replace(scaled, points=tuple(map(plain, scaled.points)))
     assert [named(without), named(scaled)] == [1, 0]
+    assert "These devices are virtual" in to_text(without)
+    assert "These devices are virtual" not in to_text(
+        replace(without, environment=replace(environment, backend="gpu"))
+    )
     assert named(replace(without, variables=(replace(variable, name="n_GPUs"),))) == 1
     assert named(replace(without, variables=(replace(variable, name="size"),))) == 0
     assert named(replace(without, environment=replace(environment, device_count=2))) == 0  # as many there are not
@@ -136,6 +140,32 @@ def test_an_efficiency_without_a_useful_bound_has_none(scaled: Sweep) -> None:
     text = " ".join(to_text(noisy_sweep, Style(width=120)).split())
     assert re.search(r"jit 4 .* [\d.]+ % \(over \d.* %\)", text)
     assert "jit on 4 devices compared with jit on 1 device: too noisy to tell (between" in text
+
+
+def test_one_sample_has_no_interval(scaled: Sweep) -> None:
+    points = []
+    for point in scaled.points:
+        assert point.comparison is not None
+        candidates = [
+            replace(each, latency=replace(each.latency, samples_ns=each.latency.samples_ns[:1]))
+            for each in point.comparison.candidates
+        ]
+        points.append(replace(point, comparison=replace(point.comparison, candidates=tuple(candidates))))
+    few = replace(scaled, points=tuple(points))
+    assert re.search(r"50 % \(too few rounds\) 50 % 25 %", " ".join(str(few).split()))
+    frame = few.to_frame("scaling")
+    ends = frame[["speedup_low", "speedup_high", "efficiency_low", "efficiency_high"]]
+    assert ends[frame["devices"] > 1].isna().all(axis=None)
+    assert (ends[frame["devices"] == 1] == 1).all(axis=None)
+
+
+def test_a_candidate_that_uses_as_many_devices_at_each_point_is_told(scaled: Sweep) -> None:
+    first, *_ = scaled.points
+    same = replace(scaled, points=tuple(replace(first, at=each.at) for each in scaled.points))
+    same = replace(same, environment=replace(same.environment, device_count=4))
+    told = "jit ran on 1 device at each point: shard its arrays over the devices"
+    assert told in " ".join(str(same).split())
+    assert told not in " ".join(str(scaled).split())
 
 
 def test_where_the_number_of_devices_does_not_vary_there_is_none(scaled: Sweep, sweep: Sweep) -> None:
