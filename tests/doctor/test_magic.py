@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,6 +47,18 @@ def test_a_call_in_quotes_was_not_called(session: Session) -> None:
     session.run('%jaxdoctor "f(x)"')
     said = " ".join(session.report.split())
     assert said == "Nothing was called: this is text. Write the statement without its quotes."
+
+
+def test_a_function_of_a_module_runs_as_often_as_one_of_a_cell(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a_module_of_a_user.py").write_text("def double(x):\n    return x * 2\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "a_module_of_a_user", raising=False)
+    session.run("import a_module_of_a_user")
+    session.run("%jaxdoctor --only recompile y = a_module_of_a_user.double(x)")
+    assert len(jaxmagic.last().runs) > 1
+    assert "only once" not in session.report
 
 
 def test_a_cell_of_it_lists_its_findings_and_keeps_its_value(session: Session) -> None:

@@ -23,7 +23,7 @@ import numpy as np
 
 from ...memory_use.capture.holders import path_of
 from ...memory_use.capture.imported import is_module
-from ...memory_use.capture.object_graph import PLAIN, reader_of
+from ...memory_use.capture.object_graph import GLOBALS, PLAIN, reader_of
 from ...records.attribute_names import Step
 from ...runtime.around import is_a, is_exactly, of_type
 from .contents import FILES, content_of
@@ -42,6 +42,9 @@ _CODE = type, types.FunctionType, types.MethodType
 
 #: Attributes in which flax.nnx notes where a module may be changed: each of its transforms makes them anew.
 _OF_NNX = ("attribute", "_pytree__state"), ("attribute", "_object__state"), ("attribute", "_trace_state")
+
+#: What is not followed: of a function's globals, those count that it reads.
+_NOT_FOLLOWED = {*_OF_NNX, GLOBALS}
 
 #: Where a path goes on to what has no name of the user's: inside an iterator, the argument of a generator expression.
 _UNNAMED = re.compile(r" \((?:inside|local: \.)")
@@ -113,7 +116,7 @@ def held_by(value: Any) -> Iterator[tuple[Step, Any]]:
         yield from ((("attribute", name), each) for name, each in value.__dict__.items())
     elif not is_exactly(value, *FILES) and not _is_log(value):
         reader = reader_of(type(value))
-        yield from (each for each in (() if reader is None else reader(value)) if each[0] not in _OF_NNX)
+        yield from (each for each in (() if reader is None else reader(value)) if each[0] not in _NOT_FOLLOWED)
 
 
 def _is_log(value: Any) -> bool:

@@ -117,6 +117,8 @@ def _of_fields(names: tuple[str, ...]) -> Reader:
 
 def _of_dict(node: Any) -> Iterator[Part]:
     for number, (key, value) in enumerate(dict.items(node)):
+        if type(key) is str and key == "__builtins__":  # of the globals of a script
+            continue
         yield ("item", key), value
         if id(type(key)) not in PLAIN:
             yield ("nth", number), key
@@ -128,6 +130,10 @@ def _of_sequence(base: Any) -> Reader:
 
 def _of_set(base: Any) -> Reader:
     return lambda node: ((("nth", n), each) for n, each in enumerate(base.__iter__(node)))
+
+
+#: The step from a function to its globals, where their module is no longer imported.
+GLOBALS: Step = ("attribute", "__globals__")
 
 
 def _of_function(function: types.FunctionType) -> Iterator[Part]:
@@ -143,8 +149,8 @@ def _of_function(function: types.FunctionType) -> Iterator[Part]:
         yield ("default", name), value
     yield from _named(function.__dict__)
     held = function.__globals__
-    if is_users_module(held) and "get_ipython" not in held:  # of a script that %run ran, whose module is gone
-        yield ("attribute", "__globals__"), held
+    if is_users_module(held) and "get_ipython" not in held and _is_gone(held):
+        yield GLOBALS, held
 
 
 #: What the name of a block in a cell begins with, which refers to what is being measured.
@@ -156,6 +162,12 @@ def _of_module(module: types.ModuleType) -> Iterator[Part]:
     if not is_users_module(held):
         return iter(())
     return (part for part in _named(held) if part[0][1] not in LOADED_WITH and not part[0][1].startswith(_OURS))
+
+
+def _is_gone(held: dict[str, Any]) -> bool:
+    """Return whether the module with these names is no longer imported, as that of a script that %run ran."""
+    module = sys.modules.get(str(held.get("__name__")))
+    return module is None or not is_module(module) or dict_of(module) is not held
 
 
 def _of_class(kind: type) -> Iterator[Part]:

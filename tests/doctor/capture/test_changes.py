@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextvars
 import functools
 import itertools
+import sys
 import threading
+import types
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -187,6 +189,23 @@ def test_globals_that_a_function_reads_are_looked_at() -> None:
     before = Snapshot({"counting": counting})
     counting()
     assert before.changed() == ["COUNTS"]
+
+
+@pytest.mark.parametrize("name", [None, "gone", "__main__"])
+def test_other_globals_than_a_function_reads_are_not(name: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither those of a module, nor of a script that has run: all of Python is among them."""
+    module = types.ModuleType("a_module_of_a_user")
+    exec("read, other = [1], [2]\ndef f(): return read", module.__dict__)
+    if name is None:
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    else:
+        module.__name__ = name
+    before = Snapshot({"f": module.f})
+    module.other.append(3)
+    monkeypatch.setitem(module.__dict__["__builtins__"], "a_name_of_ours", object())
+    assert before.changed() == []
+    module.read.append(3)
+    assert before.changed() == ["read"]
 
 
 def test_closures_are_looked_at() -> None:

@@ -671,5 +671,7 @@ def test_the_globals_of_a_script_that_has_run_are_searched(a: Any) -> None:
     script: dict[str, Any] = {"__name__": "__main__", "out": a}
     exec("def embed(): return out", script)
     assert find_holders([a], {"embed": script["embed"]}).names[id(a)] == ["embed.__globals__['out']"]
+    script["__builtins__"] = {"of_python": (b := a + 1)}
+    assert find_holders([b], {"embed": script["embed"]}).names == {}
     for held in ({"get_ipython": None}, {"__name__": "jax.numpy"}):  # of the session, and of a library
         assert find_holders([a], {"embed": types.FunctionType(script["embed"].__code__, script | held)}).names == {}
