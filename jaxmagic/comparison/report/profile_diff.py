@@ -165,7 +165,7 @@ def _efficiency(share: Estimate) -> str:
     """Return a share in percent, with its interval, or why it has none."""
     value, low, high = (units.percent(each) for each in (share.value, share.low, share.high))
     if not share.confidence:
-        return f"{value} (too few rounds)"
+        return "too few rounds"
     if share.high > _NO_BOUND:
         return f"{value} (over {low})"
     return value if share.low == share.high else f"{value} ({low.removesuffix(' %')} to {high})"

@@ -26,6 +26,9 @@ _DEEPEST = 6
 #: Numbers and containers in attributes of objects are listed down to this depth: ``trainer.config.rate``.
 _DEEPEST_ATTRIBUTE = 3
 
+#: The type of what ``jax.jit`` returns.
+JITTED = "PjitFunction"
+
 #: What iterates over the items of a container, by its class; those of the user's classes may do more.
 _ITEMS: dict[type, Callable[[Any], Iterator[Any]]] = {
     dict: lambda value: iter(dict.values(value)),
@@ -77,14 +80,14 @@ def _worth_listing(variables: Mapping[str, Any]) -> Iterator[Reached]:
 
 
 def _data(each: Reached) -> Iterator[Reached]:
-    """Yield the attributes of an object that are numbers or containers of arrays."""
+    """Yield the attributes of an object that are numbers, containers of arrays, or jitted functions."""
     if all(kind != "item" for kind, _ in each.steps):
         parts = (each._replace(steps=(*each.steps, step), value=part) for step, part in held_by(each.value))
-        yield from (part for part in parts if part.steps[-1][0] == "attribute" and _kind(part.value) in _DATA)
+        yield from (part for part in parts if part.steps[-1][0] == "attribute" and _is_data(part.value))
 
 
-#: What an attribute is that jit takes, besides arrays.
-_DATA = "number", "other"
+def _is_data(value: Any) -> bool:
+    return _kind(value) in ("number", "other") or of_type("__name__", type(value)) == JITTED
 
 
 def _kind(value: Any) -> InputKind:

@@ -94,6 +94,7 @@ def test_numbers_and_containers_in_the_attributes_of_objects(kind: type[Trainer]
         "trainer.state": ("other", "dict"),
         "trainer.state['v']": ("numpy array", "float64[3]"),
         "trainer.config.size": ("number", "int"),
+        "trainer.act": ("function", "PjitFunction"),
     }
     assert not [path for path in found if path.startswith("all[0].") and "rate" in path]
 

@@ -9,8 +9,8 @@ from typing import Any
 from ....records.note import note
 from ..changes import Changed, Snapshot, is_mutable, reach
 from ..inputs import deleted
+from ..side_effects.copied_values import copied, is_copyable
 from ..stored_names import assigned_outside
-from .copied_values import copied, is_copyable
 from .remedy import NotTried
 from .tried_code import TriedCode
 from .user_functions import is_users_function

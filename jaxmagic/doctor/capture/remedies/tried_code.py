@@ -12,7 +12,7 @@ from typing import Any
 from ....runtime.functions import name_of
 from ...rules.rewriting.syntax import stored
 from ..scope import Scope
-from .copied_values import contents
+from ..side_effects.copied_values import contents
 from .function_copies import FunctionCopies
 from .user_functions import global_names, is_users_function, seen_by
 

@@ -6,7 +6,7 @@ import ast
 import builtins
 import copy
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from ....record.evidence import Input
@@ -15,6 +15,9 @@ from ..syntax import stored
 from .python_numbers import is_number
 from .round_parts import Place
 
+#: The type of what ``jax.jit`` returns.
+JITTED = "PjitFunction"
+
 #: What an attribute is that can be a variable of a jitted function.
 _DATA = "jax array", "numpy array", "number", "other"
 
@@ -22,7 +25,8 @@ _DATA = "jax array", "numpy array", "number", "other"
 def with_variables(place: Place, taken: Collection[str]) -> Place:
     """Return a loop in which variables stand for attributes such as ``self.w`` and ``config.rate``.
 
-    Only objects of which the loop uses nothing but such attributes count: a method may read and change others.
+    Only objects of which the loop uses nothing but such attributes count, or calls jitted functions in them: a method
+    may read and change others.
 
     Args:
         place: the loop.
@@ -68,17 +72,24 @@ def _usable(place: Place) -> set[str]:
     for node in ast.walk(place.loop):
         if isinstance(node, ast.Attribute):
             each = inputs.get(ast.unparse(node))
-            if each is not None and each.kind in _DATA:
+            if each is not None and (each.kind in _DATA or each.type == JITTED):
                 found[each.path].append(node)
     within = {id(name) for nodes in found.values() for node in nodes for name in ast.walk(node)}
     other = {each.id for each in ast.walk(place.loop) if isinstance(each, ast.Name) and id(each) not in within}
-    usable = {path: nodes for path, nodes in found.items() if _is_of_object(_root(path), inputs)}
+    jitted = {path for path in found if inputs[path].type == JITTED}
+    other |= {_root(path) for path in jitted if not _is_read(found[path])}
+    usable = {path: nodes for path, nodes in found.items() if path not in jitted}
+    usable = {path: nodes for path, nodes in usable.items() if _is_of_object(_root(path), inputs)}
     usable = {path: nodes for path, nodes in usable.items() if _root(path) not in other | {*place.modules}}
     for path, nodes in usable.items():
         same = [each for each in usable if _last(each) == _last(path)]
-        if len(same) > 1 and not all(isinstance(each.ctx, ast.Load) for each in nodes):
+        if len(same) > 1 and not _is_read(nodes):
             return set()  # two names may be those of one object
     return {*usable}
+
+
+def _is_read(nodes: Iterable[ast.Attribute]) -> bool:
+    return all(isinstance(each.ctx, ast.Load) for each in nodes)
 
 
 def _is_of_object(root: str, inputs: Mapping[str, Input]) -> bool:

@@ -68,6 +68,11 @@ class Place(NamedTuple):
         """The names that belong to the function, which code beside it does not see."""
         return stored(self.scope.body) | parameters(self.scope) if isinstance(self.scope, Function) else set()
 
+    @property
+    def objects(self) -> set[str]:
+        """The objects whose attributes variables stand for."""
+        return {each.partition(".")[0] for each in self.attributes.values()}
+
 
 class Part(NamedTuple):
     """Consecutive statements of a round.
@@ -204,6 +209,8 @@ def _computes(statement: ast.stmt, place: Place, *, reads_values: bool = True) -
         reads_values: whether the waits at its lines are its own.
     """
     targets = assigns([statement])
+    if place.objects & loaded([statement]):
+        return False
     if not is_plain(statement) or targets <= place.numbers or (reads_values and _waits_at(statement, place)):
         return False
     if any(isinstance(each, ast.comprehension | ast.NamedExpr | ast.JoinedStr) for each in ast.walk(statement)):

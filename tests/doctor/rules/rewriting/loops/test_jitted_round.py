@@ -230,6 +230,7 @@ class Config:
     def __init__(self):
         self.rate, self.n, self.t = 0.1, 4, 0.0
         self.w, self.m, self.state = jnp.linspace(0.1, 1, 4), jnp.zeros(4), {"a": jnp.ones(4)}
+        self.log, self.grad = [], jax.jit(jnp.sin)
     def grow(self):
         self.w = self.w + 1
 """
@@ -241,6 +242,8 @@ INSIDE_IT = (
     *(Input(path=f"it.{each}", kind="number", type="float") for each in ("rate", "t")),
     Input(path="it.n", kind="number", type="int"),
     Input(path="it.state", kind="other", type="dict"),
+    Input(path="it.log", kind="other", type="list"),
+    Input(path="it.grad", kind="function", type="PjitFunction"),
 )
 
 
@@ -275,6 +278,11 @@ INSIDE_IT = (
             "    it.w = w * 0.5\nreturn it.w",
             "w, it.w = solve_step(w)",
         ),
+        (
+            "for i in range(3):\n    g = it.grad(it.w)\n    it.m = 0.9 * it.m + g  #\n"
+            "    it.w = it.w - it.rate * it.m\n    it.log.append(float(it.w.sum()))\nreturn it.w, it.log",
+            "it.m, it.w, log_item = solve_step(g, it.m, it.rate, it.w)",
+        ),
     ],
 )
 def test_attributes_are_arguments_and_results(tmp_path: Path, timing: Any, body: str, call: str) -> None:
@@ -292,6 +300,8 @@ def test_attributes_are_arguments_and_results(tmp_path: Path, timing: Any, body:
         "for i in range(3):\n    w = w - it.rate * jnp.sin(w)  #\n    known(it)\nreturn w",
         "for i in range(3):\n    w = w - it.rate * jnp.sin(w)  #\n    it = Config()\nreturn w",
         "for i in range(3):\n    w = w - it.unknown * jnp.sin(w)  #\nreturn w",
+        "for i in range(3):\n    it.m = 0.9 * it.m + it.grad(it.w)  #\nreturn it.m",
+        "for i in range(3):\n    it.m = 0.9 * it.m + w  #\n    it.grad = w.sum\nreturn it.m",
         "other = it\nfor i in range(3):\n    it.w = it.w - jnp.sin(other.w)  #\nreturn w",
         "for i in range(3):\n    w = w - it.t * jnp.sin(w)  #\n    it.t = w.sum()\nreturn w",
         "for i in range(3):\n    w = w - it.t * jnp.sin(w)  #\n    it.t, n = it.t + 1, 0\nreturn w",

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmagic.doctor.capture.remedies.copied_values import contents, copied, is_copyable
+from jaxmagic.doctor.capture.side_effects.copied_values import contents, copied, is_copyable
 
 
 class Inner:
