@@ -28,7 +28,7 @@ from ..rule import LEAST_IDLE, Rule, source_at
 from .functions.calling_line import calling_line
 from .functions.inputs_inside import inputs_inside, renamed
 from .functions.inside_function import MOST_INSIDE
-from .functions.next_step import with_next_step
+from .functions.next_step import called_in_turn, with_next_step
 from .functions.spared import Part, Spared, operations_ns, spared_by
 from .functions.spared_in_loop import spared_in_loop
 from .functions.transformed_function import (
@@ -124,7 +124,8 @@ def _advised(line: Frame | None, count: int, evidence: Evidence) -> _Advised:
     traces = transforms(evidence)
     if called is not None:
         whole = Part(called.function, called.file)
-        return _Advised(whole, called.whole, traces, *compile_called(called, evidence))
+        in_round = None if called.whole else _in_round(whole, count, evidence)
+        return in_round or _Advised(whole, called.whole, traces, *compile_called(called, evidence))
     transformed = transformed_function(line, evidence) if traces else None
     if traces and (transformed is None or is_mostly_transformed(transformed.part, evidence)):
         one = round_around(transformed, evidence)
@@ -132,15 +133,25 @@ def _advised(line: Frame | None, count: int, evidence: Evidence) -> _Advised:
             remedy = group(evidence, known=caveats([], evidence.waits or ()))
             return _Advised(None, False, traces, _of_round(remedy, one), one.code, round=one)
         part = None if transformed is None else transformed.part
-        applies_to = None if part is None else part.function.name
-        return _Advised(part, False, traces, *jit_outermost(transformed, evidence), applies_to)
-    function = None if line is None else function_around(line)
-    part = None if line is None or function is None else Part(function, line.file)
+        return _Advised(part, False, traces, *jit_outermost(transformed, evidence), part and part.function.name)
+    part = None if line is None or (function := function_around(line)) is None else Part(function, line.file)
+    own = _at_line(line, part, count, evidence)
+    return own if own.round is not None or part is None else _in_round(part, count, evidence) or own
+
+
+def _at_line(line: Frame | None, part: Part | None, count: int, evidence: Evidence) -> _Advised:
     remedy, code = _remedy(line, count, evidence)
     one = jitted_round(line, evidence) if line is not None and code is None and _is_of_loop(remedy) else None
     if one is None:
         return _Advised(part, False, False, remedy, code)
     return _Advised(part, False, False, _of_round(remedy, one), one.code, round=one)
+
+
+def _in_round(part: Part, count: int, evidence: Evidence) -> _Advised | None:
+    """Return the advice to jit a round of the loop that calls a function, and other operations; or ``None``."""
+    site = called_in_turn(part, evidence)
+    found = None if site is None else _at_line(site, None, count, evidence)
+    return None if found is None or found.round is None else found
 
 
 def _is_of_loop(remedy: Note) -> bool:

@@ -445,6 +445,35 @@ class TestCalls:
         assert found.remedy is not None
         assert "Under jit, w would be assigned only while JAX traces" in str(found.remedy)
 
+    @pytest.mark.parametrize(
+        ("round_", "in_round"),
+        [("x = clip(x) + x * 0.1", True), ("x = clip(x)", False), ("y = clip(x) + x * 0.1", False)],
+        ids=["more than the function", "the function alone", "rounds for vmap"],
+    )
+    def test_a_function_that_a_loop_calls_beside_other_operations(
+        self, evidence: Any, executable: Any, tmp_path: Any, round_: str, in_round: bool
+    ) -> None:
+        code = f"@jax.jit\ndef run_step(x):\n    {round_}\n    return"
+        file = tmp_path / "train.py"
+        file.write_text(
+            "def clip(x):\n    return jnp.clip(x * 2 + 1, -1, 1)\n"
+            f"def run(x):\n    for _ in range(99):\n        {round_}\n"
+        )
+        own = Frame(function="clip", file=str(file), line=2)
+        stack = (Frame(function="run", file=str(file), line=5), own)
+        known = tuple(
+            replace(
+                program(name, executable, eager=True),
+                called_at=own,
+                module=hlo.module(hlo.instruction(name, stack=stack), name=f"jit_{name}"),
+            )
+            for name in ("multiply", "clip")
+        )
+        often = (calls("multiply", 297, 20 * MS), calls("clip", 99, MS))
+        host = (HostShare(line=own, called="jax.numpy.clip", samples=99, stack=stack),)
+        (found,) = not_jitted.look(evidence(often, programs=known, host=host))
+        assert str(found.code).startswith(code) is in_round
+
     def test_calls_of_several_functions_with_one_name_are_not_added_up(self, evidence: Any, executable: Any) -> None:
         one = replace(program("<lambda>", executable, eager=False), location="cell 2:1")
         other = replace(one, location="cell 2:5")

@@ -11,7 +11,7 @@ from ....record.evidence import Evidence
 from ...rewriting.jit_caveats import caveats_of_loop
 from ...rewriting.loops.loop_end import calling_loop
 from ..independence import is_independent, mapped_axes
-from ..syntax import Comprehension, Loop, around, calls_of, function_around
+from ..syntax import Comprehension, Loop, around, calls_of, function_around, loop_around
 from .given_objects import gives_an_object
 from .inside_function import is_in, least_called
 from .spared import Part
@@ -46,6 +46,14 @@ def with_next_step(remedy: Note, part: Part, evidence: Evidence, *, transformed:
     else:
         return remedy
     return replace(remedy, facts=facts | remedy.facts)
+
+
+def called_in_turn(part: Part, evidence: Evidence) -> Frame | None:
+    """Return the only line that calls a function, if it is in a loop whose rounds may need one another's results."""
+    site = _called_at(part, evidence)
+    if site is None or loop_around(site) is None or is_independent(site, part.function.name):
+        return None
+    return site
 
 
 def _loops_around(site: Frame, name: str) -> int:

@@ -12,7 +12,7 @@ from fabricate import hlo
 
 from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostShare, HostUse, Input
 from jaxmagic.doctor.record.program import Program
-from jaxmagic.doctor.rules.host.functions.next_step import with_next_step
+from jaxmagic.doctor.rules.host.functions.next_step import called_in_turn, with_next_step
 from jaxmagic.doctor.rules.host.functions.spared import Part
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.note import Note, note
@@ -46,17 +46,10 @@ NOTHING = [
 
 
 @pytest.fixture
-def advised(timing: Any, executable: Any, tmp_path: Path) -> Any:
+def called(timing: Any, executable: Any, tmp_path: Path) -> Any:
     file = tmp_path / "model.py"
 
-    def make(
-        source: str,
-        count: int = 50,
-        transformed: bool = False,
-        also: tuple[int, ...] = (),
-        remedy: Note = ADVICE,
-        **known: Any,
-    ) -> Note:
+    def make(source: str, count: int = 50, also: tuple[int, ...] = (), **known: Any) -> tuple[Part, Evidence]:
         file.write_text(F + source)
         here = next(n for n, line in enumerate(file.read_text().splitlines(), 1) if "# here" in line)
         inside = Frame(function="f", file=str(file), line=2)
@@ -75,7 +68,15 @@ def advised(timing: Any, executable: Any, tmp_path: Path) -> Any:
             code="run(w, x)", first=timing(), observed=timing(), programs=tuple(programs), host_use=use, **known
         )
         (function,) = (each for each in ast.parse(F).body if isinstance(each, ast.FunctionDef))
-        return with_next_step(remedy, Part(function, str(file)), evidence, transformed=transformed)
+        return Part(function, str(file)), evidence
+
+    return make
+
+
+@pytest.fixture
+def advised(called: Any) -> Any:
+    def make(source: str, transformed: bool = False, remedy: Note = ADVICE, **known: Any) -> Note:
+        return with_next_step(remedy, *called(source, **known), transformed=transformed)
 
     return make
 
@@ -99,6 +100,17 @@ def test_rounds_that_need_the_last_one_are_a_scan(advised: Any, source: str) -> 
 @pytest.mark.parametrize("source", NOTHING)
 def test_a_call_outside_of_loops_or_in_one_of_unknown_length_is_left_alone(advised: Any, source: str) -> None:
     assert advised(source) is ADVICE
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [*((each, None) for each in MAPPED), *zip(STEPPED, (5, 6), strict=True), (NOTHING[0], None), (NOTHING[1], 5)],
+)
+def test_a_function_is_called_in_turn_where_a_round_needs_the_last_one(
+    called: Any, source: str, line: int | None
+) -> None:
+    site = called_in_turn(*called(source))
+    assert (None if site is None else site.line) == line
 
 
 def test_modules_of_equinox_are_mapped_by_equinox() -> None:
