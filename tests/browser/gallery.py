@@ -118,3 +118,18 @@ def trained() -> Any:
 
     ws, x = [jnp.eye(128)] * 4, jnp.ones((128, 128))
     return jaxmagic.profile(step, ws, x)
+
+
+def explained() -> Any:
+    """Explain an error of this process: a report without a picture, but with code."""
+
+    @jax.jit
+    def relu(x: Any) -> Any:
+        if x > 0:
+            return x
+        return 0.0
+
+    try:
+        relu(1.0)
+    except jax.errors.TracerBoolConversionError as error:
+        return jaxmagic.explain_error(error)
