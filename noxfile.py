@@ -133,6 +133,16 @@ def interrupts(session: nox.Session) -> None:
     session.run("pytest", "-n", "auto", "tests/test_interrupted.py", *session.posargs, env=where)
 
 
+@nox.session(python="3.11", tags=["suites"], default=False)
+def accessible(session: nox.Session) -> None:
+    """Look with axe-core at all pages of the manual, and at live views for each value of each control."""
+    session.install("--editable", ".[docs,browser]")
+    manual = "build/docs"
+    session.run("sphinx-build", "-W", "--keep-going", "-b", "html", "docs", manual)
+    looked_at = "tests/browser/test_manual.py", "tests/browser/test_accessible_views.py"
+    session.run("pytest", *looked_at, *session.posargs, env={"JAXMAGIC_ACCESSIBLE": "1", "JAXMAGIC_MANUAL": manual})
+
+
 #: Programs that write a table of the manual. Tables are committed, and a test fails if one is out of date.
 TABLES = "tests/verdict_table.py", "tests/golden.py"
 

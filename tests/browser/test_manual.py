@@ -1,4 +1,7 @@
-"""The built manual as axe-core sees it, in light and dark, on a wide and on a narrow page: `make docs-check`."""
+"""The built manual as axe-core sees it, in light and dark, on a wide and on a narrow page: `make docs-check`.
+
+That looks at pages of each kind, and `make suites` at all of them.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,17 @@ from .lab import Lab
 #: The folder of the manual. Building it takes minutes, so other runs of the tests have none.
 MANUAL = os.environ.get("JAXMAGIC_MANUAL")
 
+#: Whether all pages are looked at: each takes seconds.
+EVERY = bool(os.environ.get("JAXMAGIC_ACCESSIBLE"))
+
 #: Pages of each kind: prose, tables, what ran, notebooks, pictures, options, signatures, and what the theme makes.
-PAGES = (
+OF_EACH_KIND = (
     "index", "quickstart", "profile", "memory", "how-to/slow-line", "how-to/will-it-fit", "questions", "gallery",
     "versions", "reference/magics", "reference/timing", "reference/platforms", "genindex", "search",
 )  # fmt: skip
+
+_FILES = sorted(Path(MANUAL).rglob("*.html")) if MANUAL is not None else []
+PAGES = [each.relative_to(MANUAL or "").with_suffix("").as_posix() for each in _FILES] if EVERY else OF_EACH_KIND
 
 VIEWS = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 400)]
 
@@ -59,9 +68,8 @@ def test_everybody_can_read_the_manual(name: str, context: Any, watched: Watch, 
 @pytest.mark.skipif(MANUAL is None, reason="make docs-check names the manual that it has built: JAXMAGIC_MANUAL")
 def test_no_page_fetches_anything_from_elsewhere() -> None:
     loads = re.compile(r"""<(?:script|img|iframe|source|link)\b[^>]*\s(?:src|href)=["']?(?:https?:)?//[^>]*>""")
-    pages = sorted(Path(MANUAL or "").rglob("*.html"))
-    assert len(pages) > len(PAGES)
-    assert {page.name: found for page in pages if (found := loads.findall(page.read_text("utf-8")))} == {}
+    assert len(_FILES) > len(OF_EACH_KIND)
+    assert {page.name: found for page in _FILES if (found := loads.findall(page.read_text("utf-8")))} == {}
 
 
 @pytest.mark.skipif(MANUAL is None, reason="make docs-check names the manual that it has built: JAXMAGIC_MANUAL")
