@@ -91,3 +91,30 @@ def shown(notebook: Notebook, request: pytest.FixtureRequest) -> Iterator[Notebo
 
 def test_everybody_can_read_live_views(shown: Notebook, axe: None) -> None:
     assert violations(shown.page, ".jp-Notebook .jp-Cell-outputArea") == []
+
+
+#: Finds what a key can work on in a part of a page, and focuses the first of it.
+BEGIN = """area => {
+  window.looks = it => {
+    const {outlineStyle, outline, borderColor, boxShadow, backgroundColor} = getComputedStyle(it);
+    return [outlineStyle === 'none' || outline, borderColor, boxShadow, backgroundColor].join();
+  };
+  window.turns = [...area.querySelectorAll("select, input, button, summary, [tabindex]")].filter(
+    it => !it.disabled && it.tabIndex >= 0 && it.checkVisibility({visibilityProperty: true}));
+  window.plain = turns.map(looks);
+  turns[0].focus();
+  return turns.length;
+}"""
+
+#: Whether that number of it has the focus, and looks other than without: a style may change slowly.
+HAS_FOCUS = "turn => document.activeElement === turns[turn] && looks(turns[turn]) !== plain[turn]"
+
+
+def test_tab_reaches_every_control_of_a_view_in_its_order_and_shows_where_it_is(shown: Notebook) -> None:
+    for index in range(len(VIEWS)):
+        view = shown.output(2 + index)
+        count = view.evaluate(BEGIN)
+        assert count > 1
+        for turn in range(1, count):
+            shown.page.keyboard.press("Tab")
+            shown.page.wait_for_function(HAS_FOCUS, arg=turn)
