@@ -2,13 +2,15 @@
 
 Where none runs, all remains as it is.
 
-Each output with pictures contains the script once, 5 to 15 KB without comments and indentation. So an output needs no
-file and no network, and outputs of different versions of this package can share a notebook.
+Each output with pictures contains the script once, 5 to 15 KB without comments, indentation and spaces around
+operators. So an output needs no file and no network, and outputs of different versions of this package can share a
+notebook.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
 
@@ -46,10 +48,14 @@ def script(name: str, key: str) -> str:
     return code.replace("%KEY%", key)
 
 
+#: Operators between spaces; no text of a script contains one.
+_SPACED = re.compile(r" (=>|[!=]==|&&|\|\||=) ")
+
+
 @cache
 def source(name: str) -> str:
-    """Return a script of this folder without indentation and comments, and with ``canvas.js`` inserted."""
+    """Return a script of this folder without what only its readers need, and with ``canvas.js`` inserted."""
     text = files(__package__).joinpath(name).read_text(encoding="utf-8")
     lines = (line.strip() for line in text.splitlines())
-    code = "\n".join(line for line in lines if line and not line.startswith("//"))
+    code = _SPACED.sub(r"\1", "\n".join(line for line in lines if line and not line.startswith("//")))
     return code.replace("%CANVAS%", source("canvas.js")) if "%CANVAS%" in code else code
