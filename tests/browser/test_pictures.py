@@ -30,6 +30,8 @@ from jaxmagic.drawing.svg import width_of
 from jaxmagic.report.pictures import chart_to_html, picture
 from jaxmagic.report.to_html import to_html
 
+from .test_memory import PIXELS
+
 #: The width of a page in which a live picture is as wide as the still one.
 AS_STILL = 560 + 2 * 8
 
@@ -304,7 +306,7 @@ def test_small_multiples_stand_side_by_side_or_below_each_other(sweep: Any, exec
     assert one["x"] == other["x"]
 
 
-def test_the_labels_of_points_follow_their_axes(show: Any) -> None:
+def test_the_labels_of_points_follow_their_axes_and_the_keyboard_is_told_their_values(show: Any) -> None:
     made = [
         Series(name=name, x=(x,), y=(y,), hue=number, points=True, label=name)
         for number, (name, x, y) in enumerate([("low", 1.0, 1e9), ("high", 100.0, 5e12)])
@@ -318,7 +320,13 @@ def test_the_labels_of_points_follow_their_axes(show: Any) -> None:
     place = [float(each) for each in re.findall(r"[\d.]+", points.get_attribute("d"))]
     label = page.page.locator("text[data-y]", has_text="high")
     assert float(label.get_attribute("y")) == pytest.approx(place[1] - 7, abs=0.2)
-    assert "FLOP/s: 5 TFLOP/s" in page.move(place[0], place[1])
+    told = page.move(place[0], place[1])
+    assert "FLOP/s: 5 TFLOP/s" in told
+    page.move(5, 5)
+    page.page.locator("[data-button=low]").focus()
+    page.page.keyboard.press("Tab")
+    assert page.page.evaluate("document.activeElement.ariaLabel") == told
+    assert page.page.locator("[data-jaxmagic] > div").first.inner_text() == told
 
 
 #: Whether any label that is shown covers another one or a point.
@@ -459,6 +467,50 @@ def test_a_search_while_zoomed_goes_to_what_it_finds(show: Any) -> None:
     page.get_by_label("search events").fill("late")
     page.mouse.move(middle[0] + 2, middle[1])
     page.get_by_text("late\n").wait_for()
+
+
+def test_the_keyboard_chooses_events_of_a_timeline_as_a_click_does(show: Any) -> None:
+    lanes = lane("python", 0, 980_000), lane("empty"), lane("other", 500_000)
+    page = show(chart_to_html(timeline(*lanes))).page
+    canvas, about = page.locator("canvas"), page.locator("[aria-live]").last
+    canvas.click(position={"x": 152, "y": 12})
+    assert about.inner_text().startswith("early · 10 µs, starting at 0")
+    canvas.click(position={"x": 300, "y": 12})
+    assert about.inner_text() == ""
+    page.get_by_label("search events").focus()
+    page.keyboard.press("Tab")
+    told = []
+    for key in (">", ">", ">", "<", "PageDown", "PageDown", "PageUp", "PageUp"):
+        page.keyboard.press(key)
+        told.append(about.inner_text().split(" · ")[1])
+    early, late, other = (f"10 µs, starting at {moment}" for moment in ("0 ns", "980 µs", "500 µs"))
+    assert told == [early, late, late, early, other, other, late, late]
+    page.get_by_label("host").uncheck()
+    canvas.press("<")
+    assert late in about.inner_text()
+
+
+def test_a_chosen_event_has_a_frame_however_narrow_it_is(show: Any) -> None:
+    page = show(chart_to_html(timeline(replace(lane("python", 500_000), length=(100,))))).page
+    canvas = page.locator("canvas")
+    canvas.press("0")
+    before = canvas.evaluate(PIXELS)
+    canvas.press(">")
+    assert canvas.evaluate(PIXELS) != before
+
+
+def test_an_event_that_the_keyboard_chooses_comes_into_view(show: Any) -> None:
+    page = show(chart_to_html(timeline(*(lane(f"thread {number}", 0, 980_000) for number in range(50))))).page
+    canvas = page.locator("canvas")
+    for key in ["+"] * 4 + ["ArrowLeft"] * 60 + ["PageDown"] * 50 + [">"]:
+        canvas.press(key)
+    box = canvas.bounding_box()
+    for down in range(8, int(box["height"]) - 30, 8):
+        page.mouse.move(box["x"] + 150 + (box["width"] - 160) * 0.68, box["y"] + down)
+        if page.get_by_text("late 10 µs").is_visible():  # the tooltip
+            break
+    else:
+        raise AssertionError("the last event of the last thread is not in view")
 
 
 def test_a_long_timeline_ends_below_a_lane_and_counts_the_others(show: Any) -> None:

@@ -87,6 +87,7 @@ upgradeAll('%KEY%', async root => {
     pen.clip();
     pen.textAlign = 'left';
     const scale = (right - LEFT) / (view.x[1] - view.x[0]), words = [];
+    let frame;
     for (const row of rows) {
       const top = py(-row.y), {lane} = row;
       if (top > it.low || top < TOP - ROW) continue;
@@ -110,6 +111,7 @@ upgradeAll('%KEY%', async root => {
         if (a > right) break;
         const what = lane.called[i], kind = called[what][1], w = lane.size[i] * scale;
         if (hidden.has(kind)) continue;
+        if (chosen && chosen[0] === lane && chosen[1] === i) frame = [Math.max(a, LEFT), Math.min(a + w, right), top];
         if (!bright[what] && w < 1) continue;
         if (w < 1) {
           const here = Math.max(Math.floor(a), LEFT);
@@ -126,17 +128,18 @@ upgradeAll('%KEY%', async root => {
         pen.globalAlpha = bright[what] ? lane.faint ? .7 : 1 : .15;
         pen.fillStyle = told.kinds[kind][1];
         pen.fillRect(begin, top + (lane.faint ? 4 : 1), Math.max(wide - (w > 3 ? .5 : 0), .5), lane.faint ? ROW - 9 : ROW - 2);
-        if (chosen && chosen[0] === lane && chosen[1] === i) {
-          pen.strokeStyle = ink;
-          pen.lineWidth = 1.5;
-          pen.strokeRect(begin, top + 1, wide, ROW - 2);
-        }
         const room = Math.floor((wide - 6) / 6.2);
         if (room > 3 && bright[what] && !lane.faint) words.push([called[what][0], room, begin + 3, top + 11]);
       }
       flush();
     }
     pen.globalAlpha = 1;
+    if (frame) {
+      const [begin, end, top] = frame;
+      pen.strokeStyle = ink;
+      pen.lineWidth = 1.5;
+      pen.strokeRect(begin, top + 1, Math.max(end - begin, 2), ROW - 2);
+    }
     pen.fillStyle = '#111';
     for (const [text, room, left, top] of words) pen.fillText(text.length > room ? text.slice(0, room - 1) + '\u2026' : text, left, top);
     pen.restore();
@@ -200,33 +203,53 @@ upgradeAll('%KEY%', async root => {
     bring(lane, i, Math.min(span, Math.max(lane.size[i] * 40, span * .02, least)));
     show(matching[place]);
   };
+  const seen = ([lane, i], [left, right] = it.view.x) => lane.start[i] < right && lane.start[i] + lane.size[i] > left;
   // Moves the first match into view, if none is; the zoom stays.
   const meet = () => {
-    const {x: [left, right]} = it.view, seen = ([lane, i]) => lane.start[i] < right && lane.start[i] + lane.size[i] > left;
-    if (!matching.length || matching.some(seen)) return;
+    const {x: [left, right]} = it.view;
+    if (!matching.length || matching.some(each => seen(each))) return;
     const [lane, i] = matching.find(([lane, i]) => lane.start[i] >= left) || matching[0];
     bring(lane, i, right - left);
     it.redraw();
   };
+  const rowOf = (lane, i) => rows.filter(each => each.lane === lane)[lane.row[i]];
   const bring = (lane, i, near) => {
     const {view} = it, middle = lane.start[i] + lane.size[i] / 2;
-    view.x = [middle - near / 2, middle + near / 2];
-    const row = rows.filter(each => each.lane === lane)[lane.row[i]], [bottom, top] = view.y;
+    if (near) view.x = [middle - near / 2, middle + near / 2];
+    const row = rowOf(lane, i), [bottom, top] = view.y;
     if (row && (-row.y > top || -row.y - ROW < bottom)) view.y = [-row.y - tall / 2, -row.y + tall / 2];
     it.keep('x');
     it.keep('y');
   };
 
+  // Chooses the next event in a row, or the one in the next row that is not over when the chosen one starts; of all, the
+  // first one in view.
+  const go = (along, down = 0) => {
+    const there = rows.map(row => row.at.filter(i => !hidden.has(called[row.lane.called[i]][1])));
+    let row = chosen ? rows.indexOf(rowOf(...chosen)) : rows.findIndex(each => -each.y <= it.view.y[1]) - 1, i;
+    if (chosen && along) i = there[row][there[row].indexOf(chosen[1]) + along];
+    else {
+      const now = chosen ? chosen[0].start[chosen[1]] : it.view.x[0];
+      do row += down || 1; while (there[row]?.length === 0);
+      i = there[row]?.find(each => rows[row].lane.start[each] + rows[row].lane.size[each] > now) ?? there[row]?.at(-1);
+    }
+    if (i === undefined) return;
+    const found = [rows[row].lane, i];
+    bring(...found, !seen(found) && it.view.x[1] - it.view.x[0]);
+    show(found);
+  };
+
   const least = Math.max(20 * told.step, 10);
   const it = stage(root, {
     left: LEFT, top: TOP, bottom: BOTTOM, height, title: told.title, axes: 'x', draw,
-    help: '; arrows pan, + and - zoom, 0 shows all',
+    help: '; arrows pan, + and - zoom, 0 shows all, < and > choose an event, Page Up and Page Down one in another row',
     whole: {x: [0, X.high], y: [-depth, 0]}, least: {x: least, y: tall},
     tell: (left, top) => {
       const found = under(left, top);
       return found ? lines(found).join('\n') : '';
     },
     click: (left, top) => show(under(left, top)),
+    keys: {'<': () => go(-1), '>': () => go(1), PageUp: () => go(0, -1), PageDown: () => go(0, 1)},
   });
   it.view.y = [-tall, 0];
   it.legend(told.kinds, hidden, () => look(field.value));
@@ -247,6 +270,7 @@ upgradeAll('%KEY%', async root => {
   make(it.bar, 'span', 'opacity:.7', ['drag to pan, Ctrl + wheel to zoom, click for details',
     below && `${below} more lane${below === 1 ? '' : 's'} below`, told.note].filter(Boolean).join('; '));
   const about = make(it.live, 'div', 'font-size:12px;min-height:1.5em;overflow-wrap:anywhere');
+  for (const each of [counted, about]) each.setAttribute('aria-live', 'polite');
   it.paint();
 });
 })();

@@ -191,13 +191,15 @@ const upgrade = root => {
     }
     return best;
   };
+  const point = ({n, xs, ys}, i) => {
+    const y = v => say('y', v), end = k => y(values(n, k)[i]), {curve, low} = n.dataset;
+    return `${curve}\n${axes.x.label}: ${say('x', xs[i])}\n${axes.y.label}: ${y(ys[i])}` +
+      (low ? ` (${end('low')} to ${end('high')})` : '');
+  };
   on(svg, 'mousemove', e => {
     const [, p, i] = nearest(e), about = e.target.closest('[data-tip]');
     if (!p) return tell(about && about.dataset.tip, e.clientX, e.clientY);
-    const {low, curve} = p.n.dataset;
-    const between = low ? ` (${say('y', values(p.n, 'low')[i])} to ${say('y', values(p.n, 'high')[i])})` : '';
-    tell(`${curve}\n${axes.x.label}: ${say('x', p.xs[i])}\n${axes.y.label}: ${say('y', p.ys[i])}${between}`,
-      e.clientX, e.clientY, p.at[i]);
+    tell(point(p, i), e.clientX, e.clientY, p.at[i]);
   });
   on(svg, 'mouseleave', () => tell());
   const buttons = all('[data-button]');
@@ -206,7 +208,10 @@ const upgrade = root => {
     if (buttons.length && !e.target.closest('[data-fit=cell]')) choose(own ? own.dataset.s : p ? p.series : chosen);
   });
   for (const n of buttons) {
-    set(n, {tabindex: 0, role: 'button', 'aria-pressed': false, 'aria-label': n.dataset.tip || n.dataset.button});
+    // With the keyboard, the entry of a single point tells what the mouse is told at the point.
+    const [p, more] = paths.filter(p => p.n.dataset.curve && p.series === n.dataset.s);
+    const text = !more && p?.xs.length === 1 ? point(p, 0) : n.dataset.tip;
+    set(n, {tabindex: 0, role: 'button', 'aria-pressed': false, 'aria-label': text || n.dataset.button});
     n.style.cursor = 'pointer';
     on(n, 'keydown', e => {
       if (e.key !== 'Enter' && e.key !== ' ') return;
@@ -215,7 +220,7 @@ const upgrade = root => {
     });
     on(n, 'focus', () => {
       const box = n.getBoundingClientRect();
-      if (n.matches(':focus-visible')) tell(n.dataset.tip, box.left, box.bottom - 8);
+      if (n.matches(':focus-visible')) tell(text, box.left, box.bottom - 8);
     });
     on(n, 'blur', () => tell());
   }
