@@ -125,6 +125,26 @@ def jitted_when_the_object_is_made() -> Program:
     return predict, (normal(8, 32, seed=1),)
 
 
+@found_by("not-jitted", repeat=True)
+def trained_in_an_object() -> Program:
+    class Trainer:
+        def __init__(self) -> None:
+            self.rate, self.momentum = 1e-3, 0.9
+            self.w, self.velocity = normal(32, 32), jnp.zeros((32, 32))
+
+        def fit(self, x: Any) -> Any:
+            for _ in range(60):
+                gradient = x.T @ jnp.tanh(x @ self.w)
+                self.velocity = self.momentum * self.velocity + gradient
+                self.w = self.w - self.rate * self.velocity
+            return self.w
+
+    def train(trainer: Trainer, x: Any) -> Any:
+        return trainer.fit(x)
+
+    return train, (Trainer(), normal(8, 32, seed=1))
+
+
 @found_by("recompile", repeat=True)
 def step_counter_that_is_static() -> Program:
     @partial(jax.jit, static_argnums=2)
