@@ -38,7 +38,7 @@ _DEEPEST = 10
 _CONSTANT = PLAIN - {id(bytearray)}
 
 #: What code consists of.
-_CODE = type, types.FunctionType, types.MethodType
+CODE = type, types.FunctionType, types.MethodType
 
 #: Attributes in which flax.nnx notes where a module may be changed: each of its transforms makes them anew.
 _OF_NNX = ("attribute", "_pytree__state"), ("attribute", "_object__state"), ("attribute", "_trace_state")
@@ -84,7 +84,7 @@ def reach(variables: Mapping[str, Any], *, code: bool = True) -> Iterator[Reache
         if is_module(each.value):
             continue
         yield each
-        if len(each.steps) > _DEEPEST or len(queue) > _MOST_OBJECTS or (not code and is_a(each.value, _CODE)):
+        if len(each.steps) > _DEEPEST or len(queue) > _MOST_OBJECTS or (not code and is_a(each.value, CODE)):
             continue
         for step, part in _parts(each.value):
             if id(type(part)) not in _CONSTANT and id(part) not in met:

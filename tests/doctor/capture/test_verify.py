@@ -611,6 +611,14 @@ class TestThatDoNotHelp:
         assert kinds(tried("recompile", source, jax=jax))[0] == "not_tried_code"
 
 
+class Holder:
+    """An object with data and code."""
+
+    def __init__(self, f: Any) -> None:
+        self.w, self.f = jnp.ones(8), f
+        self.lines: list[int] = []
+
+
 class TestSideEffects:
     """Nothing of the user's changes, and the code runs as often as is told."""
 
@@ -686,6 +694,20 @@ class TestSideEffects:
         found = tried("not-jitted", "trainer.fit(x)", changed=("trainer.w",), **variables)
         assert found.outputs_agree is not forgets
         assert trainer.w.tolist() == [1] * 8
+
+    @pytest.mark.parametrize(
+        ("changed", "tries"), [("it.w", True), ("it.f (closure: lines)", False), ("it.lines", False)]
+    )
+    def test_what_a_function_in_an_object_changes_is_not_tried(self, changed: str, tries: bool) -> None:
+        """Two objects of a class share nothing but code; a copy of one shares its functions, and a list with others."""
+        lines: list[int] = []
+        it, other = Holder(lambda x: lines.append(1)), Holder(layer)
+        if changed == "it.lines":
+            it.lines = other.lines
+        variables = {"f": compiles_each_time, "x": jnp.ones(8), "it": it, "other": other}
+        found = tried("recompile", "f(x) + it.w + other.w", changed=(changed,), **variables)
+        assert (kinds(found) != ["not_tried_effect"]) is tries
+        assert lines == []
 
     def test_what_a_function_changes_by_itself_is_not_tried(self, x: Any) -> None:
         log = [0.0]

@@ -7,13 +7,17 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ....records.note import note
-from ..changes import Changed, Snapshot, is_mutable, reach
+from ....runtime.around import is_a
+from ..changes import CODE, Changed, Snapshot, is_mutable, reach
 from ..inputs import deleted
 from ..side_effects.copied_values import copied, is_copyable
 from ..stored_names import assigned_outside
 from .remedy import NotTried
 from .tried_code import TriedCode
 from .user_functions import is_users_function
+
+#: In the path of what a function holds, as in ``"trainer.log (closure: lines)"``, of which a copy has no own.
+_THROUGH_CODE = " ("
 
 
 class Effects:
@@ -49,7 +53,7 @@ def fresh_values(code: TriedCode, changed: list[Changed]) -> Callable[[], Mappin
     read = code.read()
     names = list(dict.fromkeys(_root(each.path) for each in changed))
     for each in changed:
-        if each.by_function or _root(each.path) not in read:
+        if each.by_function or _root(each.path) not in read or _THROUGH_CODE in each.path:
             raise NotTried(note("doctor.not_tried_effect", name=each.path))
     values = {name: read[name] for name in names}
     for name, value in values.items():
@@ -62,7 +66,8 @@ def fresh_values(code: TriedCode, changed: list[Changed]) -> Callable[[], Mappin
 
 def _is_shared(value: Any, others: Mapping[str, Any]) -> bool:
     """Return whether other variables, such as functions, lead to what can change in a value, so to no copy of it."""
-    inside = {id(each.value) for each in reach({"": value}) if is_mutable(each.value)}
+    data = (each.value for each in reach({"": value}, code=False) if not is_a(each.value, CODE))
+    inside = {id(each) for each in data if is_mutable(each)}
     return any(id(each.value) in inside for each in reach(others))
 
 
