@@ -76,6 +76,18 @@ def _sizes(argument: str, axis: int, seen: int, sizes: str, padding: float, earl
     )
 
 
+def _pad(integers: str = "") -> str:
+    indices = (
+        f" As an index, a padded 0 in {printable(integers)} is the first element: mask what it selects or adds to."
+        if integers
+        else ""
+    )
+    return (
+        "Pad to a few sizes before the call, on the host with NumPy: jnp.pad compiles for each shape as well. Mask "
+        f"the padding where the result depends on it.{indices}"
+    )
+
+
 def _by_values(text: str, argument: str) -> str:
     keep = (
         f"Pass {printable(argument)}= with the largest size"
@@ -150,10 +162,11 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{'arguments' if ',' in names else 'an argument'}; what a shape or Python's if depends on has to be static."
     ),
     "recompile_sizes": _sizes,
-    "recompile_pad": lambda: (
-        "Pad to a few sizes before the call, on the host with NumPy: jnp.pad compiles for each shape as well. Mask "
-        "the padding where the result depends on it."
+    "recompile_sizes_together": lambda seen, needed: (
+        f"Together, they had {seen} combinations of sizes. With these powers of two, "
+        f"{units.count(needed, 'program')} will do."
     ),
+    "recompile_pad": _pad,
     "recompile_forms": lambda argument, forms: (
         f"The programs have {forms} kinds of operations and shapes. Within a kind, only values of "
         f"{printable(argument)} differ."

@@ -4,31 +4,144 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
+from ....records.note import Note, note
 from ...record.evidence import Evidence
 from ..host.syntax import arguments_at, site_of
-from ..rewriting.bucket_sizes import Buckets, buckets, sizes_along
+from ..rewriting.bucket_sizes import Buckets, buckets, powers_of_two, sizes_along
 from .recompilations import Group, counts, function_of, programs_of
 
 #: A type of an array without elements.
 _EMPTY = re.compile(r"[\[,]0[\],]")
 
+#: A type of an array of integers, in JAX's and in XLA's words.
+_INTEGERS = re.compile(r"[isu]\d")
 
-def sizes_to_pad(group: Group, evidence: Evidence) -> Buckets | None:
-    """Return sizes to pad to, if one axis varies: that of one argument, or of several that always agree."""
-    arguments = {each.cause.argument for each in group.compilations}
-    if len(arguments) != 1 or None in arguments:
+#: Arrays that vary on their own are padded to their largest sizes if these are at most so many times the smallest.
+MOST_TIMES = 4
+
+
+class Padding(NamedTuple):
+    """How arguments can be padded so that fewer programs do for all calls.
+
+    Attributes:
+        sizes: how to pad each argument, by name; those that have the same size in each program are together.
+        seen: how many programs there were.
+        needed: how many there would be.
+        integers: the names of the arguments that may be indices.
+    """
+
+    sizes: Sequence[Mapping[str, Buckets]]
+    seen: int
+    needed: int
+    integers: tuple[str, ...] = ()
+
+
+def sizes_to_pad(group: Group, evidence: Evidence) -> Padding | None:
+    """Return sizes to pad to, if one axis of each argument varies, and if they need at most half as many programs."""
+    arguments = {each.cause.argument or "" for each in group.compilations}
+    name = group.compilations[-1].cause.argument
+    if name is None or "" in arguments:
         return None
     if group.eager:  # an array that grows may begin empty, and other code may have called the operation before
-        return buckets(
+        types = [
             each.cause.now for each in group.compilations if each.cause.now and not _EMPTY.search(each.cause.now)
-        )
+        ]
+        return _of_one_size(name, types) if len(arguments) == 1 else None
+    shapes: dict[str, list[str]] = {}
+    for program in programs_of(group, evidence):
+        for each in () if program.module is None else program.module.inputs:
+            shapes.setdefault(each.name, []).append(each.shape)
+    varying = {each: types for each, types in shapes.items() if len(set(types)) > 1}
     types = [text for each in group.compilations for text in (each.cause.now, each.cause.before) if text]
-    sizes = buckets(types)
-    return sizes if sizes is None or _padded(group, sizes, evidence) else None
+    if not varying and len(arguments) == 1:
+        return _of_one_size(name, types)
+    if not arguments <= varying.keys():
+        return None
+    found = {each: powers_of_two(varying[each]) for each in varying}
+    together: dict[tuple[str, ...], dict[str, Buckets]] = {}
+    for argument, along in found.items():
+        if along is None:
+            return None
+        together.setdefault(tuple(sizes_along(varying[argument], along.axis)), {})[argument] = along
+    if len(together) == 1:
+        return _of_one_size(name, types, varying, next(iter(together.values())))
+    return _of_several_sizes(together, group, varying)
 
 
-def sizes_of_session(group: Group, sizes: Buckets, evidence: Evidence) -> tuple[Buckets, int]:
+def _of_one_size(
+    name: str,
+    seen: Sequence[str],
+    varying: Mapping[str, Sequence[str]] | None = None,
+    alike: Mapping[str, Buckets] | None = None,
+) -> Padding | None:
+    """Return how to pad an argument that had some types, and others that have the same size in each program."""
+    sizes = buckets(seen)
+    if sizes is None:
+        return None
+    padded = {**(alike or {}), name: sizes}
+    return Padding([padded], len(sizes.seen), len(sizes.sizes), _integers(varying or {name: seen}))
+
+
+def _of_several_sizes(
+    together: Mapping[tuple[str, ...], Mapping[str, Buckets]], group: Group, varying: Mapping[str, Sequence[str]]
+) -> Padding | None:
+    """Return how to pad arguments whose sizes vary on their own: if powers of two are too many, to the largest."""
+    own = {
+        (name, size)
+        for name, types in ((each.cause.argument, (each.cause.now, each.cause.before)) for each in group.compilations)
+        for along in (each[name] for each in together.values() if name is not None and name in each)
+        for size in sizes_along(filter(None, types), along.axis)
+    }
+    names = [set(each) for each in together.values()]
+    programs = {
+        tuple(map(int, sizes))
+        for sizes in zip(*together, strict=True)
+        if any((name, size) in own for each, size in zip(names, sizes, strict=True) for name in each)
+    }
+    sizes = list(together.values())
+    largest = [{name: along._replace(sizes=along.sizes[-1:]) for name, along in each.items()} for each in sizes]
+    few = all(each.sizes[-1] <= MOST_TIMES * each.seen[0] for like in largest for each in like.values())
+    for found in (sizes, largest) if few else (sizes,):
+        first = [next(iter(each.values())) for each in found]
+        needed = {tuple(along.padded(size) for along, size in zip(first, each, strict=True)) for each in programs}
+        if 2 * len(needed) <= len(programs):
+            return Padding(found, len(programs), len(needed), _integers(varying))
+    return None
+
+
+def _integers(types: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    return tuple(name for name, each in types.items() if all(map(_INTEGERS.match, each)))
+
+
+def about_sizes(group: Group, padding: Padding, evidence: Evidence) -> Iterator[Note]:
+    """Describe the sizes that were seen, and those to pad to."""
+    if len(padding.sizes) == 1:
+        argument = group.compilations[-1].cause.argument or ""
+        yield _about(argument, *_sizes_of_session(group, padding.sizes[0][argument], evidence))
+        return
+    for sizes in padding.sizes:
+        for axis in dict.fromkeys(each.axis for each in sizes.values()):
+            names = [name for name, each in sizes.items() if each.axis == axis]
+            yield _about(" and ".join(names), sizes[names[0]])
+    yield note("doctor.recompile_sizes_together", seen=padding.seen, needed=padding.needed)
+
+
+def _about(arguments: str, sizes: Buckets, earlier: int = 0) -> Note:
+    return note(
+        "doctor.recompile_sizes",
+        argument=arguments,
+        axis=sizes.axis,
+        seen=len(sizes.seen),
+        sizes=", ".join(map(str, sizes.sizes)),
+        padding=sizes.padding,
+        earlier=earlier,
+    )
+
+
+def _sizes_of_session(group: Group, sizes: Buckets, evidence: Evidence) -> tuple[Buckets, int]:
     """Return the sizes to pad to for all shapes that the session has compiled, and how many of these the run had not.
 
     They are the sizes of the run alone if other shapes of the session vary in other axes.
@@ -48,44 +161,26 @@ def sizes_of_session(group: Group, sizes: Buckets, evidence: Evidence) -> tuple[
     return session, len(set(session.seen) - {int(each) for each in sizes_along(filter(None, own), session.axis)})
 
 
-def _padded(group: Group, sizes: Buckets, evidence: Evidence) -> dict[str, Buckets]:
-    """Return the arguments to pad and how: the one that a cause names, which is the first that differs, and others.
-
-    Empty if another argument varies that does not have the same size in each program: padding this one is no help.
-    """
-    name = group.compilations[-1].cause.argument or ""
-    shapes: dict[str, list[str]] = {}
-    for program in programs_of(group, evidence):
-        for each in () if program.module is None else program.module.inputs:
-            shapes.setdefault(each.name, []).append(each.shape)
-    varying = {each: types for each, types in shapes.items() if len(set(types)) > 1}
-    if name not in varying:
-        return {name: sizes} if not varying else {}
-    seen = sizes_along(varying[name], sizes.axis)
-    found = {name: sizes}
-    for other in varying.keys() - {name}:
-        alike = buckets(varying[other])
-        if alike is None or sizes_along(varying[other], alike.axis) != seen:
-            return {}
-        found[other] = alike
-    return dict(sorted(found.items(), key=lambda each: list(shapes).index(each[0])))
-
-
-def padding(group: Group, sizes: Buckets, evidence: Evidence) -> str | None:
+def padding_code(group: Group, padding: Padding, evidence: Evidence) -> str | None:
     """Return code that pads what the call passes; by the names of the parameters if that is not known."""
-    padded = _padded(group, sizes, evidence)
     programs = programs_of(group, evidence)
     site = site_of(group.function, programs, evidence)
     passed = {} if site is None or not programs else arguments_at(site, group.function, programs[0].arguments)
+    padded = [argument for each in padding.sizes for argument in each]
     names = {each: value.id if isinstance(value := passed.get(each), ast.Name) else each for each in padded}
-    if not names or not all(map(str.isidentifier, names.values())):
+    if group.eager or not all(map(str.isidentifier, names.values())):
         return None
-    first, along = next(iter(padded.items()))
-    lines = [
-        f"n = {names[first]}.shape[{along.axis}]",
-        "size = 1 << (n - 1).bit_length()  # the next power of two",
-    ]
-    for argument, along in padded.items():
+    return "\n".join(line for each in padding.sizes for line in _lines(each, names))
+
+
+def _lines(sizes: Mapping[str, Buckets], names: Mapping[str, str]) -> Iterator[str]:
+    first, along = next(iter(sizes.items()))
+    power = "1 << (n - 1).bit_length()"
+    yield f"n = {names[first]}.shape[{along.axis}]"
+    if along.least > 1:
+        yield f"size = max({along.least}, {power})  # the next power of two, from {along.least} on"
+    else:
+        yield f"size = {power}  # the next power of two"
+    for argument, along in sizes.items():
         widths = ", ".join("(0, size - n)" if axis == along.axis else "(0, 0)" for axis in range(along.rank))
-        lines.append(f"{names[argument]} = np.pad({names[argument]}, [{widths}])")
-    return "\n".join(lines)
+        yield f"{names[argument]} = np.pad({names[argument]}, [{widths}])"

@@ -10,7 +10,6 @@ from ....records.call_stack import Frame
 from ....records.note import Note, note
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
-from ..rewriting.bucket_sizes import Buckets
 from ..rewriting.hoisting import Made
 from ..rewriting.jit_obstacles import sized_by_values
 from ..rewriting.syntax import source_of_location
@@ -21,7 +20,7 @@ from .growth import Growth, growth
 from .made_anew import location_like, made_anew
 from .one_type import one_type
 from .operations import Operation, operations_joined, varying_sizes
-from .padding import padding, sizes_of_session, sizes_to_pad
+from .padding import MOST_TIMES, Padding, about_sizes, padding_code, sizes_to_pad
 from .recompilations import (
     Group,
     counts,
@@ -121,7 +120,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
     grows = growth(group, evidence) if is_shape else None
     sizes = sizes_to_pad(group, evidence) if is_shape and grows is None else None
     if sizes is not None and not every_run:  # the programs for these sizes compile all the same
-        cost_ns *= min((len(sizes.seen) - len(sizes.sizes)) / len(group.compilations), 1)
+        cost_ns *= min((sizes.seen - sizes.needed) / len(group.compilations), 1)
     number = one_type(group, evidence) if group.kind == "weak type" else None
     loop = counted_loop(group, evidence) if group.kind == "static value" else None
     forms = forms_of(group, evidence) if group.kind == "static value" and not every_run and loop is None else 0
@@ -150,7 +149,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
             ),
             *_changes([] if values is None else [values]),
             *_about(made, grows, last.argument, forms),
-            *_sizes(group, sizes, evidence),
+            *(() if sizes is None else about_sizes(group, sizes, evidence)),
             *(_alive(group, evidence) if every_run else ()),
         ),
         cost_ns=cost_ns,
@@ -170,7 +169,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
         if number is not None
         else loop
         if sizes is None
-        else padding(group, sizes, evidence),
+        else padding_code(group, sizes, evidence),
         applies_to=None if made is None else made.maker,
     )
 
@@ -243,25 +242,11 @@ def _about(made: Made | None, grows: Growth | None, argument: str | None, forms:
         yield note("doctor.recompile_grows", argument=grows.argument, axis=grows.axis, step=grows.step)
 
 
-def _sizes(group: Group, sizes: Buckets | None, evidence: Evidence) -> Iterator[Note]:
-    if sizes is not None:
-        session, earlier = sizes_of_session(group, sizes, evidence)
-        yield note(
-            "doctor.recompile_sizes",
-            argument=group.compilations[-1].cause.argument or "",
-            axis=session.axis,
-            seen=len(session.seen),
-            sizes=", ".join(map(str, session.sizes)),
-            padding=session.padding,
-            earlier=earlier,
-        )
-
-
 def _remedy(
     group: Group,
     made: Made | None,
     grows: Growth | None,
-    sizes: Buckets | None,
+    sizes: Padding | None,
     library: str | None,
     values: Cause | None,
     *,
@@ -273,7 +258,7 @@ def _remedy(
         inside = group.function if grows.returned else ""
         return note("doctor.recompile_preallocate", argument=grows.argument, function=inside)
     if sizes is not None:
-        return note("doctor.recompile_pad")
+        return note("doctor.recompile_pad", integers=", ".join(sizes.integers))
     if made is not None and made.captured and made.passable and remedy is not None:
         return note("doctor.recompile_pass", names=", ".join(made.captured))
     if made is not None and group.kind == "transformation":
@@ -300,8 +285,9 @@ RULE = Rule(
     f"{_LEAST_FIRST_RUN_NS // 10**6} ms. For a new function, {_TWO} times are enough; for another kind of number, or "
     f"a placement, also one of at least {_LEAST_SINGLE_NS // 10**6} ms. What the code itself jits and keeps, outside "
     "of loops, does not count if it compiles once in each run: code that runs only once compiles it only once. "
-    "Different shapes count if one axis varies, in one argument or in several that share its size, and powers of two "
-    "need at most half as many sizes. They also count if an argument "
+    "Different shapes count if one axis varies, of one argument or of each of several, and padding to powers of two "
+    "needs at most half as many programs. Sizes that vary on their own may be padded to the largest ones instead, if "
+    f"these are at most {MOST_TIMES} times the smallest ones. Different shapes also count if an argument "
     "grows from call to call, because the function returns it longer or the code around the call appends to it. "
     "Different static values count if programs have the same operations and shapes, or if only the range of a loop "
     "needs them that a loop of JAX could replace. Operations outside of jit count for shapes, and for new functions "

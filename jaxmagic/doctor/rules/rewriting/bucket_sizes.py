@@ -27,8 +27,20 @@ class Buckets(NamedTuple):
     @property
     def padding(self) -> float:
         """The share of elements that padding adds, if all sizes are equally frequent."""
-        padded = sum(next(size for size in self.sizes if size >= each) for each in self.seen)
-        return padded / sum(self.seen) - 1
+        return sum(map(self.padded, self.seen)) / sum(self.seen) - 1
+
+    @property
+    def least(self) -> int:
+        """The size that an array is padded to at least; 1 if the next power of two will always do."""
+        return self.sizes[0] if self.sizes[0] > _power_of_two(self.seen[0]) else 1
+
+    def padded(self, size: int) -> int:
+        """Return the size to pad one of the sizes to that were seen."""
+        return next(each for each in self.sizes if each >= size)
+
+
+def _power_of_two(size: int) -> int:
+    return 1 << max(size - 1, 0).bit_length()
 
 
 def buckets(types: Iterable[str]) -> Buckets | None:
@@ -40,15 +52,24 @@ def buckets(types: Iterable[str]) -> Buckets | None:
     >>> buckets(["f32[17,8]", "f32[23,8]", "f32[31,8]", "f32[44,8]"])
     Buckets(axis=0, rank=2, seen=(17, 23, 31, 44), sizes=(32, 64))
     """
+    found = powers_of_two(types)
+    return None if found is None or 2 * len(found.sizes) > len(found.seen) else found
+
+
+def powers_of_two(types: Iterable[str]) -> Buckets | None:
+    """Return powers of two for the one axis that varies, however many; ``None`` if other axes do, or if one is empty.
+
+    >>> powers_of_two(["s32[17]", "s32[44]"])
+    Buckets(axis=0, rank=1, seen=(17, 44), sizes=(32, 64))
+    """
     shapes = set(shapes_of(types))
     axis = varying_axis(shapes)
     if axis is None:
         return None
     seen = tuple(sorted({each[axis] for each in shapes}))
-    sizes = tuple(sorted({1 << max(each - 1, 0).bit_length() for each in seen if each}))
-    if 0 in seen or 2 * len(sizes) > len(seen):
+    if 0 in seen:
         return None
-    return Buckets(axis, len(next(iter(shapes))), seen, sizes)
+    return Buckets(axis, len(next(iter(shapes))), seen, tuple(sorted(set(map(_power_of_two, seen)))))
 
 
 def shapes_of(types: Iterable[str]) -> list[tuple[int, ...]]:

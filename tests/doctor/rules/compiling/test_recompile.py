@@ -652,13 +652,51 @@ def test_padding_has_the_names_at_the_call() -> None:
     assert code.splitlines()[-1] == "sequence = np.pad(sequence, [(0, size - n), (0, 0)])"
 
 
-def test_arguments_that_vary_on_their_own_are_not_padded() -> None:
-    calls = [
-        (np.ones((m, 8), np.float32), np.ones((n, 8), np.float32), np.ones((8, n), np.float32))
-        for m, n in zip((9, 10, 11, 12, 13), (17, 17, 23, 44, 44), strict=True)
-    ]
-    attend.clear_cache()
-    assert found(lambda: [attend(*each) for each in calls]) == []
+@jax.jit
+def aggregate(weights: Any, nodes: Any, senders: Any) -> Any:
+    return jnp.sum(nodes[senders] @ weights)
+
+
+def graphs_of(*sizes: tuple[int, int]) -> list[tuple[Any, Any]]:
+    return [(np.ones((n, 8), np.float32), np.zeros(edges, np.int32)) for n, edges in sizes]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "nodes", "senders", "needed"),
+    [
+        # By hand: of six pairs of sizes, the powers of two are (16, 64) four times and (32, 64) twice.
+        ([(11, 33), (13, 39), (15, 45), (15, 48), (18, 49), (19, 54)], "16, 32", "64", 2),
+        # (16, 32), (16, 64) and (32, 64) twice are more than half of four: with the largest sizes, one program does.
+        ([(10, 30), (14, 42), (17, 51), (20, 60)], "32", "64", 1),
+    ],
+)
+def test_arguments_that_vary_on_their_own_are_padded_on_their_own(
+    monkeypatch: pytest.MonkeyPatch, sizes: list[tuple[int, int]], nodes: str, senders: str, needed: int
+) -> None:
+    monkeypatch.setattr(recompile, "_LEAST_FIRST_RUN_NS", 1)
+    graphs, weights = graphs_of(*sizes), np.ones(8, np.float32)
+    aggregate.clear_cache()
+    finding = the_one(lambda: [aggregate(weights, *each) for each in graphs])
+    said = [(each.facts["argument"], each.facts["sizes"]) for each in finding.evidence if "sizes" in each.facts]
+    assert said == [("nodes", nodes), ("senders", senders)]
+    assert f"they had {len(sizes)} combinations of sizes" in str(finding.evidence[-1])
+    assert "a padded 0 in senders is the first element" in str(finding.remedy)
+    assert finding.basis == "estimated"
+    assert finding.code is not None
+    aggregate.clear_cache()
+    with jaxmagic.stopwatch() as watch:
+        for each, edges in graphs:
+            namespace = {"np": np, "nodes": each, "senders": edges}
+            exec(finding.code, namespace)
+            aggregate(weights, namespace["nodes"], namespace["senders"])
+    assert [each.function for each in watch.timing.compilations] == ["aggregate"] * needed
+
+
+def test_sizes_on_their_own_whose_combinations_stay_many_are_not_padded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recompile, "_LEAST_FIRST_RUN_NS", 1)
+    graphs, weights = graphs_of((5, 90), (6, 30), (12, 33), (24, 70)), np.ones(8, np.float32)
+    aggregate.clear_cache()
+    assert found(lambda: [aggregate(weights, *each) for each in graphs]) == []
 
 
 @partial(jax.jit, static_argnames="rate")
