@@ -123,11 +123,25 @@ def _one_type(converted: str, same: int) -> str:
     )
 
 
-def _compile_time(function: str, programs: int, time_ns: int, stage: str, stage_ns: int) -> str:
+def _compile_time(function: str, programs: int, time_ns: int, stage: str, stage_ns: int, same: int = 0) -> str:
     each = " each" if programs > 2 else ""
-    others = f", and {units.count(programs - 1, 'other program')} at least 1 s{each}" if programs > 1 else ""
+    more = [f"{units.count(same, 'more program')} of it"] if same else []
+    more += [units.count(programs - 1 - same, "other program")] if programs - 1 > same else []
+    others = f", and {' and '.join(more)} at least 1 s{each}" if more else ""
     took = f"{units.time(time_ns)} to compile, {units.time(stage_ns)} of it in {_STAGES[stage]}"
     return f"{printable(function)} takes {took}{others}."
+
+
+def _compile_time_short(programs: int, total_ns: int, function: str, time_ns: int, same: int = 0) -> str:
+    if same:
+        return (
+            f"{units.count(programs, 'program')} of {printable(function)} take {units.time(total_ns)} to compile "
+            f"together, the longest of them {units.time(time_ns)}."
+        )
+    return (
+        f"{units.count(programs, 'program')} take {units.time(total_ns)} to compile together. The longest of them, "
+        f"{printable(function)}, takes {units.time(time_ns)}."
+    )
 
 
 def _cache_short(spared_ns: int, off: int) -> str:
@@ -210,10 +224,7 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{printable(names)}{'' if kinds <= len(names.split(', ')) else ' and others'}. Together this takes "
         f"{units.time(total_ns)}."
     ),
-    "compile_time_short": lambda programs, total_ns, function, time_ns: (
-        f"{units.count(programs, 'program')} take {units.time(total_ns)} to compile together. The longest of them, "
-        f"{printable(function)}, takes {units.time(time_ns)}."
-    ),
+    "compile_time_short": _compile_time_short,
     "compile_time_cache_short": _cache_short,
     "compile_time_cache": lambda spared_ns: (
         f"Switch on JAX's persistent cache before the first call: it saves a later session up to "

@@ -178,10 +178,19 @@ def test_short_programs_have_no_lines(seen: Any, program: Program) -> None:
 
 @pytest.mark.parametrize(
     ("others", "words"),
-    [(1, ", and 1 other program at least 1 s."), (2, ", and 2 other programs at least 1 s each.")],
+    [
+        ("", "."),
+        ("g", ", and 1 other program at least 1 s."),
+        ("gh", ", and 2 other programs at least 1 s each."),
+        ("f", ", and 1 more program of it at least 1 s."),
+        ("ffg", ", and 2 more programs of it and 1 other program at least 1 s each."),
+    ],
 )
-def test_other_long_programs_are_counted_from_the_threshold_on(seen: Any, others: int, words: str) -> None:
-    (finding,) = RULE.look(seen((0, 2 * 10**9), *[(0, 10**9)] * others))
+def test_other_long_programs_are_counted_from_the_threshold_on(seen: Any, others: str, words: str) -> None:
+    evidence = seen((0, 2 * 10**9), *[(0, 10**9)] * len(others))
+    compiled = evidence.first.compilations
+    renamed = [replace(each, function=name) for each, name in zip(compiled, f"f{others}", strict=True)]
+    (finding,) = RULE.look(replace(evidence, first=replace(evidence.first, compilations=tuple(renamed))))
     assert str(finding.found).endswith(f"2.00 s of it in XLA{words}")
 
 
@@ -225,7 +234,7 @@ def test_the_cause_is_named_if_an_earlier_cell_compiled_the_function(seen: Any) 
 def test_short_programs_count_if_they_take_three_seconds_together(seen: Any) -> None:
     assert list(RULE.look(seen(*[(0, 10**8)] * 29))) == []
     (finding,) = RULE.look(seen(*[(0, 10**8)] * 29, (0, 2 * 10**8)))
-    assert str(finding.found) == "30 programs take 3.10 s to compile together. The longest of them, f, takes 200 ms."
+    assert str(finding.found) == "30 programs of f take 3.10 s to compile together, the longest of them 200 ms."
     assert (finding.cost_ns, finding.compiles) == (3.1e9, tuple(range(30)))
     assert finding.remedy is not None
     assert finding.remedy.facts == {"spared_ns": 31 * 10**8, "off": 1}
@@ -234,6 +243,14 @@ def test_short_programs_count_if_they_take_three_seconds_together(seen: Any) -> 
         'jax.config.update("jax_compilation_cache_dir", "jax_cache")',
         'jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)',
     ]
+
+
+def test_the_longest_of_short_programs_is_named_if_they_have_several_functions(seen: Any) -> None:
+    evidence = seen(*[(0, 10**8)] * 29, (0, 2 * 10**8))
+    first = replace(evidence.first.compilations[0], function="g")
+    compiled = (first, *evidence.first.compilations[1:])
+    (finding,) = RULE.look(replace(evidence, first=replace(evidence.first, compilations=compiled)))
+    assert str(finding.found) == "30 programs take 3.10 s to compile together. The longest of them, f, takes 200 ms."
 
 
 def test_short_programs_are_counted_beside_long_ones(seen: Any) -> None:
