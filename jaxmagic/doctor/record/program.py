@@ -127,6 +127,8 @@ class Program:
         transformed: the name of the jitted function, or eager operation, whose call was transformed outside of
             ``jit``, as in ``jax.vmap(f)(x)``: the program is the transformed one, and has no function. ``None`` if
             there is none.
+        transformed_at: where the user's jitted function is defined whose call was transformed, also if this is the
+            program of its backward pass; ``None`` if unknown, or if there is none.
         library: the library of modules through which that line called it, as ``model(x)`` or a function under the
             library's jit does; ``None`` if there is none, and for what makes modules.
         modules: the names that this line may have for modules of the library.
@@ -149,6 +151,7 @@ class Program:
     constant_work: tuple[ConstantWork, ...] = ()
     products: tuple[ProductCount, ...] | None = None
     transformed: str | None = None
+    transformed_at: str | None = None
     library: ModuleLibrary | None = None
     modules: tuple[str, ...] = ()
 

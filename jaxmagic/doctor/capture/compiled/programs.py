@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from types import CodeType
@@ -27,7 +27,7 @@ from .modules_at_call import ModulesAtCall, modules_at_call
 from .partial_sorts import partial_sorts
 from .placements import Passed, described_placements, passed_arrays
 from .products import products_of
-from .repetition import described_lines, repeated_places
+from .repetition import described_lines, repeated_places, traced_code
 from .uneven_shards import uneven_shards
 
 #: The most programs whose instructions are read.
@@ -108,11 +108,12 @@ def programs_of(
         return None
     seen: dict[int, _Seen] = observed.captured
     constants = {key: each.captured for key, each in seen.items()}
+    transformed = {each.transformed for each in seen.values() if each.transformed is not None}
     ran = described(replace(observed, captured=constants), namespace=namespace)
     named = name_all([constants.get(id(program), NOTHING) for program, _ in ran], namespace)
     return tuple(
         replace(
-            _described(about, executable, _module(program) if number < _MOST_READ else None, names),
+            _described(about, executable, _module(program) if number < _MOST_READ else None, names, transformed),
             placements=described_placements(about.passed, namespace or {}),
         )
         for number, ((program, executable), names) in enumerate(zip(ran, named, strict=True))
@@ -120,10 +121,14 @@ def programs_of(
     )
 
 
-def _described(about: _Seen, executable: Executable, module: HloModule | None, names: Named) -> Program:
+def _described(
+    about: _Seen, executable: Executable, module: HloModule | None, names: Named, codes: Collection[CodeType]
+) -> Program:
     jaxpr, code = about.jaxpr, about.code
     place = _place(code)
     transformed = _place(about.transformed)
+    traced = code or about.transformed or (None if jaxpr is None else traced_code(jaxpr, codes))
+    traced_at = _place(traced)
     return Program(
         executable=executable,
         module=module,
@@ -133,7 +138,7 @@ def _described(about: _Seen, executable: Executable, module: HloModule | None, n
         equations=None if jaxpr is None else _equations(count_equations(jaxpr)),
         captured=_arrays(about.captured, {id(array): name for array, name in names.arrays}, names.lifted),
         eager=any(each is not None and _is_jaxs(each) for each in (place, transformed)),
-        repeated_lines=None if jaxpr is None or code is None else described_lines(repeated_places(jaxpr, code)),
+        repeated_lines=None if jaxpr is None or traced is None else described_lines(repeated_places(jaxpr, traced)),
         donated=about.donated,
         called_at=known(about.called_at),
         uneven=() if jaxpr is None else uneven_shards(jaxpr),
@@ -141,6 +146,7 @@ def _described(about: _Seen, executable: Executable, module: HloModule | None, n
         constant_work=() if jaxpr is None else constant_work(jaxpr),
         products=None if jaxpr is None else products_of(jaxpr),
         transformed=None if transformed is None else transformed.function,
+        transformed_at=traced_at.location if code is None and traced_at is not None and is_users(traced_at) else None,
         library=None if about.modules is None else about.modules.library,
         modules=() if about.modules is None else about.modules.names,
     )

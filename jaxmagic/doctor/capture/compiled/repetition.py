@@ -7,7 +7,8 @@ line that calls the layer. Only attributes of JAX's objects are read; where they
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -82,6 +83,20 @@ def repeated_places(jaxpr: Any, code: CodeType | None) -> RepeatedPlaces | None:
         return _counted(jaxpr, _Stacks(code))
     except Exception:
         return None
+
+
+def traced_code(jaxpr: Any, codes: Collection[CodeType]) -> CodeType | None:
+    """Return the code of the function whose call led to a jaxpr; ``None`` if that is not one of those given.
+
+    JAX gives the equations of a backward pass the call stacks of the forward pass.
+    """
+    found: set[CodeType] = set()
+    with suppress(Exception):
+        for equation in getattr(jaxpr, "jaxpr", jaxpr).eqns[:_MOST_EQUATIONS]:
+            traceback = equation.source_info.traceback
+            callers = () if traceback is None else traceback.raw_frames()[0]
+            found |= {outermost for outermost in [each for each in callers if each in codes][-1:]}
+    return found.pop() if len(found) == 1 else None
 
 
 def _counted(jaxpr: Any, stacks: _Stacks) -> RepeatedPlaces:

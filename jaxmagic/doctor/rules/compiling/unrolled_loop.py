@@ -84,18 +84,25 @@ class _Unrolled(NamedTuple):
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
     """Find the loop that most of a program comes from, if the program took long to compile."""
     seen: set[tuple[str | None, ...]] = set()
-    for program in evidence.programs or ():
-        key = program.function, program.location, program.executable.name
+    for program in sorted(evidence.programs or (), key=_is_backward_pass):
+        key = program.location or program.transformed_at, program.executable.name
         if program.eager or not program.repeated_lines or not program.equations or key in seen:
             continue
-        seen.add(key)
         compilations = _compilations(program, evidence)
         if sum(max(each.total_ns - _SHORT_NS, 0) for each in compilations) >= _LEAST_NS:
-            yield from _look_at(program, compilations, evidence)
+            for finding in _look_at(program, compilations, evidence):
+                seen.add(key)
+                yield finding
+
+
+def _is_backward_pass(program: Program) -> bool:
+    """Return whether nobody called the function of a program: what is said is about the forward pass, if it ran."""
+    return program.function is None and program.transformed is None
 
 
 def _compilations(program: Program, evidence: Evidence) -> list[Compilation]:
     """Return the compilations of a function in the first run, but for what the persistent cache had."""
+    location = program.location or program.transformed_at
     return [
         each
         for each in evidence.first.compilations
@@ -104,9 +111,7 @@ def _compilations(program: Program, evidence: Evidence) -> list[Compilation]:
         and each.cache != "hit"
         and not each.eager
         and (
-            each.location == program.location
-            if program.location
-            else program.executable.name == f"jit_{name_in_xla(each.function)}"
+            each.location == location if location else program.executable.name == f"jit_{name_in_xla(each.function)}"
         )
     ]
 

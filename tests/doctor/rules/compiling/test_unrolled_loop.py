@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import jaxmagic
+from jaxmagic.doctor.capture.compiled.programs import programs_of, watch
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.rules.compiling import unrolled_loop
 from jaxmagic.doctor.rules.rewriting.loops.loop_code import loop_code
@@ -120,6 +121,38 @@ def test_a_loop_over_layers_becomes_a_scan(transformed: Any) -> None:
     finding = the_one(jax.jit(transformed(layers)), X, WS)
     code = pasted(finding.code, x=X, ws=WS)
     np.testing.assert_allclose(code["x"].sum(), layers(X, WS), rtol=1e-4)
+
+
+def total_power(x: Any) -> Any:
+    return power(x).sum()
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+@pytest.mark.parametrize(
+    ("transform", "function", "x"), [(jax.vmap, power, np.stack([X, X])), (jax.grad, total_power, X)]
+)
+def test_a_loop_is_found_where_the_jitted_function_is_transformed_outside(
+    transform: Any, function: Any, x: Any
+) -> None:
+    jitted = jax.jit(function)
+    finding = the_one(lambda: transform(jitted)(x))
+    assert finding.source == "x = jnp.sin(x) @ x"
+    assert finding.found.facts["function"] == function.__name__
+    assert "sin 50" in str(finding.found.facts["primitives"])
+    assert len(finding.compiles) == (2 if transform is jax.grad else 1)  # the forward and the backward pass
+    pasted(finding.code, x=X)
+
+
+def test_a_backward_pass_has_the_lines_of_its_function() -> None:
+    jitted = jax.jit(total_power)
+    with watch() as observed:
+        jax.grad(jitted)(X)
+    found = [each for each in programs_of(observed, None) or () if each.transformed_at is not None]
+    assert sorted(each.transformed or "" for each in found) == ["", "total_power"]
+    assert len({each.transformed_at for each in found}) == 1
+    for each in found:
+        assert each.repeated_lines is not None
+        assert max(line.rounds for line in each.repeated_lines) == 50
 
 
 @pytest.mark.usefixtures("whatever_it_takes")
