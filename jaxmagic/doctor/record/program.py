@@ -12,6 +12,13 @@ from .library_use import ModuleLibrary
 from .partial_sort import PartialSort
 from .placement import Placement, UnevenShards
 
+#: Primitives that call Python.
+_CALLBACKS = ("pure_callback", "io_callback", "debug_callback", "debug_print")
+
+#: What the custom calls that call Python have in their targets, and the opcodes that do so on a TPU, among others.
+_CALLBACK_TARGET = "python"
+_TRANSFERS = ("send", "recv")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EquationCount:
@@ -159,3 +166,20 @@ class Program:
     def name(self) -> str:
         """The name of its jitted function, or else the name under which it was compiled."""
         return self.function or self.executable.name
+
+    @property
+    def calls_python(self) -> bool | None:
+        """Whether it calls Python while it runs, by its equations or its custom calls; ``None`` if unknown.
+
+        JAX does not write such a program to its persistent cache.
+        """
+        instructions = () if self.module is None else self.module.instructions.values()
+        if any(each.primitive in _CALLBACKS for each in self.equations or ()):
+            return True
+        if any(_CALLBACK_TARGET in each.custom_call_target for each in instructions):
+            return True
+        if self.equations is None and (
+            self.module is None or any(each.opcode in _TRANSFERS for each in instructions)
+        ):
+            return None
+        return False

@@ -254,9 +254,13 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{equations:,} of its {total:,} equations come from {printable(line)}"
         f"{f': {printable(source)}' if source else ''}."
     ),
-    "cache_callbacks": lambda function: (
-        f"{printable(function)} calls Python while it runs (a callback or debug.print): JAX never writes such a "
-        "program to its persistent cache."
+    "cache_callbacks": lambda function, some=0: (
+        f"{f'A program of {printable(function)}' if some else printable(function)} calls Python while it runs (a "
+        "callback or debug.print): JAX never writes such a program to its persistent cache."
+    ),
+    "cache_unknown": lambda function: (
+        f"It is unknown whether {printable(function)} calls Python while it runs. JAX never writes a program that "
+        "does to its persistent cache."
     ),
     "cache_too_short": lambda function, compilation_ns, least_ns=10**9: (
         f"XLA takes {units.time(compilation_ns)} for {printable(function)}, and JAX's persistent cache only keeps "

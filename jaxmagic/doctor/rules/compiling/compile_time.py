@@ -11,9 +11,11 @@ from ....compilation.record.compilation import Compilation
 from ....compilation.report import STAGES
 from ....records.call_stack import Frame, is_users
 from ....records.note import Note, note
+from ...analysis.program_names import name_in_xla
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
+from ..host.host_time import names_of_program
 from ..rewriting.syntax import file_of, source_of_location, tree_of, with_imports
 from ..rule import LEAST_SHARE, Rule, source_at
 from .compile_claims import numbers_of
@@ -48,9 +50,6 @@ _CHANGED = (
 
 #: The operation that JAX compiles to iterate over an array, without the underscores of some versions.
 _OF_ITERATION = "unstack"
-
-#: Primitives that call Python. JAX writes no program with them to its persistent cache.
-_CALLBACKS = ("pure_callback", "io_callback", "debug_callback", "debug_print")
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
@@ -125,7 +124,7 @@ def _short(short: Sequence[Compilation], evidence: Evidence) -> Iterator[RuleFin
     spared_ns = sum(
         each.compilation_ns
         for each in short
-        if not _calls_back(each, evidence)
+        if _calls_python(each, evidence) == {False}
         and (evidence.cache_dir is None or each.compilation_ns < evidence.cache_least_ns)
     )
     could_help = spared_ns >= LEAST_SHARE * evidence.first.wall_ns
@@ -160,8 +159,8 @@ def _is_long(compilation: Compilation, evidence: Evidence) -> bool:
 
 
 def _is_kept(compilation: Compilation, evidence: Evidence) -> bool:
-    """Return whether the persistent cache would keep a program, as far as its time and its primitives tell."""
-    return compilation.compilation_ns >= evidence.cache_least_ns and not _calls_back(compilation, evidence)
+    """Return whether the persistent cache would keep a program, as its time and what it calls tell."""
+    return compilation.compilation_ns >= evidence.cache_least_ns and _calls_python(compilation, evidence) == {False}
 
 
 def _switched_on(compilation: Compilation, evidence: Evidence) -> str:
@@ -175,17 +174,14 @@ def _tree(compilation: Compilation, evidence: Evidence) -> ast.Module | None:
 
 
 def _programs(compilation: Compilation, evidence: Evidence) -> list[Program]:
-    """Return the programs of the function of a compilation."""
-    return [
-        each
-        for each in evidence.programs or ()
-        if not each.eager
-        and (
-            each.location == compilation.location
-            if each.location and compilation.location
-            else each.function == compilation.function
-        )
-    ]
+    """Return the programs of the function of a compilation: those of its name if it is unknown where they are."""
+    name, found = name_in_xla(compilation.function), []
+    for each in evidence.programs or ():
+        location = each.location or each.transformed_at
+        known = location is not None and compilation.location is not None
+        if location == compilation.location if known else name in map(name_in_xla, names_of_program(each)):
+            found.append(each)
+    return found
 
 
 def _again(compilation: Compilation, evidence: Evidence) -> Iterator[Note]:
@@ -204,7 +200,7 @@ def _again(compilation: Compilation, evidence: Evidence) -> Iterator[Note]:
 
 def _lines(compilation: Compilation, evidence: Evidence) -> Iterator[Note]:
     """Describe the user's lines from which most equations of the program come."""
-    for program in _programs(compilation, evidence)[:1]:
+    for program in [each for each in _programs(compilation, evidence) if not each.eager][:1]:
         total = sum(each.count for each in program.equations or ())
         for line, count in _per_line(program).most_common(_MOST_LINES):
             if total >= _LEAST_EQUATIONS and count >= _LEAST_SHARE * total:
@@ -236,6 +232,7 @@ def _folded(compilation: Compilation, evidence: Evidence) -> list[Note]:
     lines = dict.fromkeys(
         work.line
         for program in _programs(compilation, evidence)
+        if not program.eager
         for work in program.constant_work
         if program.module is not None and is_folded(work, program.module, evidence.first.environment.backend)
     )
@@ -246,12 +243,9 @@ def _folded(compilation: Compilation, evidence: Evidence) -> list[Note]:
     return [*told, note("doctor.compile_time_constant_unknown")] if told else []
 
 
-def _calls_back(compilation: Compilation, evidence: Evidence) -> bool:
-    return any(
-        equation.primitive in _CALLBACKS
-        for program in _programs(compilation, evidence)
-        for equation in program.equations or ()
-    )
+def _calls_python(compilation: Compilation, evidence: Evidence) -> set[bool | None]:
+    """Return whether the programs of its function call Python while they run; ``{None}`` if none of them is known."""
+    return {each.calls_python for each in _programs(compilation, evidence)} or {None}
 
 
 def _about_imports(evidence: Evidence) -> Iterator[Note]:
@@ -269,16 +263,21 @@ def _about_cache(evidence: Evidence, long: Sequence[Compilation]) -> Iterator[No
             yield note("doctor.cache_least_bytes", least_bytes=evidence.cache_least_bytes)
     else:
         yield note("doctor.cache_on")
-    for each in long:
-        if _calls_back(each, evidence):
-            yield note("doctor.cache_callbacks", function=each.function)
-        elif each.compiled and each.cache != "hit" and each.compilation_ns < evidence.cache_least_ns:
-            yield note(
-                "doctor.cache_too_short",
-                function=each.function,
-                compilation_ns=each.compilation_ns,
-                least_ns=evidence.cache_least_ns,
-            )
+    yield from dict.fromkeys(note for each in long for note in _why_not_kept(each, evidence))
+
+
+def _why_not_kept(compilation: Compilation, evidence: Evidence) -> Iterator[Note]:
+    """Say why the cache would not keep a program, or why that is unknown."""
+    function, compilation_ns = compilation.function, compilation.compilation_ns
+    calls_python = _calls_python(compilation, evidence)
+    if not compilation.compiled or compilation.cache == "hit":
+        return
+    if True in calls_python:
+        yield note("doctor.cache_callbacks", function=function, some=int(calls_python != {True}))
+    elif compilation_ns < (least_ns := evidence.cache_least_ns):
+        yield note("doctor.cache_too_short", function=function, compilation_ns=compilation_ns, least_ns=least_ns)
+    elif None in calls_python:
+        yield note("doctor.cache_unknown", function=function)
 
 
 RULE = Rule(

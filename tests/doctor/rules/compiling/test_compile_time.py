@@ -24,8 +24,9 @@ from jaxmagic.xla.read_hlo import read_module
 
 
 @pytest.fixture
-def seen(timing: Any, compilation: Any) -> Any:
-    """Make evidence of compilations, each given by its durations of tracing and of XLA."""
+def seen(timing: Any, compilation: Any, executable: Any) -> Any:
+    """Make evidence of compilations, each given by its durations of tracing and of XLA, and of one short program."""
+    plain = Program(executable=executable(), module=None, function="f", equations=())
 
     def make(*durations_ns: tuple[int, int], cache: Any = None, **changes: Any) -> Evidence:
         each = [
@@ -33,7 +34,7 @@ def seen(timing: Any, compilation: Any) -> Any:
             for trace, xla in durations_ns
         ]
         first = timing(*each)
-        return Evidence(code="f(x)", first=first, observed=first, **changes)
+        return Evidence(code="f(x)", first=first, observed=first, **{"programs": (plain,), **changes})
 
     return make
 
@@ -74,7 +75,9 @@ def test_a_program_that_iterates_over_an_array_is_spared_and_not_cached(
 ) -> None:
     long = compilation(function=function, eager=eager, tracing_ns=0, lowering_ns=0, compilation_ns=2 * 10**9)
     evidence = seen((0, 10**6))
-    (finding,) = RULE.look(replace(evidence, first=replace(evidence.first, compilations=(long,))))
+    programs = (replace(evidence.programs[0], function=function),)
+    first = replace(evidence.first, compilations=(long,))
+    (finding,) = RULE.look(replace(evidence, first=first, programs=programs))
     iterates = eager and function != "f"
     assert finding.remedy is not None
     assert finding.remedy.kind == ("doctor.compile_time_iterated" if iterates else "doctor.compile_time_cache")
@@ -153,6 +156,46 @@ def test_a_program_that_calls_python_is_never_in_the_cache(seen: Any, program: P
         assert "cache_callbacks" in kinds(finding)
 
 
+def test_what_a_program_calls_is_known_where_its_function_was_transformed(seen: Any, executable: Any) -> None:
+    calls = EquationCount(primitive="debug_callback", line=None, count=1)
+    forward = Program(
+        executable=executable(name="jit__lambda"), module=None, equations=(calls,), transformed="<lambda>"
+    )
+    backward = Program(executable=executable(name="jit__lambda"), module=None, equations=())
+    unknown = replace(backward, equations=None)
+    evidence = seen((0, 2 * 10**9))
+    (one,) = evidence.first.compilations
+
+    def told(*programs: Program, **changes: Any) -> list[str]:
+        first = replace(evidence.first, compilations=(replace(one, function="<lambda>", **changes),))
+        (finding,) = RULE.look(replace(evidence, first=first, programs=programs))
+        return [str(each) for each in (*finding.evidence[1:], finding.remedy) if each is not None]
+
+    never = "calls Python while it runs (a callback or debug.print): JAX never writes such a program to its"
+    assert told(forward) == [f"<lambda> {never} persistent cache."]
+    assert told(forward, backward) == [f"A program of <lambda> {never} persistent cache."]
+    assert (
+        told(unknown, backward)
+        == told()
+        == [
+            "It is unknown whether <lambda> calls Python while it runs. JAX never writes a program that does to its "
+            "persistent cache."
+        ]
+    )
+    assert told(backward)[0].startswith("Switch on JAX's persistent cache")
+    elsewhere = replace(forward, transformed_at="cell 9:1")  # another lambda
+    assert told(elsewhere, backward, location="cell 3:1") == told(backward)
+    assert told(elsewhere, backward, location="cell 9:1") == told(forward, backward)
+
+
+def test_short_programs_that_call_python_are_not_spared(seen: Any, program: Program) -> None:
+    assert program.equations is not None
+    calls = EquationCount(primitive="io_callback", line=None, count=1)
+    for equations in ((calls,), None):
+        (finding,) = RULE.look(seen(*[(0, 10**8)] * 30, programs=(replace(program, equations=equations),)))
+        assert (finding.remedy, finding.code) == (None, None)
+
+
 def test_the_lines_with_most_equations_are_named(seen: Any, program: Program) -> None:
     (finding,) = RULE.look(seen((0, 2 * 10**9), programs=(program,)))
     (about,) = [each for each in finding.evidence if each.kind == "doctor.compile_time_line"]
@@ -197,6 +240,8 @@ def test_other_long_programs_are_counted_from_the_threshold_on(seen: Any, others
 def test_the_cause_is_named_if_one_function_has_several_long_programs(seen: Any) -> None:
     evidence = seen((0, 2 * 10**9), (0, 10**9))
     first, again = evidence.first.compilations
+    (plain,) = evidence.programs
+    evidence = replace(evidence, programs=(plain, replace(plain, function="g")))
     reason = "argument x has a different shape: f32[8] now, f32[4] before"
     cause = replace(again.cause, kind="shape", reason=reason)
 

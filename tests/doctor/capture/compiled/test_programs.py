@@ -1,0 +1,54 @@
+"""Programs are described by what they do, also those that nobody calls by a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmagic.doctor.capture.compiled.programs import programs_of, watch
+
+X = np.ones(5, np.float32)
+
+
+def silent(_: Any) -> None:
+    """Take a value that a program passes."""
+
+
+def talking(x: Any) -> Any:
+    jax.debug.callback(silent, x.sum())
+    return jnp.sin(x)
+
+
+def pure(x: Any) -> Any:
+    return jax.pure_callback(lambda each: each, x, x)
+
+
+def talking_body(carry: Any, _: Any) -> tuple[Any, None]:
+    jax.debug.callback(silent, carry)
+    return carry, None
+
+
+@pytest.mark.parametrize(
+    ("run", "name", "calls_python"),
+    [
+        (lambda: jax.jit(talking)(X), "jit_talking", {True}),
+        (lambda: jax.jit(jnp.cos)(X), "jit_cos", {False}),
+        (lambda: jax.vmap(jax.jit(talking))(X), "jit_talking", {True}),
+        (lambda: jax.vjp(jax.jit(talking), X)[1](X), "jit_talking", {True, False}),  # forward and backward
+        (lambda: jax.lax.scan(talking_body, 1.0, None, length=2), "jit_scan", {True}),
+        (lambda: jax.jit(pure).lower(X).compile()(X), "jit_pure", {True}),
+        (lambda: jax.jit(jnp.cos).lower(X).compile()(X), "jit_cos", {False}),
+    ],
+)
+def test_a_program_that_calls_python_is_told_from_others(
+    run: Callable[[], Any], name: str, calls_python: set[bool]
+) -> None:
+    with watch() as observed:
+        jax.block_until_ready(run())
+    found = programs_of(observed, None) or ()
+    assert {each.calls_python for each in found if each.executable.name == name} == calls_python
