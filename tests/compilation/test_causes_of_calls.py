@@ -50,6 +50,19 @@ def test_a_partial_of_one_that_is_made_anew(x: Any) -> None:
     assert cause(lambda: jax.jit(partial(jnp.arctan2, x))(x)).kind == "first call"
 
 
+# --- calls that were not measured ----------------------------------------------------------------------------------
+
+
+def test_calls_from_before_the_caches_were_cleared_are_compared_with_no_later_one() -> None:
+    f = jax.jit(lambda x: x * 227)
+    f(jnp.ones(3))
+    assert cause(lambda: f(jnp.ones(5))).kind == "shape"
+    jax.clear_caches()
+    reason = cause(lambda: f(jnp.ones(3))).reason
+    assert reason == "first call since the function left JAX's caches (jax.clear_caches()?)"
+    assert cause(lambda: f(jnp.ones(9))).before == "f32[3]"
+
+
 # --- re-created functions -----------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ and the explanation that JAX logs. A cause that none of them reveals is ``unknow
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,7 +35,7 @@ class Memory:
         new: the calls of the block that is measured, by their ids.
     """
 
-    calls: dict[Hashable, list[Call]] = field(default_factory=dict)
+    calls: dict[tuple[object, ...], list[Call]] = field(default_factory=dict)
     sources: dict[tuple[str, int | None], list[Call]] = field(default_factory=dict)
     call_sites: dict[str, tuple[str, int | None]] = field(default_factory=dict)
     new: dict[int, Call] = field(default_factory=dict)
@@ -56,6 +56,11 @@ class Memory:
         """Return the calls of all function objects with the same name and source."""
         return self.sources.get((call.name, call.source_id), [])
 
+    def forget(self, call: Call) -> list[Call]:
+        """Forget the calls of a function object that JAX has forgotten, and return them."""
+        keys = [each for each in self.calls if each[0] == call.function_id] if call.function_id is not None else []
+        return [each for key in keys for each in self.calls.pop(key)]
+
     def remember(self, call: Call) -> None:
         """Add a call; when there are too many, those not used for the longest time are forgotten."""
         self.new[id(call)] = call
@@ -70,7 +75,7 @@ class Memory:
         _forget_oldest(self.call_sites)
 
 
-def _key(call: Call) -> Hashable:
+def _key(call: Call) -> tuple[object, ...]:
     """Identify eager operations by name, since each set of parameters has a function object of its own."""
     if call.internal:
         return "operation", call.name, call.transformation
@@ -106,6 +111,8 @@ def _find(call: Call | None, text: str, traced: bool, memory: Memory) -> Cause:
         if call.while_tracing:
             return cause("ahead of time", "traced by .lower(), .trace() or jax.eval_shape")
         return cause("ahead of time", "compiled ahead of time, with .lower().compile()")
+    if why := _forgotten(call, text, memory):
+        return why
     earlier = memory.recall(call)
     if call.transformed:
         return _of_transformed(call, earlier, text, memory)
@@ -126,8 +133,6 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
         if not call.wrapped and (unseen := jax_explanations.nearer(text, call, differing)):
             return unseen
         return combined(differing if memory.is_new(alike) else list(map(as_measured, differing)))
-    if alike is not None and jax_explanations.never_seen(text):
-        return Cause(kind="first call", reason="compiled before, but no longer in JAX's caches (jax.clear_caches()?)")
     if call.wrapped:
         return _of_wrapped(call, text, earlier, memory)
     explained = _from_explanation(text, call, memory)
@@ -136,6 +141,19 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
     if explained:
         return explained
     return _unknown(call) if text or earlier else _not_explained(call, memory)
+
+
+def _forgotten(call: Call, text: str, memory: Memory) -> Cause | None:
+    """Explain the first call since JAX forgot a function: no difference from an earlier call is its cause."""
+    if call.wrapped or call.transformed or not jax_explanations.never_seen(text, call):
+        return None
+    forgotten = memory.forget(call)
+    if not forgotten:
+        return None
+    alike = most_alike(call, [each for each in forgotten if each.transformation == call.transformation])
+    again = alike is not None and not differences(call, alike)
+    what = "compiled before, but no longer in" if again else "first call since the function left"
+    return Cause(kind="first call", reason=f"{what} JAX's caches (jax.clear_caches()?)")
 
 
 def _own_equality(call: Call, alike: Call, *, reported_by_jax: bool) -> Cause | None:

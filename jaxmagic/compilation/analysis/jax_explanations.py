@@ -20,9 +20,10 @@ def read(text: str, call: Call | None) -> Cause | None:
     return None
 
 
-def never_seen(text: str) -> bool:
-    """Return whether JAX says that the function object is new to it."""
-    return "never seen function" in text
+def never_seen(text: str, call: Call | None = None) -> bool:
+    """Return whether JAX says that a function object is new to it, which is defined where that of `call` is."""
+    place = "" if call is None or call.location is None else f" defined at {call.location}"
+    return "never seen function" in text and f"{place}\n" in f"{text}\n"
 
 
 def call_site(text: str) -> str:

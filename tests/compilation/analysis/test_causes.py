@@ -156,6 +156,25 @@ def test_the_same_object_that_jax_has_forgotten_is_no_new_function() -> None:
     assert "no longer in JAX's caches" in cause.reason
 
 
+def test_calls_that_jax_has_forgotten_explain_no_other_call() -> None:
+    now, before = call(leaves={"x": F32}), call(leaves={"x": F64})
+    memory = Memory()
+    memory.remember(before)
+    memory.remember(replace(before, transformation="jax.vmap"))
+    miss = Miss(text=never_seen(hint=True), thread=1, at_ns=0)
+    cause = find_cause(now, miss, traced=True, memory=memory)
+    reason = "first call since the function left JAX's caches (jax.clear_caches()?)"
+    assert (cause.kind, cause.reason, cause.remedy) == ("first call", reason, None)
+    assert list(memory.calls.values()) == [[now]]
+
+
+@pytest.mark.parametrize("changed", [{"location": "cell.py:9"}, {"wrapped": True}, {"transformed": True}])
+def test_a_function_that_jax_has_not_forgotten_is_compared(changed: dict[str, object]) -> None:
+    """JAX's explanation is then about another function, of the same name or around this one."""
+    now, before = (call(leaves={"x": each}, **changed) for each in (F32, F64))
+    assert find(never_seen(hint=True), now, before).kind == "dtype"
+
+
 def test_jaxs_hint_is_believed_where_nothing_is_known() -> None:
     assert find(never_seen(hint=True), call(source_id=None, function_id=None)).kind == "new function"
 
