@@ -114,10 +114,10 @@ def assert_max_compiles(most: int) -> AbstractContextManager[None]:
     return _MostCompiles(most)
 
 
-#: Why a cause may name the shapes of another test.
+#: Why a cause may name the shapes of another test, and when a call before the block hides what a test is for.
 _CAUSES = (
-    " A cause is the difference from an earlier call in this process, which may be another test's: call the function "
-    "once with these arguments before the block."
+    " A cause is the difference from the most similar earlier call in this process, which may be another test's. "
+    "Only if a first call with these arguments may compile, make it before the block."
 )
 
 

@@ -86,7 +86,7 @@ def test_a_decorated_function_is_watched_in_each_call(x: Any) -> None:
 
 def test_a_failure_says_with_what_a_cause_compares(x: Any) -> None:
     f = jax.jit(lambda x: x * 7)
-    causes = "may be another test's: call the function once with these arguments before the block."
+    causes = "may be another test's. Only if a first call with these arguments may compile, make it before the block."
     with pytest.raises(AssertionError, match=causes), assert_no_compile():
         f(x)
     with pytest.raises(AssertionError) as caught, assert_max_compiles(1):

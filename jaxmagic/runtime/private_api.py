@@ -77,21 +77,25 @@ def not_written_to_cache() -> AbstractContextManager[Any]:
 class _Harmless:
     """Wraps JAX's function that explains a miss, so that its exceptions do not surface in the user's call of JAX."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], ranked: Callable[..., Any]) -> None:
         self.function = function
+        self.ranked = ranked
 
     def __call__(self, *args: Any) -> Any:
         try:
             explanation = self.function(*args)
+            return explanation and self.ranked(*explanation)
         except Exception:
-            explanation = None
-        return explanation or (4, 0, "cache miss explanation unavailable")  # JAX's own text in that case
+            return 4, 0, "cache miss explanation unavailable"  # JAX's own text in that case
 
 
-def guard_explanations() -> None:
+def guard_explanations(ranked: Callable[[int, int, str], tuple[int, int, str]]) -> None:
     """Make errors in JAX's explanations harmless; they run ``__eq__`` and ``__repr__`` of static arguments.
 
     JAX 0.8 also asserts that something differs, which is not the case if a static argument was mutated.
+
+    Args:
+        ranked: ranks the differences from each earlier call, of which JAX 0.9 and newer explain the lowest.
     """
     place = _explaining_place()
     if place is not None and not isinstance(function := getattr(*place), _Harmless):
@@ -99,7 +103,7 @@ def guard_explanations() -> None:
             # JAX 0.8 takes the innermost line outside its own files for the calling line.
             call: Any = _Harmless.__call__
             call.__code__ = call.__code__.replace(co_filename=function.__code__.co_filename)
-        setattr(*place, _Harmless(function))
+        setattr(*place, _Harmless(function, ranked))
 
 
 def release_explanations() -> None:

@@ -272,6 +272,19 @@ def test_a_nearer_call_that_nobody_measured_is_compared_with() -> None:
     assert found.reason == "argument y has a different dtype: bf16[4] now, i32[4] before"
 
 
+def test_the_nearest_of_all_calls_is_compared_with_also_of_those_that_nobody_measured() -> None:
+    f = jax.jit(lambda w, x: w * 229 + x.sum())
+    w = jnp.ones(4)
+    for measured in ((8, 4), (5, 4)):
+        cause(lambda shape=measured: f(w, jnp.ones(shape)))
+    halves, scalar = jnp.ones((9, 4), jnp.bfloat16), jnp.float32(1)
+    f(w, jnp.ones((9, 4)))
+    found = cause(lambda: f(w, halves))
+    assert found.reason == "argument x has a different dtype: bf16[9,4] now, f32[9,4] before"
+    f(w, scalar)
+    assert cause(lambda: f(w, 1.0)).reason.startswith("argument x is a different kind of number")
+
+
 def test_x64_is_told_before_the_dtype_that_follows_from_it() -> None:
     f, array = jax.jit(lambda x: x * 1.25), np.ones((3, 4))
     cause(lambda: f(array))
@@ -326,9 +339,8 @@ def test_a_function_under_vmap_has_its_own_causes(x: Any) -> None:
     first = cause(lambda: jax.vmap(f)(x))
     assert (first.kind, first.remedy) == ("transformation", None)  # jax.jit(jax.vmap(f)) compiles as well
     assert first.reason == "part of jax.vmap, around <lambda>"
-    assert (
-        cause(lambda: jax.vmap(f)(other)).reason == "argument x has a different shape: f32[5,9] now, f32[8,8] before"
-    )
+    reason = cause(lambda: jax.vmap(f)(other)).reason
+    assert reason == "argument x has a different shape: f32[5,9] now, f32[8,8] in an earlier measurement"
 
 
 def test_both_passes_of_a_gradient_are_one_program_in_jit(x: Any) -> None:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import ne
 
 from ...records.names import listed
 from ..record.compilation import Cause
 from ..record.events import Call, Held, Leaf
-from .remedies import difference, parameter_difference, setting_difference, type_difference, without_sharding
+from .remedies import difference, parameter_difference, setting_difference, type_difference, type_distance
 from .static_values import other_function, remade_body, remade_function, shown, static_difference
 
 #: The number of a container's class, which distinguishes two classes of the same name.
@@ -77,10 +76,10 @@ def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
     if call.call_signature is None:
         return None
     comparable = [each for each in reversed(earlier) if each.call_signature is not None]
-    return min(comparable, key=lambda each: _distance(call, each), default=None)
+    return min(comparable, key=lambda each: distance(call, each), default=None)
 
 
-def _distance(now: Call, before: Call) -> int:
+def distance(now: Call, before: Call) -> int:
     """Count the differences between two calls: each dimension, dtype, container and additional leaf is one."""
     ours, theirs = now.leaves, before.leaves
     containers = {*now.containers.items()} ^ {*before.containers.items()}
@@ -92,18 +91,8 @@ def _distance(now: Call, before: Call) -> int:
         + len(_static_args(now, before))
         + len({name for name, _ in containers})
         + len(ours.keys() ^ theirs.keys())
-        + sum(_aspects(leaf, theirs[path]) for path, leaf in ours.items() if path in theirs)
+        + sum(type_distance(_type(leaf), _type(theirs[path])) for path, leaf in ours.items() if path in theirs)
     )
-
-
-def _aspects(now: Leaf, before: Leaf) -> int:
-    """Count how many of dtype, weak type and dimensions differ; a different rank counts more than all of them."""
-    dtype, _, shape = without_sharding(now.type).partition("[")
-    other_dtype, _, other_shape = without_sharding(before.type).partition("[")
-    ours, theirs = shape.split(","), other_shape.split(",")
-    same_rank = len(ours) == len(theirs) and (shape == "]") == (other_shape == "]")
-    sizes = sum(map(ne, ours, theirs)) if same_rank else max(len(ours), len(theirs)) + 1
-    return (dtype != other_dtype) + sizes + (now.weak != before.weak)
 
 
 def placement_difference(call: Call, earlier: Sequence[Call]) -> Cause | None:

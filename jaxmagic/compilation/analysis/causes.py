@@ -7,13 +7,13 @@ and the explanation that JAX logs. A cause that none of them reveals is ``unknow
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..record.compilation import Cause
 from ..record.events import Call, Miss
 from . import jax_explanations
-from .call_diff import differences, most_alike, placement_difference
+from .call_diff import differences, distance, most_alike, placement_difference
 from .held import changes, new_function
 from .operations import operation_cause
 from .remedies import as_measured, cause, combined
@@ -130,9 +130,12 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
     if setting is not None and named and not known and (alike is None or alike.context != call.context):
         return combined([setting, *differing])
     if alike is not None and differing:
-        if not call.wrapped and (unseen := jax_explanations.nearer(text, call, differing)):
+        how_far = distance(call, alike)
+        unseen = jax_explanations.nearer(text, call, how_far)
+        if unseen and not call.wrapped:
             return unseen
-        return combined(differing if memory.is_new(alike) else list(map(as_measured, differing)))
+        nearest = how_far == 1 or (unseen is None and jax_explanations.read(text, call) is not None)
+        return _beside(alike, differing, memory, nearest=nearest)
     if call.wrapped:
         return _of_wrapped(call, text, earlier, memory)
     explained = _from_explanation(text, call, memory)
@@ -141,6 +144,25 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
     if explained:
         return explained
     return _unknown(call) if text or earlier else _not_explained(call, memory)
+
+
+def _beside(alike: Call, differing: Sequence[Cause], memory: Memory, *, nearest: bool) -> Cause:
+    """Combine the differences from an earlier call, unless a nearer one may not have been measured.
+
+    A remedy for these differences may then be more than is needed, or something else.
+
+    Args:
+        alike: the earlier call.
+        differing: the differences.
+        memory: tells whether the earlier call was made in the block that is measured.
+        nearest: whether no call can be nearer.
+    """
+    if memory.is_new(alike):
+        return combined(differing)
+    combination = combined(
+        [as_measured(each) if each.kind == "static value" or not nearest else each for each in differing]
+    )
+    return combination if nearest else replace(combination, remedy=None)
 
 
 def _forgotten(call: Call, text: str, memory: Memory) -> Cause | None:
@@ -204,7 +226,7 @@ def _of_transformed(call: Call, earlier: Sequence[Call], text: str, memory: Memo
     """Compare part of a transformation with earlier calls under the same transformation."""
     alike = most_alike(call, earlier)
     if alike is not None and (differing := differences(call, alike)):
-        return combined(differing)
+        return _beside(alike, differing, memory, nearest=distance(call, alike) == 1)
     if jax_explanations.never_seen(text):
         _never_seen(text, call, memory)  # so that the next call from the same line is compared with this one
     if call.transformation:

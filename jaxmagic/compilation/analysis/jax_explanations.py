@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..record.compilation import Cause
 from ..record.events import Call
-from .remedies import cause, combined, difference, differing_aspects, setting_difference, type_difference
+from .remedies import cause, combined, difference, setting_difference, type_difference, type_distance
 from .static_values import static_difference
 
 
@@ -43,38 +43,54 @@ def _types(text: str, call: Call | None) -> Cause | None:
     closest = _closest(text)
     if not closest:
         return None
-    stated = combined(
-        [type_difference(_argument(each["path"], call), each["now"], each["before"]) for each in closest]
-    )
-    if _aspects(closest) == len(closest):
-        return stated
-    return replace(stated, reason=f"{stated.reason}, in one earlier call; another may be closer", remedy=None)
+    return combined([type_difference(_argument(each["path"], call), each["now"], each["before"]) for each in closest])
 
 
 def _closest(text: str) -> list[re.Match[str]]:
     """Find the arguments whose types differ from the earlier call that JAX compares with."""
     if "different input types" not in text:
         return []
-    # JAX 0.8 compares with all earlier calls in which as few arguments differ, later versions with one of them.
+    # JAX 0.8 compares with all earlier calls that are equally close, later versions with the first by `ranked`.
     keys = text.partition("different input types")[2].split("* key with ")
-    return min((found for each in keys if (found := list(_DIFFERENCE.finditer(each)))), key=_aspects, default=[])
+    return min((found for each in keys if (found := list(_DIFFERENCE.finditer(each)))), key=_distance, default=[])
 
 
-def nearer(text: str, call: Call, observed: Sequence[Cause]) -> Cause | None:
-    """Return the cause that `text` states if less differs from JAX's call than the differences that were observed.
+def nearer(text: str, call: Call, distance: int) -> Cause | None:
+    """Return the cause that `text` states if less differs from JAX's call than from one that was measured.
 
     JAX then knows a call that was not measured.
+
+    Args:
+        text: JAX's explanation.
+        call: the call.
+        distance: how much differs between it and the call that was measured.
     """
     if text.count("* key with ") != text.count("* key with different input types"):
         return None  # JAX 0.8 lists what else differs from the same call
     closest = _closest(text)
-    here = sum(differing_aspects(each.now or "", each.before or "") for each in observed)
-    return _types(text, call) if closest and _aspects(closest) < here else None
+    return _types(text, call) if closest and _distance(closest) < distance else None
 
 
-def _aspects(differences: Sequence[re.Match[str]]) -> int:
-    """Return in how many of shape and dtype the arguments differ."""
-    return sum(differing_aspects(each["now"], each["before"]) for each in differences)
+def ranked(severity: int, count: int, text: str) -> tuple[int, int, str]:
+    """Rank what JAX 0.9 and newer say about one earlier call: it logs the text of the lowest rank.
+
+    JAX's own ranks prefer a call under another configuration to one that differs in a type, and take any of those in
+    which as many arguments differ.
+
+    Args:
+        severity: what differs first, as JAX numbers it: configuration, containers, debug information, types, nothing.
+        count: in how many places this differs.
+        text: the difference in words.
+    """
+    return _RANKS.get(severity, severity), _distance(list(_DIFFERENCE.finditer(text))) or count, text
+
+
+_RANKS = {3: 0, 1: 1, 0: 2, 2: 3}
+
+
+def _distance(differences: Sequence[re.Match[str]]) -> int:
+    """Return how much differs, where each argument differs in something."""
+    return sum(max(1, type_distance(each["now"], each["before"])) for each in differences)
 
 
 _STATIC_KWARGS = re.compile(r"different value of static kwargs:\s+now \{(?P<now>.*)\} and before \{(?P<before>.*)\}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import ne
 
 from ...records.names import truncated
 from ..record.compilation import Cause, CauseKind
@@ -75,8 +76,8 @@ def difference(kind: CauseKind, what: str, argument: str | None, now: str, befor
 
 
 def as_measured(why: Cause) -> Cause:
-    """Say of a static value that the other one is of a call that was measured: later calls may have gone unseen."""
-    if why.kind != "static value" or not why.reason.endswith(f"{why.now} now, {why.before} before"):
+    """Say that the other type or value is of a call that was measured: later calls may have gone unseen."""
+    if not why.reason.endswith(f"{why.now} now, {why.before} before"):
         return why
     return replace(why, reason=f"{why.reason.removesuffix('before')}in an earlier measurement")
 
@@ -151,16 +152,18 @@ def type_difference(
     return difference("placement", f"argument {argument} has a different sharding", argument, *texts)
 
 
-def differing_aspects(now_text: str, before_text: str) -> int:
-    """Return in how many of shape and dtype two types differ; one if in something else.
+def type_distance(now_text: str, before_text: str) -> int:
+    """Count how many of dtype, weak type, memory and sizes differ; a different rank counts more than all of them.
 
-    >>> differing_aspects("f32[8]", "i32[4]"), differing_aspects("f32[8]", "f32[4]"), differing_aspects("?", "f32[8]")
-    (2, 1, 1)
+    >>> type_distance("f32[8]", "i32[4]"), type_distance("f32[8,2]", "f32[4,3]"), type_distance("f32[8]", "f32[]")
+    (2, 2, 2)
     """
     now, before = (_TYPE.match(without_sharding(each)) for each in (now_text, before_text))
     if now is None or before is None:
-        return 1
-    return max(1, (now["shape"] != before["shape"]) + (now["dtype"] != before["dtype"]))
+        return int(now_text != before_text)
+    ours, theirs = (each["shape"].split(",") if each["shape"] else [] for each in (now, before))
+    sizes = sum(map(ne, ours, theirs)) if len(ours) == len(theirs) else max(len(ours), len(theirs)) + 1
+    return sizes + sum(bool(now[each] != before[each]) for each in ("dtype", "weak", "memory"))
 
 
 def _kind(type_: re.Match[str], number: bool | None) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from ...runtime.private_api import CACHE_LOGGERS, CACHE_NOISE, MISS_LOGGERS, guard_explanations, release_explanations
+from ..analysis.jax_explanations import ranked
 
 _MARK = "TRACING CACHE MISS"
 
@@ -108,7 +109,7 @@ class MissLog(logging.Filter):
             self._detach()
 
     def _attach(self) -> None:
-        guard_explanations()
+        guard_explanations(ranked)
         for logger in _loggers(CACHE_LOGGERS):
             logger.addFilter(self)
         for logger in _loggers(MISS_LOGGERS):

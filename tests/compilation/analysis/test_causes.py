@@ -58,6 +58,31 @@ def test_a_call_that_was_not_measured_is_believed_where_less_differs_from_it() -
     assert find(SHAPE, replace(now, wrapped=True), before).argument == "x"  # JAX's arguments are the library's
 
 
+@pytest.mark.parametrize("text", [UNAVAILABLE, None])
+def test_where_a_nearer_call_may_have_gone_unseen_the_measured_one_is_named_as_such(text: str | None) -> None:
+    now, before = (call(leaves={"x": Leaf(type=each, placement=None)}) for each in ("bf16[8,4]", "f32[5,4]"))
+    memory = Memory()
+    memory.remember(before)
+    assert find(text, now, before).remedy is not None  # both in one block
+    memory.begin()
+    cause = find_cause(now, text and Miss(text=text, thread=1, at_ns=0), traced=True, memory=memory)
+    different = "argument x has a different shape and dtype: bf16[8,4] now, f32[5,4] in an earlier measurement"
+    assert (cause.reason, cause.remedy) == (different, None)
+
+
+def test_the_measured_call_is_the_cause_where_none_can_be_nearer() -> None:
+    types = ("bf16[8]", "f32[8]", "f32[5]")
+    now, before, other = (call(leaves={"x": Leaf(type=each, placement=None)}) for each in types)
+    two = "different input types:\n  * at x, now bf16[8] and before f32[5]"
+    for earlier, text in ((before, UNAVAILABLE), (other, MISS.format(two))):
+        memory = Memory()
+        memory.remember(earlier)
+        memory.begin()
+        cause = find_cause(now, Miss(text=text, thread=1, at_ns=0), traced=True, memory=memory)
+        assert cause.reason.endswith("before")
+        assert cause.remedy is not None
+
+
 def test_without_an_earlier_call_jax_is_believed() -> None:
     assert find(SHAPE, call(static_args={"n": "2"})).argument == "y"
     assert find(SHAPE, call(function_id=2), call(function_id=1, static_args={"n": "1"})).argument == "y"

@@ -142,15 +142,32 @@ def test_keyword_arguments_are_named_where_the_call_has_no_others(
 
 def test_a_nearer_call_is_one_from_which_less_differs() -> None:
     text = "different input types:\n  * at x, now f32[4] and before f32[8]"
-    observed = [Cause(kind="dtype", reason="", now=now, before="i32[8]") for now in ("f32[4]", "i32[4]")]
     for layout in (NEW, OLD):
-        found = jax_explanations.nearer(layout.format(text), CALL, observed)
+        found = jax_explanations.nearer(layout.format(text), CALL, 2)
         assert found is not None
         assert (found.kind, found.argument) == ("shape", "x")
-        assert jax_explanations.nearer(layout.format(text), CALL, observed[1:]) is None  # as much
+        assert jax_explanations.nearer(layout.format(text), CALL, 1) is None  # as much
     static = "different value of static kwargs:\n      now {n: 2} and before {n: 1}\n  * key with "
-    assert jax_explanations.nearer(OLD.format(static + text), CALL, observed) is None  # of the same call
-    assert jax_explanations.nearer("cache miss explanation unavailable", CALL, observed) is None
+    assert jax_explanations.nearer(OLD.format(static + text), CALL, 2) is None  # of the same call
+    assert jax_explanations.nearer("cache miss explanation unavailable", CALL, 2) is None
+
+
+def test_calls_that_differ_in_types_alone_rank_first_and_those_in_which_less_differs() -> None:
+    """JAX's own order is that of its numbers, and then that of the number of arguments and the text."""
+    types = "different input types:\n  * at x, now f32[4] and before {}"
+    explanations = [
+        (3, 1, types.format("f32[5]")),
+        (3, 1, types.format("bf16[3]")),
+        (3, 1, types.format("f32[5,4]")),
+        (1, 1, "different input pytree:\n  * at input path [0], now tuple and before list, so they differ"),
+        (1, 2, "different input pytree:\n"),
+        (0, 1, "Tracing context doesn't match"),
+        (2, 1, "Debug info doesn't match."),
+        (4, 0, "cache miss explanation unavailable"),
+    ]
+    ranks = [jax_explanations.ranked(*each) for each in explanations]
+    assert ranks == sorted(ranks)
+    assert [text for _, _, text in ranks] == [text for _, _, text in explanations]
 
 
 def test_one_argument_is_named_once_where_several_earlier_calls_are_equally_close() -> None:
@@ -164,16 +181,6 @@ def test_the_call_that_differs_in_less_is_chosen_where_jax_names_several() -> No
     cause = read(OLD.format(difference.format("f32[8]")) + "  * key with " + difference.format("i32[8]"))
     assert cause.reason == "argument x has a different shape: i32[4] now, i32[8] before"
     assert cause.remedy is not None
-
-
-@pytest.mark.parametrize("layout", [NEW, OLD])
-def test_a_call_that_jax_chose_among_others_gives_no_advice_if_it_differs_in_two_ways(layout: str) -> None:
-    cause = read(layout.format("different input types:\n  * at x, now f32[7] and before bf16[9]"))
-    assert cause.reason == (
-        "argument x has a different shape and dtype: f32[7] now, bf16[9] before, in one earlier call; another may be "
-        "closer"
-    )
-    assert cause.remedy is None
 
 
 def test_a_context_without_a_name_is_said_to_have_none() -> None:
