@@ -14,7 +14,7 @@ from ...records.names import listed
 from ..record.compilation import Cause
 from ..record.events import Call, Held, Leaf
 from .remedies import difference, parameter_difference, setting_difference, type_difference, type_distance
-from .static_values import other_function, remade_body, remade_function, shown, static_difference
+from .static_values import other_function, remade_body, remade_function, same_number, shown, static_difference
 
 #: The number of a container's class, which distinguishes two classes of the same name.
 _CLASS = re.compile(r" \(class \w+\)")
@@ -76,12 +76,26 @@ def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
     if call.call_signature is None:
         return None
     comparable = [each for each in reversed(earlier) if each.call_signature is not None]
-    return min(comparable, key=lambda each: distance(call, each), default=None)
+    return min(comparable, key=lambda each: (distance(call, each), _other_numbers(call, each)), default=None)
+
+
+def _other_numbers(now: Call, before: Call) -> int:
+    """Count the static arguments that differ in more than the type of their number."""
+    return sum(
+        value != before.static_args.get(name, value) and not same_number(value, before.static_args[name])
+        for name, value in now.static_args.items()
+    )
 
 
 def distance(now: Call, before: Call) -> int:
-    """Count the differences between two calls: each dimension, dtype, container and additional leaf is one."""
+    """Count the differences between two calls: each dimension, dtype, container and path of a leaf is one.
+
+    A leaf that only one of the calls has counts twice: as much as one that has another type at another path.
+    """
     ours, theirs = now.leaves, before.leaves
+    renamed = [
+        [leaf for path, leaf in one.items() if path not in two] for one, two in ((ours, theirs), (theirs, ours))
+    ]
     containers = {*now.containers.items()} ^ {*before.containers.items()}
     return (
         (now.context != before.context)
@@ -90,9 +104,14 @@ def distance(now: Call, before: Call) -> int:
         + (now.call_signature != before.call_signature)
         + len(_static_args(now, before))
         + len({name for name, _ in containers})
-        + len(ours.keys() ^ theirs.keys())
-        + sum(type_distance(_type(leaf), _type(theirs[path])) for path, leaf in ours.items() if path in theirs)
+        + sum(1 + _type_distance(*leaves) for leaves in zip(*renamed, strict=False))
+        + 2 * abs(len(ours) - len(theirs))
+        + sum(_type_distance(leaf, theirs[path]) for path, leaf in ours.items() if path in theirs)
     )
+
+
+def _type_distance(now: Leaf, before: Leaf) -> int:
+    return type_distance(_type(now), _type(before))
 
 
 def placement_difference(call: Call, earlier: Sequence[Call]) -> Cause | None:

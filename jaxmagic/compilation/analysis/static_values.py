@@ -30,6 +30,11 @@ _NAN = re.compile(r"\bnan[j)]* \(object 0x\w+\)")
 #: A number, which could be passed as an array.
 _NUMBER = re.compile(r"-?(\d|inf|nan)|True$|False$|\(-?\d\S*j\)$")
 
+#: A number of Python or of NumPy, also as JAX writes it.
+_SCALAR = re.compile(r"(?:np\.)?(?:\w+\()?(?P<value>-?\d+(?:\.\d*)?(?:e[+-]?\d+)?|True|False)\)?")
+
+_ONE_TYPE = "pass one type of number in every call, such as int(value)"
+
 #: The remedy for two equal objects that compare by identity.
 _EQUAL = "pass the same object again, or give its class __eq__ and __hash__"
 
@@ -41,6 +46,21 @@ def shown(words: str) -> str:
     ('Mode.FAST', 'Config(n=2)', 'Model')
     """
     return _MARK.sub("", words)
+
+
+def same_number(now: str, before: str) -> bool:
+    """Return whether two different values are the same number of different types.
+
+    >>> same_number("int64(2)", "2"), same_number("True", "1"), same_number("int64(2)", "3"), same_number("2", "2")
+    (True, True, False, False)
+    """
+    ours, theirs = map(_number, (now, before))
+    return now != before and ours is not None and ours == theirs
+
+
+def _number(text: str) -> float | None:
+    found = _SCALAR.fullmatch(text)
+    return None if found is None else float({"True": 1, "False": 0}.get(found["value"], found["value"]))
 
 
 def static_difference(
@@ -69,6 +89,9 @@ def static_difference(
         differing = [each for each in changes(held or {}, held_before or {}) if each.now.kind != "unknown"]
         if differing or text == other:
             return _long(subject, name, text, differing)
+    if same_number(text, other):
+        why = difference("static value", f"{subject} is a different type of number", name, text, other)
+        return replace(why, remedy=_ONE_TYPE)
     if text != other:
         why = difference("static value", f"{subject} has a different value", name, text, other)
         return why if _NUMBER.match(text) and _NUMBER.match(other) else replace(why, remedy=None)

@@ -81,6 +81,25 @@ def test_another_container_is_a_difference_too() -> None:
     assert most_alike(replace(now, containers=then.containers), [then, first]) is then
 
 
+def test_as_many_leaves_in_another_container_are_nearer_than_fewer() -> None:
+    pair, single = ({"p[0]": F32, "p[1]": F32}, "tuple[*, *]"), ({"p[0]": F32}, "list[*, None]")
+    now, *earlier = (
+        replace(call(leaves), containers={"p": container})
+        for leaves, container in (({"p.a": F32, "p.b": F32}, "Pt[*, *]"), pair, single)
+    )
+    assert most_alike(now, earlier) is earlier[0]
+
+
+def test_the_same_number_of_another_type_is_nearer_than_another_number() -> None:
+    for now, before, other in (("int64(2)", "2", "3"), ("False", "0", "1"), ("2.0", "2", "float32(2.5)")):
+        earlier = [call(n=before), call(n=other)]
+        assert most_alike(call(n=now), earlier) is earlier[0]
+        (cause,) = differences(call(n=now), earlier[0])
+        assert cause.reason == f"static argument n is a different type of number: {now} now, {before} before"
+        assert cause.remedy == "pass one type of number in every call, such as int(value)"
+        assert differences(call(n=now), earlier[1])[0].reason.startswith("static argument n has a different value")
+
+
 def test_of_calls_equally_alike_it_is_the_newest() -> None:
     newest = call(n="2")
     assert most_alike(call(n="3"), [call(n="1"), newest]) is newest
