@@ -30,8 +30,7 @@ def differences(now: Call, before: Call) -> list[Cause]:
     in only one of the calls is not compared.
     """
     options = options_differences(now, before)
-    static_once = _static_names(now) ^ _static_names(before) if options else set()
-    now, before = _without(now, static_once), _without(before, static_once)
+    now, before = _comparable(now, before)
     static_args = _static_args(now, before)
     # Where a static argument has a different value, it does not matter that its default was left out.
     signature = [] if static_args else _signature(now, before)
@@ -50,6 +49,12 @@ def options_differences(now: Call, before: Call) -> list[Cause]:
 
 def _static_names(call: Call) -> set[str]:
     return set(call.options.get("static arguments", "").split(", "))
+
+
+def _comparable(now: Call, before: Call) -> tuple[Call, Call]:
+    """Return both calls without the arguments that are static in only one of them."""
+    static_once = _static_names(now) ^ _static_names(before) if options_differences(now, before) else set()
+    return _without(now, static_once), _without(before, static_once)
 
 
 def _without(call: Call, names: Collection[str]) -> Call:
@@ -92,6 +97,7 @@ def distance(now: Call, before: Call) -> int:
 
     A leaf that only one of the calls has counts twice: as much as one that has another type at another path.
     """
+    now, before = _comparable(now, before)
     ours, theirs = now.leaves, before.leaves
     renamed = [
         [leaf for path, leaf in one.items() if path not in two] for one, two in ((ours, theirs), (theirs, ours))
