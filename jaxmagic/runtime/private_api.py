@@ -89,7 +89,7 @@ class _Harmless:
             return 4, 0, "cache miss explanation unavailable"  # JAX's own text in that case
 
 
-def guard_explanations(ranked: Callable[[int, int, str], tuple[int, int, str]]) -> None:
+def guard_explanations(ranked: Callable[[int, int, str], tuple[Any, ...]]) -> None:
     """Make errors in JAX's explanations harmless; they run ``__eq__`` and ``__repr__`` of static arguments.
 
     JAX 0.8 also asserts that something differs, which is not the case if a static argument was mutated.

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ..record.compilation import Cause
 from ..record.events import Call
 from .remedies import cause, combined, difference, setting_difference, type_difference, type_distance
-from .static_values import static_difference
+from .static_values import argument_in_words, shown, static_difference
 
 
 def read(text: str, call: Call | None) -> Cause | None:
@@ -71,7 +71,7 @@ def nearer(text: str, call: Call, distance: int) -> Cause | None:
     return _types(text, call) if closest and _distance(closest) < distance else None
 
 
-def ranked(severity: int, count: int, text: str) -> tuple[int, int, str]:
+def ranked(severity: int, count: int, text: str) -> tuple[int, int, bool, str]:
     """Rank what JAX 0.9 and newer say about one earlier call: it logs the text of the lowest rank.
 
     JAX's own ranks prefer a call under another configuration to one that differs in a type, and take any of those in
@@ -82,10 +82,12 @@ def ranked(severity: int, count: int, text: str) -> tuple[int, int, str]:
         count: in how many places this differs.
         text: the difference in words.
     """
-    return _RANKS.get(severity, severity), _distance(list(_DIFFERENCE.finditer(text))) or count, text
+    types = list(_DIFFERENCE.finditer(text)) if severity == 3 else []
+    return _RANKS.get(severity, severity), _distance(types) or count, _STATIC_NODE.search(text) is None, text
 
 
-_RANKS = {3: 0, 1: 1, 0: 2, 2: 3}
+#: The ranks of JAX's numbers. JAX 0.12 finds no difference where only the value of a static argument differs.
+_RANKS = {3: 0, 4: 1, 1: 2, 0: 3, 2: 4}
 
 
 def _distance(differences: Sequence[re.Match[str]]) -> int:
@@ -105,11 +107,15 @@ _STATIC_NODE = re.compile(
 def _static(text: str, call: Call | None) -> Cause | None:
     if found := _STATIC_NODE.search(text):
         return static_difference(_argument(found["path"], call), found["now"], found["before"])
-    if found := _STATIC_KWARGS.search(text):
+    for found in _STATIC_KWARGS.finditer(text):
         now, before = (dict(_pairs(found[side])) for side in ("now", "before"))
         for name in now:
             if name in before and now[name] != before[name]:
                 return static_difference(name, now[name], before[name])
+    if found := _STATIC_KWARGS.search(text):
+        now, before = (dict(_pairs(found[side])) for side in ("now", "before"))
+        if before.items() < now.items() and not _STATIC_ARGS.search(text):
+            return combined([_left_out(name, now[name]) for name in now if name not in before])
         return difference(
             "pytree",
             "static arguments are passed differently, by position or by keyword",
@@ -119,14 +125,27 @@ def _static(text: str, call: Call | None) -> Cause | None:
         )
     if found := _STATIC_ARGS.search(text):
         names = list(call.static_args) if call else []
-        return static_difference(names[0] if len(names) == 1 else None, found["now"], found["before"])
+        only = names[0] if len(names) == 1 else None
+        if not found["before"]:
+            return _left_out(only, found["now"])
+        return static_difference(only, found["now"], found["before"])
     return None
+
+
+def _left_out(name: str | None, value: str) -> Cause:
+    """Describe a static argument that had its default in the earlier call, which may be the same value."""
+    what = f"{argument_in_words(name)} is passed now, and was left out before"
+    why = difference("static value", what, name, shown(value), "left out")
+    return replace(why, reason=f"{what}: {why.now}", remedy=None)
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:
     """Split ``n: 2, mode: 'fast'`` into pairs; a comma inside a value does not separate."""
     parts = re.split(r"(?:^|, )(?=\w+: )", text)
     return [(name, value) for part in parts if part for name, _, value in [part.partition(": ")]]
+
+
+_KEYS = re.compile(r"symmetric difference of key sets:? (\{.*?\})")
 
 
 def _pytree(text: str, call: Call | None) -> Cause | None:
@@ -137,6 +156,8 @@ def _pytree(text: str, call: Call | None) -> Cause | None:
         return cause("pytree", "the arguments have a different pytree structure")
     path = found["path"].removeprefix("input path ")
     before, _, explanation = found["before"].partition(", so ")
+    if call is not None and len(_DIFFERENCE.findall(text)) == 1 and (names := _additional(found, call)):
+        return combined([_left_out(name, call.static_args[name]) for name in names])
     now, before = (_short_node(node) for node in (found["now"], before))
     if path in ("[0]", "args"):
         return difference("pytree", "a different number of positional arguments", None, now, before)
@@ -146,8 +167,20 @@ def _pytree(text: str, call: Call | None) -> Cause | None:
         )
     argument = _argument(path, call)
     stated = difference("pytree", f"argument {argument} has a different pytree structure", argument, now, before)
-    keys = re.search(r"symmetric difference of key sets (\{.*?\})", explanation)
+    keys = _KEYS.search(explanation)
     return replace(stated, reason=f"{stated.reason}; keys in only one of them: {keys[1]}") if keys else stated
+
+
+def _additional(difference: re.Match[str], call: Call) -> Sequence[str]:
+    """Return the names of the static arguments that only this call has, if these are all that differs."""
+    names: Sequence[str] = ()
+    path = difference["path"].removeprefix("input path ")
+    if path == "[0]" and len(lengths := re.findall(r"tuple of length (\d+)", difference[0])) == 2:
+        names = call.parameters[int(lengths[1]) : int(lengths[0])]
+    elif path == "[1]" and call.call_signature is not None and (keys := _KEYS.search(difference["before"])):
+        added = re.findall(r"'(\w+)'", keys[1])  # in no order
+        names = sorted(added) if {*added} <= {*call.call_signature[1]} else ()
+    return names if {*names} <= call.static_args.keys() else ()
 
 
 def _keywords(node: str, call: Call | None) -> str:

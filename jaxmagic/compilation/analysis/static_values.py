@@ -79,7 +79,7 @@ def static_difference(
         held: the values that the value holds, if they were read.
         held_before: the values that the earlier value held.
     """
-    subject = _subject(name)
+    subject = argument_in_words(name)
     root = None if held is None else held.get(name or "")
     ours, theirs = _FUNCTION.match(now), _FUNCTION.match(before)
     if ours and theirs and (root is None or root.kind == "function"):
@@ -106,7 +106,7 @@ def static_difference(
     return _object(why, subject, now, held, held_before)
 
 
-def _subject(name: str | None) -> str:
+def argument_in_words(name: str | None) -> str:
     """Name an argument, or a field of one: JAX flattens arguments, and compares what is not an array."""
     if not name:
         return "a static argument"
@@ -147,7 +147,7 @@ def own_equality(
     sure = "has a different value" if reported_by_jax else "may have a different value"
     known = any(each.now.kind != "unknown" for each in differing)
     what = f" with {list_changes(differing)}" if known else ", which only its own __eq__ could compare"
-    reason = f"{_subject(name)} {sure}: {_class_name(text)}{what}"
+    reason = f"{argument_in_words(name)} {sure}: {_class_name(text)}{what}"
     if not reported_by_jax:
         return Cause(kind="unknown", reason=f"JAX gave no reason; {reason}", argument=name)
     return Cause(kind="static value", reason=reason, argument=name)
@@ -190,7 +190,7 @@ def remade_function(
 ) -> Cause:
     """Explain a static argument that is a function re-created from the same source, perhaps around other values."""
     differing = changes(held, held_before)
-    reason = f"{_subject(name)} is the same function, re-created: {located(value, place)}"
+    reason = f"{argument_in_words(name)} is the same function, re-created: {located(value, place)}"
     advice: str | None
     advice = f"define the function once, outside, and pass the same object as {name} in every call"
     if differing:
@@ -215,7 +215,8 @@ def other_function(name: str, value: str, place: str, other: str, other_place: s
     """Explain a static argument that is a function from a different source, and so needs a program of its own."""
     now, before = located(value, place), located(other, other_place)
     return replace(
-        difference("static value", f"{_subject(name)} is a different function", name, now, before), remedy=None
+        difference("static value", f"{argument_in_words(name)} is a different function", name, now, before),
+        remedy=None,
     )
 
 

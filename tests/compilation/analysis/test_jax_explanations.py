@@ -22,6 +22,11 @@ OLD = (
 )
 
 
+STATIC = (
+    "different input pytree:\n  * at input path [1]['n'], now <class 'jax._src.tree_util.Static'> with pytree metadata "
+    "Static(val=2) and before <class 'jax._src.tree_util.Static'> with pytree metadata Static(val=1), so the pytree "
+    "node metadata does not match"
+)
 CALL = Call(name="f", parameters=("x", "n"))
 
 
@@ -54,10 +59,7 @@ def read(text: str) -> Cause:
         (OLD.format("different value of static kwargs:\n      now {mode: 'a, b', n: 2} and before {mode: 'a, b', n: 1}"),
          "static value", "n", "2", "1"),
         (OLD.format("different value of static args:\n      now 2 and before 1"), "static value", None, "2", "1"),
-        (NEW.format("different input pytree:\n  * at input path [1]['n'], now <class 'jax._src.tree_util.Static'> with pytree "
-                    "metadata Static(val=2) and before <class 'jax._src.tree_util.Static'> with pytree metadata Static(val=1), "
-                    "so the pytree node metadata does not match"),
-         "static value", "n", "2", "1"),
+        (NEW.format(STATIC), "static value", "n", "2", "1"),
         (NEW.format("different input pytree:\n  * at input path [0][0], now <class 'dict'> with 2 children and before "
                     "<class 'dict'> with 1 child, so the numbers of children do not match, with the symmetric difference of "
                     "key sets {'b'}"),
@@ -140,6 +142,43 @@ def test_keyword_arguments_are_named_where_the_call_has_no_others(
     assert found.reason == f"different keyword arguments: {words}"
 
 
+MORE = "different input pytree:\n  * at input path {}, now {} and before {}, so they do not match"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        NEW.format(
+            MORE.format("[1]", "<class 'dict'> with 1 child", "<class 'dict'> with 0 child")
+            + ", with the symmetric difference of key sets: {'n'}"
+        ),
+        NEW.format(MORE.format("[0]", "tuple of length 2", "tuple of length 1")),
+        OLD.format("different value of static kwargs:\n      now {n: (2, 4)} and before {}"),
+        OLD.format("different value of static args:\n      now (2, 4) and before "),
+    ],
+)
+def test_a_static_argument_that_was_left_out_before_is_named_with_its_value(text: str) -> None:
+    """Its default may be the same value, so nothing is said of another one."""
+    found = jax_explanations.read(text, replace(CALL, static_args={"n": "(2, 4)"}, call_signature=(1, ("n",))))
+    assert found is not None
+    reason = "static argument n is passed now, and was left out before: (2, 4)"
+    assert (found.kind, found.argument, found.reason, found.remedy) == ("static value", "n", reason, None)
+
+
+def test_an_argument_that_is_not_static_or_is_passed_otherwise_was_not_left_out() -> None:
+    more = MORE.format("[0]", "tuple of length 2", "tuple of length 1")
+    other = "\n  * at input path [1], now <class 'dict'> with 0 child and before <class 'dict'> with 1 child"
+    for text, static in ((more, {}), (more + other, {"n": "2"})):
+        found = jax_explanations.read(NEW.format(text), replace(CALL, static_args=static))
+        assert found is not None
+        assert found.reason.startswith("a different number of positional arguments")
+
+
+def test_the_value_of_a_static_argument_is_told_before_one_that_was_left_out() -> None:
+    texts = [f"different value of static kwargs:\n      now {{n: 3}} and before {each}" for each in ("{}", "{n: 2}")]
+    assert read(OLD.format("\n  * key with ".join(texts))).before == "2"
+
+
 def test_a_nearer_call_is_one_from_which_less_differs() -> None:
     text = "different input types:\n  * at x, now f32[4] and before f32[8]"
     for layout in (NEW, OLD):
@@ -159,15 +198,16 @@ def test_calls_that_differ_in_types_alone_rank_first_and_those_in_which_less_dif
         (3, 1, types.format("f32[5]")),
         (3, 1, types.format("bf16[3]")),
         (3, 1, types.format("f32[5,4]")),
+        (4, 0, "cache miss explanation unavailable"),
+        (1, 1, STATIC),
         (1, 1, "different input pytree:\n  * at input path [0], now tuple and before list, so they differ"),
         (1, 2, "different input pytree:\n"),
         (0, 1, "Tracing context doesn't match"),
         (2, 1, "Debug info doesn't match."),
-        (4, 0, "cache miss explanation unavailable"),
     ]
     ranks = [jax_explanations.ranked(*each) for each in explanations]
     assert ranks == sorted(ranks)
-    assert [text for _, _, text in ranks] == [text for _, _, text in explanations]
+    assert [text for *_, text in ranks] == [text for *_, text in explanations]
 
 
 def test_one_argument_is_named_once_where_several_earlier_calls_are_equally_close() -> None:
