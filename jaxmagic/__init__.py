@@ -18,6 +18,7 @@ anything else that takes time.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +122,8 @@ _PUBLIC = {
 __all__ = list(_PUBLIC)
 
 if TYPE_CHECKING:  # the same for tools that do not run this
+    from types import FrameType
+
     from .benchmarking.record.benchmark import Benchmark as Benchmark
     from .benchmarking.record.device_time import DeviceTime as DeviceTime
     from .benchmarking.record.process_noise import (
@@ -222,9 +225,8 @@ def __getattr__(name: str) -> Any:
         return import_module(".testing", __name__)
     try:
         if name not in _PUBLIC:
-            message = f"module {__name__!r} has no attribute {name!r}{_suggestion(name)}"
-            raise AttributeError(message, name=name, obj=None)  # from obj, Python would add a suggestion of its own
-    except AttributeError as error:
+            raise _no_attribute(name, sys._getframe(1))
+    except (AttributeError, ImportError) as error:
         error.__traceback__ = None  # this line is no news to the user
         raise
     module = _PUBLIC[name]
@@ -233,21 +235,24 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-def _suggestion(name: str) -> str:
-    """Suggest a public name in Python's words, which IPython leaves out."""
-    from difflib import get_close_matches
-
+def _no_attribute(name: str, frame: FrameType) -> Exception:
+    """Return the error for a name that is not public, which suggests one."""
     if name.startswith("_"):
-        return ""
+        return AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=None)
+    given = import_module(".runtime.given_arguments", __name__)
+    error: Exception = given.no_attribute(__name__, name, _meant(name), frame)
+    return error
+
+
+def _meant(name: str) -> str | None:
+    """Return the public name that was probably meant by another one."""
     short = name.removeprefix("jax")
     if (verb := _VERBS.get(short, short)) in _PUBLIC:
-        return f". Did you mean: {verb!r}?"
+        return verb
     names = {each: each for each in _PUBLIC if each[0].isupper() == name[0].isupper()}
     if name.startswith("assert_"):
         names = {each: f"testing.{each}" for each in dir(import_module(".testing", __name__))}
-    parts = [each for each in names if each.startswith(name) or name.startswith(f"{each}_")]
-    meant = [*get_close_matches(name, names, 1), *parts]
-    return f". Did you mean: {names[meant[0]]!r}?" if meant else ""
+    return names.get(import_module(".records.names", __name__).nearest_name(name, names))
 
 
 def __dir__() -> list[str]:

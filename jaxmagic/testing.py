@@ -25,10 +25,11 @@ from .benchmarking.verbs.earlier import compare_records, load_baseline
 from .comparison.record.candidate import CheckBy
 from .comparison.verbs.compare import compare
 from .doctor.verbs.diagnose import diagnose, require_rules
+from .records.names import nearest_name
 from .report.style import DEFAULT
 from .report.to_text import to_text
 from .runtime.given import check_function, not_negative, positive, whole
-from .runtime.given_arguments import misfit, options_of, over_a_block, require_taken
+from .runtime.given_arguments import misfit, no_attribute, options_of, over_a_block, require_taken
 from .terminal import printable, written_to
 from .timing.record import Timing
 from .timing.verbs import stopwatch
@@ -41,6 +42,15 @@ _R = TypeVar("_R")
 def __dir__() -> list[str]:
     """List the assertions, and nothing that is only imported here."""
     return sorted(name for name in globals() if name.startswith(("assert_", "__")))
+
+
+def __getattr__(name: str) -> Any:
+    meant = nearest_name(name, __dir__()) if name.startswith("assert") else None
+    error = no_attribute(__name__, name, meant, sys._getframe(1))
+    try:
+        raise error
+    finally:
+        error.__traceback__ = None  # this line is no news to the user
 
 
 class _MostCompiles:

@@ -65,6 +65,33 @@ def test_a_name_near_to_a_public_one_is_told_it_once(name: str, meant: str) -> N
     assert (caught.value.name, caught.value.obj) == (name, None)  # Python suggests a name in obj, once more
 
 
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("from jaxmagic import comparee", "'comparee' from 'jaxmagic'. Write from jaxmagic import compare"),
+        (
+            "from jaxmagic import assert_no_compile",
+            "'assert_no_compile' from 'jaxmagic'. Write from jaxmagic.testing import assert_no_compile",
+        ),
+        (
+            "from jaxmagic.testing import assert_no_recompile",
+            "'assert_no_recompile' from 'jaxmagic.testing'. Write from jaxmagic.testing import assert_no_compile",
+        ),
+        ("from jaxmagic import plot", "'plot' from 'jaxmagic'"),
+        ("from jaxmagic.testing import plot", "'plot' from 'jaxmagic.testing'"),
+    ],
+)
+def test_an_import_of_another_name_says_what_to_write(statement: str, message: str) -> None:
+    with pytest.raises(ImportError) as caught:
+        exec(statement)
+    assert str(caught.value) == f"cannot import name {message}"
+
+
+def test_testing_suggests_the_assertion_that_was_meant() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'assert_no_recompile'. Did you mean: 'assert_no_compile'"):
+        jaxmagic.testing.assert_no_recompile  # noqa: B018
+
+
 @pytest.mark.parametrize("name", ["timing_", "_ipython_display", "plot"])
 def test_a_name_that_is_near_to_none_gets_no_suggestion(name: str) -> None:
     with pytest.raises(AttributeError, match=f"no attribute '{name}'$"):

@@ -38,7 +38,8 @@ def chart_of(record: object, of: str | None = None) -> Chart:
         raise TypeError(f"chart_of(): expected a record or the history, got {kind}")
     name = next(iter(pictures)) if of is None else of
     if name not in pictures:
-        raise ValueError(f"of: expected {', '.join(map(repr, pictures))} for a {kind}, got {of!r}")
+        write = f". Write figure().savefig({of!r}) for a file" if isinstance(of, str) and "." in of else ""
+        raise ValueError(f"of: expected {', '.join(map(repr, pictures))} for a {kind}, got {of!r}{write}")
     chart = pictures[name].draw(record)
     if chart is None:
         raise ValueError(f"there is nothing to draw: {pictures[name].nothing}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..subjects import medium
 from ..tracebacks import of_the_user
+from .names import nearest_name
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -29,6 +30,18 @@ class Exportable:
         super().__init_subclass__()
         if "__setattr__" in vars(cls):
             cls.__setattr__ = cls.__delattr__ = _refuse_change  # type: ignore[method-assign]
+
+    if not TYPE_CHECKING:  # type checkers know the attributes
+
+        def __getattr__(self, name: str) -> Any:
+            """Say which attribute was probably meant by one that there is not."""
+            if name.startswith("_") or hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # raises the error
+            names = [each for each in dir(type(self)) if not each.startswith("_")]
+            meant = "figure().savefig" if name == "savefig" and "figure" in names else nearest_name(name, names)
+            suggestion = f". Did you mean: {meant!r}?" if meant else ""
+            message = f"{type(self).__name__!r} object has no attribute {name!r}{suggestion}"
+            raise AttributeError(message, name=name, obj=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all stored fields and the main derived ones as plain dictionaries, tuples, numbers and strings.

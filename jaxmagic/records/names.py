@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from difflib import get_close_matches
 
 #: The number of a line or of an operation, which often distinguishes long names; a line may be in brackets.
 _NUMBER = re.compile(r"[.:#]\d+\)?$")
@@ -17,6 +18,16 @@ def truncated(text: str, most: int) -> str:
     'aaaaaaaaaaaaaaaaaaaaaaa…'
     """
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def nearest_name(name: str, names: Collection[str]) -> str | None:
+    """Return the one of `names` that was probably meant by another one.
+
+    >>> nearest_name("wall", ["wall_ns", "host_ns"]), nearest_name("plot", ["wall_ns"])
+    ('wall_ns', None)
+    """
+    parts = [each for each in names if each.startswith(name) or name.startswith(f"{each}_")]
+    return next(iter([*get_close_matches(name, names, 1), *parts]), None)
 
 
 def listed(names: Sequence[str], most: int) -> str:

@@ -224,6 +224,25 @@ def over_a_block(
     return decorate
 
 
+def no_attribute(module: str, name: str, meant: str | None, frame: FrameType) -> Exception:
+    """Return the error for a name that a module does not have, which ``from`` would replace by one of its own.
+
+    Args:
+        module: the name of the module.
+        name: the name.
+        meant: the name that was probably meant, perhaps in a module below.
+        frame: the frame that asks for the attribute.
+    """
+    code, at = frame.f_code.co_code, frame.f_lasti
+    if at < 0 or dis.opname[code[at]] != "IMPORT_FROM":
+        suggestion = f". Did you mean: {meant!r}?" if meant else ""
+        message = f"module {module!r} has no attribute {name!r}{suggestion}"
+        return AttributeError(message, name=name, obj=None)  # from obj, Python would add a suggestion of its own
+    below, _, last = f"{module}.{meant}".rpartition(".")
+    write = f". Write from {below} import {last}" if meant else ""
+    return ImportError(f"cannot import name {name!r} from {module!r}{write}", name=module)
+
+
 def _is_statement(frame: FrameType) -> bool:
     """Return whether the call that a frame is in is a statement by itself, whose value nobody uses."""
     code, at = frame.f_code.co_code, frame.f_lasti
