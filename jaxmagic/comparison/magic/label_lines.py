@@ -20,6 +20,10 @@ _QUOTED = re.compile(r"""("(?:[^"\\]|\\.)+"|'(?:[^'\\]|\\.)+')\s*:(?!=)""")
 _WORDS = re.compile(r"""(?:[^\s:="'#()\[\]{}\\]|(?<=\w)'(?=\w))(?:[^:="'#()\[\]{}\\\n]|(?<=\w)'(?=\w))*$""")
 
 
+#: Keywords that no colon follows in Python, except in a lambda, which is Python as a whole.
+_LABELS = {*keyword.kwlist} - {"else", "except", "finally", "try"}
+
+
 class Relabelled(NamedTuple):
     """A cell whose labels are Python names.
 
@@ -60,7 +64,7 @@ def _renamed(lines: list[str], at: int) -> tuple[str, str, int] | None:
     line = lines[at]
     for text, label in _candidates(line):
         name = re.sub(r"\W", lambda char: "_" * len(char[0].encode()), text)
-        name = name if name.isidentifier() else "_" * len(text.encode())
+        name = name if name.isidentifier() and not keyword.iskeyword(name) else "_" * len(text.encode())
         renamed = [name + line[len(text) :], *lines[at + 1 :]]
         end = _end(renamed, 0)
         if end is None:
@@ -83,6 +87,8 @@ def _candidates(line: str) -> list[tuple[str, str]]:
 
 def _may_be_label(text: str) -> bool:
     """Return whether a text may be a label without quotes: words, or an expression such as ``vmap(jit)``."""
+    if text in _LABELS:
+        return True
     if not text or text.isidentifier() or text.split()[0] in keyword.kwlist:
         return False
     if _WORDS.match(text):
