@@ -10,7 +10,7 @@ from ...records.call_stack import Frame
 from ...timing.capture.waits import WaitLog
 from ..record.evidence import HostWait
 from .frames import known
-from .host_lines import place_of
+from .host_lines import lines_of, place_of
 from .host_use import mark_wait
 
 
@@ -25,6 +25,7 @@ class WaitPlaces:
         self.paused = True
         self._log = WaitLog()
         self._found: dict[tuple[Frame | None, str, str], list[int]] = defaultdict(list)
+        self._stacks: dict[tuple[Frame | None, str, str], tuple[Frame, ...]] = {}
 
     @begins("stop")
     def start(self) -> None:
@@ -39,7 +40,12 @@ class WaitPlaces:
             return None
         waits = (
             HostWait(
-                line=known(line), function=function, library=called or None, count=len(times), wait_ns=sum(times)
+                line=known(line),
+                function=function,
+                library=called or None,
+                count=len(times),
+                wait_ns=sum(times),
+                stack=tuple(filter(None, map(known, self._stacks[line, called, function]))),
             )
             for (line, called, function), times in self._found.items()
         )
@@ -52,4 +58,7 @@ class WaitPlaces:
         line, called = place_of(sys._getframe(2))
         if called.startswith("jax."):  # as people write it: ``__float__`` rather than ``_value``
             called, function = "", called.rpartition(".")[2]
-        self._found[line, called, function].append(wait_ns)
+        key = line, called, function
+        if key not in self._stacks:
+            self._stacks[key] = lines_of(sys._getframe(2))
+        self._found[key].append(wait_ns)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...runtime.around import enclosed, is_a, of_type
 from ..record.evidence import LibraryNames
+from .called_code import calls_of
 from .changes import reach
 from .frames import first_line
 from .remedies.user_functions import global_names, is_users_function
@@ -45,9 +46,23 @@ def library_names(code: str | None, variables: Mapping[str, Any]) -> tuple[Libra
     [('math', 'math'), ('math.sqrt', 'math.sqrt'), ('n', '')]
     """
     own = LibraryNames(function=None, paths=tuple(dict(_written(code or "", variables)).items()))
-    functions = [each.value for each in reach(variables) if is_users_function(each.value)]
-    return own, *(
-        LibraryNames(function=first_line(each), paths=tuple(dict(_seen(each)).items())) for each in functions
+    return own, *map(_names_of, _functions(variables))
+
+
+def _functions(variables: Mapping[str, Any]) -> Iterator[types.FunctionType]:
+    """Yield the user's functions that variables lead to, and those that these may call."""
+    queue, met = [each.value for each in reach(variables) if is_users_function(each.value)], set()
+    for each in queue:  # grows meanwhile
+        if id(each) not in met:
+            met.add(id(each))
+            yield each
+            queue += [function for run in calls_of(each).values() for function in run or ()]
+
+
+def _names_of(function: types.FunctionType) -> LibraryNames:
+    calls = {text: None if run is None else tuple(map(first_line, run)) for text, run in calls_of(function).items()}
+    return LibraryNames(
+        function=first_line(function), paths=tuple(dict(_seen(function)).items()), calls=tuple(calls.items())
     )
 
 

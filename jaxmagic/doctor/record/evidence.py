@@ -51,10 +51,13 @@ class LibraryNames:
         function: the first line of the function; ``None`` for the code itself.
         paths: names, and in the code also attributes of modules, with the dotted path of the module or of the
             library's function that each is: ``("tanh", "numpy.tanh")``. The path of anything else is empty.
+        calls: what the function may call, such as ``"meter.add"``, or ``"hooks[]"`` for any element, with the first
+            lines of the user's functions that run then; ``None`` if unknown. What runs none is left out.
     """
 
     function: Frame | None
     paths: tuple[tuple[str, str], ...]
+    calls: tuple[tuple[str, tuple[Frame, ...] | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +138,7 @@ class HostWait:
         library: the library's function that called it, such as ``"optax.tree.norm"``; ``None`` if the line did.
         count: how often it was called in the run.
         wait_ns: for how long it waited in all; 0 if the results were there.
+        stack: the user's lines from this one outwards, the first time.
     """
 
     line: Frame | None
@@ -142,6 +146,7 @@ class HostWait:
     library: str | None
     count: int
     wait_ns: int
+    stack: tuple[Frame, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -115,6 +115,7 @@ def test_waits_are_told_by_line_and_by_function() -> None:
     assert found[line_with("# a float"), "__float__"] == 3
     assert found[line_with("# a wait"), "block_until_ready"] == 1
     assert all(each.library is None for each in waits)
+    assert all(each.stack and each.stack[0] == each.line for each in waits)
 
 
 def test_nothing_is_recorded_after_the_end() -> None:

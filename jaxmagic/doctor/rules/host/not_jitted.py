@@ -16,7 +16,7 @@ from ...record.finding import RuleFinding
 from ..rewriting.called_function import CalledFunction, called_function, changing_read
 from ..rewriting.jit_arguments import objects, static_option, untraced
 from ..rewriting.jit_caveats import Caveats, caveats, jitted_calls, to_pass
-from ..rewriting.jit_obstacles import functions_run, obstacles
+from ..rewriting.jit_obstacles import obstacles
 from ..rewriting.jittable import computes_only, counts_to, takes_arrays
 from ..rewriting.loops.jitted_round import JittedRound, jitted_round
 from ..rewriting.loops.loop_end import end_of
@@ -26,6 +26,7 @@ from ..rewriting.module_jit import jit_of, jit_of_modules
 from ..rewriting.syntax import last_name, lines_run, parameters
 from ..rule import LEAST_IDLE, Rule, source_at
 from .functions.calling_line import calling_line
+from .functions.functions_run import calls_unknown, functions_run, waits_in
 from .functions.inputs_inside import inputs_inside, renamed
 from .functions.inside_function import MOST_INSIDE
 from .functions.next_step import called_in_turn, with_next_step
@@ -188,10 +189,7 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
         found = obstacles(_functions_seen(evidence), evidence.names)
         return group(evidence, known=caveats(found, evidence.waits or ())), None
     functions = functions_run(function, line.file, evidence)
-    own = {(each.name, file) for each, file in functions}
-    waits = [
-        each for each in evidence.waits or () if each.line is not None and (each.line.function, each.line.file) in own
-    ]
+    waits = waits_in(functions, evidence)
     loop, found = loop_around(line), obstacles(functions, evidence.names)
     changing = changing_read(functions, evidence)
     known = caveats(found, waits) | _jit_of_modules(evidence)
@@ -210,7 +208,7 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     outer = [each for each in around(line) if isinstance(each, Function) and each is not function]
     plain = all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in functions)
     inputs = renamed(inputs_inside(line, evidence))
-    plain = plain and takes_arrays(function, untraced(inputs))
+    plain = plain and takes_arrays(function, untraced(inputs)) and not calls_unknown(functions, evidence)
     if waits or found or changing or not plain or "jit" in known:
         known |= to_pass(changing, function, functions, jitted_calls(function, line, evidence))
         return group(evidence, function.name, known | _rebinds(function) | _objects(function, inputs)), None
@@ -306,7 +304,7 @@ RULE = Rule(
     "names in them tell, each up to where Python reads a value; then the same holds for their lines. "
     "The cost is less by what the calls of the jitted function take: as many of "
     "them, at most, as of its operation that is called least, and each as long as the host calls an operation. The "
-    "function and those that it calls by name are read for what jit would run only once, as "
+    "function and those that it calls are read for what jit would run only once, as "
     "NumPy's random numbers, and for what it cannot compile, as x[x > 0]. Calls of "
     "jax.vmap(f), jax.grad(f) and the like outside jit, where f is jitted, count from "
     f"{MANY_TRANSFORMED} per run on: each of them transforms f again. Where f is not jitted, its transformed calls "

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ....records.call_stack import Frame, is_users
 from ...record.evidence import Evidence
 from ...record.library_use import ModuleLibrary
+from ..host.functions.functions_run import calls_unknown, definition, functions_run, is_jitted, waits_in
 from ..host.functions.inside_function import (
     LEAST_SAMPLES,
     MOST_INSIDE,
@@ -24,7 +25,7 @@ from ..host.syntax import Function, assigned, function_around
 from ..host.transformed_calls import is_transform, with_transforms_beside
 from . import syntax
 from .jit_arguments import Arguments, arguments_of, counted_in, given_by, untraced
-from .jit_obstacles import functions_run, is_jitted, obstacles
+from .jit_obstacles import obstacles
 from .jittable import computes_only, has_sizes, takes_arrays
 from .loops.long_loops import has_long_loop, lists_in
 from .meanings import paths_in
@@ -90,7 +91,7 @@ def called_function(
 def _compiled(found: CalledFunction, evidence: Evidence, *, many: bool) -> CalledFunction | None:
     """Return a function, with the library whose jit takes its arguments; ``None`` if jit may not compile it."""
     function, file, arguments, _ = found
-    passed = [_definition(each) for each in arguments.called]
+    passed = [definition(each) for each in arguments.called]
     if None in passed:
         return None
     begun = [(function, file), *(each for each in passed if each is not None)]
@@ -108,15 +109,14 @@ def _compiled(found: CalledFunction, evidence: Evidence, *, many: bool) -> Calle
     if not all(computes_only(each, paths_in(each, place, evidence.names)) for each, place in traced):
         return None
     methods += traced
-    own = {(each.name, place) for each, place in (*functions, *methods)}
-    lines = [each.line for each in evidence.waits or () if each.line is not None]
     lists = lists_in(evidence.inputs)
     if (
         all(_is_plain(each, place, found, library, evidence) for each, place in functions)
         and not obstacles([*functions, *methods], evidence.names)
         and not changing_read(functions, evidence)
         and not transformed_around(function, file, evidence)
-        and not any((line.function, line.file) in own for line in lines)
+        and not waits_in([*functions, *methods], evidence)
+        and not calls_unknown([*functions, *methods], evidence)
         and not (many and any(has_long_loop(each, library, lists) for each, _ in (*functions, *methods)))
     ):
         return found._replace(arguments=arguments._replace(library=library))
@@ -140,15 +140,6 @@ def _is_plain(
     elif not takes_arrays(function, set()):
         return False
     return computes_only(function, paths_in(function, file, evidence.names), static, nnx=library == "nnx")
-
-
-def _definition(frame: Frame) -> tuple[Function, str] | None:
-    """Return the definition of a function from its first line; ``None`` if there is none, as of a lambda."""
-    tree = syntax.tree_of(frame.file)
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, Function) and node.name == frame.function and syntax.first_line(node) == frame.line:
-            return node, frame.file
-    return None
 
 
 def changing_read(functions: Sequence[tuple[Function, str]], evidence: Evidence) -> set[str]:

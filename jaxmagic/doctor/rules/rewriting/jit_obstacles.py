@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from ....records.call_stack import Frame
-from ...record.evidence import Evidence, LibraryNames
-from ..host.syntax import Function, around, assigned, function_around, own_nodes
+from ...record.evidence import LibraryNames
+from ..host.syntax import around, assigned, function_around, own_nodes
 from . import syntax
 from .meanings import Paths, imports_in, is_bound, path_at, paths_in
-from .syntax import is_jit, last_name
-
-#: Functions called by functions are followed down to this depth.
-_DEEPEST = 3
+from .syntax import last_name
 
 #: Longer expressions are not shown.
 _LONGEST = 50
@@ -65,50 +62,6 @@ class Obstacle(NamedTuple):
     kind: Literal["random", "once", "mask", "size"]
     text: str
     argument: str = ""
-
-
-def functions_run(function: Function, file: str, evidence: Evidence) -> list[tuple[Function, str]]:
-    """Return a function and those of the user's that it calls, or passes on, as ``jax.grad(loss)`` does.
-
-    Their files are returned as well. They are found by their names, as far as they can be read.
-
-    Functions that are jitted on their own are left out.
-    """
-    found = [(function, file)]
-    level = [(function, file)]
-    for _ in range(_DEEPEST):
-        called = [
-            (callee, place)
-            for caller, origin in level
-            for name in _functions_in(caller)
-            for callee, place in defined(name, origin, evidence)
-        ]
-        level = [each for each in dict.fromkeys(called) if each not in found and not is_jitted(each[0])]
-        found += level
-    return found
-
-
-def _functions_in(function: Function) -> Iterator[str]:
-    """Yield the names that a function calls, or passes to what it calls."""
-    for node in ast.walk(function):
-        if isinstance(node, ast.Call):
-            yield from (each.id for each in (node.func, *node.args) if isinstance(each, ast.Name))
-
-
-def defined(name: str, file: str, evidence: Evidence) -> Iterator[tuple[Function, str]]:
-    """Yield the functions of a name in the same file, or else among those that were seen to run."""
-    elsewhere = (each.function.file for each in evidence.functions if each.function.function == name)
-    for place in dict.fromkeys((file, *elsewhere)):
-        tree = syntax.tree_of(place)
-        made = [each for each in ast.walk(tree) if isinstance(each, Function) and each.name == name] if tree else []
-        if made:
-            yield from ((each, place) for each in made)
-            return
-
-
-def is_jitted(function: Function) -> bool:
-    """Return whether a function has jit among its decorators."""
-    return any(map(is_jit, function.decorator_list))
 
 
 def obstacles(functions: Sequence[tuple[ast.AST, str]], names: Sequence[LibraryNames] = ()) -> list[Obstacle]:

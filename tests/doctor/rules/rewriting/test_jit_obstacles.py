@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, HostWait, LibraryNames
+from jaxmagic.doctor.record.evidence import Evidence, HostWait, LibraryNames
 from jaxmagic.doctor.rules.host.not_jitted import _advised, _remedy
-from jaxmagic.doctor.rules.rewriting.jit_obstacles import functions_run, obstacles, sized_by_values
+from jaxmagic.doctor.rules.rewriting.jit_obstacles import obstacles, sized_by_values
 from jaxmagic.doctor.rules.rewriting.meanings import imports_in
 from jaxmagic.records.call_stack import Frame
 
@@ -98,22 +98,6 @@ def test_what_works_under_jit_is_left_alone(tmp_path: Path, body: str, head: str
 def test_imports_tell_the_modules() -> None:
     tree = ast.parse("import numpy as np, jax.numpy\nfrom jax import random as r\nfrom time import time")
     assert imports_in(tree) == {"np": "numpy", "jax": "jax", "r": "jax.random", "time": "time.time"}
-
-
-def test_functions_that_are_called_by_name_are_read_as_well(tmp_path: Path, evidence: Evidence) -> None:
-    file, other = tmp_path / "program.py", tmp_path / "other.py"
-    other.write_text("def away(x):\n    return x[x > 0]\n")
-    file.write_text(
-        "def noise(x):\n    return x + np.random.normal()\n"
-        "@jax.jit\ndef jitted(x):\n    return x\n"
-        "def f(x):\n    return away(jitted(noise(x)))\n"
-    )
-    function = ast.parse(file.read_text()).body[-1]
-    assert isinstance(function, ast.FunctionDef)
-    share = FunctionShare(function=Frame(function="away", file=str(other), line=1), called="", samples=1, time_ns=1)
-    functions = functions_run(function, str(file), replace(evidence, functions=(share,)))
-    assert [each.name for each, _ in functions] == ["f", "away", "noise"]
-    assert [each.kind for each in obstacles(functions)] == ["mask", "random"]
 
 
 def advised(

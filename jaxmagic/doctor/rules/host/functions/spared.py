@@ -9,10 +9,10 @@ from typing import NamedTuple
 from .....records.call_stack import Frame, is_users
 from .....records.note import Note, note
 from ....record.evidence import Dispatch, Evidence
-from ...rewriting.jit_obstacles import functions_run
 from ...rewriting.syntax import last_name
 from ..host_time import HostTime, best_run, names_of_program
 from ..syntax import Function, function_around
+from .functions_run import functions_run
 from .inside_function import (
     InsideFunction,
     SourceRange,

@@ -14,12 +14,13 @@ import numpy as np
 
 from .....records.call_stack import Frame
 from ....record.evidence import Evidence, Input
+from ...host.functions.functions_run import calls_unknown, functions_run, waits_in
 from ...host.functions.inputs_inside import inputs_inside, renamed
 from ...host.functions.inside_function import SourceRange
 from ...host.syntax import Function, function_around, loop_around, tree_of
 from ..called_function import changing_read
 from ..jit_arguments import static_option, untraced
-from ..jit_obstacles import functions_run, obstacles
+from ..jit_obstacles import obstacles
 from ..jittable import computes_only, has_sizes, takes_arrays
 from ..meanings import paths_in
 from ..module_jit import jit_of, libraries_called, libraries_used
@@ -311,6 +312,5 @@ def _can_be_jitted(function: ast.FunctionDef, static: frozenset[str], place: Pla
     others = functions[1:]
     if not all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in others):
         return False
-    waiting = {(each.line.function, each.line.file) for each in evidence.waits or () if each.line is not None}
-    own = {id(each): (each.name, file) for each, file in others}.values()
-    return not (obstacles(functions, evidence.names) or changing_read(others, evidence) or {*own} & waiting)
+    unknown = waits_in(others, evidence) or calls_unknown(functions, evidence)
+    return not (obstacles(functions, evidence.names) or changing_read(others, evidence) or unknown)

@@ -289,7 +289,7 @@ def _as_read(value: ast.expr, inner: ast.expr, item: str) -> str:
 def _waits_at(statement: ast.stmt, place: Place) -> bool:
     """Return whether the code waits for values of arrays at the lines of a statement."""
     lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
-    waits = (each.line for each in place.evidence.waits or () if each.line is not None)
+    waits = (line for each in place.evidence.waits or () for line in (each.line, *each.stack) if line is not None)
     return any(each.file == place.file and each.line in lines for each in waits)
 
 
