@@ -205,6 +205,11 @@ def _way_to_jit(way: str, function: str, outer: str, jit: str) -> str:
             "jax.jit(model.init) in flax linen, nnx.jit or eqx.filter_jit around a function that calls it."
         )
     own, loops = printable(jit), printable(loops_beside(jit))
+    if way == "generator":
+        return (
+            f"{printable(function)} contains yield, so jit cannot compile it. Put what computes one of its values "
+            f"into a function under {own}, and yield outside of that."
+        )
     if way == "loop":
         return (
             f"Put the body of the loop in {printable(function)} into a function under {own}; or jit all of it, "

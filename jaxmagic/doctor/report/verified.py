@@ -103,6 +103,10 @@ NOTES: dict[str, Callable[..., str]] = {
         f"jit would unroll the loop in {printable(function)} and take long to compile it; its body could not be put "
         "into a function mechanically"
     ),
+    "not_tried_generator": lambda function: _not(
+        f"{printable(function)} contains yield, so jit cannot compile it; what computes one of its values could not "
+        "be put into a function mechanically"
+    ),
     "not_tried_argument": lambda name: _not(
         f"an argument of {printable(name)} can neither be traced by jit nor be static: it holds more than arrays and "
         "is not hashable"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -40,6 +41,8 @@ _JITS = {"": "jax.jit", "equinox": "eqx.filter_jit", "nnx": "nnx.jit"}
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
     """Propose to call the jitted function instead of the function that the finding is about."""
     function = _function(finding, code)
+    if inspect.isgeneratorfunction(function):
+        raise NotTried(note("doctor.not_tried_generator", function=function.__name__))
     if _would_unroll(function, finding):
         raise NotTried(note("doctor.not_tried_unrolled", function=function.__name__))
     library = "" if finding.remedy is None else str(finding.remedy.facts.get("library", ""))

@@ -157,13 +157,13 @@ def _in_round(part: Part, count: int, evidence: Evidence) -> _Advised | None:
 
 def _is_of_loop(remedy: Note) -> bool:
     """Return whether the advice is to jit some operations of a loop."""
-    return remedy.facts["way"] in ("asked", "group", "loop", "until")
+    return remedy.facts["way"] in ("asked", "generator", "group", "loop", "until")
 
 
 def _of_round(remedy: Note, one: JittedRound) -> Note:
     """Return the advice for code that is written: caveats about other statements do not concern it."""
     facts = remedy.facts
-    if facts["way"] not in ("group", "loop"):
+    if facts["way"] not in ("generator", "group", "loop"):
         return remedy
     reads = int(bool(facts.get("reads") or facts.get("decides")))
     return _advice("round", function=str(facts["function"]), known={"parts": len(one.lines), "reads": reads})
@@ -198,6 +198,8 @@ def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, s
     undecided = {name: fact for name, fact in together.items() if name not in ("decides", "reads")}
     if of_model:
         return _advice("model", function.name, undecided), None
+    if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in own_nodes(function)):
+        return _advice("generator", function.name, together), None
     end = "count" if loop is None else end_of(loop)
     if end == "host" or (end == "value" and known["decides"]):
         way = "until" if end == "value" else "asked"

@@ -210,3 +210,13 @@ def test_a_loop_that_jit_would_unroll_is_not_tried(count: int, line: int, is_tri
         with pytest.raises(NotTried) as error:
             not_jitted.propose(finding, code)
         assert [each.kind for each in error.value.notes] == ["doctor.not_tried_unrolled"]
+
+
+def test_a_generator_is_not_tried() -> None:
+    def halves(x: Any) -> Any:
+        yield x / 2
+
+    with pytest.raises(NotTried) as raised:
+        not_jitted.propose(remedy("", ""), TriedCode.of_call(halves, (X,), {}))
+    (told,) = raised.value.notes
+    assert str(told).startswith("Not tried: halves contains yield, so jit cannot compile it")

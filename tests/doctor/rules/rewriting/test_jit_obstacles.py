@@ -208,6 +208,18 @@ def test_a_choice_between_arrays_is_a_where(tmp_path: Path, evidence: Evidence) 
 
 
 @pytest.mark.parametrize("count", [50, 5000])
+@pytest.mark.parametrize("value", ["yield jnp.sin(x[i:]) # here", "x = yield from each(x) # here"])
+def test_a_generator_is_not_jitted(tmp_path: Path, evidence: Evidence, value: str, count: int) -> None:
+    source = f"def batches(x):\n    i = 0\n    while True:\n        {value}\n        i += 1\n"
+    advice, code = advised(tmp_path, evidence, source, count=count)
+    assert (advice, code) == (
+        "batches contains yield, so jit cannot compile it. Put what computes one of its values into a function under "
+        "jax.jit, and yield outside of that.",
+        None,
+    )
+
+
+@pytest.mark.parametrize("count", [50, 5000])
 def test_reading_values_stays_outside(tmp_path: Path, evidence: Evidence, count: int) -> None:
     advice, code = advised(tmp_path, evidence, RECORD, count=count)
     assert "What reads the values of arrays, as float and print do, stays outside." in advice
