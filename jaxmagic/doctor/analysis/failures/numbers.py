@@ -235,9 +235,15 @@ def _choice(failure: Failure, failing: Expression | None, jnp: str) -> Note:
     if failing is None or not isinstance(node, ast.Subscript):
         return note("doctor.write_index", jnp=jnp)
     items, index = ast.unparse(node.value), ast.unparse(node.slice)
+    elements = dict(failure.said).get("elements", "")
+    if elements in ("text", "shapes", "objects"):
+        lax = spelled(failure, "jax.lax")
+        return note("doctor.write_element", elements=elements, items=items, index=index, jnp=jnp, lax=lax)
     if isinstance(failing.parent, ast.Call) and failing.parent.func is node:
         given = ", ".join(ast.unparse(each) for each in failing.parent.args)
         return note("doctor.write_switch", items=items, index=index, given=given, lax=spelled(failure, "jax.lax"))
+    if elements == "functions":
+        return note("doctor.write_switch", items=items, index=index, given="x", lax=spelled(failure, "jax.lax"))
     return note("doctor.write_index", jnp=jnp, items=items, index=index)
 
 

@@ -8,6 +8,8 @@ import sys
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from ....runtime.around import attribute, is_a, is_exactly, of_type
 from ....runtime.tracing import is_array, is_tracer, passed_to, type_of
 from ...analysis.failures.messages import short_type
@@ -17,6 +19,9 @@ from .statement import Place
 
 #: At most this many items of a list are described.
 _MOST = 20
+
+#: Types besides JAX's arrays that may be elements of an array.
+_WITH_SHAPE = bool, int, float, complex, np.number, np.bool_, np.ndarray
 
 #: A longer string is not kept.
 _LONGEST = 200
@@ -49,6 +54,28 @@ def operands_of(place: Place, frame: FrameType, called: FrameType | None) -> tup
         operand = _operand(ast.unparse(each.value), each.value, value_of(each.value, frame), frame)
         found.append(Operand(text=operand.text, type=operand.type, keyword=each.arg or "**", items=operand.items))
     return tuple(found)
+
+
+def elements_of(node: ast.AST | None, frame: FrameType) -> str:
+    """Return what the elements of an indexed list or tuple are; empty if they make one array, or are unknown.
+
+    That is ``"text"``, ``"functions"``, ``"shapes"`` for arrays of different shapes, or ``"objects"`` for others.
+    """
+    if not isinstance(node, ast.Subscript):
+        return ""
+    listed = node.value.elts if isinstance(node.value, ast.List | ast.Tuple) else None
+    items = value_of(node.value, frame) if listed is None else [value_of(each, frame) for each in listed]
+    if is_exactly(items, str, bytes):
+        return "text"
+    if not is_exactly(items, list, tuple) or not items or any(each is MISSING for each in items):
+        return ""
+    if any(is_exactly(each, str, bytes) for each in items):
+        return "text"
+    if all(is_array(each) or is_tracer(each) or is_a(each, _WITH_SHAPE) for each in items):
+        return "shapes" if len({tuple(getattr(each, "shape", ())) for each in items}) > 1 else ""
+    if all(callable(each) for each in items):
+        return "functions"
+    return "" if all(is_exactly(each, list, tuple) for each in items) else "objects"
 
 
 def _aligned(node: ast.AST | None, values: list[Any], passed: list[Any]) -> list[Any] | None:

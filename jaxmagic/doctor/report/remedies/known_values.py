@@ -54,6 +54,25 @@ def _write_static(argument: str, type: str, function: str, option: str = "", var
     )
 
 
+def _write_element(elements: str, items: str, index: str, jnp: str, lax: str) -> str:
+    """Word the advice for an element of a list that cannot become an array."""
+    items, index = printable(items), printable(index)
+    if elements == "text":
+        return (
+            f"JAX has no arrays of text. Return the index, {index}, and read {items} outside of the traced function."
+        )
+    switch = (
+        f"{lax}.switch({index}, [functools.partial(f, each) for each in {items}]), where f computes arrays of the "
+        "same shapes and types from each element. An index that is out of range is then clamped, not an error."
+    )
+    if elements == "shapes":
+        return (
+            f"The arrays in {items} have different shapes, so they cannot become one array. Pad them to one shape, "
+            f"join them with {jnp}.stack, and mask the padding; or use {switch}"
+        )
+    return f"The elements of {items} cannot become one array. Use {switch}"
+
+
 def _write_dynamic_slice(
     array: str, size: str, code: str, static: str = "", function: str = "", option: str = ""
 ) -> str:
@@ -125,6 +144,7 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         f"range is then clamped, not an error. Functions are chosen with "
         f"jax.lax.switch({printable(index)}, functions, x)."
     ),
+    "write_element": _write_element,
     "write_switch": lambda items, index, lax, given="": (
         f"Functions are chosen with {lax}.switch({printable(index)}, {printable(items)}"
         f"{', ' if given else ''}{printable(given)}). An index that is out of range is then clamped, not an error."

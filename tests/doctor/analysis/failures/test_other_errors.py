@@ -555,6 +555,40 @@ def test_out_of_memory_lists_what_is_alive() -> None:
     assert "donate" in cell.said
 
 
+@pytest.mark.parametrize(
+    ("elements", "advice"),
+    [
+        (
+            '["the", "cat"]',
+            "JAX has no arrays of text. Return the index, n, and read items outside of the traced function.",
+        ),
+        ('"text"', "JAX has no arrays of text."),
+        (
+            "[jnp.ones(2), jnp.ones(3)]",
+            "The arrays in items have different shapes, so they cannot become one array. Pad them to one shape, join "
+            "them with jnp.stack, and mask the padding; or use lax.switch(n, [functools.partial(f, each) for each in",
+        ),
+        ("[jnp.ones(2), 1.0]", "The arrays in items have different shapes"),
+        ("[{'w': 1.0}, {'w': 2.0}]", "The elements of items cannot become one array. Use lax.switch(n, ["),
+        ("[jnp.sin, jnp.cos]", "Functions are chosen with lax.switch(n, items, x)."),
+        ("[1, 2.5, np.float32(3)]", "Make the sequence an array: jnp.array(items)[n]."),
+        ("(jnp.ones(2), np.zeros(2))", "Make the sequence an array: jnp.array(items)[n]."),
+        ("[[1, 2], [3, 4]]", "Make the sequence an array: jnp.array(items)[n]."),
+    ],
+)
+def test_an_index_of_a_list_depends_on_its_elements(elements: str, advice: str) -> None:
+    cell = Cell(f"""
+        items = {elements}
+        @jax.jit
+        def f(n):
+            return items[n]  # here
+        f(jnp.array(1))
+    """)
+    assert cell.finding.line == cell.here
+    assert advice in cell.said
+    assert ("jnp.array(items)" in cell.said) == ("jnp.array(items)" in advice)
+
+
 #: What the remedies without code recommend, under jit.
 RECOMMENDED = {
     "write_selection": "lax.cond(x > 0, jnp.sin, jnp.cos, x)",
@@ -566,6 +600,7 @@ RECOMMENDED = {
     "write_sized": "jnp.unique(jnp.stack([x, x]), size=2, fill_value=0)",
     "write_fori": "lax.fori_loop(0, n, lambda i, c: c + i, x)",
     "write_index": "jnp.array([1, 2, 3])[n] + lax.switch(n, [jnp.sin, jnp.cos], x)",
+    "write_element": "lax.switch(n, [functools.partial(lambda a, b: a.sum() + b, each, x) for each in ragged])",
     "write_slice": "lax.dynamic_slice(jnp.arange(9), (n,), (2,))",
     "write_stored": "jnp.zeros(3).at[n].set(x)",
     "write_indexed_array": "jnp.asarray(np.arange(3))[n]",
@@ -582,7 +617,9 @@ def test_what_a_remedy_recommends_runs_under_jit(kind: str) -> None:
     assert kind in ERROR_NOTES
     cell = Cell(f"""
         from jax.experimental import checkify
+        import functools
         import jax.scipy
+        ragged = [jnp.ones(2), jnp.ones(3)]
         result = jax.jit(lambda x, n: {RECOMMENDED[kind]})(jnp.float32(1), 1)
     """)
     assert cell.error is None
