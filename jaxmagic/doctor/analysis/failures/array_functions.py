@@ -8,7 +8,17 @@ from dataclasses import replace
 from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
-from .expression import Expression, call, expression_of, is_jax, spelled, value_named, with_imports
+from .expression import (
+    ABOUT,
+    Expression,
+    call,
+    expression_of,
+    gets_traced,
+    is_jax,
+    spelled,
+    value_named,
+    with_imports,
+)
 from .known_values.size_use import sizes_in
 from .numbers import explain_number
 from .origin import evidence_of
@@ -66,9 +76,6 @@ _OWN_METHODS = "reshape", "transpose"
 
 #: Expressions of which Python 3.12 and later do not say which part failed.
 _COMPREHENSIONS = ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
-
-#: Functions of NumPy that use no elements, and attributes that are known during tracing.
-_ABOUT = "shape", "ndim", "size", "dtype", "result_type", "issubdtype", "isscalar", "iscomplexobj"
 
 
 def explain_numpy(failure: Failure) -> RuleFinding:
@@ -152,13 +159,13 @@ def _all_replaced(failure: Failure, failing: Expression, jnp: str) -> tuple[Note
     left: dict[str, None] = {}
     complete = True
     for each in _inner_first(failing.statement):
-        if not isinstance(each, ast.Call) or not _gets_traced(failure, failing, each):
+        if not isinstance(each, ast.Call) or not gets_traced(failure, failing, each):
             continue
         text = ast.unparse(each.func)
         module, _, own = named.get(text, "").partition(".")
         text = text.replace(", ", ",")  # it is one of a list
         complete = complete and not _needs_number(each) and not _is_method_of_made(failure, failing, each, named)
-        if not module or own in _ABOUT:
+        if not module or own in ABOUT:
             continue
         method = own.removeprefix("ndarray.") if own.startswith("ndarray.") else ""
         function = method or own
@@ -186,26 +193,12 @@ def _is_method_of_made(failure: Failure, failing: Expression, node: ast.Call, na
     """Return whether a call is of a method of an array that NumPy made of other values, as in ``np.ones(3).dot``."""
     owner = node.func.value if isinstance(node.func, ast.Attribute) else None
     made = isinstance(owner, ast.Call) and ast.unparse(owner.func) in named
-    return made and owner is not None and not _gets_traced(failure, failing, owner)
+    return made and owner is not None and not gets_traced(failure, failing, owner)
 
 
 def _inner_first(statement: ast.AST) -> list[ast.AST]:
     """Return the nodes of a statement, each behind those inside of it."""
     return [*(part for each in ast.iter_child_nodes(statement) for part in _inner_first(each)), statement]
-
-
-def _gets_traced(failure: Failure, failing: Expression, node: ast.AST) -> bool:
-    """Return whether an expression computes with a traced value, rather than with its shape or dtype."""
-    if node is failing.node:
-        return True
-    if isinstance(node, ast.Attribute) and node.attr in _ABOUT:
-        return False
-    if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("len", *_ABOUT):
-        return False
-    named = isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
-    if named and value_named(failure, ast.unparse(node)) is not None:
-        return True
-    return any(_gets_traced(failure, failing, each) for each in ast.iter_child_nodes(node))
 
 
 def _given(failure: Failure, node: ast.AST, name: str, jnp: str) -> list[ast.expr] | None:

@@ -10,6 +10,9 @@ from ...record.failure import Failure, Value
 #: Names of modules if the user's code has none of its own.
 _USUAL = {"jax": "jax", "jax.numpy": "jnp", "jax.lax": "lax", "numpy": "np", "functools": "functools"}
 
+#: Functions of NumPy that use no elements, and attributes that are known during tracing.
+ABOUT = "shape", "ndim", "size", "dtype", "result_type", "issubdtype", "isscalar", "iscomplexobj"
+
 #: A failing statement has at most this many traced values that are described.
 MOST_VALUES = 8
 
@@ -149,6 +152,20 @@ def with_imports(failure: Failure, code: str, *modules: str) -> str:
 def value_named(failure: Failure, name: str) -> Value | None:
     """Return the traced value with a name in the failing statement."""
     return next((each for each in failure.values if each.name == name), None)
+
+
+def gets_traced(failure: Failure, failing: Expression, node: ast.AST) -> bool:
+    """Return whether an expression computes with a traced value, rather than with its shape or dtype."""
+    if node is failing.node:
+        return True
+    if isinstance(node, ast.Attribute) and node.attr in ABOUT:
+        return False
+    if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("len", *ABOUT):
+        return False
+    named = isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
+    if named and value_named(failure, ast.unparse(node)) is not None:
+        return True
+    return any(gets_traced(failure, failing, each) for each in ast.iter_child_nodes(node))
 
 
 def call(function: str, *args: ast.expr) -> ast.Call:

@@ -7,7 +7,7 @@ import ast
 from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
-from .expression import Expression, call, expression_of, spelled, value_named, with_imports
+from .expression import Expression, call, expression_of, gets_traced, spelled, value_named, with_imports
 from .known_values.known_number import known_number
 from .known_values.size_use import size_use
 from .known_values.slices import dynamic_slice
@@ -144,10 +144,7 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if failure.detail == "__reduce__":
         return note("doctor.write_stored_outside", function=need), None
     if need.startswith("math.") and name in MATH:
-        replacement = f"{jnp}.{MATH[name]}"
-        return note("doctor.write_function", function=need, replacement=replacement), replaced(
-            failure, failing, replacement
-        )
+        return functions_of_math(failure, failing, need)
     if need.startswith("math.") and name in _SPECIAL:
         replacement = f"{spelled(failure, 'jax')}.scipy.special.{_SPECIAL[name]}"
         return note("doctor.write_function", function=need, replacement=replacement), None
@@ -217,13 +214,45 @@ def _without_conversion(failure: Failure, failing: Expression | None, name: str)
     return failing.with_node(kept)
 
 
+def functions_of_math(failure: Failure, failing: Expression | None, called: str) -> tuple[Note, str | None]:
+    """Return the advice for all functions of ``math`` in the failing statement that get traced values.
+
+    There is no code if one of them cannot be replaced: it would fail next.
+
+    Args:
+        failure: the error.
+        failing: the failing expression.
+        called: the function that it calls, which can be replaced.
+    """
+    jnp = spelled(failure, "jax.numpy")
+    functions, complete = {called: f"{jnp}.{MATH[called.removeprefix('math.')]}"}, True
+    for node in () if failing is None else ast.walk(failing.statement):
+        text = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        if failing is None or not text.startswith("math.") or node is failing.node:
+            continue
+        if isinstance(node, ast.Call) and gets_traced(failure, failing, node):
+            name = MATH.get(text.removeprefix("math."), "")
+            functions |= {text: f"{jnp}.{name}"} if name else {}
+            complete = complete and bool(name) and _is_same(node, name)
+            node.func = call(f"{jnp}.{name}").func if name else node.func
+    code = replaced(failure, failing, functions[called]) if complete else None
+    if len(functions) == 1:
+        return note("doctor.write_function", function=called, replacement=functions[called]), code
+    texts, names = ", ".join(functions), ", ".join(functions.values())
+    return note("doctor.write_functions", functions=texts, replacements=names), code
+
+
+def _is_same(node: ast.Call, replacement: str) -> bool:
+    """Return whether a function of ``jax.numpy`` takes the arguments of a call of ``math`` and returns its type."""
+    count = 2 if replacement in _PAIRS else 1
+    return not node.keywords and len(node.args) == count and replacement not in ("floor", "ceil")
+
+
 def replaced(failure: Failure, failing: Expression | None, replacement: str) -> str | None:
     """Return the statement with another function."""
-    if failing is None or not isinstance(failing.node, ast.Call) or failing.node.keywords:
+    if failing is None or not isinstance(failing.node, ast.Call):
         return None
-    if len(failing.node.args) != (2 if replacement.endswith(_PAIRS) else 1):
-        return None
-    if replacement.endswith(("floor", "ceil")):  # these return floats
+    if not _is_same(failing.node, replacement.rpartition(".")[2]):
         return None
     code = failing.with_node(call(replacement, *failing.node.args))
     return None if code is None else with_imports(failure, code, "jax.numpy")

@@ -8,7 +8,7 @@ from ......records.note import note
 from .....record.failure import Failure
 from ...conditions import use_of
 from ...expression import Expression, expression_of, spelled
-from ...numbers import MATH, replaced
+from ...numbers import MATH, functions_of_math
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
 from .membership import membership
@@ -51,9 +51,7 @@ def explain_scalar(failure: Failure) -> Explained:
     found = note("doctor.error_scalar", function=called, axes=int(fact(failure, "axes")))
     name = called.removeprefix("math.")
     if called.startswith("math.") and name in MATH:
-        replacement = f"{spelled(failure, 'jax.numpy')}.{MATH[name]}"
-        remedy = note("doctor.write_function", function=called, replacement=replacement)
-        return Explained(found, remedy, replaced(failure, failing, replacement))
+        return Explained(found, *functions_of_math(failure, failing, called))
     return Explained(found, note("doctor.write_one_number"))
 
 
