@@ -37,8 +37,8 @@ def _write_decided(decides: str, jax: str, jnp: str, lax: str) -> str:
     loop = (
         "JAX traces every step of a Python loop, so a traced condition cannot end it. Use "
         f"{lax}.while_loop(condition, body, state), through which jax.grad does not work; or run a known number of "
-        "steps, and keep each value once the loop is over: done = done | (condition), then "
-        f"x = {jnp}.where(done, x, new_x)."
+        f"steps, with done = False before them, each assignment as x = {jnp}.where(done, x, new_x), and "
+        "done = done | (condition) where the loop would end, so that an assignment before that still takes place."
     )
     ways = {
         "recursion": "JAX traces both results, so with where() or cond() the function would call itself without end, "

@@ -91,7 +91,7 @@ def test_recursion_on_a_python_number_gets_a_static_argument_that_works() -> Non
 ADVISED = {
     "break": "lax.while_loop(lambda c: c[0] > 1, lambda c: (c[0] / 2, c[1] + 1), (x, 0))",
     "return": """functools.reduce(
-        lambda c, i: (lambda done, new: (done, jnp.where(done, c[1], new)))(c[0] | (c[1] < i), c[1] - i),
+        lambda c, i: (lambda new: (c[0] | (new < i), new))(jnp.where(c[0], c[1], c[1] - i)),
         range(3), (False, x))""",
     "continue": "functools.reduce(lambda y, i: jnp.where(y < i, y, y - i), range(3), x)",
     "print": "(lax.cond(x > 0, lambda: jax.debug.print('…'), lambda: None), x)[1]",
