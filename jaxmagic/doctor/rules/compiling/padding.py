@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ....records.note import Note, note
 from ...record.evidence import Evidence
 from ..host.syntax import arguments_at, site_of
+from ..rewriting import syntax
 from ..rewriting.bucket_sizes import Buckets, buckets, powers_of_two, sizes_along
 from .recompilations import Group, counts, function_of, programs_of
 
@@ -167,10 +168,25 @@ def padding_code(group: Group, padding: Padding, evidence: Evidence) -> str | No
     site = site_of(group.function, programs, evidence)
     passed = {} if site is None or not programs else arguments_at(site, group.function, programs[0].arguments)
     padded = [argument for each in padding.sizes for argument in each]
+    made = {each: passed[each] for each in padded if not isinstance(passed.get(each), ast.Name | None)}
+    taken = set() if site is None else _names_in(syntax.tree_of(site.file))
     names = {each: value.id if isinstance(value := passed.get(each), ast.Name) else each for each in padded}
+    names |= {each: f"padded_{each}" for each in made if each in taken}
     if group.eager or not all(map(str.isidentifier, names.values())):
         return None
-    return "\n".join(line for each in padding.sizes for line in _lines(each, names))
+    begin = [
+        *(
+            f"{names[each]} = np.asarray({ast.unparse(node)})  # pass this to {group.function}"
+            for each, node in made.items()
+        ),
+        *(f"# {each} is an argument of {group.function}" for each in padded if each not in passed),
+    ]
+    return "\n".join([*begin, *(line for each in padding.sizes for line in _lines(each, names))])
+
+
+def _names_in(tree: ast.AST | None) -> set[str]:
+    """Return all variables in a piece of code."""
+    return {each.id for each in ast.walk(tree or ast.Module([], [])) if isinstance(each, ast.Name)}
 
 
 def _lines(sizes: Mapping[str, Buckets], names: Mapping[str, str]) -> Iterator[str]:

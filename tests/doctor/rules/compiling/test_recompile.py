@@ -652,6 +652,25 @@ def test_padding_has_the_names_at_the_call() -> None:
     assert code.splitlines()[-1] == "sequence = np.pad(sequence, [(0, size - n), (0, 0)])"
 
 
+@pytest.mark.parametrize("computed", [False, True])
+def test_padding_begins_with_what_the_call_computes(computed: bool) -> None:
+    def sizes() -> list[Any]:
+        return [total(np.ones((size, 8), np.float32)) for size in (17, 23, 31, 44, 57)]
+
+    def parts(x: Any) -> list[Any]:
+        return [total(x[:size]) for size in (17, 23, 31, 44, 57)]
+
+    x = np.ones((64, 8), np.float32)
+    total.clear_cache()
+    code = the_one((lambda: parts(x)) if computed else sizes).code
+    assert code is not None
+    text = "x[:size]" if computed else "np.ones((size, 8), np.float32)"
+    assert code.splitlines()[0] == f"padded_x = np.asarray({text})  # pass this to total"
+    names = {"np": np, "x": x, "size": 23}
+    exec(code, names)
+    assert names["padded_x"].shape == (32, 8)
+
+
 @jax.jit
 def aggregate(weights: Any, nodes: Any, senders: Any) -> Any:
     return jnp.sum(nodes[senders] @ weights)
