@@ -96,9 +96,10 @@ def _size(sizes: str) -> str:
     return f"A shape has to consist of integers, got {quoted(sizes)}."
 
 
-def _write_fitting(code: str, several: bool) -> str:
+def _write_fitting(code: str, several: bool, whole: bool) -> str:
     which = "whether one of them is" if several else "whether it is"
-    return f"Fits in shape: {printable(code)}. Shapes do not say {which} what you mean."
+    rest = "" if whole else " Whether the rest of the statement takes that shape is not checked."
+    return f"Fits in shape: {printable(code)}.{rest} Shapes do not say {which} what you mean."
 
 
 def _write_joined(fits: str) -> str:

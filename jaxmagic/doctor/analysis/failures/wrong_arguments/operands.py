@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from .....records.note import Note, note
 from ....record.failure import Failure, Operand
+from ..expression import Expression
 
 Shape = tuple[int, ...]
 
@@ -118,8 +119,10 @@ def attribute_of(node: ast.expr, name: str) -> ast.expr:
     return ast.Attribute(value=node, attr=name, ctx=ast.Load())
 
 
-def fitting(options: Sequence[tuple[ast.expr, Shape]]) -> Note | None:
-    """Return a note on expressions whose shapes fit; ``None`` without any, or if they are long."""
+def fitting(options: Sequence[tuple[ast.expr, Shape]], failing: Expression) -> Note | None:
+    """Return a note on expressions whose shapes fit in place of the failing one; ``None`` without any, or if long."""
     texts = [f"{ast.unparse(ast.fix_missing_locations(node))} → {written(shape)}" for node, shape in options]
     code = " or ".join(texts)
-    return note("doctor.write_fitting", code=code, several=len(options) > 1) if 0 < len(code) <= _LONGEST else None
+    whole = isinstance(failing.parent, ast.stmt | ast.Lambda | None)
+    found = note("doctor.write_fitting", code=code, several=len(options) > 1, whole=whole)
+    return found if 0 < len(code) <= _LONGEST else None

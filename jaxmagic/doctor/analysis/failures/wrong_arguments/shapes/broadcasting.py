@@ -100,7 +100,7 @@ def _fitting(failure: Failure, shapes: list[Shape], texts: list[str] | None) -> 
             kept = node.right if side is node.left else node.left
             left, right = (changed[0], kept) if side is node.left else (kept, changed[0])
             options.append((ast.BinOp(left=left, op=node.op, right=right), result))
-    return fitting(options)
+    return fitting(options, failing)
 
 
 def _with_last_axis(node: ast.expr) -> ast.expr:

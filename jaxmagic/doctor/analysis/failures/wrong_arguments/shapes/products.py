@@ -104,7 +104,7 @@ def _fitting(failing: Expression | None, left: Operand, right: Operand) -> Note 
         for a, b, shape, shape2 in options
         if (result := product(shape, shape2)) is not None
     ]
-    return fitting(fits)
+    return None if failing is None else fitting(fits, failing)
 
 
 def _parts(node: ast.AST | None) -> tuple[ast.expr | None, ast.expr | None]:

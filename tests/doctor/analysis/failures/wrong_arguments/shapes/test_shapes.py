@@ -41,6 +41,15 @@ def test_all_products_of_the_operands_that_fit_are_offered() -> None:
     assert "Shapes do not say whether one of them is what you mean." in cell.said
 
 
+@pytest.mark.parametrize(
+    ("line", "whole"), [("y = a @ b", True), ("y = a @ b + 1", False), ("jnp.sum(a @ b)", False)]
+)
+def test_what_fits_inside_of_a_statement_is_not_said_to_fit_there(line: str, whole: bool) -> None:
+    cell = Cell(f"a, b = jnp.ones((3, 4)), jnp.ones((3, 4))\n{line}")
+    assert len(offered(cell)) == 2
+    assert ("Whether the rest of the statement takes that shape is not checked." in cell.said) != whole
+
+
 def test_nothing_is_offered_where_nothing_fits() -> None:
     cell = Cell("a, b = jnp.ones((3, 4)), jnp.ones((5, 6))\na @ b")
     assert offered(cell) == []
