@@ -107,6 +107,10 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
         else f"Return the number alone. With {jax}.value_and_grad(f, has_aux=True), the function returns a pair: the "
         "number, and what is extra."
     ),
+    "write_library_aux": lambda library: (
+        f"{quoted(library)} differentiates the function. Return the number alone, or use the option of "
+        f"{quoted(library)} for a function with an extra result, if it has one, such as has_aux=True."
+    ),
     "error_grad_value": lambda none: (
         f"The differentiated function returns {'None' if none else 'something else than a number'}, but only "
         "a scalar has a gradient."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ......records.inside import library_module
 from ......records.note import note
 from .....record.failure import Failure
 from ...expression import expression_of, spelled
@@ -28,6 +29,9 @@ def explain_grad_output(failure: Failure) -> Explained:
         return Explained(note("doctor.error_grad_shape", shape=shape), note("doctor.write_scalar", jax=jax))
     if value in _CONTAINERS:
         found = note("doctor.error_grad_container", container=_CONTAINERS[value])
+        library = None if failure.library is None else library_module(failure.library.file)
+        if library is not None:
+            return Explained(found, note("doctor.write_library_aux", library=library.partition(".")[0]))
         return Explained(found, note("doctor.write_has_aux", jax=jax, pair=value == "("))
     return Explained(note("doctor.error_grad_value", none=value == "None"), note("doctor.write_returns_scalar"))
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from failing_cells import Cell
+
+from jaxmagic.doctor.analysis.failures.wrong_arguments.transforms.derivatives import explain_grad_output
+from jaxmagic.records.call_stack import Frame
 
 
 @pytest.mark.parametrize(
@@ -152,6 +157,15 @@ def test_scan_over_nothing_and_a_body_without_output() -> None:
     assert "n has none" in Cell("n = 1.0\nlax.scan(lambda c, x: (c, c), 0, n)").said
     cell = Cell("def body(c, x): return c + x\nlax.scan(body, 0.0, jnp.ones(3))")
     assert cell.said.startswith("body returns f32[], but a body of scan returns two things")
+
+
+def test_a_library_that_differentiates_has_an_option_of_its_own() -> None:
+    failure = Cell("def f(x): return x.sum(), x\njax.grad(f)(jnp.ones(3))").failure
+    inside = Frame(function="run", file="/lib/python3.11/site-packages/jaxopt/_src/base.py", line=1)
+    assert str(explain_grad_output(replace(failure, library=inside)).remedy) == (
+        "jaxopt differentiates the function. Return the number alone, or use the option of jaxopt for a function "
+        "with an extra result, if it has one, such as has_aux=True."
+    )
 
 
 @pytest.mark.parametrize("transform", ["jax.grad", "jax.value_and_grad"])
