@@ -46,11 +46,7 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     meant = nearest_name(name, __dir__()) if name.startswith("assert") else None
-    error = no_attribute(__name__, name, meant, sys._getframe(1))
-    try:
-        raise error
-    finally:
-        error.__traceback__ = None  # this line is no news to the user
+    raise no_attribute(__name__, name, meant, sys._getframe(1))
 
 
 class _MostCompiles:
@@ -316,9 +312,7 @@ def _measured(record: Benchmark | Callable[[], Any], processes: int | None) -> B
     """Return the record itself, or the benchmark of a function."""
     if isinstance(record, Benchmark):
         if processes is not None:
-            raise TypeError(
-                "processes: expected a function to measure, got a Benchmark, which has already been measured"
-            )
+            raise TypeError("processes: expected a function to measure, got a Benchmark, which has been measured")
         return record
     if problem := misfit(record, (), {}):
         raise TypeError(printable(f"record: {problem}. {_ORDER}"))

@@ -78,13 +78,11 @@ class _Harmless:
     """Wraps JAX's function that explains a miss, so that its exceptions do not surface in the user's call of JAX."""
 
     def __init__(self, function: Callable[..., Any], ranked: Callable[..., Any]) -> None:
-        self.function = function
-        self.ranked = ranked
+        self.function, self.ranked = function, ranked
 
     def __call__(self, *args: Any) -> Any:
         try:
-            explanation = self.function(*args)
-            return explanation and self.ranked(*explanation)
+            return self.ranked(*self.function(*args))
         except Exception:
             return 4, 0, "cache miss explanation unavailable"  # JAX's own text in that case
 
@@ -92,10 +90,8 @@ class _Harmless:
 def guard_explanations(ranked: Callable[[int, int, str], tuple[Any, ...]]) -> None:
     """Make errors in JAX's explanations harmless; they run ``__eq__`` and ``__repr__`` of static arguments.
 
-    JAX 0.8 also asserts that something differs, which is not the case if a static argument was mutated.
-
-    Args:
-        ranked: ranks the differences from each earlier call, of which JAX 0.9 and newer explain the lowest.
+    JAX 0.8 also asserts that something differs, which is not the case if a static argument was mutated. JAX 0.9 and
+    newer explain the difference from the earlier call that `ranked` gives the lowest rank.
     """
     place = _explaining_place()
     if place is not None and not isinstance(function := getattr(*place), _Harmless):

@@ -699,7 +699,7 @@ class TestSideEffects:
         ("changed", "tries"), [("it.w", True), ("it.f (closure: lines)", False), ("it.lines", False)]
     )
     def test_what_a_function_in_an_object_changes_is_not_tried(self, changed: str, tries: bool) -> None:
-        """Two objects of a class share nothing but code; a copy of one shares its functions, and a list with others."""
+        """Two objects of a class share nothing but code; a copy of one shares its functions."""
         lines: list[int] = []
         it, other = Holder(lambda x: lines.append(1)), Holder(layer)
         if changed == "it.lines":
