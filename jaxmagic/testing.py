@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import wraps
-from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from . import units
@@ -46,7 +45,11 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     meant = nearest_name(name, __dir__()) if name.startswith("assert") else None
-    raise no_attribute(__name__, name, meant, sys._getframe(1))
+    error = no_attribute(__name__, name, meant, sys._getframe(1))
+    try:
+        raise error
+    finally:
+        error.__traceback__ = None  # this line is no news to the user
 
 
 class _MostCompiles:
@@ -64,12 +67,10 @@ class _MostCompiles:
         self._watch = stopwatch()
         self._watch.__enter__()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: Any) -> None:
         __tracebackhide__ = True
-        self._watch.__exit__(kind, error, traceback)
-        if kind is None:
+        self._watch.__exit__(*raised)
+        if raised[0] is None:
             self._check(self._watch.timing)
 
     def _check(self, timing: Timing) -> None:

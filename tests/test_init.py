@@ -85,6 +85,7 @@ def test_an_import_of_another_name_says_what_to_write(statement: str, message: s
     with pytest.raises(ImportError) as caught:
         exec(statement)
     assert str(caught.value) == f"cannot import name {message}"
+    assert [each.filename for each in traceback.extract_tb(caught.value.__traceback__)] == [__file__, "<string>"]
 
 
 def test_testing_suggests_the_assertion_that_was_meant() -> None:

@@ -41,7 +41,11 @@ class Exportable:
             meant = "figure().savefig" if name == "savefig" and "figure" in names else nearest_name(name, names)
             suggestion = f". Did you mean: {meant!r}?" if meant else ""
             message = f"{type(self).__name__!r} object has no attribute {name!r}{suggestion}"
-            raise AttributeError(message, name=name, obj=None)
+            error = AttributeError(message, name=name, obj=None)
+            try:
+                raise error
+            finally:
+                error.__traceback__ = None  # this line is no news to the user
 
     def to_dict(self) -> dict[str, Any]:
         """Return all stored fields and the main derived ones as plain dictionaries, tuples, numbers and strings.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import traceback
 
 import pytest
 
@@ -27,6 +28,7 @@ def test_an_attribute_that_was_meant_is_suggested(record: object, name: str, sug
     with pytest.raises(AttributeError) as caught:
         getattr(record, name)
     if suggestion is not None:
+        assert [each.filename for each in traceback.extract_tb(caught.value.__traceback__)] == [__file__]
         kind = type(record).__name__
         assert str(caught.value) == f"{kind!r} object has no attribute {name!r}{suggestion}"
 
