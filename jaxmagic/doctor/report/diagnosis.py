@@ -192,7 +192,7 @@ def cost(finding: RuleFinding, diagnosis: Diagnosis, digits: int = 3) -> str:
         return "" if finding.rule == "error" else "cost unknown"
     time = units.time(finding.cost_ns, digits)
     if finding.per == "first run":
-        return f"{about}{time} once"
+        return f"{about}{time} {'once' if len(diagnosis.runs) > 1 else 'in the only run'}"  # others may compile again
     wall_ns = diagnosis.wall_ns
     share = f", {units.share(min(finding.cost_ns, wall_ns), wall_ns)} of it" if wall_ns else ""
     return f"{about}{time} per run{share}"

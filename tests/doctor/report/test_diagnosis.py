@@ -136,6 +136,11 @@ def test_the_headline_of_an_error_names_it_and_its_line(diagnosis: Any, rule_fin
     assert headline(diagnosis(findings=(), **nothing_ran), 3) == "TypeError: not explained."
 
 
+def test_a_cost_of_the_only_run_may_recur(diagnosis: Any, rule_finding: Any) -> None:
+    found = rule_finding(cost_ns=3e9, per="first run")
+    assert cost(found, diagnosis(warm=(), observed=None)) == "3.00 s in the only run"
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
