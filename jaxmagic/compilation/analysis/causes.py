@@ -139,6 +139,8 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
     if call.wrapped:
         return _of_wrapped(call, text, earlier, memory)
     explained = _from_explanation(text, call, memory)
+    if alike is not None and explained is not None and explained.kind in _OF_TYPES:
+        return _lost()  # JAX compares with another call than the one that was like this
     if alike is not None and (explained is None or explained.kind == "static value"):
         explained = _own_equality(call, alike, reported_by_jax=explained is not None) or explained
     if explained:
@@ -174,8 +176,17 @@ def _forgotten(call: Call, text: str, memory: Memory) -> Cause | None:
         return None
     alike = most_alike(call, [each for each in forgotten if each.transformation == call.transformation])
     again = alike is not None and not differences(call, alike)
-    what = "compiled before, but no longer in" if again else "first call since the function left"
-    return Cause(kind="first call", reason=f"{what} JAX's caches (jax.clear_caches()?)")
+    if again:
+        return _lost()
+    return Cause(kind="first call", reason="first call since the function left JAX's caches (jax.clear_caches()?)")
+
+
+#: What the difference from a call may be that JAX remembers.
+_OF_TYPES = "shape", "dtype", "weak type"
+
+
+def _lost() -> Cause:
+    return Cause(kind="first call", reason="compiled before, but no longer in JAX's caches (jax.clear_caches()?)")
 
 
 def _own_equality(call: Call, alike: Call, *, reported_by_jax: bool) -> Cause | None:

@@ -407,6 +407,16 @@ def test_a_function_that_jax_has_forgotten_is_no_new_one(x: Any) -> None:
     assert "no longer in JAX's caches" in last_cause(lambda: f(x)).reason
 
 
+def test_a_call_that_jax_has_forgotten_differs_from_none_that_it_remembers(x: Any) -> None:
+    f, y = jax.jit(lambda x: x * 109), jax.block_until_ready(x[:4])
+    measure(lambda: f(x))
+    jax.clear_caches()
+    f(y)
+    cause = last_cause(lambda: f(x))
+    assert (cause.kind, cause.remedy) == ("first call", None)
+    assert "no longer in JAX's caches" in cause.reason
+
+
 def test_by_keyword_in_place_of_by_position(x: Any) -> None:
     f = jax.jit(lambda a: a * 127)
     measure(lambda: f(x))
