@@ -5,9 +5,11 @@ from __future__ import annotations
 from math import exp, hypot, log
 from typing import NamedTuple
 
+from ...records.environment import Environment
 from ...statistics.estimate import Estimate
 from ...statistics.medians import CONFIDENCE
 from ..record.between_points import BETWEEN_POINTS, PRIOR_FREEDOM, Noise
+from ..record.curve import Variable
 from ..record.scaling import time_of
 from ..record.sweep import Sweep
 
@@ -72,12 +74,14 @@ def devices_used(sweep: Sweep, label: str) -> list[int]:
 
 
 def has_device_counts(sweep: Sweep) -> bool:
-    """Return whether a sweep seems to be over the number of devices, from the name and the values of its variable."""
-    if len(sweep.variables) != 1:
-        return False
-    (variable,), available = sweep.variables, sweep.environment.device_count or 0
-    numbers = variable.numbers or ()
-    return any(each in variable.name.lower() for each in _DEVICES) and 1 < max(numbers, default=0) <= available
+    """Return whether a sweep seems to be over the number of devices, and over nothing else."""
+    return len(sweep.variables) == 1 and is_device_count(sweep.variables[0], sweep.environment)
+
+
+def is_device_count(variable: Variable, environment: Environment) -> bool:
+    """Return whether a variable seems to be the number of devices, from its name and its values."""
+    named = any(each in variable.name.lower() for each in _DEVICES)
+    return named and 1 < max(variable.numbers or (), default=0) <= (environment.device_count or 0)
 
 
 def speed_up(before: Estimate, after: Estimate) -> Estimate:

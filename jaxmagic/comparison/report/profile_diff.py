@@ -9,7 +9,7 @@ from ...benchmarking.record.versus import Versus, judge
 from ...benchmarking.report.versus import headline
 from ...profiling.record.profile import Profile
 from ...statistics.estimate import Estimate
-from ..analysis.device_scaling import device_scaling, devices_used, has_device_counts
+from ..analysis.device_scaling import device_scaling, devices_used, has_device_counts, is_device_count
 from ..analysis.profile_diff import NOTICEABLE, By, Difference, call_ns, differences, profiled
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
@@ -117,8 +117,10 @@ def _about_virtual(sweep: Sweep) -> list[str]:
 
 
 def about_missing_profiles(sweep: Sweep) -> list[str]:
-    """Say what a sweep over devices does not show: how they are used, or that their number does not vary."""
+    """Say what a sweep over devices does not show, and why."""
     points = [each.comparison for each in sweep.points if each.comparison is not None]
+    if len(sweep.variables) > 1 and any(is_device_count(each, sweep.environment) for each in sweep.variables):
+        return ["Speed-up and efficiency need a sweep over the number of devices alone.", *_about_virtual(sweep)]
     if not has_device_counts(sweep):
         return []
     if any(each.profile is not None for point in points for each in point.candidates):
@@ -137,7 +139,7 @@ def _about_one_number(sweep: Sweep) -> list[str]:
         f"{label} ran on {units.count(each, 'device')} at each point: shard its arrays over the devices to see how "
         "it scales."
         for label, counts in used.items()
-        if len(counts) == 1
+        if len(counts) == 1 and len(sweep.points) > 1
         for each in counts
     ]
 

@@ -22,6 +22,7 @@ Unknown = Literal[
     "call",  # the failing line calls no jitted function whose arguments are known without running code
     "outside",  # no line of the user's waited for the result, as where it was displayed
     "waited",  # the failing line waits for a result, and no known program that it may come from needs as much
+    "unexamined",  # it waits for a result, and an argument of a call that it may come from is not known so
     "compile",  # compiling it failed
     "sizes",  # the backend does not report the sizes
 ]

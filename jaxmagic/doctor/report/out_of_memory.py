@@ -16,6 +16,8 @@ _UNKNOWN = {
     "outside": "the error was raised outside of your code, as when IPython displays a result",
     "waited": "the line waits for a result, and none of the calls found that lead to it needs that much "
     "with the arguments that their names hold now",
+    "unexamined": "the line waits for a result, and an argument of a call that it may come from would have to be "
+    "computed again: give it a name before",
     "compile": "it could not be compiled again",
     "sizes": "this backend does not report what a program needs",
 }

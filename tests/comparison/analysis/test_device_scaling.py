@@ -166,6 +166,9 @@ def test_a_candidate_that_uses_as_many_devices_at_each_point_is_told(scaled: Swe
     same = replace(same, environment=replace(same.environment, device_count=4))
     told = "jit ran on 1 device at each point: shard its arrays over the devices"
     assert told in " ".join(str(same).split())
+    (variable,) = same.variables
+    alone = replace(same, variables=(replace(variable, labels=("4",), numbers=(4.0,)),), points=(first,))
+    assert told not in " ".join(str(alone).split())
     assert told not in " ".join(str(scaled).split())
 
 
@@ -175,6 +178,15 @@ def test_where_the_number_of_devices_does_not_vary_there_is_none(scaled: Sweep, 
     first, *_ = scaled.points
     same = replace(scaled, points=tuple(replace(first, at=each.at) for each in scaled.points))
     assert device_scaling(same) == []
+
+
+def test_where_something_else_varies_as_well_it_is_told(scaled: Sweep) -> None:
+    scaled = replace(scaled, environment=replace(scaled.environment, device_count=4))
+    other = Variable(name="n", labels=("8",), numbers=(8.0,))
+    points = tuple(replace(each, at=(*each.at, 0)) for each in scaled.points)
+    text = " ".join(str(replace(scaled, variables=(*scaled.variables, other), points=points)).split())
+    assert "Speed-up and efficiency need a sweep over the number of devices alone." in text
+    assert "These devices are virtual" in text
 
 
 def test_where_something_else_varies_as_well_there_is_none(scaled: Sweep) -> None:

@@ -80,7 +80,10 @@ def look_at_memory(text: str, place: Place, frame: FrameType, limits: Limits) ->
         try:
             return OutOfMemory(shortage=said, program=_program(called, frame, said, waited, limits, deadline_ns))
         except _Unknown as reason:
-            why = "waited" if waited else reason.args[0]
+            if not waited:
+                why = reason.args[0]
+            elif why != "unexamined":
+                why = "unexamined" if reason.args[0] == "call" else "waited"
     return OutOfMemory(shortage=said, unknown=why)
 
 

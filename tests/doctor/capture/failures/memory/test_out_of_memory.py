@@ -269,6 +269,8 @@ def test_program_in_a_function_of_the_user_that_waits_is_found(failing: Failing)
         ("y = large(x)\n    wait(y)", "wait(x); y = large(x)", "call"),  # runs later
         ("y = large(x)\n    wait(y)", "wait(lambda: large(x))", "call"),
         ("y = large(x)", "y = jnp.sin(x)", "waited"),
+        ("y = large(x)", "y = large(x + 0)", "unexamined"),  # it would have to be computed again
+        ("y = large(x)", "y = small(x) + large(x + 0)", "unexamined"),
     ],
 )
 def test_no_program_is_blamed_that_cannot_have_failed(failing: Failing, before: str, after: str, why: str) -> None:
