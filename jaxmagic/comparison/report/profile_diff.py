@@ -124,7 +124,7 @@ def about_missing_profiles(sweep: Sweep) -> list[str]:
     if not has_device_counts(sweep):
         return []
     if any(each.profile is not None for point in points for each in point.candidates):
-        return [] if device_scaling(sweep) else _about_one_number(sweep)
+        return [] if device_scaling(sweep) else _about_same_number(sweep)
     return [
         "Measure with --profile (profile=True) to see speed-up and efficiency, and how long devices communicate or "
         "are idle.",
@@ -132,8 +132,8 @@ def about_missing_profiles(sweep: Sweep) -> list[str]:
     ]
 
 
-def _about_one_number(sweep: Sweep) -> list[str]:
-    """Say which candidates ran on as many devices at each point."""
+def _about_same_number(sweep: Sweep) -> list[str]:
+    """Say which candidates ran on the same number of devices at each point."""
     used = {label: set(devices_used(sweep, label)) for label in sweep.labels}
     return [
         f"{label} ran on {units.count(each, 'device')} at each point: shard its arrays over the devices to see how "

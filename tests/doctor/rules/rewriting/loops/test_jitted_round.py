@@ -302,7 +302,7 @@ def test_attributes_are_arguments_and_results(tmp_path: Path, timing: Any, body:
         "for i in range(3):\n    w = w - it.unknown * jnp.sin(w)  #\nreturn w",
         "for i in range(3):\n    it.m = 0.9 * it.m + it.grad(it.w)  #\nreturn it.m",
         "for i in range(3):\n    it.m = 0.9 * it.m + w  #\n    it.grad = w.sum\nreturn it.m",
-        "other = it\nfor i in range(3):\n    it.w = it.w - jnp.sin(other.w)  #\nreturn w",
+        "for i in range(3):\n    it.w = it.w - jnp.sin(other.w)  #\nreturn it.w",  # both may be one object
         "for i in range(3):\n    w = w - it.t * jnp.sin(w)  #\n    it.t = w.sum()\nreturn w",
         "for i in range(3):\n    w = w - it.t * jnp.sin(w)  #\n    it.t, n = it.t + 1, 0\nreturn w",
         "rate, it_rate = 2, 3\nfor i in range(3):\n    w = w - it.rate * jnp.sin(w)  #\nreturn w, rate, it_rate",
