@@ -80,6 +80,10 @@ Kind = Literal[
     "spec repeated",  # a partition spec names an axis of the mesh twice
     "explicit specs",  # an argument of shard_map() is sharded otherwise than in_specs says, along explicit axes
     "explicit constraint",  # a sharding is to change along explicit axes
+    "sharded apart",  # operands are split along other explicit axes than one another
+    "sharded sum",  # a product sums over axes that are split
+    "sharded result",  # the sharding of a part or another shape is not given
+    "sharded axis",  # an axis that has to be whole is split
     "devices apart",  # arrays on different devices meet
     "no mesh",  # there is no mesh
     "spec replication",  # shard_map() cannot tell that a result is the same on all devices

@@ -22,6 +22,7 @@ from .wrong_arguments.names import NAME_NOTES
 from .wrong_arguments.non_numbers import NON_NUMBER_NOTES
 from .wrong_arguments.scopes import SCOPE_NOTES
 from .wrong_arguments.shapes import SHAPE_NOTES
+from .wrong_arguments.shardings import SHARDING_NOTES
 from .wrong_arguments.signatures import SIGNATURE_NOTES
 from .wrong_arguments.transforms import TRANSFORM_NOTES
 from .wrong_arguments.values import VALUE_NOTES
@@ -218,6 +219,7 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     **DTYPE_NOTES,
     **INDEXING_NOTES,
     **MESH_NOTES,
+    **SHARDING_NOTES,
     **MODULE_NOTES,
     **NAME_NOTES,
     **ARRAY_NOTES,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ....record.failure import Failure
 from ....record.failure_kind import Kind
-from . import meshes, modules, scopes, wrong_calls, xla
+from . import meshes, modules, scopes, shardings, wrong_calls, xla
 from .explained import Explained, Rule
 from .libraries import layers, optimizers
 from .names import attributes, missing
@@ -58,6 +58,7 @@ _RULES: tuple[Rule, ...] = (
     *integers.RULES,
     *signatures.RULES,
     *meshes.RULES,
+    *shardings.RULES,
     *python_values.RULES,
     *keys.RULES,
     *attributes.RULES,

@@ -8,9 +8,10 @@ import re
 
 from .....records.note import note
 from ....record.failure import Failure
-from ..expression import call, expression_of, spelled
+from ..expression import Expression, call, expression_of, spelled
 from .explained import SHAPE, Explained, Rule
 from .operands import fact, shapes_in, written
+from .partition_specs import SPEC, entries, short
 
 #: JAX's names for the platforms of GPUs.
 _GPUS = "gpu", "cuda", "rocm"
@@ -18,9 +19,6 @@ _GPUS = "gpu", "cuda", "rocm"
 
 #: A longer text of an argument is not shown.
 _LONGEST = 40
-
-#: A partition spec.
-_SPEC = r"P(?:artitionSpec)?\((?:[^()]|\([^()]*\))*\)"
 
 
 def explain_devices(failure: Failure) -> Explained:
@@ -69,9 +67,9 @@ def explain_backend(failure: Failure) -> Explained:
 
 def explain_spec_rank(failure: Failure) -> Explained:
     """Explain a partition spec with more entries than the array has axes."""
-    specs, spec = fact(failure, "specs"), _short(fact(failure, "spec"))
+    specs, spec = fact(failure, "specs"), short(fact(failure, "spec"))
     rank = int(fact(failure, "rank"))
-    length = int(fact(failure, "length") or len(_entries(spec)))
+    length = int(fact(failure, "length") or len(entries(spec)))
     found = note(
         "doctor.error_spec_rank",
         specs=specs,
@@ -82,8 +80,8 @@ def explain_spec_rank(failure: Failure) -> Explained:
     )
     if specs == "out_specs" and not rank:
         return Explained(found, note("doctor.write_scalar_spec", jax=spelled(failure, "jax")))
-    entries = _entries(spec)
-    shorter = [] if any(each != "None" for each in entries[rank:]) else entries[:rank]
+    given = entries(spec)
+    shorter = [] if any(each != "None" for each in given[rank:]) else given[:rank]
     return Explained(
         found,
         note("doctor.write_spec_rank", spec=f"P({', '.join(shorter)})" if shorter else "", leaf=_is_leaf(failure)),
@@ -95,7 +93,7 @@ def explain_spec_division(failure: Failure) -> Explained:
     size, parts = int(fact(failure, "size")), int(fact(failure, "parts"))
     found = note(
         "doctor.error_spec_division",
-        spec=_short(fact(failure, "spec")),
+        spec=short(fact(failure, "spec")),
         argument=_argument(failure),
         axis=int(fact(failure, "axis")),
         size=size,
@@ -125,15 +123,24 @@ def _is_leaf(failure: Failure) -> bool:
 
 
 def explain_spec_repeated(failure: Failure) -> Explained:
-    """Explain a partition spec that names an axis of the mesh twice."""
-    axis = fact(failure, "axis")
-    found = note("doctor.error_spec_repeated", spec=_short(fact(failure, "spec")), axis=axis)
+    """Explain a partition spec that names an axis of the mesh twice, or a result that would have such a spec."""
+    axis, failing = fact(failure, "axis"), expression_of(failure)
+    if failing is not None and _computes(failure, failing):
+        result = note("doctor.error_sharded_twice", function=failing.called or "", spec=short(fact(failure, "spec")))
+        return Explained(result, note("doctor.write_sharded_alike", jax=spelled(failure, "jax")))
+    found = note("doctor.error_spec_repeated", spec=short(fact(failure, "spec")), axis=axis)
     return Explained(found, note("doctor.write_spec_repeated", axis=axis))
+
+
+def _computes(failure: Failure, failing: Expression) -> bool:
+    """Return whether the failing expression computes with arrays, rather than says how to split one."""
+    modules = spelled(failure, "jax.numpy"), spelled(failure, "jax.lax")
+    return isinstance(failing.node, ast.BinOp) or (failing.called or "").partition(".")[0] in modules
 
 
 def explain_explicit_specs(failure: Failure) -> Explained:
     """Explain an argument that is sharded otherwise than ``in_specs`` says, on a mesh with explicit axes."""
-    spec, given = _short(fact(failure, "spec")), _short(fact(failure, "given"))
+    spec, given = short(fact(failure, "spec")), short(fact(failure, "given"))
     found = note("doctor.error_explicit_specs", spec=spec, given=given, type=fact(failure, "type"))
     return Explained(found, note("doctor.write_explicit_specs", jax=spelled(failure, "jax"), spec=spec))
 
@@ -176,24 +183,8 @@ def explain_spec_axis(failure: Failure) -> Explained:
 def explain_spec_replication(failure: Failure) -> Explained:
     """Explain a result that is not evidently the same on all devices."""
     mesh = ", ".join(re.findall(r"'([^']+)'", fact(failure, "mesh")))
-    found = note("doctor.error_spec_replication", spec=_short(fact(failure, "spec")), mesh=mesh)
+    found = note("doctor.error_spec_replication", spec=short(fact(failure, "spec")), mesh=mesh)
     return Explained(found, note("doctor.write_spec_replication", mesh=mesh, jax=spelled(failure, "jax")))
-
-
-def _short(spec: str) -> str:
-    """Write a partition spec as it is usually imported.
-
-    >>> _short("PartitionSpec('data',)")
-    "P('data')"
-    """
-    return f"P({', '.join(_entries(spec))})"
-
-
-def _entries(spec: str) -> list[str]:
-    """Return the entries of a spec, which JAX also writes as a tuple."""
-    node = ast.parse(spec, mode="eval").body
-    entries = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.Tuple) else []
-    return [ast.unparse(each) for each in entries]
 
 
 #: The messages that are explained here.
@@ -212,23 +203,23 @@ RULES = (
         r"backends are \[)(?P<present>[\w', ]*)"),
     Rule("ValueError", "spec rank", explain_spec_rank,
         r"shard_map applied to the function '[^']*' was given an (?P<specs>in_specs|out_specs) entry which is too "
-        rf"long[\s\S]*?\n\n(?:\* )?\w+_specs\S* is (?P<spec>{_SPEC}) which has length (?P<length>\d+), but "
+        rf"long[\s\S]*?\n\n(?:\* )?\w+_specs\S* is (?P<spec>{SPEC}) which has length (?P<length>\d+), but "
         r"(?:the passed )?(?:args\[\d+\](?P<inside>[^\s,]*))?[^\n]*?"
         r"(?:parameter '(?P<parameter>\w+)',)? has "
         r"shape (?P<type>\w+\[[\d,]*\]), which has rank (?P<rank>\d+)"),
     Rule("ValueError", "spec rank", explain_spec_rank,
-        rf"(?:.* )?Sharding NamedSharding\(.*?spec=(?P<spec>{_SPEC}).*\) is only valid for values of rank at least "
+        rf"(?:.* )?Sharding NamedSharding\(.*?spec=(?P<spec>{SPEC}).*\) is only valid for values of rank at least "
         r"(?P<length>\d+), but was applied to a value of rank (?P<rank>\d+)"),
     Rule("ValueError", "spec division", explain_spec_division,
         r"shard_map applied to the function '[^']*' was given argument arrays with axis sizes that are not evenly "
         r"divisible[\s\S]*?\n\n(?:\* )?(?:the passed )?(?:args\[\d+\](?P<inside>[^\s,]*))?[^\n]*? of shape "
         r"(?P<type>\w+\[[\d,]*\])[^\n]*?"
         r"(?:parameter '(?P<parameter>\w+)',)? corresponds to "
-        rf"(?P<specs>in_specs)\S* of value (?P<spec>{_SPEC}), which maps array axis (?P<axis>\d+) \(of size "
+        rf"(?P<specs>in_specs)\S* of value (?P<spec>{SPEC}), which maps array axis (?P<axis>\d+) \(of size "
         r"(?P<size>\d+)\) to mesh (?:axis|axes) (?P<mesh>.+?) \(of (?:total )?size (?P<parts>\d+)\)"),
     Rule("ValueError|IndivisibleError", "spec division", explain_spec_division,
         rf"(?:One of \w+ arguments with pytree key path (?P<path>\S+) )?"
-        rf".*?NamedSharding\(.*?spec=(?P<spec>{_SPEC}).*?implies that (?:array axis|the global size of its "
+        rf".*?NamedSharding\(.*?spec=(?P<spec>{SPEC}).*?implies that (?:array axis|the global size of its "
         r"dimension) (?P<axis>\d+) (?:is partitioned|should be divisible by) (?P<parts>\d+)(?: times)?, but "
         rf"(?:the dimension size|it) is (?:equal to )?(?P<size>\d+) \(full shape: (?P<type>{SHAPE})"),
     Rule("ValueError", "spec division", explain_spec_division,
@@ -236,14 +227,14 @@ RULES = (
         rf"times, but does not evenly divide the dimension size (?P<size>\d+)\. Got shape: (?P<type>{SHAPE})"),
     Rule("ValueError", "spec rank", explain_spec_rank,
         r"Length of sharding\.spec \((?P<length>\d+)\) must be equal to aval's ndim \((?P<rank>\d+)\)\. Got "
-        rf"sharding\.spec (?P<spec>{_SPEC})"),
+        rf"sharding\.spec (?P<spec>{SPEC})"),
     Rule("AssertionError", "spec rank", explain_spec_rank,
-        rf"\((?P<rank>\d+), (?P<spec>{_SPEC})\)$"),
+        rf"\((?P<rank>\d+), (?P<spec>{SPEC})\)$"),
     Rule("DuplicateSpecError", "spec repeated", explain_spec_repeated,
-        rf"A single NamedSharding spec specification .* but (?P<spec>{_SPEC}) has duplicate entries for "
+        rf"A single NamedSharding spec specification .* but (?P<spec>{SPEC}) has duplicate entries for "
         r"`(?P<axis>.+)`"),
     Rule("ValueError", "explicit specs", explain_explicit_specs,
-        rf"in_specs passed to shard_map: (?P<spec>{_SPEC}) does not match the specs of the input: (?P<given>{_SPEC}) "
+        rf"in_specs passed to shard_map: (?P<spec>{SPEC}) does not match the specs of the input: (?P<given>{SPEC}) "
         r"for arg: (?P<type>\w+\[[\d,]*\])"),
     Rule("ValueError", "explicit constraint", explain_explicit_constraint,
         r"The spec of NamedSharding passed to with_sharding_constraint can only refer to Auto axes"),
@@ -258,10 +249,10 @@ RULES = (
         r"shard_map (?P<specs>in_specs|out_specs) argument must refer to an axis marked as manual "
         r"\((?:frozenset\()?\{(?P<axes>[^}]*)\}\)?\), but:\s+\w+_specs\S* refers to '(?P<axis>[^']+)'"),
     Rule("ValueError", "spec axis", explain_spec_axis,
-        rf"Resource axis: (?P<axis>\S+) of (?P<spec>{_SPEC}) is not found in mesh: \((?P<axes>[^)]*)\)"),
+        rf"Resource axis: (?P<axis>\S+) of (?P<spec>{SPEC}) is not found in mesh: \((?P<axes>[^)]*)\)"),
     Rule("ValueError", "spec replication", explain_spec_replication,
         r"shard_map applied to the function '[^']*' was given out_specs which require replication which can't be "
-        rf"statically inferred[\s\S]*?\n\nout_specs\S* is (?P<spec>{_SPEC}) which implies that the corresponding "
+        rf"statically inferred[\s\S]*?\n\nout_specs\S* is (?P<spec>{SPEC}) which implies that the corresponding "
         r"output value is replicated across mesh (?:axis|axes) (?P<mesh>.+?), but"),
     Rule("RuntimeError", "backend", explain_backend,
         r"Backend '(?P<backend>\w+)' failed to initialize"),
