@@ -12,7 +12,8 @@ from ....records.note import note
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ..host.host_time import MANY
-from ..host.not_jitted import MOST_NAMES, MOST_UNROLLED, compile_called, group
+from ..host.jitting.advice import MOST_UNROLLED, compile_called, group
+from ..host.not_jitted import MOST_NAMES
 from ..rewriting.called_function import called_function
 from ..rule import LEAST_SHARE, source_at
 from .compile_claims import numbers_of

@@ -21,8 +21,8 @@ from ..host.functions.inside_function import (
     is_in,
     least_called,
 )
+from ..host.jitting.transformed_calls import is_transform, with_transforms_beside
 from ..host.syntax import Function, assigned, function_around
-from ..host.transformed_calls import is_transform, with_transforms_beside
 from . import syntax
 from .jit_arguments import Arguments, arguments_of, counted_in, given_by, untraced
 from .jit_obstacles import obstacles

@@ -11,7 +11,7 @@ import pytest
 
 from jaxmagic.doctor.record.evidence import Evidence, HostWait
 from jaxmagic.doctor.record.program import Program
-from jaxmagic.doctor.rules.host.not_jitted import _remedy
+from jaxmagic.doctor.rules.host.jitting.advice import remedy_at
 from jaxmagic.doctor.rules.rewriting.jit_caveats import caveats_of_loop
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.note import note
@@ -99,6 +99,6 @@ def test_variables_that_the_code_to_jit_reads_are_to_be_passed(
     )
     code = "data = labels = rate = decay = held = 1"
     evidence = Evidence(code=code, first=timing(), observed=timing(), programs=(step,))
-    remedy, _ = _remedy(line, count, evidence)
+    remedy, _ = remedy_at(line, count, evidence)
     assert remedy.facts["changes"] == of_part
     assert f"Under jit, {of_part} would keep the values of the first call" in str(remedy)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jaxmagic.doctor.record.evidence import Evidence, HostWait, LibraryNames
-from jaxmagic.doctor.rules.host.not_jitted import _advised, _remedy
+from jaxmagic.doctor.rules.host.jitting.advice import advice_for, remedy_at
 from jaxmagic.doctor.rules.rewriting.jit_obstacles import obstacles, sized_by_values
 from jaxmagic.doctor.rules.rewriting.meanings import imports_in
 from jaxmagic.records.call_stack import Frame
@@ -114,7 +114,7 @@ def advised(
         for number, line in enumerate(lines, 1)
         if "# waits" in line
     ]
-    advice, code = _remedy(frame, count, replace(evidence, waits=tuple(waits)))
+    advice, code = remedy_at(frame, count, replace(evidence, waits=tuple(waits)))
     return str(advice), code
 
 
@@ -177,7 +177,7 @@ DRAWN = (
 def test_caveats_of_code_for_a_round_are_about_that_code(tmp_path: Path, evidence: Evidence, count: int) -> None:
     assert "np.random.normal would draw only once" in advised(tmp_path, evidence, DRAWN, count=count)[0]
     waits = (HostWait(line=at(tmp_path, 5), function="__float__", library=None, count=9, wait_ns=1),)
-    found = _advised(at(tmp_path, 4), count, replace(evidence, waits=waits))
+    found = advice_for(at(tmp_path, 4), count, replace(evidence, waits=waits))
     assert found.code is not None
     assert found.code.count("@jax.jit") == 2
     assert str(found.remedy) == (

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import pytest
 from gathered_evidence import evidence_of
 
-from jaxmagic.doctor.rules.host.not_jitted import compile_called
+from jaxmagic.doctor.rules.host.jitting.advice import compile_called
 from jaxmagic.doctor.rules.rewriting.called_function import called_function
 
 eqx = pytest.importorskip("equinox")

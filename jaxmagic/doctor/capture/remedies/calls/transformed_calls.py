@@ -11,7 +11,7 @@ from typing import Any
 from .....records.note import note
 from .....runtime.around import attributes, is_exactly, of_type
 from ....record.finding import RuleFinding
-from ....rules.host.transformed_calls import FILTER, TRANSFORMS
+from ....rules.host.jitting.transformed_calls import FILTER, TRANSFORMS
 from ..function_copies import module_with
 from ..not_jitted import Jitted, declared_static
 from ..recompile import identity

@@ -14,8 +14,8 @@ from ...rewriting.called_function import transformed_around, transformed_run
 from ...rewriting.loops.jitted_round import JittedRound, jitted_round
 from ...rewriting.module_jit import jit_of_modules
 from ...rewriting.syntax import around, last_name, lines_run, loops_around, nodes_outside_jit, tree_of, tree_run
+from ..jitting.transformed_calls import jitted, made_of
 from ..syntax import Function, function_around
-from ..transformed_calls import jitted, made_of
 from .functions_run import defined
 from .inside_function import SourceRange, is_mostly_called_at, is_within
 from .spared import Part

@@ -14,7 +14,7 @@ import pytest
 from jaxmagic.doctor.capture.library_names import library_names
 from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, HostWait
 from jaxmagic.doctor.rules.host.functions.functions_run import calls_unknown, functions_run, waits_in
-from jaxmagic.doctor.rules.host.not_jitted import _remedy
+from jaxmagic.doctor.rules.host.jitting.advice import remedy_at
 from jaxmagic.doctor.rules.rewriting.jit_obstacles import obstacles
 from jaxmagic.records.call_stack import Frame
 
@@ -66,7 +66,7 @@ def advised(path: Path, evidence: Evidence, monkeypatch: Any, call: str, body: s
     exec(compile(file.read_text(), str(file), "exec"), held)
     last = len(file.read_text().splitlines())
     names = library_names("f(x)", {"f": held["f"]})
-    return _remedy(Frame(function="f", file=str(file), line=last), 100, replace(evidence, names=names))[1]
+    return remedy_at(Frame(function="f", file=str(file), line=last), 100, replace(evidence, names=names))[1]
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -15,7 +15,7 @@ from jaxmagic.doctor.rules.host.functions.transformed_function import (
     jit_outermost,
     transformed_function,
 )
-from jaxmagic.doctor.rules.host.not_jitted import _advised
+from jaxmagic.doctor.rules.host.jitting.advice import advice_for
 from jaxmagic.records.call_stack import Frame
 
 LOSS = "def loss(w):\n    return (w**2).sum()\n"
@@ -85,5 +85,5 @@ def test_a_function_that_is_called_itself_as_well(
     assert found is not None
     assert is_mostly_transformed(found.part, evidence) is mostly
     program = Program(executable=executable(name="jit_sum"), module=None, eager=True, transformed="sum")
-    advised = _advised(inside, 50, replace(evidence, programs=(program,)))
+    advised = advice_for(inside, 50, replace(evidence, programs=(program,)))
     assert advised.code == ("loss_grad = jax.jit(jax.grad(loss))" if mostly else "loss = jax.jit(loss)")

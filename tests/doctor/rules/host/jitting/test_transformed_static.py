@@ -12,7 +12,7 @@ import pytest
 
 from jaxmagic.doctor.capture.jitted import static_parameters
 from jaxmagic.doctor.record.evidence import Evidence, Input, StaticParameters
-from jaxmagic.doctor.rules.host.transformed_calls import jitted, made_of
+from jaxmagic.doctor.rules.host.jitting.transformed_calls import jitted, made_of
 from jaxmagic.records.call_stack import Frame
 
 LOSS = """

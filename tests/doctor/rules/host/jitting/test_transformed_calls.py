@@ -218,8 +218,8 @@ def test_what_is_jitted_outermost_or_rare_is_clean(run: Callable[..., Any]) -> N
 
 
 def test_a_few_calls_are_no_finding(run_of: Callable[[int], Any]) -> None:
-    from jaxmagic.doctor.rules.host import transformed_calls
     from jaxmagic.doctor.rules.host.host_time import host_time
+    from jaxmagic.doctor.rules.host.jitting import transformed_calls
 
     for count, expected in ((9, 0), (10, 1)):
         evidence = run_of(count)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
-from ....records.call_stack import Frame
-from ....records.cell_names import cells_with
-from ....records.note import note
-from ...record.evidence import Evidence
-from ...record.finding import RuleFinding
-from ...record.library_use import ModuleLibrary
-from ...record.program import Program
-from ..rewriting.jit_arguments import arguments_of, counted_in, given_by, static_option
-from ..rewriting.jittable import decides_by
-from ..rewriting.syntax import is_jit, last_name, nodes_outside_jit, tree_of, tree_run
-from ..rule import source_at
-from .host_time import HostTime, jitted_calls, matters, names_of_program
-from .syntax import Function, around, assigned, function_around, loop_around
+from .....records.call_stack import Frame
+from .....records.cell_names import cells_with
+from .....records.note import note
+from ....record.evidence import Evidence
+from ....record.finding import RuleFinding
+from ....record.library_use import ModuleLibrary
+from ....record.program import Program
+from ...rewriting.jit_arguments import arguments_of, counted_in, given_by, static_option
+from ...rewriting.jittable import decides_by
+from ...rewriting.syntax import is_jit, last_name, nodes_outside_jit, tree_of, tree_run
+from ...rule import source_at
+from ..host_time import HostTime, jitted_calls, matters, names_of_program
+from ..syntax import Function, around, assigned, function_around, loop_around
 
 #: Fewer calls per run are no finding.
 MANY = 10

@@ -1,0 +1,1 @@
+"""What to jit where operations run outside of jit."""

@@ -1,0 +1,222 @@
+"""Writes a part of a round of a loop as a jitted function, if jit is known to take it."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ....record.evidence import Input
+from ...host.functions.functions_run import calls_unknown, functions_run, waits_in
+from ...host.syntax import Function
+from ..called_function import changing_read
+from ..jit_arguments import static_option, untraced
+from ..jit_obstacles import obstacles
+from ..jittable import computes_only, has_sizes, takes_arrays
+from ..meanings import paths_in
+from ..module_jit import jit_of, libraries_called, libraries_used
+from ..syntax import loaded
+from .loop_facts import assigns, reads
+from .round_parts import (
+    OPERATIONS,
+    Part,
+    Place,
+    as_function,
+    item_of,
+    vary,
+)
+from .scanned_loop import numbered
+from .traced_indices import WHOLE, TracedIndices, has_partial, is_array
+
+#: What an input is that jit takes.
+_ARRAYS = "jax array", "numpy array"
+
+#: With fewer operations in it, as far as its syntax tells, a jitted function saves nothing.
+_LEAST_OPERATIONS = 2
+
+#: What the names of several functions in a round begin with.
+_ORDINALS = "", "second_", "third_", "fourth_"
+
+
+class Written(NamedTuple):
+    """A part of a round as code.
+
+    Attributes:
+        part: the part.
+        beside: the jitted function.
+        inside: what calls it in the loop.
+        names: the names that this adds.
+    """
+
+    part: Part
+    beside: str
+    inside: str
+    names: set[str]
+
+
+def written(part: Part, place: Place, taken: set[str], number: int) -> Written | None:
+    """Return a part as code; ``None`` if jit may not compile it, would keep what changes, or would save nothing.
+
+    Args:
+        part: the part.
+        place: the loop, and what is known of its variables.
+        taken: the names that the code cannot add.
+        number: how many parts are written before it.
+    """
+    if operations_of(part) < _LEAST_OPERATIONS or part.lines[0] == place.loop.lineno or vary(part, place):
+        return None
+    items = TracedIndices(place)
+    computed = [items.visit(copy.deepcopy(each)) for each in part.computed]
+    moved, own = list[ast.stmt](), set[str]()
+    for each in part.moved:
+        item = item_of(each, place)
+        if item is None:
+            moved.append(each)
+        else:
+            computed.append(items.visit(copy.deepcopy(item.computed)))
+            moved.append(item.takes)
+            own |= assigns([item.computed])
+    own |= {*items.arguments}
+    given, results = _given(computed, place), _results(computed, part, place, loaded(moved))
+    name = _name(place, taken, number)
+    if given is None or not results or name is None or own & taken:
+        return None
+    static = [each for each in given if has_sizes(as_function(computed, given), {each})]
+    jit, needed = _jit(computed, given, place)
+    if not jit or {*static} & assigns([place.loop]) or has_partial(items.slices, part, place):
+        return None
+    if not _can_be_jitted(as_function(computed, given), frozenset(static), place):
+        return None
+    passed = ", ".join(items.arguments.get(each, each) for each in given)
+
+    def beside() -> Iterator[str]:
+        yield from (needed,) if needed else ()
+        yield from (WHOLE,) if items.slices else ()
+        yield from () if static and jit == "jax.jit" else (f"@{jit}",)
+        yield f"def {name}({', '.join(given)}):"
+        yield from (f"    {ast.unparse(each)}" for each in computed)
+        yield f"    return {', '.join(results)}"
+        yield from (f"{name} = jax.jit({name}{static_option(static)})",) if static and jit == "jax.jit" else ()
+
+    inside = [f"{', '.join(results)} = {name}({passed})", *map(ast.unparse, moved)]
+    return Written(part, "\n".join(beside()), "\n".join(inside), {name, *own})
+
+
+def _jit(statements: Sequence[ast.stmt], given: Sequence[str], place: Place) -> tuple[str, str]:
+    """Return the jit for a function of some statements, and the import that it needs; empty if none does.
+
+    ``jax.jit`` does not take modules of Equinox, and does not keep what is changed in those of flax.nnx.
+    ``eqx.filter_jit`` compiles for each value of a number of Python.
+    """
+    function, names = as_function(statements, given), place.evidence.names
+    libraries = {library for name, library in place.modules.items() if re.split(r"\W", name)[0] in given}
+    libraries |= libraries_called(place.evidence) | libraries_used([(function, place.file)], names)
+    if not libraries:
+        return "jax.jit", ""
+    varying = {*given} & place.numbers & assigns([place.loop])
+    return jit_of("equinox", function, place.file, names) if libraries == {"equinox"} and not varying else ("", "")
+
+
+def _given(statements: Sequence[ast.stmt], place: Place) -> list[str] | None:
+    """Return what statements read from before them, also globals, whose values jit would keep.
+
+    ``None`` if some of it is nothing that jit takes.
+    """
+    assigned: set[str] = set()
+    found: dict[str, None] = {}
+    for each in statements:
+        found |= dict.fromkeys(sorted(reads(each) - assigned))
+        assigned |= assigns([each])
+    calls = [node.func for each in statements for node in ast.walk(each) if isinstance(node, ast.Call)]
+    inputs = {each.path: each for each in place.evidence.inputs}
+    variables = place.local | assigns([place.loop]) | {each for each, one in inputs.items() if one.kind in _ARRAYS}
+    owners = {_root(each) for each in calls if isinstance(each, ast.Attribute)} - variables - {None}
+    known = {name for name in (*found,) if name not in variables and hasattr(builtins, name)}
+    given = [each for each in found if each not in owners | known | (place.functions - variables)]
+    if owners & place.modules.keys() or {*given} & _changed_in_place(place):
+        return None
+    return given if all(_is_taken(each, statements, place, inputs) for each in given) else None
+
+
+def _changed_in_place(place: Place) -> set[str]:
+    """Return the variables on which the loop calls methods for their effect, as lists that grow."""
+    effects = [each.value for each in ast.walk(place.loop) if isinstance(each, ast.Expr)]
+    calls = [each.func for each in effects if isinstance(each, ast.Call)]
+    return {each.value.id for each in calls if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name)}
+
+
+def _root(node: ast.expr) -> str | None:
+    """Return ``a`` for ``a.b.c``; ``None`` if it is no name."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _is_taken(name: str, statements: Sequence[ast.stmt], place: Place, inputs: Mapping[str, Input]) -> bool:
+    """Return whether a variable may be an array or a pytree, as far as its attributes and indices tell."""
+    for node in (node for each in statements for node in ast.walk(each)):
+        match node:
+            case ast.Attribute(value=ast.Name(id=owner), attr=attr) if owner == name:
+                inside = any(each.startswith(f"{name}.") for each in inputs)
+                if attr != "at" and not hasattr(np.ndarray, attr) and not inside:
+                    return False
+            case ast.Subscript(value=ast.Name(id=owner), slice=index) if owner == name:
+                several = isinstance(index, ast.Tuple | ast.Slice)
+                if loaded([index]) & place.numbers and not several and not is_array(name, place):
+                    return False
+    return True
+
+
+def _results(statements: Sequence[ast.stmt], part: Part, place: Place, following: set[str]) -> list[str]:
+    """Return what statements assign and others read, or the next round; all that a cell assigns.
+
+    Args:
+        statements: the statements of the jitted function.
+        part: the part of the round that they come from.
+        place: the loop.
+        following: what is read after the call of the function.
+    """
+    names = [node.id for each in statements for node in ast.walk(each) if isinstance(node, ast.Name)]
+    made = [each for each in dict.fromkeys(names) if each in assigns(statements)]
+    if not isinstance(place.scope, Function):
+        return made
+    own = {id(node) for each in (*part.computed, *part.moved) for node in ast.walk(each)}
+    others = {
+        node.id
+        for node in ast.walk(place.scope)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in own
+    }
+    carried = {*(_given(statements, place) or ())}
+    return [each for each in made if each in others | carried | following | place.attributes.keys()]
+
+
+def _name(place: Place, taken: set[str], number: int) -> str | None:
+    """Return a name for the function that is not taken; ``None`` also where a round has many of them."""
+    prefix = f"{place.scope.name}_" if isinstance(place.scope, Function) else "one_"
+    prefix += "".join(_ORDINALS[number : number + 1])
+    ends = ("step", "round") if number < len(_ORDINALS) else ()
+    names = (numbered(f"{prefix}{each}", place.loop, place.scope) for each in ends)
+    return next((each for each in names if each not in taken), None)
+
+
+def _can_be_jitted(function: ast.FunctionDef, static: frozenset[str], place: Place) -> bool:
+    """Return whether jit can compile a function, and what it calls, and keeps nothing that changes."""
+    evidence = place.evidence
+    if not takes_arrays(function, untraced(evidence.inputs), static):
+        return False
+    functions = functions_run(function, place.file, evidence)
+    others = functions[1:]
+    if not all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in others):
+        return False
+    unknown = waits_in(others, evidence) or calls_unknown(functions, evidence)
+    return not (obstacles(functions, evidence.names) or changing_read(others, evidence) or unknown)
+
+
+def operations_of(part: Part) -> int:
+    """Return how many operations a part of a round has, as far as the syntax tells."""
+    return sum(isinstance(node, OPERATIONS) for each in part.computed for node in ast.walk(each))
