@@ -10,7 +10,7 @@ from typing import Any
 from ...records.cell_names import text_of
 from ...runtime.around import is_a, of_type
 from ...runtime.private_api import static_arguments
-from ..record.evidence import JittedName, StaticParameters
+from ..record.jitted_names import JittedName, StaticParameters
 from .frames import first_line
 from .remedies.user_functions import jitted_functions
 

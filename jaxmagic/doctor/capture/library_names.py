@@ -7,22 +7,27 @@ import random
 import sys
 import types
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from ...runtime.around import enclosed, is_a, of_type
+from ...runtime.tracing import is_array
 from ..record.evidence import LibraryNames
 from .called_code import calls_of
 from .changes import reach
 from .frames import first_line
-from .remedies.user_functions import global_names, is_users_function
+from .remedies.user_functions import global_names, is_users_function, seen_by
 
 #: Modules in which a function is looked up before the one that it says it is from, which may be private.
 _PUBLIC = (
     *("numpy", "numpy.random", "numpy.linalg", "numpy.fft", "jax", "jax.numpy", "jax.lax", "jax.nn", "jax.random"),
     *("equinox", "flax.nnx", "scipy.special", "math", "random", "time"),
 )
+
+#: So many elements of a container are looked at.
+_MOST_ELEMENTS = 50
 
 #: Packages whose functions may be objects of their own classes.
 _PACKAGES = "builtins", "numpy", "jax", "jaxlib", "equinox", "flax", "functools"
@@ -62,8 +67,21 @@ def _functions(variables: Mapping[str, Any]) -> Iterator[types.FunctionType]:
 def _names_of(function: types.FunctionType) -> LibraryNames:
     calls = {text: None if run is None else tuple(map(first_line, run)) for text, run in calls_of(function).items()}
     return LibraryNames(
-        function=first_line(function), paths=tuple(dict(_seen(function)).items()), calls=tuple(calls.items())
+        function=first_line(function),
+        paths=tuple(dict(_seen(function)).items()),
+        calls=tuple(calls.items()),
+        arrays=tuple(
+            name for name, value in seen_by(function).items() if name.isidentifier() and _holds_array(value)
+        ),
     )
+
+
+def _holds_array(value: Any, depth: int = 2) -> bool:
+    """Return whether a value is an array, or a container of Python with one in it."""
+    if is_array(value) or is_a(value, np.ndarray):
+        return True
+    inside = dict.values(value) if is_a(value, dict) else value if is_a(value, (list, tuple)) else ()
+    return depth > 0 and any(_holds_array(each, depth - 1) for each in islice(inside, _MOST_ELEMENTS))
 
 
 def path_of(value: Any) -> str:

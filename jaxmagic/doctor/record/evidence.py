@@ -9,6 +9,7 @@ from ...compilation.record.compilation import Compilation
 from ...profiling.record.profile import Profile
 from ...records.call_stack import Frame
 from ...timing.record import Timing
+from .jitted_names import JittedName, StaticParameters
 from .library_use import ModuleLibrary
 from .placement import DeviceArrays, DevicePut
 from .program import KeptPrograms, Program
@@ -53,41 +54,13 @@ class LibraryNames:
             library's function that each is: ``("tanh", "numpy.tanh")``. The path of anything else is empty.
         calls: what the function may call, such as ``"meter.add"``, or ``"hooks[]"`` for any element, with the first
             lines of the user's functions that run then; ``None`` if unknown. What runs none is left out.
+        arrays: the names of a function's that are arrays, or containers of arrays.
     """
 
     function: Frame | None
     paths: tuple[tuple[str, str], ...]
     calls: tuple[tuple[str, tuple[Frame, ...] | None], ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JittedName:
-    """A jitted function that the code names.
-
-    Attributes:
-        name: the variable.
-        function: the name of the Python function inside it.
-        location: where that function is defined, such as ``"cell 3:2"``.
-        declared: the source from there up to and including the line with ``def``; empty if it cannot be read.
-    """
-
-    name: str
-    function: str
-    location: str
-    declared: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StaticParameters:
-    """The parameters of a jitted function that are static.
-
-    Attributes:
-        function: the name of the Python function inside it.
-        names: the parameters.
-    """
-
-    function: str
-    names: tuple[str, ...]
+    arrays: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

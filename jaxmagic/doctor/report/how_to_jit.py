@@ -7,6 +7,10 @@ from typing import Any
 
 from ...terminal import printable
 
+#: Words for variables whose values jit keeps.
+_ONE_KEPT = "keeps the value", "it changes, pass it as an argument"
+_SEVERAL_KEPT = "keep the values", "they change, pass them as arguments"
+
 #: What loops of JAX need.
 SAME_TYPES = "Each variable must begin with the shape and type that every round gives it."
 
@@ -133,8 +137,12 @@ def about_caveats(
     masked: int = 0,
     rebinds: str = "",
     changes: str = "",
+    keeps: str = "",
 ) -> Iterator[str]:
     """Yield what becomes of code that cannot be jitted as it is."""
+    if keeps:
+        keep, if_changed = _SEVERAL_KEPT if ", " in keeps else _ONE_KEPT
+        yield f"Under jit, {printable(keeps)} {keep} of the first call: if {if_changed}."
     if changes:
         several = ", " in changes
         yield (

@@ -175,6 +175,11 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Define and jit it once, outside, and pass {printable(names)} as "
         f"{'arguments' if ',' in names else 'an argument'}; what a shape or Python's if depends on has to be static."
     ),
+    "recompile_kept": lambda names, random: (
+        f"It reads {printable(names)} anew each time, while JAX traces it. Made once, it would keep what it read "
+        "first. Define and jit it once, outside, and pass what changes as an argument"
+        f"{'; for random numbers, a key of jax.random' if random else ''}."
+    ),
     "recompile_sizes": _sizes,
     "recompile_sizes_together": lambda seen, needed: (
         f"Together, they had {seen} combinations of sizes. With these powers of two, "

@@ -13,8 +13,9 @@ from ...records.note import Note, note
 from ...xla.hlo import HloModule
 from ..analysis.in_place import Overwriting
 from ..analysis.rebinding import ReplacedArguments, replaced_arguments
-from ..record.evidence import Evidence, JittedName
+from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
+from ..record.jitted_names import JittedName
 from ..record.program import Program
 from .rule import LEAST_SHARE, Rule
 

@@ -14,8 +14,8 @@ from shells import Session
 import jaxmagic
 from jaxmagic.doctor.analysis.rebinding import replaced_arguments
 from jaxmagic.doctor.record.diagnosis import Diagnosis
-from jaxmagic.doctor.record.evidence import JittedName
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.record.jitted_names import JittedName
 from jaxmagic.doctor.rules import donation
 
 SETUP = """

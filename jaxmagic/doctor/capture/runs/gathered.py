@@ -14,7 +14,8 @@ from ....records.note import Note, note
 from ....runtime.executed_programs import ObservedPrograms
 from ....runtime.private_api import local_devices
 from ....timing.record import Timing
-from ...record.evidence import Evidence, HostUse, Input, LibraryNames, StaticParameters
+from ...record.evidence import Evidence, HostUse, Input, LibraryNames
+from ...record.jitted_names import StaticParameters
 from .. import host_use
 from ..compiled import programs
 from ..compiled.device_puts import DevicePuts

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from ....records.call_stack import Frame
 from ...record.evidence import Evidence
+from ..host.functions.functions_run import functions_at, functions_run
 from ..host.syntax import own_nodes
+from ..rewriting.changing_values import values_kept
 from ..rewriting.hoisting import Made, find_making
 from ..rewriting.made_once import is_made_once
 from ..rewriting.syntax import file_of, lines_run, tree_of_code
@@ -20,6 +23,16 @@ def made_anew(group: Group, evidence: Evidence) -> Made | None:
     ran = [(each.file, each.line) for each in lines_run(evidence)]
     own = (each for each in own_nodes(tree_of_code(evidence.code)) if isinstance(each, ast.Name))
     return find_making(group.function, place, ran, {each.id for each in own if isinstance(each.ctx, ast.Store)})
+
+
+def kept_if_made_once(group: Group, evidence: Evidence) -> list[str]:
+    """Return what the function, and those of the user's that it calls, read anew each time that JAX traces them."""
+    place = file_of(group.location, evidence)
+    if place is None:
+        return []
+    function = Frame(function=group.function, file=place[0], line=place[1])
+    functions = [each for begun in functions_at(function) for each in functions_run(*begun, evidence)]
+    return values_kept(functions, evidence)
 
 
 def location_like(location: str | None, made: Made, evidence: Evidence) -> str | None:

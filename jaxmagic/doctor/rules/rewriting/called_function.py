@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ....records.call_stack import Frame, is_users
@@ -24,6 +23,7 @@ from ..host.functions.inside_function import (
 from ..host.jitting.transformed_calls import is_transform, with_transforms_beside
 from ..host.syntax import Function, assigned, function_around
 from . import syntax
+from .changing_values import changing_read
 from .jit_arguments import Arguments, arguments_of, counted_in, given_by, untraced
 from .jit_obstacles import obstacles
 from .jittable import computes_only, has_sizes, takes_arrays
@@ -140,19 +140,6 @@ def _is_plain(
     elif not takes_arrays(function, set()):
         return False
     return computes_only(function, paths_in(function, file, evidence.names), static, nnx=library == "nnx")
-
-
-def changing_read(functions: Sequence[tuple[Function, str]], evidence: Evidence) -> set[str]:
-    """Return the variables from outside that functions read, and that the code assigns or may change in place.
-
-    Of NumPy arrays, jit would keep the values, and nnx.jit does not take changes of objects that are no arguments.
-    """
-    changing = assigned(syntax.tree_of_code(evidence.code))
-    in_place = (each.path for each in evidence.inputs if each.kind == "numpy array" or each.library == "nnx")
-    changing |= {re.split(r"\W", each)[0] for each in in_place}
-    nested = {id(inner) for each, _ in functions for inner in ast.walk(each) if inner is not each}
-    free = (syntax.free_names(each) for each, _ in functions if id(each) not in nested)
-    return changing & set[str]().union(*free)
 
 
 def transformed_around(function: Function, file: str, evidence: Evidence) -> list[str]:

@@ -19,7 +19,8 @@ _NOT_PLAIN = (
 
 #: Functions that need values, and not what stands for them while JAX traces.
 _OF_PYTHON = frozenset({
-    "all", "any", "bool", "float", "int", "max", "min", "open", "print", "repr", "round", "sorted", "str",
+    "all", "any", "bool", "chr", "complex", "float", "format", "hash", "int", "max", "min", "open", "ord", "print",
+    "repr", "round", "sorted", "str",
 })  # fmt: skip
 
 #: Packages whose functions need values.
@@ -157,6 +158,8 @@ def takes_arrays(
                 if not hasattr(np.ndarray, method) and method not in _READING:
                     return False
             case ast.Call(func=called, args=[ast.Name(id=name), *_]) if name in data and _takes_function(called):
+                return False
+            case ast.Attribute(value=ast.Name(id=name), attr="name" | "value") if name in data:  # of an enumeration
                 return False
     return not has_sizes(function, data)
 

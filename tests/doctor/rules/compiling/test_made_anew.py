@@ -69,3 +69,40 @@ def test_a_variable_that_the_cell_assigns_is_to_be_passed(shell: Session) -> Non
         "Define and jit it once, outside, and pass amp as an argume",
     )
     assert "It reads amp from the code around it." in map(str, finding.evidence)
+
+
+CHANGING = {
+    "an element": ("T = [1.0]\ndef inner(v): return total(v) * T[0]", "T[0] = float(i)", "T"),
+    "an attribute that a method reads": (
+        "class Plan:\n    def rate(self): return 0.1 * self.k\nplan = Plan()\n"
+        "def inner(v): return total(v) * plan.rate()",
+        "plan.k = i",
+        "plan",
+    ),
+    "what a method changes": ("T = [1.0]\ndef inner(v): return total(v) * sum(T)", "T.append(i)", "T"),
+    "a global": ("n = 0\ndef count():\n    global n\n    n += 1\ndef inner(v): return total(v) * n", "count()", "n"),
+    "random numbers": ("import numpy as np\ndef inner(v): return total(v) * np.random.rand()", "", "np.random.rand"),
+    "the clock": ("import time\ndef inner(v): return total(v) * time.time()", "", "time.time"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_what_a_function_reads_while_it_is_traced_is_to_be_passed(shell: Session, name: str) -> None:
+    """Made once, it would keep what it read first, also through the functions that it calls."""
+    defined, changes, read = CHANGING[name]
+    shell.run(f"def total(v):\n    return sum(jnp.tanh(v @ v * i).sum() for i in range(20))\n{defined}")
+    made = "jax.jit(lambda v: inner(v))(x)"
+    loop = f"for i in range(4):\n    {changes}\n    y = {made}" if changes else f"y = [{made} for _ in range(4)]"
+    (finding,) = found(shell, loop)
+    assert finding.code is None
+    assert f"It reads {read} anew each time" in str(finding.remedy)
+    assert ("a key of jax.random" in str(finding.remedy)) == (name == "random numbers")
+
+
+def test_what_stays_the_same_is_not_said_to_change(shell: Session) -> None:
+    shell.run("scale, table = 2.0, {'a': 1.0}\ndef inner(v): return (v * scale * table['a']).sum()")
+    (finding,) = found(
+        shell, "seen = []\nfor i in range(3):\n    y = jax.jit(lambda v: inner(v))(x)\n    seen.append(i)"
+    )
+    assert finding.code is not None
+    assert "jitted = jax.jit(lambda v: inner(v))" in finding.code

@@ -48,7 +48,7 @@ def _called_in(function: Function, file: str, evidence: Evidence) -> Iterator[tu
         for each in (node.func, *node.args) if isinstance(node, ast.Call) else ():
             text = _text(each)
             if text in calls:
-                yield from (found for frame in calls[text] or () for found in _at(frame))
+                yield from (found for frame in calls[text] or () for found in functions_at(frame))
             elif isinstance(each, ast.Name):
                 yield from defined(each.id, file, evidence)
 
@@ -113,8 +113,10 @@ def waits_in(functions: Sequence[tuple[Function, str]], evidence: Evidence) -> l
 
 
 def defined(name: str, file: str, evidence: Evidence) -> Iterator[tuple[Function, str]]:
-    """Yield the functions of a name in the same file, or else among those that were seen to run."""
-    elsewhere = (each.function.file for each in evidence.functions if each.function.function == name)
+    """Yield the functions of a name in the same file, or else among those that were seen to run, or that are read."""
+    known = [each.function for each in evidence.functions]
+    known += [each.function for each in evidence.names if each.function is not None]
+    elsewhere = (each.file for each in known if each.function == name)
     for place in dict.fromkeys((file, *elsewhere)):
         tree = syntax.tree_of(place)
         made = [each for each in ast.walk(tree) if isinstance(each, Function) and each.name == name] if tree else []
@@ -132,7 +134,7 @@ def definition(frame: Frame) -> tuple[Function, str] | None:
     return None
 
 
-def _at(frame: Frame) -> Iterator[tuple[Function, str]]:
+def functions_at(frame: Frame) -> Iterator[tuple[Function, str]]:
     """Yield the functions that begin on a line: methods without their object, and lambda functions as others."""
     tree = syntax.tree_of(frame.file)
     if tree is None:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from .....records.call_stack import Frame
 from .....records.note import Note, note
 from ....record.evidence import Evidence, Input
-from ...rewriting.called_function import CalledFunction, called_function, changing_read
+from ...rewriting.called_function import CalledFunction, called_function
+from ...rewriting.changing_values import arrays_kept, changing_read
 from ...rewriting.jit_arguments import objects, static_option, untraced
 from ...rewriting.jit_caveats import Caveats, caveats, jitted_calls, to_pass
 from ...rewriting.jit_obstacles import obstacles
@@ -146,7 +147,12 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
     runs_outer = not re.search(rf"\b{function.name}\b", evidence.code or "")  # else the code calls it directly
     if outer and runs_outer:
         return _advice("outside", function.name, outer=outer[-1].name), None
-    return _compile(function.name)
+    kept = ", ".join(arrays_kept(function, line.file, evidence))
+    if kept and not parameters(function):
+        return group(evidence, function.name, {"changes": kept}), None
+    return _advice(
+        "function", function.name, {"keeps": kept} if kept else {}
+    ), f"{function.name} = jax.jit({function.name})"
 
 
 def _objects(function: Function, inputs: Iterable[Input]) -> Caveats:
@@ -161,10 +167,6 @@ def _rebinds(function: Function) -> Caveats:
         name for each in own_nodes(function) if isinstance(each, ast.Global | ast.Nonlocal) for name in each.names
     }
     return {"rebinds": ", ".join(sorted(names))} if names else {}
-
-
-def _compile(function: str) -> tuple[Note, str | None]:
-    return _advice("function", function), f"{function} = jax.jit({function})"
 
 
 def compile_called(called: CalledFunction, evidence: Evidence) -> tuple[Note, str | None]:
@@ -182,6 +184,7 @@ def compile_called(called: CalledFunction, evidence: Evidence) -> tuple[Note, st
         functions=", ".join(arguments.functions),
         rounds=counts_to(called.function, {*arguments.static}) if arguments.library == "equinox" else "",
         jit=jit,
+        keeps=", ".join(arrays_kept(called.function, called.file, evidence)),
     )
     return advice, "\n".join(filter(None, [needed, f"{name} = {jit}({name}{options})"]))
 

@@ -17,7 +17,7 @@ from ..rewritten import in_loop
 from ..syntax import loaded, stored
 from .attributes import with_attributes, with_variables
 from .part_function import Written, operations_of, written
-from .python_numbers import python_numbers
+from .python_numbers import python_numbers, texts_of
 from .round_parts import (
     Part,
     Place,
@@ -66,7 +66,7 @@ def jitted_round(line: Frame, evidence: Evidence, functions: Collection[str] = f
     begin = inputs_inside(line, evidence, first=True)
     modules = {name: each.library for name, each in begin.items() if each.library is not None}
     taken = loaded([tree]) | stored([tree])
-    place = Place(loop, scope, line.file, paths, known, python_numbers(scope), modules, inside)
+    place = Place(loop, scope, line.file, paths, known, python_numbers(scope), texts_of(scope), modules, inside)
     place = with_variables(place, taken)
     taken |= place.attributes.keys()
     block, main = block_around(place.loop, line.line), part_around(line.line, place)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..syntax import Loop, last_name, loaded, stored
+from .computed_numbers import lose_digits
 from .loop_facts import Appended, Counter, appended, assigns, carried, counter_of, is_range, makes_array, reads
 
 #: The names that the code to paste assigns. There is no code if the function has variables with these names.
@@ -61,7 +62,7 @@ def _parts(loop: Loop, function: ast.AST | None) -> _Parts | None:
     if not isinstance(loop, ast.For) or function is None or loop.orelse or not all(map(_is_plain, loop.body)):
         return None
     carry, targets, collected = carried(loop), assigns([loop.target]), appended(loop)
-    if not carry or collected is None:
+    if not carry or collected is None or lose_digits(loop, carry, function):
         return None
     ours = _OURS | {f"{each.name}{end}" for each in collected for end in ("_item", "_rest")}
     if ours & (loaded([function]) | stored([function])):

@@ -14,13 +14,14 @@ import numpy as np
 from ....record.evidence import Input
 from ...host.functions.functions_run import calls_unknown, functions_run, waits_in
 from ...host.syntax import Function
-from ..called_function import changing_read
+from ..changing_values import changing_read
 from ..jit_arguments import static_option, untraced
 from ..jit_obstacles import obstacles
 from ..jittable import computes_only, has_sizes, takes_arrays
 from ..meanings import paths_in
 from ..module_jit import jit_of, libraries_called, libraries_used
 from ..syntax import loaded
+from .computed_numbers import ComputedNumbers
 from .loop_facts import assigns, reads
 from .round_parts import (
     OPERATIONS,
@@ -70,29 +71,39 @@ def written(part: Part, place: Place, taken: set[str], number: int) -> Written |
     """
     if operations_of(part) < _LEAST_OPERATIONS or part.lines[0] == place.loop.lineno or vary(part, place):
         return None
-    items = TracedIndices(place)
-    computed = [items.visit(copy.deepcopy(each)) for each in part.computed]
+    items, numbers = TracedIndices(place), ComputedNumbers(place)
+
+    def rewritten(statement: ast.stmt) -> ast.stmt:
+        new: ast.stmt = numbers.visit(items.visit(copy.deepcopy(statement)))
+        return new
+
+    computed = [rewritten(each) for each in part.computed]
     moved, own = list[ast.stmt](), set[str]()
     for each in part.moved:
         item = item_of(each, place)
         if item is None:
             moved.append(each)
         else:
-            computed.append(items.visit(copy.deepcopy(item.computed)))
+            computed.append(rewritten(item.computed))
             moved.append(item.takes)
             own |= assigns([item.computed])
-    own |= {*items.arguments}
+    passed_for = {**items.arguments, **numbers.arguments}
+    own |= {*passed_for}
     given, results = _given(computed, place), _results(computed, part, place, loaded(moved))
     name = _name(place, taken, number)
     if given is None or not results or name is None or own & taken:
         return None
     static = [each for each in given if has_sizes(as_function(computed, given), {each})]
     jit, needed = _jit(computed, given, place)
-    if not jit or {*static} & assigns([place.loop]) or has_partial(items.slices, part, place):
+    if (
+        not jit
+        or {*static} & (assigns([place.loop]) | numbers.arguments.keys())
+        or has_partial(items.slices, part, place)
+    ):
         return None
     if not _can_be_jitted(as_function(computed, given), frozenset(static), place):
         return None
-    passed = ", ".join(items.arguments.get(each, each) for each in given)
+    passed = ", ".join(passed_for.get(each, each) for each in given)
 
     def beside() -> Iterator[str]:
         yield from (needed,) if needed else ()
@@ -159,6 +170,8 @@ def _root(node: ast.expr) -> str | None:
 
 def _is_taken(name: str, statements: Sequence[ast.stmt], place: Place, inputs: Mapping[str, Input]) -> bool:
     """Return whether a variable may be an array or a pytree, as far as its attributes and indices tell."""
+    if name in place.texts:
+        return False
     for node in (node for each in statements for node in ast.walk(each)):
         match node:
             case ast.Attribute(value=ast.Name(id=owner), attr=attr) if owner == name:

@@ -48,6 +48,7 @@ class Place(NamedTuple):
         paths: what the names in the scope stand for.
         functions: the names of modules and functions.
         numbers: the variables that are numbers of Python.
+        texts: the variables that may be texts, such as the name of a dtype.
         modules: the library of each variable that is a module, or has one inside, when the function begins.
         evidence: the observations of the runs.
         attributes: the variables that stand for attributes of objects, with these.
@@ -59,6 +60,7 @@ class Place(NamedTuple):
     paths: Mapping[str, str]
     functions: set[str]
     numbers: set[str]
+    texts: set[str]
     modules: Mapping[str, ModuleLibrary]
     evidence: Evidence
     attributes: Mapping[str, str] = MappingProxyType({})

@@ -123,3 +123,28 @@ def test_a_wait_is_of_all_functions_that_led_to_it(tmp_path: Path, evidence: Evi
     wait = HostWait(line=inner, function="__float__", library=None, count=1, wait_ns=0)
     outer = replace(wait, stack=(inner, Frame(function="f", file=str(file), line=2)))
     assert waits_in([(function, str(file))], replace(evidence, waits=(wait, outer))) == [outer]
+
+
+@pytest.mark.parametrize(
+    ("source", "kept", "code"),
+    [
+        ("params = {'w': jnp.ones(3)}\ndef f(x):\n    return jnp.tanh(x @ params['w'])\n", "params", True),
+        ("w = jnp.ones(3)\ndef g(x):\n    return x @ w\ndef f(x):\n    return jnp.tanh(g(x))\n", "w", True),
+        ("rate, names = 0.1, ['a']\ndef f(x):\n    return jnp.tanh(x) * rate\n", "", True),
+        ("w, x = jnp.ones(3), jnp.ones(3)\ndef f():\n    return jnp.tanh(x) @ w\n", "w, x", False),
+    ],
+)
+def test_arrays_that_a_function_reads_from_outside_are_named(
+    tmp_path: Path, evidence: Evidence, source: str, kept: str, code: bool
+) -> None:
+    """Under jit, they keep what they were in the first call; without any argument, the result is computed once."""
+    file = tmp_path / "program.py"
+    file.write_text(f"import jax, jax.numpy as jnp\n{source}")
+    held: dict[str, Any] = {"__name__": "program"}
+    exec(compile(file.read_text(), str(file), "exec"), held)
+    names = library_names("f(x)", {"f": held["f"]})
+    line = Frame(function="f", file=str(file), line=len(file.read_text().splitlines()))
+    remedy, written = remedy_at(line, 100, replace(evidence, names=names))
+    assert (written == "f = jax.jit(f)") == code
+    assert (f"Under jit, {kept} " in str(remedy)) == bool(kept)
+    assert ("the first call" in str(remedy)) == bool(kept)

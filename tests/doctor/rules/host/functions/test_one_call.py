@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from fabricate import hlo
 
-from jaxmagic.doctor.record.evidence import Evidence, HostUse, HostWait, StaticParameters
+from jaxmagic.doctor.record.evidence import Evidence, HostUse, HostWait
+from jaxmagic.doctor.record.jitted_names import StaticParameters
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host.functions.one_call import one_call_around
 from jaxmagic.doctor.rules.host.host_time import HostTime

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from jaxmagic.compilation.record.compilation import Cause, Compilation
-from jaxmagic.doctor.record.evidence import Evidence, StaticParameters
+from jaxmagic.doctor.record.evidence import Evidence
+from jaxmagic.doctor.record.jitted_names import StaticParameters
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host.functions.varying_static import varying_static
 from jaxmagic.memory_use.record.memory_profile import Executable

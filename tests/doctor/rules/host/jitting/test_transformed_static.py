@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import pytest
 
 from jaxmagic.doctor.capture.jitted import static_parameters
-from jaxmagic.doctor.record.evidence import Evidence, Input, StaticParameters
+from jaxmagic.doctor.record.evidence import Evidence, Input
+from jaxmagic.doctor.record.jitted_names import StaticParameters
 from jaxmagic.doctor.rules.host.jitting.transformed_calls import jitted, made_of
 from jaxmagic.records.call_stack import Frame
 

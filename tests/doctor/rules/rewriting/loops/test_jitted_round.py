@@ -83,6 +83,13 @@ LOOPS = [
     ("state = {'w': w}\nfor i in range(3):\n    w = jnp.sin(w) * 2\n    shift(state)\n    w = w + state['w']  #\n"
      "return w", 2),
     ("for i in range(3):\n    w = jnp.sin(w) * 2; x = x * w.sum() + 1  #\nreturn w, x", 2),
+    ("rates = {'a': 1.0, 'b': 2.0}\nfor i in range(3):\n    name = f'{chr(97 + i % 2)}'\n"
+     "    w = jnp.sin(w) * rates[name] + 1  #\nreturn w", 1),
+    ("for i in range(60):\n    w = jnp.tanh(w * x.sum()) + 1e-9 * i**6  #\nreturn w", 1),
+    ("k = 1\nfor i in range(9):\n    k = k * 48271 % 2147483647\n    w = jnp.tanh(w) * (k * 31337 % 65537)  #\n"
+     "return w", 1),
+    ("for i in range(5):\n    t = 1.7e9 + i / 2\n    w = jnp.cos(w + t % 10.0) * (t - 1.7e9) / (t % 10 + 1)  #\n"
+     "return w", 1),
 ]  # fmt: skip
 
 #: Bodies with a statement that jit does not take, as far as names and syntax tell, or which is not worth it.
@@ -113,6 +120,10 @@ OTHERS = [
     "for i in range(5):\n    if i > 2: w = jnp.sin(w) * 2 + 1  #\nreturn w",
     "for i in range(5):\n    if i > 2:\n        x = x\n    else: w = jnp.sin(w) * 2 + 1  #\nreturn w",
     "n = []\nfor i in range(3):\n    n.append((i,\n        2)); w = jnp.sin(w) * 2 + 1  #\nreturn w, n",
+    "for i in range(3):\n    kind = f'float{32 if i else 16}'\n    w = jnp.sin(w.astype(kind)) * 2  #\nreturn w",
+    "for i in range(3):\n    kind = 'float16' if i else 'float32'\n    w = jnp.sin(w.astype(kind)) * 2  #\nreturn w",
+    "for kind in ['float16', 'float32'] * 2:\n    w = jnp.sin(w.astype(kind)) * 2  #\nreturn w",
+    "for i, kind in zip(range(3), ('float16', 'float32', 'int8')):\n    w = jnp.sin(w.astype(kind)) * i  #\nreturn w",
 ]
 
 

@@ -57,6 +57,8 @@ SEQUENCES = {
     "a lambda": "for i in range(9):\n    g = lambda y: jnp.sin(y) * i\n    x = g(x) + 1\nreturn x",
     "a function": "for _ in range(9):\n    def g(y):\n        z = 2 * y\n        return z\n    x = g(x)\nreturn x",
     "a gradient": "for _ in range(9):\n    g = jax.grad(lambda p: jnp.sum(p**2))(x)\n    x = x - 0.1 * g\nreturn x",
+    "a rate that falls": "r = 0.1\nfor i in range(9):\n    x = x - r * jnp.sin(x)\n    r = r * 0.9\nreturn x, r",
+    "a time": "t = 0.0\nfor _ in range(9):\n    x = x + jnp.sin(t)\n    t = t + 0.5\nreturn x",
     "a step of range": "out = []\nfor _ in range(1, 9, 3):\n    x = x * 2\n    out.append(x)\nreturn jnp.stack(out)",
 }
 
@@ -116,6 +118,11 @@ def test_the_loop_of_jax_computes_the_same(body: str, arrays: bool) -> None:
         "for _ in range(9):\n    x = jnp.sin(x)\n    x_list.append(x)\nreturn x",
         "for _ in range(9):\n    x = jnp.sin(x)\n    print(x)\nreturn x",
         "out = []\nfor _ in range(9):\n    out.append(jnp.sin(x))\nreturn out",
+        "k = 1\nfor _ in range(9):\n    k = k * 48271 % 2147483647\n    x = x + k / 2147483647\nreturn x",
+        "k, m = 1, 1\nfor _ in range(60):\n    k, m = m, k + m\n    x = x + 1 / k\nreturn x",
+        "k = 1\nfor _ in range(60):\n    k = k * 3\n    x = x + 1 / k\nreturn x",
+        "t = 1.7e9\nfor _ in range(9):\n    t = t + 0.5\n    x = x + jnp.sin(t % 10.0)\nreturn x",
+        "for i in range(90):\n    x = x + i * 48271 % 65537\nreturn x",
     ],
 )
 def test_what_is_not_mechanical_has_no_code(body: str) -> None:

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmagic.doctor.record.evidence import Evidence, StaticParameters
+from jaxmagic.doctor.record.evidence import Evidence
+from jaxmagic.doctor.record.jitted_names import StaticParameters
 from jaxmagic.doctor.rules.rewriting.loops.while_loop import while_loop
 from jaxmagic.doctor.rules.rewriting.rewritten import INSTEAD
 from jaxmagic.records.call_stack import Frame

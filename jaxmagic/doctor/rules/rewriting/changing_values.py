@@ -1,0 +1,103 @@
+"""Finds what a function reads that may be different in its next call, and that jit reads only while it traces."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from ...record.evidence import Evidence
+from ..host.functions.functions_run import definition, functions_run
+from ..host.syntax import Function, Loop, assigned, function_around
+from . import syntax
+from .jit_obstacles import obstacles
+
+#: What an array is whose methods change nothing.
+_ARRAY = "jax array"
+
+#: Methods that fill a new object.
+_BEGIN = "__init__", "__post_init__", "setup"
+
+#: Names of NumPy, and of its random numbers, whose functions change arguments.
+_NUMPY = "np", "numpy", "random", "rng"
+
+
+def changing_read(functions: Sequence[tuple[Function, str]], evidence: Evidence) -> set[str]:
+    """Return the variables from outside that functions read, and that the code assigns or changes, or NumPy arrays.
+
+    Of NumPy arrays, jit would keep the values, and nnx.jit does not take changes of objects that are no arguments.
+    """
+    kept = {each.path for each in evidence.inputs if each.kind == "numpy array" or each.library == "nnx"}
+    changing = assigned(syntax.tree_of_code(evidence.code)) | _changed(evidence)
+    return (changing | {re.split(r"\W", each)[0] for each in kept}) & _read_by(functions)
+
+
+def values_kept(functions: Sequence[tuple[Function, str]], evidence: Evidence) -> list[str]:
+    """Return what jit would keep of what functions read: variables that change while the code runs, and calls."""
+    stored = [
+        each.id
+        for each in ast.walk(syntax.tree_of_code(evidence.code))
+        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
+    ]
+    loops = (each for each in ast.walk(syntax.tree_of_code(evidence.code)) if isinstance(each, Loop))
+    again = {each for each in stored if stored.count(each) > 1} | {name for each in loops for name in assigned(each)}
+    called = [each.text for each in obstacles(functions, evidence.names) if each.kind in ("random", "once")]
+    return [*sorted((again | _changed(evidence)) & _read_by(functions)), *dict.fromkeys(called)]
+
+
+def arrays_kept(function: Function, file: str, evidence: Evidence) -> list[str]:
+    """Return the arrays that a function, or those of the user's that it calls, read from outside: jit keeps them."""
+    lines = {(file, syntax.first_line(each)) for each, file in functions_run(function, file, evidence)}
+    known = [(each.function, each.arrays) for each in evidence.names if each.function is not None]
+    return sorted({name for at, arrays in known if (at.file, at.line) in lines for name in arrays})
+
+
+def _changed(evidence: Evidence) -> set[str]:
+    """Return the variables that the code, or a function that it runs, changes in place."""
+    known = {each.path for each in evidence.inputs if each.kind == _ARRAY}
+    known |= {name for each in evidence.names for name, path in each.paths if path}
+    trees = (syntax.tree_of_code(evidence.code), *_running(evidence))
+    return {name for each in trees for name in _changed_in(each, known)}
+
+
+def _read_by(functions: Sequence[tuple[Function, str]]) -> set[str]:
+    nested = {id(inner) for each, _ in functions for inner in ast.walk(each) if inner is not each}
+    return set[str]().union(*(syntax.free_names(each) for each, _ in functions if id(each) not in nested))
+
+
+def _running(evidence: Evidence) -> Iterator[ast.AST]:
+    """Yield the functions that were seen to run, or that the code names or leads to, but for constructors."""
+    named = (each.function for each in evidence.names if each.function is not None)
+    sampled = (definition(each) for each in (*(each.function for each in evidence.functions), *named))
+    around = (function_around(each) for each in syntax.lines_run(evidence))
+    found = [*(each[0] for each in sampled if each is not None), *(each for each in around if each is not None)]
+    yield from {id(each): each for each in found if each.name not in _BEGIN}.values()
+
+
+def _changed_in(tree: ast.AST, constant: set[str]) -> Iterator[str]:
+    """Yield the variables of which a piece of code changes elements or attributes, and the globals that it assigns.
+
+    A method whose result is dropped changes its object, and a function of NumPy's its arguments.
+
+    Args:
+        tree: the code.
+        constant: variables that no method changes: arrays of JAX, modules and functions of libraries.
+    """
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()):
+                yield from _root(node)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                yield from names
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner), args=args)):
+                of_numpy = ast.unparse(owner).partition(".")[0] in _NUMPY
+                changed = args if of_numpy else [owner]
+                yield from (name for each in changed for name in _root(each) if name not in constant)
+
+
+def _root(node: ast.expr) -> Iterator[str]:
+    """Yield ``a`` for ``a.b[0].c``."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Name):
+        yield node.id

@@ -1,0 +1,116 @@
+"""Keeps arithmetic of Python numbers outside of jit, where integers have 32 bits and floats 24 significant ones."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+
+from ..syntax import loaded
+from .loop_facts import assigns
+from .python_numbers import assignments, is_number, python_numbers
+from .round_parts import Place
+
+#: Operations whose results may need more digits than their operands.
+_DIFFERING = ast.FloorDiv, ast.LShift, ast.Mod, ast.Mult, ast.Pow
+
+#: From here on, a float with 24 digits of two cannot hold each integer, and the product of two may exceed 32 bits.
+_LARGE, _LARGE_FACTOR = 2**24, 2**15
+
+
+class ComputedNumbers(ast.NodeTransformer):
+    """Puts a parameter in place of ``1e-12 * i**6``, whose ``i`` is a number of Python that varies.
+
+    What indexes an array, or begins a slice, is small, and stays.
+
+    Args:
+        place: the loop, and what is known of its variables.
+
+    Attributes:
+        arguments: what is passed for these parameters.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self.arguments: dict[str, str] = {}
+        self._numbers = place.numbers
+        self._varying = assigns([place.loop]) & place.numbers
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """Leave an index as it is."""
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Leave the bounds of a slice as they are."""
+        return node if ast.unparse(node.func).endswith("dynamic_slice_in_dim") else self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """Replace arithmetic of numbers alone."""
+        names = loaded([node]) & self._numbers
+        differs = any(isinstance(each, ast.BinOp) and isinstance(each.op, _DIFFERING) for each in ast.walk(node))
+        differs = differs or any(_constant(each) >= _LARGE for each in ast.walk(node))
+        if not (names & self._varying and differs and is_number(node, self._numbers)):
+            return self.generic_visit(node)
+        text = ast.unparse(node)
+        known = {value: name for name, value in self.arguments.items()}
+        if text not in known:
+            beside = f"_{len(self.arguments) + 1}" if self.arguments else ""
+            known[text] = f"{min(names & self._varying)}_number{beside}"
+            self.arguments[known[text]] = text
+        return ast.Name(known[text], ast.Load())
+
+
+def lose_digits(loop: ast.For, carry: Collection[str], function: ast.AST) -> bool:
+    """Return whether numbers of Python in a loop may need more than the 32 bits that a loop of JAX has for them.
+
+    Args:
+        loop: the loop.
+        carry: the variables that it carries from round to round.
+        function: the function around it.
+    """
+    numbers = python_numbers(function)
+    carried = numbers & {*carry}
+    values = {name: [value for each, value in assignments(function) if each == name] for name in carried}
+    whole = {name for name, each in values.items() if all(value is not None and _is_whole(value) for value in each)}
+    updates = (value for name in whole for value in values[name] if value is not None and loaded([value]) & whole)
+    if any(_multiplies(each, whole) for each in updates):
+        return True
+    if any(
+        _constant(node) >= _LARGE for each in values.values() for value in each if value for node in ast.walk(value)
+    ):
+        return True
+    inside = (node for each in loop.body for node in ast.walk(each) if isinstance(node, ast.BinOp))
+    return any(_is_risky(each) for each in inside if is_number(each, numbers) and loaded([each]) & numbers)
+
+
+def _is_risky(node: ast.BinOp) -> bool:
+    """Return whether an operation of a number with a constant may need more digits."""
+    least = _LARGE_FACTOR if isinstance(node.op, _DIFFERING) else _LARGE
+    return max(_constant(node.left), _constant(node.right)) >= least
+
+
+def _multiplies(value: ast.expr, whole: set[str]) -> bool:
+    """Return whether an integer grows by more than a number in each round."""
+    for node in ast.walk(value):
+        match node:
+            case ast.BinOp(op=ast.Mult() | ast.Pow() | ast.LShift()) if loaded([node]) & whole:
+                return True
+            case ast.BinOp(left=left, op=ast.Add(), right=right) if (
+                loaded([left]) & whole and loaded([right]) & whole
+            ):
+                return True
+    return False
+
+
+def _is_whole(value: ast.expr) -> bool:
+    """Return whether there is no float in an expression of numbers, as far as its syntax tells."""
+    return not any(
+        (isinstance(each, ast.Constant) and isinstance(each.value, float))
+        or (isinstance(each, ast.BinOp) and isinstance(each.op, ast.Div))
+        or isinstance(each, ast.Call | ast.Attribute)
+        for each in ast.walk(value)
+    )
+
+
+def _constant(node: ast.AST) -> float:
+    """Return the size of a constant; 0 for anything else."""
+    return abs(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, int | float) else 0.0
