@@ -285,6 +285,20 @@ def scan_that_keeps_everything() -> Program:
     return jax.jit(jax.grad(loss)), (normal(12, 128, 128) / 11, normal(8192, 128))
 
 
+@instead_of(scan_that_keeps_everything)
+def scan_that_recomputes() -> Program:
+    @jax.checkpoint
+    def layer(x: Any, w: Any) -> Any:
+        for _ in range(4):
+            x = jnp.sin(x @ w) + jnp.cos(x)
+        return x, None
+
+    def loss(ws: Any, x: Any) -> Any:
+        return (lax.scan(layer, x, ws)[0] ** 2).sum()
+
+    return jax.jit(jax.grad(loss)), (normal(12, 128, 128) / 11, normal(8192, 128))
+
+
 @found_by("donation", statement="state = update(state, gradient)")
 def undonated_update() -> Program:
     @jax.jit
