@@ -180,6 +180,9 @@ NOTES: dict[str, Callable[..., str]] = {
         "first. Define and jit it once, outside, and pass what changes as an argument"
         f"{'; for random numbers, a key of jax.random' if random else ''}."
     ),
+    "recompile_effects": lambda names: (
+        f"Define and jit it once, outside. It then changes {printable(names)} only when JAX traces it."
+    ),
     "recompile_sizes": _sizes,
     "recompile_sizes_together": lambda seen, needed: (
         f"Together, they had {seen} combinations of sizes. With these powers of two, "

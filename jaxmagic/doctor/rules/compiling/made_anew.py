@@ -8,7 +8,7 @@ from ....records.call_stack import Frame
 from ...record.evidence import Evidence
 from ..host.functions.functions_run import functions_at, functions_run
 from ..host.syntax import own_nodes
-from ..rewriting.changing_values import values_kept
+from ..rewriting.changing_values import changed_only, values_kept
 from ..rewriting.hoisting import Made, find_making
 from ..rewriting.made_once import is_made_once
 from ..rewriting.syntax import file_of, lines_run, tree_of_code
@@ -33,6 +33,15 @@ def kept_if_made_once(group: Group, evidence: Evidence) -> list[str]:
     function = Frame(function=group.function, file=place[0], line=place[1])
     functions = [each for begun in functions_at(function) for each in functions_run(*begun, evidence)]
     return values_kept(functions, evidence)
+
+
+def changed_for_effect(group: Group, evidence: Evidence) -> list[str]:
+    """Return what is known to differ, if the function only changes it, as a list that counts traces; else nothing."""
+    place = file_of(group.location, evidence)
+    functions = () if place is None else functions_at(Frame(function=group.function, file=place[0], line=place[1]))
+    changed = changed_only([each for begun in functions for each in functions_run(*begun, evidence)])
+    differing = {each.cause.argument for each in group.compilations if each.cause.argument}
+    return sorted(differing) if differing <= changed else []
 
 
 def location_like(location: str | None, made: Made, evidence: Evidence) -> str | None:

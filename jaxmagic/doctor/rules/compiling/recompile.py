@@ -17,7 +17,7 @@ from ..rule import LEAST_SHARE, Rule, is_worth_it, source_at
 from .compile_claims import numbers_of
 from .every_run import always_compiled, compiled_in_every_run, kept_alive
 from .growth import Growth, growth
-from .made_anew import kept_if_made_once, location_like, made_anew
+from .made_anew import changed_for_effect, kept_if_made_once, location_like, made_anew
 from .one_type import one_type
 from .operations import Operation, operations_joined, varying_sizes
 from .padding import MOST_TIMES, Padding, about_sizes, padding_code, sizes_to_pad
@@ -97,8 +97,9 @@ def _is_avoidable(group: Group, evidence: Evidence) -> bool:
             return True
         several = forms_of(group, evidence) <= 1 or _repeating(group, evidence) >= _SEVERAL
         return several and all(each.cause.remedy or only_numbers_differ(each.cause) for each in group.compilations)
-    changes = group.kind == "new function" and bool(kept_if_made_once(group, evidence))  # which may be passed
-    return changes or all(each.cause.remedy for each in group.compilations)
+    if group.kind == "new function" and (kept_if_made_once(group, evidence) or changed_for_effect(group, evidence)):
+        return True
+    return all(each.cause.remedy for each in group.compilations)
 
 
 def _repeating(group: Group, evidence: Evidence) -> int:
@@ -118,7 +119,8 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
     anew = group.kind == "new function" or (group.kind == "transformation" and every_run)
     made = made_anew(group, evidence) if anew else None
     kept = kept_if_made_once(group, evidence) if anew else []
-    if made is not None and (kept or _changes([each.cause for each in group.compilations])):
+    effects = changed_for_effect(group, evidence) if anew else []
+    if made is not None and not effects and (kept or _changes([each.cause for each in group.compilations])):
         made = made._replace(code=None)  # made once, it would keep the first value
     is_shape = group.kind == "shape" and not group.eager
     grows = growth(group, evidence) if is_shape else None
@@ -168,6 +170,8 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
         if number is not None
         else note("doctor.recompile_kept", names=", ".join(kept), random=int(any("rand" in each for each in kept)))
         if {*kept} - {*(() if made is None else made.captured)}
+        else note("doctor.recompile_effects", names=", ".join(effects))
+        if effects
         else _remedy(group, made, grows, sizes, library_called(group, evidence), values, every_run=every_run),
         code=made.code
         if made is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ...record.evidence import Evidence
@@ -42,7 +43,22 @@ def values_kept(functions: Sequence[tuple[Function, str]], evidence: Evidence) -
     loops = (each for each in ast.walk(syntax.tree_of_code(evidence.code)) if isinstance(each, Loop))
     again = {each for each in stored if stored.count(each) > 1} | {name for each in loops for name in assigned(each)}
     called = [each.text for each in obstacles(functions, evidence.names) if each.kind in ("random", "once")]
-    return [*sorted((again | _changed(evidence)) & _read_by(functions)), *dict.fromkeys(called)]
+    read = (again | _changed(evidence)) & _read_by(functions) - changed_only(functions)
+    return [*sorted(read), *dict.fromkeys(called)]
+
+
+def changed_only(functions: Sequence[tuple[Function, str]]) -> set[str]:
+    """Return the variables of which functions only call methods for their effect, as a list that counts traces."""
+    effects = Counter(name for each, _ in functions for name in _owners(each))
+    names = Counter(node.id for each, _ in functions for node in ast.walk(each) if isinstance(node, ast.Name))
+    return {name for name, count in effects.items() if count == names[name]}
+
+
+def _owners(function: Function) -> Iterator[str]:
+    for node in ast.walk(function):
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
+                yield name
 
 
 def arrays_kept(function: Function, file: str, evidence: Evidence) -> list[str]:

@@ -90,7 +90,7 @@ CHANGING = {
 def test_what_a_function_reads_while_it_is_traced_is_to_be_passed(shell: Session, name: str) -> None:
     """Made once, it would keep what it read first, also through the functions that it calls."""
     defined, changes, read = CHANGING[name]
-    shell.run(f"def total(v):\n    return sum(jnp.tanh(v @ v * i).sum() for i in range(20))\n{defined}")
+    shell.run(f"def total(v):\n    return sum(jnp.tanh(v @ v * i).sum() for i in range(8))\n{defined}")
     made = "jax.jit(lambda v: inner(v))(x)"
     loop = f"for i in range(4):\n    {changes}\n    y = {made}" if changes else f"y = [{made} for _ in range(4)]"
     (finding,) = found(shell, loop)
@@ -106,3 +106,13 @@ def test_what_stays_the_same_is_not_said_to_change(shell: Session) -> None:
     )
     assert finding.code is not None
     assert "jitted = jax.jit(lambda v: inner(v))" in finding.code
+
+
+def test_a_list_that_only_counts_traces_is_not_said_to_be_read(shell: Session) -> None:
+    shell.run(
+        "traces = []\ndef total(v):\n    return sum(jnp.tanh(v @ v * i).sum() for i in range(8))\n"
+        "def inner(v):\n    traces.append(1)\n    return total(v)"
+    )
+    (finding,) = found(shell, "for _ in range(4):\n    y = jax.jit(lambda v: inner(v))(x)")
+    assert str(finding.remedy) == "Define and jit it once, outside. It then changes traces only when JAX traces it."
+    assert "jitted = jax.jit(lambda v: inner(v))" in str(finding.code)
