@@ -40,7 +40,8 @@ def changed_for_effect(group: Group, evidence: Evidence) -> list[str]:
     place = file_of(group.location, evidence)
     functions = () if place is None else functions_at(Frame(function=group.function, file=place[0], line=place[1]))
     changed = changed_only([each for begun in functions for each in functions_run(*begun, evidence)])
-    differing = {each.cause.argument for each in group.compilations if each.cause.argument}
+    again = group.compilations[1:]  # the first one may differ from a function of an earlier cell
+    differing = {each.cause.argument for each in again if each.cause.argument}
     return sorted(differing) if differing <= changed else []
 
 
