@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from .. import units
@@ -84,25 +85,37 @@ def _fitting(shown: Sequence[_Shown], write: Write, most: int) -> list[str]:
     for_cautions = min(for_cautions, _MOST_CAUTIONS, most // 2)
     room = {True: for_cautions, False: most - for_cautions}
     kept: list[str] = []
-    for lines, block in shown:
-        caution = isinstance(block, Caution)
+    for blocks in _with_listings_together(shown):
+        lines = [line for each in blocks for line in each.lines]
+        caution = isinstance(blocks[0].block, Caution)
         fits = len(lines) <= room[caution]
-        lines = lines if fits else _cut(lines, block, write, room[caution])
+        lines = lines if fits else _cut(lines, [each.block for each in blocks], write, room[caution])
         kept += lines
         room[caution] = room[caution] - len(lines) if fits else 0
     return kept
 
 
-def _cut(lines: list[str], block: Block, write: Write, room: int) -> list[str]:
-    """Return what there is room for of the lines of a block."""
-    if isinstance(block, Sentence | Caution):
-        return []
-    if not isinstance(block, Listing):
-        return lines[:room]
-    most_first = sorted(range(len(block.lines)), key=lambda at: -block.lines[at].share)
+def _with_listings_together(shown: Iterable[_Shown]) -> Iterator[list[_Shown]]:
+    """Yield each block by itself, but neighbouring listings at once: a later one may have the costliest line."""
+    for are_listings, some in groupby(shown, lambda each: isinstance(each.block, Listing)):
+        together = list(some)
+        yield from [together] if are_listings else ([each] for each in together)
+
+
+def _cut(lines: list[str], blocks: Sequence[Block], write: Write, room: int) -> list[str]:
+    """Return what there is room for of the lines of a block, or of several listings."""
+    listings = [each for each in blocks if isinstance(each, Listing)]
+    if not listings:
+        return [] if isinstance(blocks[0], Sentence | Caution) else lines[:room]
+    places = [(at, number) for at, each in enumerate(listings) for number in range(len(each.lines))]
+    most_first = sorted(places, key=lambda place: -listings[place[0]].lines[place[1]].share)
     for count in range(len(most_first) - 1, 0, -1):
-        kept = tuple(block.lines[at] for at in sorted(most_first[:count]))
-        lines = write([block._replace(lines=kept)])
+        kept = {*most_first[:count]}
+        cut = [
+            each._replace(lines=tuple(line for number, line in enumerate(each.lines) if (at, number) in kept))
+            for at, each in enumerate(listings)
+        ]
+        lines = write(each for each in cut if each.lines)
         if len(lines) <= room:
             return lines
     return []

@@ -119,6 +119,20 @@ def test_a_listing_without_room_keeps_the_lines_that_take_most(composed: Any, wi
     assert "beware 5" in written
 
 
+def test_listings_without_room_keep_the_lines_that_take_most_of_all_of_them(composed: Any) -> None:
+    def listing(place: str, *shares: float) -> Listing:
+        lines = (SourceLine(at, f"{place} line {at}", ("1 ms",), share, "", "") for at, share in enumerate(shares, 1))
+        return Listing(place=place, heads=("time",), lines=tuple(lines))
+
+    listings = (listing("a", *[0.02] * 7), listing("b", *[0.01] * 4), listing("c", 0.01, 0.5, 0.02))
+    composed(Headline(text="one"), *listings, Sentence(text="end"))
+    written = to_text(None, MAGIC)
+    assert len(written.splitlines()) <= MOST_LINES
+    assert re.findall(r"[abc] line \d", written)[-2:] == ["c line 2", "c line 3"]
+    assert written.count("a line") == 7
+    assert "b line" not in written
+
+
 @pytest.mark.parametrize("cautions", [0, 1, 6, 7, 30])
 def test_a_report_without_folds_is_cut_but_not_its_warnings(composed: Any, cautions: int) -> None:
     composed(Headline(text="The answer"), rows(30), *[Caution(text="careful")] * cautions)

@@ -32,14 +32,16 @@ from .notes import ABOUT_THE_ROOF, matters
 from .notes import NOTES as NOTES
 from .steps import about_step_bound, about_steps, step_table
 
-#: At most this many functions are listed; the rest is in ``lines()``.
+#: At most this many functions are listed, and those of the costliest lines; the rest is in ``lines()``.
 _MOST_LISTINGS = 5
 
 #: A listing with at most this many rows is shown whole, with its heads.
 _FEW_LINES = 7
 
-#: At most this many lines of another one are shown, which fit a narrow page also where no script runs.
+#: At most this many lines of other ones are shown, and rows with their heads, which fit a narrow page also where no
+#: script runs.
 _MOST_LINES = 4
+_MOST_ROWS = 6
 
 #: A smaller share of the time takes no row of a listing that is not shown whole.
 _LEAST_SHARE = 0.01
@@ -102,7 +104,12 @@ def _verdict(profile: Profile) -> Iterator[Block]:
 def _listed(profile: Profile, style: Style) -> Iterator[Block]:
     """List the lines that take most time; all others, and what no line shows, are in the whole listing."""
     lines = line_times(profile)
-    listed = listings(profile, lines)[:_MOST_LISTINGS]
+    costliest = {id(each) for each in lines[:_MOST_LINES]}
+    listed = [
+        each
+        for at, each in enumerate(listings(profile, lines))
+        if at < _MOST_LISTINGS or any(id(line.time) in costliest for line in each.lines)
+    ]
     whole = tuple(_listing(each, profile) for each in listed)
     beside = tuple(
         _sentences(
@@ -120,20 +127,36 @@ def _listed(profile: Profile, style: Style) -> Iterator[Block]:
     else:
         count = sum(line.number is not None for each in whole for line in each.lines)
         places = shortened([whole[0].place], 40)[0] if len(whole) == 1 else f"{len(whole)} cells or files"
+        shares = [line.share for each in part for line in each.lines if line.share]
+        more = [each for each in lines if each.time_ns > min(shares, default=0) * profile.device_ns]
+        costlier = _sentences(
+            line_words.about_unlisted(more, listed, profile), line_words.about_nowhere(more, profile)
+        )
         yield Excerpt(
-            title=f"Whole listing: {units.count(count, 'line')} of {places}", part=part, whole=(*whole, *beside)
+            title=f"Whole listing: {units.count(count, 'line')} of {places}",
+            part=(*part, *costlier),
+            whole=(*whole, *beside),
         )
 
 
 def _slowest(whole: Sequence[Listing], most: int) -> Iterator[Listing]:
-    """Keep the lines that take most time and those that call them, at most so many, in their order."""
-    timed = [line for each in whole[:2] for line in each.lines if any(line.cells)]
+    """Keep the lines that take most time and those that call them, at most so many, in their order.
+
+    No line is left out that takes more time than one that is kept, in whichever function it is.
+    """
+    timed = [line for each in whole for line in each.lines if any(line.cells)]
     if sum(len(each.lines) + 1 for each in whole) <= _FEW_LINES and len(timed) <= most:
         yield from whole
         return
     taken = [line for line in timed if not 0 < line.share < _LEAST_SHARE] or timed
-    kept = set(map(id, sorted(taken, key=lambda line: -line.share)[: min(_MOST_LINES, most)]))
-    for each in whole[:2]:
+    place_of = {id(line): at for at, each in enumerate(whole) for line in each.lines}
+    kept: set[int] = set()
+    for line in sorted(taken, key=lambda line: -line.share)[: min(_MOST_LINES, most)]:
+        heads = {place_of[each] for each in (*kept, id(line))}
+        if len(kept) + 1 + len(heads) > _MOST_ROWS:
+            break
+        kept.add(id(line))
+    for each in whole:
         lines = tuple(line for line in each.lines if id(line) in kept)
         if lines:
             yield each._replace(lines=lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -18,7 +18,7 @@ import jaxmagic
 from jaxmagic.charts.areas import Flame
 from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.compilation.record.compilation import Cause
-from jaxmagic.profiling.record.profile import Profile
+from jaxmagic.profiling.record.profile import Code, Profile
 from jaxmagic.profiling.report import _slowest
 from jaxmagic.profiling.report.sentences import about_bound
 from jaxmagic.records.call_stack import Frame
@@ -139,6 +139,55 @@ def test_a_short_listing_has_the_slow_lines_and_their_callers_but_no_line_below_
     short = Listing(place="cell 1", heads=(), lines=(line(1, 0.3), line(2, 0.5), line(3, 0.0)))
     assert list(_slowest([short], 2)) == [short]
     assert [each.number for listing in _slowest([short], 1) for each in listing.lines] == [2]
+
+
+def functions(*times: Sequence[int]) -> Profile:
+    """A profile of functions in cells of their own, with the times of their lines."""
+    places, codes = [], []
+    for at, of_lines in enumerate(times):
+        file, cell = f"/tmp/cell_{at}.py", f"cell {at}"
+        frames = [Frame(function=f"f{at}", file=file, line=line, cell=cell) for line, _ in enumerate(of_lines, 1)]
+        places += [place(time_ns, frame) for time_ns, frame in zip(of_lines, frames, strict=True)]
+        codes.append(Code(file=file, cell=cell, first=1, lines=tuple(f"{cell} line {line.line}" for line in frames)))
+    return replace(fabricated(), place_times=tuple(places), codes=tuple(codes))
+
+
+@pytest.mark.parametrize(
+    ("times", "shown"),
+    [
+        ([[20, 19, 0.5], [16, 15, 0.5], [28, 0.5, 0.5]], ["2 line 1", "0 line 1", "0 line 2"]),
+        ([[9, 8, 7], [8, 8, 6], [7, 7, 7], [6, 6, 7], [6, 6, 6], [17]], ["5 line 1", "0 line 1"]),
+        ([[9, 8, 7], [1, 2, 1], [1, 1, 1]], ["0 line 1", "0 line 2", "0 line 3", "1 line 2"]),
+        ([[9], [8], [7], [6], [0.5, 0.5]], ["0 line 1", "1 line 1", "2 line 1"]),
+    ],
+)
+def test_the_short_report_has_the_costliest_lines_of_all_functions(times: Any, shown: list[str]) -> None:
+    profile = functions(*[[int(each * MS) for each in some] for some in times])
+    text = to_text(profile, AT_A_GLANCE)
+    lines = re.findall(r"cell (\d line \d)", text)
+    assert {*shown} <= {*lines}
+    cost = {f"{at} line {number}": each for at, some in enumerate(times) for number, each in enumerate(some, 1)}
+    least = min(cost[each] for each in lines)
+    assert all(each <= least for name, each in cost.items() if name not in lines)
+    page = to_html(profile, AT_A_GLANCE).partition("<details>")[0]
+    assert {*re.findall(r"cell (\d line \d)", page)} == {*lines}
+
+
+def test_costlier_lines_without_source_and_time_without_a_line_are_told_beside_the_short_listing() -> None:
+    lists = functions([9 * MS, 8 * MS, 7 * MS, 6 * MS, 5 * MS, 4 * MS, 3 * MS])
+    hidden = Frame(function="g", file="/home/me/gone.py", line=3)
+    library = Frame(function="h", file="/usr/lib/python3/site-packages/lib/h.py", line=4)
+
+    def told(mine: int, theirs: int, nowhere: int) -> list[bool]:
+        more = (place(mine * MS, hidden), place(theirs * MS, library), place(nowhere * MS, name="copy.1"))
+        text = to_text(replace(lists, place_times=(*lists.place_times, *more)), AT_A_GLANCE)
+        assert len(text.splitlines()) <= DEFAULT.lines
+        return [each in text for each in ("gone.py:3 ", "Library lines", "Without a line: ")]
+
+    assert told(7, 7, 7) == [True, True, True]
+    assert told(7, 5, 5) == [True, False, False]
+    assert told(5, 5, 7) == [False, False, True]
+    assert told(5, 5, 5) == [False, False, False]
 
 
 def test_the_title_of_the_operations_says_how_many_of_them_are_inside(profile: Profile) -> None:
