@@ -285,6 +285,50 @@ def test_the_nearest_of_all_calls_is_compared_with_also_of_those_that_nobody_mea
     assert cause(lambda: f(w, 1.0)).reason.startswith("argument x is a different kind of number")
 
 
+def in_one_block(*calls: Callable[[], Any]) -> list[str]:
+    """Return the causes of the user functions that several calls compile."""
+    return [each.cause.reason for each in compiled(lambda: [call() for call in calls]) if not each.eager]
+
+
+def test_the_call_from_which_fewest_arguments_differ_is_compared_with() -> None:
+    f = jax.jit(lambda w, obs: w * jnp.exp(-(obs**2)))
+    w, half, obs = jnp.ones(101), jnp.ones(101, jnp.bfloat16), jnp.zeros(101)
+    *_, last = in_one_block(lambda: f(w, 0.3), lambda: f(half, np.float32(1)), lambda: f(w, obs))
+    assert last == "argument obs has a different shape: f32[101] now, f32[] (a Python float) before"
+
+
+def test_of_static_values_dtypes_and_structures_the_fewest_are_named() -> None:
+    @partial(jax.jit, static_argnames="mode")
+    def g(p: Any, x: Any, mode: str = "a") -> Any:
+        return jax.tree.map(lambda leaf: (leaf * x).sum(), p)
+
+    x, whole = jnp.ones(6), jnp.ones(6, jnp.int32)
+    *_, static, key = in_one_block(
+        lambda: g({"a": x, "b": x}, whole),
+        lambda: g((x, x), x),
+        lambda: g({"a": x, "b": x}, x[:1], mode="b"),
+        lambda: g({"a": x, "b": x}, whole, mode="b"),
+        lambda: g({"a": x, "b": whole}, x[:1], mode="b"),
+    )
+    assert static == "static argument mode has a different value: 'b' now, 'a' before"
+    assert key == "argument p['b'] has a different dtype: i32[6] now, f32[6] before"
+
+
+def test_a_setting_alone_is_told_where_another_call_had_another_sharding_besides() -> None:
+    f = jax.jit(lambda u: u - 0.1 * jnp.tanh(u))
+    u = jnp.ones(66)
+    mesh = jax.make_mesh((1,), ("i",), axis_types=(jax.sharding.AxisType.Explicit,))
+    split = jax.device_put(u, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("i")))
+
+    def strictly() -> Any:
+        with jax.numpy_rank_promotion("raise"):
+            return f(u)
+
+    *_, last = in_one_block(lambda: f(u), lambda: f(split), strictly)
+    assert last.startswith("the setting jax_numpy_rank_promotion has a different value: raise now, allow before")
+    assert "other differences" not in last
+
+
 def test_x64_is_told_before_the_dtype_that_follows_from_it() -> None:
     f, array = jax.jit(lambda x: x * 1.25), np.ones((3, 4))
     cause(lambda: f(array))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from ...records.names import listed
 from ..record.compilation import Cause
 from ..record.events import Call, Held, Leaf
-from .remedies import difference, parameter_difference, setting_difference, type_difference, type_distance
+from .remedies import combined, difference, parameter_difference, setting_difference, type_difference, type_distance
 from .static_values import other_function, remade_body, remade_function, same_number, shown, static_difference
 
 #: The number of a container's class, which distinguishes two classes of the same name.
@@ -74,6 +74,8 @@ def _root(path: str) -> str:
 def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
     """Return the earlier call with the fewest differences in arguments and configuration; the latest of several.
 
+    First counts in how many places calls differ, then in how much, and last how many arrays lie elsewhere.
+
     Args:
         call: a call, with its arguments.
         earlier: earlier calls of the same function object, oldest first.
@@ -81,7 +83,12 @@ def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
     if call.call_signature is None:
         return None
     comparable = [each for each in reversed(earlier) if each.call_signature is not None]
-    return min(comparable, key=lambda each: (distance(call, each), _other_numbers(call, each)), default=None)
+    return min(comparable, key=lambda each: (*distance(call, each), *_last_resort(call, each)), default=None)
+
+
+def _last_resort(now: Call, before: Call) -> tuple[int, int]:
+    """Return what decides between calls that differ in as much."""
+    return _other_numbers(now, before), len(_placed_elsewhere(now, before))
 
 
 def _other_numbers(now: Call, before: Call) -> int:
@@ -92,10 +99,12 @@ def _other_numbers(now: Call, before: Call) -> int:
     )
 
 
-def distance(now: Call, before: Call) -> int:
-    """Count the differences between two calls: each dimension, dtype, container and path of a leaf is one.
+def distance(now: Call, before: Call) -> tuple[int, int]:
+    """Count the places in which two calls differ, and the differences.
 
-    A leaf that only one of the calls has counts twice: as much as one that has another type at another path.
+    Places are leaves, containers, static arguments, settings and options. Each size, dtype, weak type, sharding and
+    path of a leaf is a difference. A leaf that only one of the calls has counts twice: as much as one that has
+    another type at another path.
     """
     now, before = _comparable(now, before)
     ours, theirs = now.leaves, before.leaves
@@ -103,16 +112,20 @@ def distance(now: Call, before: Call) -> int:
         [leaf for path, leaf in one.items() if path not in two] for one, two in ((ours, theirs), (theirs, ours))
     ]
     containers = {*now.containers.items()} ^ {*before.containers.items()}
-    return (
-        (now.context != before.context)
-        + len(_settings(now, before))
+    static_args = len(_static_args(now, before))
+    others = (
+        max(now.context != before.context, len(_settings(now, before)))
         + len(options_differences(now, before))
-        + (now.call_signature != before.call_signature)
-        + len(_static_args(now, before))
+        + (static_args or len(_signature(now, before)))
         + len({name for name, _ in containers})
+    )
+    types = [_type_distance(leaf, theirs[path]) for path, leaf in ours.items() if path in theirs]
+    return (
+        others + max(map(len, renamed)) + sum(map(bool, types)),
+        others
         + sum(1 + _type_distance(*leaves) for leaves in zip(*renamed, strict=False))
         + 2 * abs(len(ours) - len(theirs))
-        + sum(_type_distance(leaf, theirs[path]) for path, leaf in ours.items() if path in theirs)
+        + sum(types),
     )
 
 
@@ -121,16 +134,27 @@ def _type_distance(now: Leaf, before: Leaf) -> int:
 
 
 def placement_difference(call: Call, earlier: Sequence[Call]) -> Cause | None:
-    """Find the argument that is placed elsewhere than in the latest earlier call with the same types."""
-    for before in reversed(earlier):
-        if before.call_signature is None or differences(call, before):
-            continue
-        for path, leaf in call.leaves.items():
-            old = before.leaves.get(path)
-            if old and leaf.placement and old.placement and leaf.placement != old.placement:
-                what = f"argument {path} has a different placement"
-                return difference("placement", what, path, leaf.placement, old.placement)
-    return None
+    """Find the arguments that are placed elsewhere than in the nearest earlier call with the same types."""
+    alike = [each for each in reversed(earlier) if each.call_signature is not None and not differences(call, each)]
+    elsewhere = min(filter(None, (_placed_elsewhere(call, each) for each in alike)), key=len, default=None)
+    if elsewhere is None:
+        return None
+    return combined(
+        [
+            difference("placement", f"argument {path} has a different placement", path, now, before)
+            for path, (now, before) in elsewhere.items()
+        ]
+    )
+
+
+def _placed_elsewhere(now: Call, before: Call) -> dict[str, tuple[str, str]]:
+    """Return where the arrays lie that lie elsewhere than those at the same paths of another call."""
+    both = ((path, leaf, before.leaves[path]) for path, leaf in now.leaves.items() if path in before.leaves)
+    return {
+        path: (leaf.placement, old.placement)
+        for path, leaf, old in both
+        if leaf.placement and old.placement and leaf.placement != old.placement
+    }
 
 
 def _signature(now: Call, before: Call) -> list[Cause]:

@@ -24,6 +24,10 @@ _MOST_FUNCTIONS = 1000
 _MOST_CALLS = 8
 
 
+#: The distance from a call that no other call can be nearer than.
+_ONE_DIFFERENCE = 1, 1
+
+
 @dataclass(slots=True)
 class Memory:
     """The earlier calls of a session, without their data, with which new calls are compared.
@@ -134,12 +138,13 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
         unseen = jax_explanations.nearer(text, call, how_far)
         if unseen and not call.wrapped:
             return unseen
-        nearest = how_far == 1 or (unseen is None and jax_explanations.read(text, call) is not None)
+        nearest = how_far == _ONE_DIFFERENCE or (unseen is None and jax_explanations.read(text, call) is not None)
         return _beside(alike, differing, memory, nearest=nearest)
     if call.wrapped:
         return _of_wrapped(call, text, earlier, memory)
     explained = _from_explanation(text, call, memory)
-    if alike is not None and explained is not None and explained.kind in _OF_TYPES:
+    same_settings = alike is not None and alike.context == call.context
+    if same_settings and explained is not None and explained.kind in _OF_TYPES:
         return _lost()  # JAX compares with another call than the one that was like this
     if alike is not None and (explained is None or explained.kind == "static value"):
         explained = _own_equality(call, alike, reported_by_jax=explained is not None) or explained
@@ -237,7 +242,7 @@ def _of_transformed(call: Call, earlier: Sequence[Call], text: str, memory: Memo
     """Compare part of a transformation with earlier calls under the same transformation."""
     alike = most_alike(call, earlier)
     if alike is not None and (differing := differences(call, alike)):
-        return _beside(alike, differing, memory, nearest=distance(call, alike) == 1)
+        return _beside(alike, differing, memory, nearest=distance(call, alike) == _ONE_DIFFERENCE)
     if jax_explanations.never_seen(text):
         _never_seen(text, call, memory)  # so that the next call from the same line is compared with this one
     if call.transformation:

@@ -55,7 +55,7 @@ def _closest(text: str) -> list[re.Match[str]]:
     return min((found for each in keys if (found := list(_DIFFERENCE.finditer(each)))), key=_distance, default=[])
 
 
-def nearer(text: str, call: Call, distance: int) -> Cause | None:
+def nearer(text: str, call: Call, distance: tuple[int, int]) -> Cause | None:
     """Return the cause that `text` states if less differs from JAX's call than from one that was measured.
 
     JAX then knows a call that was not measured.
@@ -63,7 +63,7 @@ def nearer(text: str, call: Call, distance: int) -> Cause | None:
     Args:
         text: JAX's explanation.
         call: the call.
-        distance: how much differs between it and the call that was measured.
+        distance: in how many places it and the call that was measured differ, and in how much.
     """
     if text.count("* key with ") != text.count("* key with different input types"):
         return None  # JAX 0.8 lists what else differs from the same call
@@ -71,7 +71,7 @@ def nearer(text: str, call: Call, distance: int) -> Cause | None:
     return _types(text, call) if closest and _distance(closest) < distance else None
 
 
-def ranked(severity: int, count: int, text: str) -> tuple[int, int, bool, str]:
+def ranked(severity: int, count: int, text: str) -> tuple[int, int, int, bool, str]:
     """Rank what JAX 0.9 and newer say about one earlier call: it logs the text of the lowest rank.
 
     JAX's own ranks prefer a call under another configuration to one that differs in a type, and take any of those in
@@ -83,16 +83,17 @@ def ranked(severity: int, count: int, text: str) -> tuple[int, int, bool, str]:
         text: the difference in words.
     """
     types = list(_DIFFERENCE.finditer(text)) if severity == 3 else []
-    return _RANKS.get(severity, severity), _distance(types) or count, _STATIC_NODE.search(text) is None, text
+    places, differences = _distance(types) if types else (count, count)
+    return _RANKS.get(severity, severity), places, differences, _STATIC_NODE.search(text) is None, text
 
 
 #: The ranks of JAX's numbers. JAX 0.12 finds no difference where only the value of a static argument differs.
 _RANKS = {3: 0, 4: 1, 1: 2, 0: 3, 2: 4}
 
 
-def _distance(differences: Sequence[re.Match[str]]) -> int:
-    """Return how much differs, where each argument differs in something."""
-    return sum(max(1, type_distance(each["now"], each["before"])) for each in differences)
+def _distance(differences: Sequence[re.Match[str]]) -> tuple[int, int]:
+    """Return how many arguments differ, and in how much."""
+    return len(differences), sum(max(1, type_distance(each["now"], each["before"])) for each in differences)
 
 
 _STATIC_KWARGS = re.compile(r"different value of static kwargs:\s+now \{(?P<now>.*)\} and before \{(?P<before>.*)\}")

@@ -93,6 +93,11 @@ def without_sharding(type_: str) -> str:
     return re.sub(r"@(\([^)]*\)|\w+)", "", type_)
 
 
+def _split(type_: str) -> list[str]:
+    """Return how explicit sharding splits the axes, if it does: ``["@d", ","]`` for ``f32[2@d,4]``."""
+    return re.findall(r"@(?:\([^)]*\)|\w+)|,", type_) if "@" in type_ else []
+
+
 def parameter_difference(operation: str, name: str, now: str, before: str) -> Cause:
     """Describe a different parameter of an eager operation; parameters are constants of its program."""
     kind: CauseKind = "static value"
@@ -153,17 +158,23 @@ def type_difference(
 
 
 def type_distance(now_text: str, before_text: str) -> int:
-    """Count how many of dtype, weak type, memory and sizes differ; a different rank counts more than all of them.
+    """Count how many of dtype, weak type, memory, sharding and sizes differ; another rank counts more than all sizes.
 
     >>> type_distance("f32[8]", "i32[4]"), type_distance("f32[8,2]", "f32[4,3]"), type_distance("f32[8]", "f32[]")
     (2, 2, 2)
+    >>> type_distance("f32[8@d,2]", "f32[8,2@d]"), type_distance("f32[8@d]", "bf16[8]")
+    (1, 2)
+    >>> type_distance("f32[8]({Auto: ('d',)})", "f32[8]({})")
+    1
     """
     now, before = (_TYPE.match(without_sharding(each)) for each in (now_text, before_text))
     if now is None or before is None:
         return int(now_text != before_text)
     ours, theirs = (each["shape"].split(",") if each["shape"] else [] for each in (now, before))
     sizes = sum(map(ne, ours, theirs)) if len(ours) == len(theirs) else max(len(ours), len(theirs)) + 1
-    return sizes + sum(bool(now[each] != before[each]) for each in ("dtype", "weak", "memory"))
+    sharding = _split(now_text) != _split(before_text)
+    count = sizes + sharding + sum(bool(now[each] != before[each]) for each in ("dtype", "weak", "memory"))
+    return count or int(now_text != before_text)  # JAX 0.7 writes the mesh behind the type
 
 
 def _kind(type_: re.Match[str], number: bool | None) -> str:

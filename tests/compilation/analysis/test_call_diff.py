@@ -149,6 +149,57 @@ def test_the_nearest_call_differs_in_the_fewest_things(
     assert most_alike(of(now), calls) is calls[nearest]
 
 
+def test_fewer_leaves_that_differ_are_nearer_than_more_that_differ_in_less() -> None:
+    pythons, arrays = (
+        call({"w": w, "obs": obs})
+        for w, obs in ((F32, FLOAT), (Leaf(type="bf16[4]", placement=None), Leaf(type="f32[]", placement=None)))
+    )
+    now = call({"w": F32, "obs": F32})
+    assert most_alike(now, [pythons, arrays]) is pythons
+    assert [each.argument for each in differences(now, pythons)] == ["obs"]
+    assert most_alike(now, [call({"w": F64, "obs": F64}), call({"w": I32, "obs": F32})]).leaves["w"] is I32  # type: ignore[union-attr]
+
+
+def test_a_sharding_is_a_difference_as_a_setting_is_one() -> None:
+    split = Leaf(type="f32[4@i]", placement=None)
+    plain, other = call({"x": F32}), replace(call({"x": F32}), settings={"jax_numpy_rank_promotion": "raise"})
+    now = replace(other, context=2)
+    plain, sharded = replace(plain, context=1), replace(call({"x": split}), context=1)
+    assert most_alike(now, [plain, sharded]) is plain
+    assert most_alike(now, [plain, replace(sharded, context=2)]).leaves["x"] is split  # type: ignore[union-attr]
+    known = replace(plain, settings={"jax_numpy_rank_promotion": "allow"})
+    assert most_alike(now, [replace(sharded, context=2), known]) is known  # a setting is one difference, named or not
+
+
+def test_of_calls_equally_alike_it_is_the_one_whose_arrays_lie_in_the_same_place() -> None:
+    here, there = (call({"x": Leaf(type="f32[8]", placement=place)}) for place in ("cpu:0", "cpu:1"))
+    now = call({"x": Leaf(type="f32[4]", placement="cpu:0")})
+    assert most_alike(now, [here, there]) is here
+    assert most_alike(now, [there, here, there]) is here
+
+
+def test_a_default_that_is_replaced_by_another_static_value_is_one_difference() -> None:
+    default = call({"x": F32}, n="1")
+    given = call({"x": I32}, n="2", call_signature=(1, ("n",)))
+    now = call({"x": F32}, n="2", call_signature=(1, ("n",)))
+    assert most_alike(now, [default, given]) is default  # a different shape and dtype are two
+
+
+def test_placement_is_compared_with_the_call_of_which_fewest_arrays_lie_elsewhere() -> None:
+    def at(*places: str) -> Call:
+        return call({f"x{at}": Leaf(type="f32[4]", placement=place) for at, place in enumerate(places)})
+
+    cause = placement_difference(at("a", "a", "b"), [at("a", "a", "a"), at("b", "b", "b")])
+    assert cause is not None
+    assert cause.reason == "argument x2 has a different placement: b now, a before"
+    both = placement_difference(at("a", "a"), [at("b", "b")])
+    assert both is not None
+    assert both.reason == (
+        "argument x0 has a different placement: a now, b before; and other differences at x1 (a now, b before)"
+    )
+    assert both.remedy == "place the arguments once, with jax.device_put(x, sharding)"
+
+
 def test_a_static_argument_that_is_given_by_default_has_a_value() -> None:
     before = call({"x": F32}, mode="'a'", call_signature=(1, ()))
     (cause,) = differences(call({"x": F32}, mode="'b'", call_signature=(1, ("mode",))), before)

@@ -182,13 +182,15 @@ def test_the_value_of_a_static_argument_is_told_before_one_that_was_left_out() -
 def test_a_nearer_call_is_one_from_which_less_differs() -> None:
     text = "different input types:\n  * at x, now f32[4] and before f32[8]"
     for layout in (NEW, OLD):
-        found = jax_explanations.nearer(layout.format(text), CALL, 2)
+        found = jax_explanations.nearer(layout.format(text), CALL, (1, 2))
         assert found is not None
         assert (found.kind, found.argument) == ("shape", "x")
-        assert jax_explanations.nearer(layout.format(text), CALL, 1) is None  # as much
+        assert jax_explanations.nearer(layout.format(text), CALL, (1, 1)) is None  # as much
+    two = text + "\n  * at y, now f32[4] and before f32[8]"
+    assert jax_explanations.nearer(NEW.format(two), CALL, (1, 3)) is None  # one argument is nearer than two
     static = "different value of static kwargs:\n      now {n: 2} and before {n: 1}\n  * key with "
-    assert jax_explanations.nearer(OLD.format(static + text), CALL, 2) is None  # of the same call
-    assert jax_explanations.nearer("cache miss explanation unavailable", CALL, 2) is None
+    assert jax_explanations.nearer(OLD.format(static + text), CALL, (1, 2)) is None  # of the same call
+    assert jax_explanations.nearer("cache miss explanation unavailable", CALL, (1, 2)) is None
 
 
 def test_calls_that_differ_in_types_alone_rank_first_and_those_in_which_less_differs() -> None:
@@ -198,6 +200,7 @@ def test_calls_that_differ_in_types_alone_rank_first_and_those_in_which_less_dif
         (3, 1, types.format("f32[5]")),
         (3, 1, types.format("bf16[3]")),
         (3, 1, types.format("f32[5,4]")),
+        (3, 2, types.format("f32[5]") + "\n  * at y, now f32[4] and before f32[5]"),
         (4, 0, "cache miss explanation unavailable"),
         (1, 1, STATIC),
         (1, 1, "different input pytree:\n  * at input path [0], now tuple and before list, so they differ"),
