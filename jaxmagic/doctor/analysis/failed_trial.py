@@ -13,6 +13,12 @@ _KEPT = frozenset({"asked", "until"})
 #: Rules whose advice is another than what is tried.
 _OF_VARIANTS = frozenset({"memory"})
 
+#: Rules that estimate what a remedy spares, where two programs tell exactly.
+_PLANNED = frozenset({"donation"})
+
+#: Facts that such an estimate rests on.
+_ESTIMATES = frozenset({"doctor.donation_shared"})
+
 #: Advice to jit a part of the function that was jitted as a whole, to try it.
 _OF_A_PART = frozenset({"doctor.recompile_in_library"})
 
@@ -37,6 +43,7 @@ def revised(finding: RuleFinding, verified: Verified) -> RuleFinding:
 
     If jit failed, the remedy says what has to be changed first. A remedy that fixes an error need not be faster.
     """
+    finding = _as_compiled(finding, verified)
     if is_in_vain(finding, verified) and _is_of_a_part(finding) and verified.outputs_agree is not False:
         told = [each for each in verified.notes if each.kind == "doctor.tried_runs"]
         unknown = note("doctor.not_mechanical", rule=finding.rule)
@@ -54,6 +61,15 @@ def revised(finding: RuleFinding, verified: Verified) -> RuleFinding:
     if failed is None or remedy is None or remedy.kind in _OF_A_PART or remedy.facts.get("way") in _KEPT:
         return tried
     return replace(tried, remedy=_blocked(remedy, failed), code=None)
+
+
+def _as_compiled(finding: RuleFinding, verified: Verified) -> RuleFinding:
+    """Return a finding with the bytes that compiling the remedy has shown, in place of those that were estimated."""
+    before, after = verified.before_bytes, verified.after_bytes
+    if finding.rule not in _PLANNED or before is None or after is None:
+        return finding
+    evidence = tuple(each for each in finding.evidence if each.kind not in _ESTIMATES)
+    return replace(finding, cost_bytes=max(before - after, 0), basis="measured", evidence=evidence)
 
 
 def _is_of_a_part(finding: RuleFinding) -> bool:

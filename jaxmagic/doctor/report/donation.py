@@ -38,7 +38,8 @@ NOTES: dict[str, Callable[..., str]] = {
     "donation_replaced": lambda statement: f"Replaced by the result: {printable(statement)}",
     "donation_shared": lambda alias_bytes, shared_bytes: (
         f"{units.size(shared_bytes)} of temporaries use the memory of these results until then. They may need memory "
-        f"of their own, so donating saves {units.size(alias_bytes - shared_bytes)} at least."
+        f"of their own, and XLA may copy arrays: donating saves about {units.size(alias_bytes - shared_bytes)}. "
+        "--verify compiles both programs, which gives the exact bytes."
     ),
     "donation_remedy": lambda arguments: (
         f"Donate {printable(arguments)}, if nothing else holds the same arrays: they cannot be read afterwards."

@@ -101,7 +101,7 @@ def _not_donated(
         source=(jitted.declared.splitlines() or [""])[0].strip() or None,
         evidence=tuple(facts),
         cost_bytes=spared_bytes,
-        basis="at least" if shared_bytes else "estimated",
+        basis="estimated",  # XLA plans the memory anew, and may copy what it would overwrite
         remedy=note("doctor.donation_remedy", arguments=", ".join(passed[each] for each in arguments)),
         code=_code(jitted, arguments),
     )
@@ -229,8 +229,9 @@ RULE = Rule(
     decides="Reports an argument of a jitted function that the code replaces by a result of that function and reads "
     f"nowhere else, if results have its shape and dtype and donating it saves at least {_LEAST_BYTES // 2**20} MiB "
     f"and {units.percent(LEAST_SHARE)} of the program's peak. Temporaries that use the memory of these results until "
-    "then are subtracted. Also reports donated arguments of that size whose memory no result takes. Calls inside "
-    "functions are not examined.",
+    "then are subtracted. That is an estimate, because XLA plans the memory anew; --verify compiles both programs. "
+    "Also reports donated arguments of that size whose memory no result takes. Calls inside functions are not "
+    "examined.",
     source="https://docs.jax.dev/en/latest/faq.html#buffer-donation",
     look=look,
     needs=("programs",),

@@ -9,6 +9,7 @@ from ....record.finding import RuleFinding
 from ..remedy import NotTried, Sizes, calls_in_advice, constant_of, names_given
 from ..tried_code import TriedCode
 from .calls import Call, jitted_calls, need_with
+from .smaller import donated_parameters
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Sizes:
@@ -33,7 +34,8 @@ def _donated(finding: RuleFinding, call: Call) -> list[str]:
 
 
 def _compared(call: Call, donated: list[str]) -> Sizes:
-    before, after = need_with(call, ()), need_with(call, tuple(donated))
+    already = donated_parameters(call)
+    before, after = need_with(call, already), need_with(call, (*already, *donated))
     if before is None or after is None:
         raise NotTried(note("doctor.not_tried_sizes"))
     return Sizes(before, after, (note("doctor.donated", names=", ".join(donated)),))
