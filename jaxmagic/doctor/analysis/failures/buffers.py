@@ -9,7 +9,7 @@ from ....records.cell_names import place_known_as
 from ....records.note import Note, note
 from ...record.failure import Failure, Kept, Traced
 from ...record.finding import RuleFinding
-from .expression import spelled
+from .expression import before_dot, spelled
 from .origin import evidence_of, place
 
 #: At most this many names are listed.
@@ -83,7 +83,7 @@ def explain_deleted(failure: Failure) -> RuleFinding:
         evidence.append(_kept(failure.kept))
     jnp = spelled(failure, "jax.numpy")
     array = name in _deleted(failure)
-    copied = f"{name}.copy()" if array else f"{spelled(failure, 'jax')}.tree.map({jnp}.copy, {name})"
+    copied = f"{before_dot(name)}.copy()" if array else f"{spelled(failure, 'jax')}.tree.map({jnp}.copy, {name})"
     return RuleFinding(
         rule="error",
         found=note("doctor.error_deleted", names=failure.detail or ""),

@@ -173,6 +173,19 @@ def call(function: str, *args: ast.expr) -> ast.Call:
     return ast.Call(func=ast.parse(function, mode="eval").body, args=list(args), keywords=[])
 
 
+def before_dot(text: str) -> str:
+    """Return code as it has to be written in front of a dot or a bracket: in parentheses where these are needed.
+
+    >>> [before_dot(each) for each in ("a", "a[0].b", "f(a)", "a + b", "-a[0]", "a if b else c", "a + …")]
+    ['a', 'a[0].b', 'f(a)', '(a + b)', '(-a[0])', '(a if b else c)', '(a + …)']
+    """
+    try:
+        node = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):  # such as code that was cut
+        return f"({text})" if text else ""
+    return ast.unparse(ast.Attribute(value=node, attr="x")).removesuffix(".x")
+
+
 def is_jax(failure: Failure, function: str) -> bool:
     """Return whether a function is one of JAX's modules, which compute with traced values."""
     modules = (spelled(failure, each) for each in ("jax", "jax.numpy", "jax.lax"))

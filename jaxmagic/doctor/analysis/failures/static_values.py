@@ -7,7 +7,7 @@ import ast
 from ....records.note import Note, note
 from ...record.failure import Failure, Passed
 from ...record.finding import RuleFinding
-from .expression import expression_of
+from .expression import before_dot, expression_of
 from .origin import evidence_of
 
 #: A longer text of an argument is cut.
@@ -109,7 +109,7 @@ def _converted(failure: Failure, argument: Passed | None, kind: str) -> str | No
     if len(places) != 1 or kind not in _HASHABLE:
         return None
     old = places[0]
-    new = ast.parse(_HASHABLE[kind].format(argument.text), mode="eval").body
+    new = ast.parse(_HASHABLE[kind].format(before_dot(argument.text)), mode="eval").body
     if isinstance(old, ast.List):
         new = ast.Tuple(elts=old.elts, ctx=ast.Load())
     failing.node.args = [new if each is old else each for each in failing.node.args]

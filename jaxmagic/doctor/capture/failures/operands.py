@@ -12,6 +12,7 @@ import numpy as np
 
 from ....runtime.around import attribute, is_a, is_exactly, of_type
 from ....runtime.tracing import is_array, is_tracer, passed_to, type_of
+from ...analysis.failures.expression import before_dot
 from ...analysis.failures.messages import short_type
 from ...record.failure import Operand
 from .calls import MISSING, value_of, wrapped_function
@@ -222,6 +223,7 @@ def array_type(value: Any) -> str | None:
 
 def _operand(text: str, node: ast.expr, value: Any, frame: FrameType) -> Operand:
     items: tuple[Operand, ...] = ()
+    whole = before_dot(text)
     if isinstance(node, ast.List | ast.Tuple) and len(node.elts) <= _MOST:
         known = list(value) if is_exactly(value, list, tuple) and len(value) == len(node.elts) else None
         items = tuple(
@@ -229,10 +231,10 @@ def _operand(text: str, node: ast.expr, value: Any, frame: FrameType) -> Operand
             for place, each in enumerate(node.elts)
         )
     elif is_exactly(value, list, tuple) and len(value) <= _MOST:
-        items = tuple(Operand(text=f"{text}[{place}]", type=_type(each)) for place, each in enumerate(value))
+        items = tuple(Operand(text=f"{whole}[{place}]", type=_type(each)) for place, each in enumerate(value))
     elif is_exactly(value, dict) and len(value) <= _MOST:
         items = tuple(
-            Operand(text=f"{text}[{key!r}]", type=_type(each))
+            Operand(text=f"{whole}[{key!r}]", type=_type(each))
             for key, each in value.items()
             if is_exactly(key, str, int)
         )

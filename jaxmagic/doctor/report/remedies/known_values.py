@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....terminal import printable
+from ...analysis.failures.expression import before_dot
 from ..quoted import quoted
 
 
@@ -170,8 +171,8 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
     "write_not_static": lambda argument, text="": (
         f"If {quoted(argument) or 'it'} decides a size, a number of steps or a branch, pass a Python number, "
         f"int({printable(text) or '…'}) if it has one element, or a tuple of numbers, "
-        f"tuple({printable(text) or '…'}.tolist()) if it has one axis. If it is data, do not declare it static: "
-        "arrays are passed as ordinary arguments, which are traced."
+        f"tuple({printable(before_dot(text)) or '…'}.tolist()) if it has one axis. If it is data, do not "
+        "declare it static: arrays are passed as ordinary arguments, which are traced."
     ),
     "write_tuple": lambda argument: (
         f"Pass {quoted(argument) or 'it'} as a tuple, if its items are hashable and nothing changes it."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...analysis.failures.expression import before_dot
 from ..quoted import quoted
 
 #: How each use of a condition is worded.
@@ -120,11 +121,11 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
     "write_memo": lambda memo, key, traced: (
         f"{quoted(memo)} is a dictionary, which finds a key by its hash. "
         + (
-            f"Look it up outside of the traced function, with a Python value as key, such as {quoted(key)}.item(). "
-            "Inside, compute the result without it: the compiled function would not look again, and a traced value "
-            "that it stores leaks."
+            "Look it up outside of the traced function, with a Python value as key, such as "
+            f"{quoted(before_dot(key))}.item(). Inside, compute the result without it: the compiled function "
+            "would not look again, and a traced value that it stores leaks."
             if traced
-            else f"Use a Python value as the key: {quoted(key)}.item() for one number, "
+            else f"Use a Python value as the key: {quoted(before_dot(key))}.item() for one number, "
             f"np.asarray({quoted(key)}).tobytes() for an array."
         )
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....units import count
+from ...analysis.failures.expression import before_dot
 from ..quoted import quoted
 
 
@@ -37,7 +38,7 @@ def _slice_size(target: str, shape: str, value: str, size: str, update: bool, ax
 
 def _write_slice_size(value: str, index: str, update: bool) -> str:
     if index:
-        return f"Add an axis of size 1: {quoted(value)}[{index}]."
+        return f"Add an axis of size 1: {quoted(before_dot(value))}[{index}]."
     if update:
         return "Slice the update, or allocate the array with the size that is needed in the end."
     return "Ask for a smaller size. Positions beyond the end are not padded."
@@ -59,7 +60,7 @@ INDEXING_NOTES: dict[str, Callable[..., str]] = {
         f"{part}."
     ),
     "write_mask_shape": lambda array, index: (
-        f"Along the axis of its size, write {quoted(array)}[{index}]."
+        f"Along the axis of its size, write {quoted(before_dot(array))}[{index}]."
         if index
         else "Compare the array itself, as in x[x > 0], or reduce the comparison over the other axes, as with "
         ".any(axis=1)."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...analysis.failures.expression import before_dot
 from ..quoted import quoted
 
 #: What each attribute of an array is.
@@ -31,12 +32,12 @@ def _no_shape(function: str, text: str, type: str, parameter: str) -> str:
 
 def _write_shape(text: str, axes: int, is_shape: bool, is_float: bool, parameters: str) -> str:
     order = f"Its parameters are, in this order: {quoted(parameters)}."
-    text = quoted(text) or "x"
+    shape, text = f"{quoted(before_dot(text)) or 'x'}.shape", quoted(text) or "x"
     if axes > 1 and is_shape:
-        return f"For a result with the shape of {text}, pass {text}.shape. {order}"
+        return f"For a result with the shape of {text}, pass {shape}. {order}"
     if axes == 1 and is_shape:
         return (
-            f"For a result with the shape of {text}, pass {text}.shape. If {text} holds the sizes, pass integers: "
+            f"For a result with the shape of {text}, pass {shape}. If {text} holds the sizes, pass integers: "
             f"tuple(map(int, {text})). {order}"
         )
     if axes == 0 or is_float:

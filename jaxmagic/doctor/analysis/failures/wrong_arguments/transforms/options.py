@@ -8,7 +8,7 @@ from ......records.call_stack import Frame, is_users
 from ......records.cell_names import known_as
 from ......records.note import note
 from .....record.failure import Failure
-from ...expression import spelled
+from ...expression import before_dot, spelled
 from ..explained import Explained, Rule
 from ..operands import fact
 
@@ -66,7 +66,7 @@ def explain_donated_twice(failure: Failure) -> Explained:
     names = (failure.detail or "").split(", ")
     used = bool(fact(failure, "used"))
     other = names[-1]
-    copied = f"{other}.copy()" if other else ""
+    copied = f"{before_dot(other)}.copy()" if other else ""
     found = note("doctor.error_donated_twice", names=" and ".join(dict.fromkeys(names)), used=used)
     return Explained(found, note("doctor.write_donated_copy", copied=copied, jax=spelled(failure, "jax")))
 

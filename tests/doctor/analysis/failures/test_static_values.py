@@ -1,0 +1,57 @@
+"""Code that is advised for an expression can be pasted: parentheses stand where Python needs them."""
+
+from __future__ import annotations
+
+import re
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from failing_cells import Cell
+
+from jaxmagic.doctor.report.wrong_arguments.arrays import ARRAY_NOTES
+from jaxmagic.doctor.report.wrong_arguments.indexing import INDEXING_NOTES
+from jaxmagic.doctor.report.wrong_arguments.wrong_calls import WRONG_CALL_NOTES
+
+SMOOTH = """
+a, b, late = jnp.ones(3), jnp.arange(3.0), False
+@functools.partial(jax.jit, static_argnames="kernel")
+def smooth(kernel, x):
+    return jnp.convolve(x, jnp.asarray(kernel), mode="same")
+result = smooth({given}, jnp.arange(8.0))  # here
+"""
+
+
+@pytest.mark.parametrize("named", ["", "kernel="])
+@pytest.mark.parametrize(
+    "given",
+    ["a", "a + b", "-a", "jnp.ones(3) / 3", "a if late else b", "a[:2] * 2", "a[::-1]", "b ** 2", "jnp.flip(a)"],
+)
+def test_an_array_given_for_a_static_argument_is_passed_as_a_tuple_that_can_be_pasted(given: str, named: str) -> None:
+    call = SMOOTH.format(given=given).replace("smooth(" + given + ", ", f"smooth(x=jnp.arange(8.0), kernel={given})#")
+    cell = Cell(call if named else SMOOTH.format(given=given))
+    advised = re.search(r"a tuple of numbers, (tuple\(.*\)) if it has one axis", cell.said)
+    assert advised is not None, cell.said
+    again = cell.rewritten(f"result = smooth({advised[1]}, jnp.arange(8.0))")
+    assert again.error is None
+    expected = jnp.convolve(jnp.arange(8.0), eval(given, dict(cell.names)), mode="same")
+    np.testing.assert_allclose(again.names["result"], expected, rtol=1e-6)
+
+
+def test_a_key_that_is_computed_has_parentheses_in_front_of_a_method() -> None:
+    for traced in (False, True):
+        said = ARRAY_NOTES["write_memo"](memo="memo", key="n + 1", traced=traced)
+        assert "(n + 1).item()" in said
+        assert "n + 1.item()" not in said.replace("(n + 1).item()", "")
+
+
+@pytest.mark.parametrize("axes", [1, 2])
+def test_a_shape_is_taken_of_all_of_an_expression(axes: int) -> None:
+    facts = {"text": "x + y", "axes": axes, "is_shape": True, "is_float": False, "parameters": "shape, dtype"}
+    assert "pass (x + y).shape." in WRONG_CALL_NOTES["write_shape"](**facts)
+    assert "pass x.shape." in WRONG_CALL_NOTES["write_shape"](**{**facts, "text": "x"})
+
+
+def test_an_index_is_one_of_all_of_an_expression() -> None:
+    assert INDEXING_NOTES["write_slice_size"](value="x + y", index="None", update=True).endswith("(x + y)[None].")
+    assert INDEXING_NOTES["write_mask_shape"](array="x + y", index=":, m").endswith("(x + y)[:, m].")
