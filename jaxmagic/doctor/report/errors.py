@@ -101,6 +101,19 @@ def _depends(function: str, location: str, transform: str, arguments: str) -> st
     )
 
 
+def _in_loop(loop: str, location: str, step: int, index: str = "", length: int = 0) -> str:
+    """Word which step of a loop is the first with NaN, by the number that the loop itself gives it."""
+    first = f", and first occurs in iteration {step}, counted from 1" if step else ""
+    if index and length:
+        first = f", and first occurs at index {index} of {length}, counted from 0"
+    elif index:
+        first = f", and first occurs where the index that it passes to its body is {index}"
+    return (
+        f"It is inside the {printable(loop)} at {printable(location)}{first}. To find it, what JAX traced was "
+        "computed again; none of your code ran."
+    )
+
+
 ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_condition": _condition,
     "error_number": _number,
@@ -134,11 +147,7 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         f"{f'An operation inside {quoted(operation)}' if inside else quoted(operation) or 'An operation'} returned "
         "NaN or infinity, and JAX's debugging flags make that an error."
     ),
-    "error_in_loop": lambda loop, location, step: (
-        f"It is inside the {printable(loop)} at {printable(location)}"
-        f"{f', and step {step} is the first with it' if step else ''}. To find it, what JAX traced was computed "
-        "again; none of your code ran."
-    ),
+    "error_in_loop": _in_loop,
     "write_disable_jit": lambda jax: (
         f"To find it, call the same function once more below `with {jax}.disable_jit():`, which runs bodies of loops "
         "and branches as Python, and then %jaxdoctor again."

@@ -112,14 +112,22 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
     """Explain ``FloatingPointError`` of JAX's debugging flags."""
     said, jnp = dict(failure.said), spelled(failure, "jax.numpy")
     if "inside" in said:
-        loop, location = _bare(failure.detail or ""), failure.line or ""
+        step, length = int(said["step"]), int(said["length"])
+        inside_loop = note(
+            "doctor.error_in_loop",
+            loop=said["loop"],
+            location=failure.line or "",
+            step=step,
+            index=said["index"],
+            length=length,
+        )
         return RuleFinding(
             rule="error",
             found=note("doctor.error_not_finite", operation=said["inside"]),
             line=said["inside at"],
             source=said["inside source"] or None,
             evidence=(
-                note("doctor.error_in_loop", loop=loop, location=location, step=int(said["step"])),
+                inside_loop,
                 *(evidence_of(failure) if failure.library is None else ()),  # which is about the line of the loop
             ),
             remedy=note("doctor.write_in_domain", domain=_DOMAINS.get(said["inside"], ""), jnp=jnp),

@@ -111,7 +111,10 @@ def _inside(calls: Sequence[Entry], text: str) -> Iterator[tuple[str, str]]:
         yield "inside", found.operation
         yield "inside at", found.line.location
         yield "inside source", lines[found.line.line - 1].strip() if 0 < found.line.line <= len(lines) else ""
+        yield "loop", found.loop
         yield "step", str(found.step)
+        yield "index", "" if found.number is None else str(found.number)
+        yield "length", str(found.length or 0)
 
 
 def _first_of_jax(entries: Sequence[Entry]) -> FrameType | None:

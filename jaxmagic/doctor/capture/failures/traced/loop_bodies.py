@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from .....records.call_stack import Frame
 from .....runtime.clock import Clock, now_ns
 from .....runtime.tracing import Applied, applied_in, count_equations, line_of, results_of, sizes_of_scan
+from ....analysis.failures.messages import is_jax_file
 from ...frames import known
 
 #: The steps of a loop are computed for at most this long. What has begun ends later.
@@ -23,6 +24,9 @@ _MOST_EQUATIONS = 500
 
 #: Operations with bodies of their own.
 _LOOPS = "scan", "while", "cond"
+
+#: The functions of JAX that apply them; the outermost is what was called.
+_FUNCTIONS = frozenset({"cond", "fori_loop", "map", "scan", "switch", "while_loop"})
 
 #: Operations that only evaluate the jaxpr in one of their parameters.
 _CALLS = {
@@ -37,12 +41,19 @@ class FirstNan(NamedTuple):
     Attributes:
         operation: its name.
         line: the line that applies it.
-        step: the number of the first step of the outermost loop whose results have NaN, from 1; 0 in a branch.
+        loop: the function of JAX that was called for the outermost loop or branch, such as ``"fori_loop"``.
+        step: the number of the first step of this loop whose results have NaN, from 1; 0 in a branch.
+        number: what this step has as its own number: in ``fori_loop`` the value that the body gets first, in ``scan``
+            and ``map`` the index into what is scanned; ``None`` if there is none.
+        length: how many steps ``scan`` and ``map`` have; ``None`` for others.
     """
 
     operation: str
     line: Frame
+    loop: str
     step: int
+    number: int | None
+    length: int | None
 
 
 class _Unknown(Exception):
@@ -67,7 +78,7 @@ def first_nan(
         return None
     try:
         with jax.debug_nans(False), jax.debug_infs(False):
-            step, equation = _Search(infinite, clock() + longest_ns, clock).inside(applied)
+            step, inputs, equation = _Search(infinite, clock() + longest_ns, clock).inside(applied)
     except Exception:
         return None
     place = line_of(equation)
@@ -76,7 +87,33 @@ def first_nan(
     function, file, line = place
     named = known(Frame(function=function, file=file, line=line))
     assert named is not None
-    return FirstNan(str(equation.primitive.name), named, step)
+    loop = _called(frames) or applied.name
+    number, length = _number(loop, applied, step, inputs)
+    return FirstNan(str(equation.primitive.name), named, loop, step, number, length)
+
+
+def _called(frames: Sequence[FrameType]) -> str:
+    """Return the function of JAX for loops and branches that was called last from outside; empty if unknown."""
+    called = ""
+    for frame in reversed(frames):
+        file, name = frame.f_code.co_filename.replace("\\", "/"), frame.f_code.co_name
+        if not is_jax_file(file):
+            break
+        if name in _FUNCTIONS and "/lax/control_flow/" in file:
+            called = name
+    return called
+
+
+def _number(loop: str, applied: Applied, step: int, inputs: Sequence[Any]) -> tuple[int | None, int | None]:
+    """Return the number that a step has in the user's terms, and how many steps there are if these are indices."""
+    params = applied.params
+    if loop == "fori_loop" and applied.name in ("scan", "while"):
+        counter = inputs[sizes_of_scan(params)[0] if applied.name == "scan" else params["body_nconsts"]]
+        return (None, None) if getattr(counter, "shape", ()) else (int(counter), None)
+    if applied.name == "scan":
+        length = int(params["length"])
+        return (length - step if params["reverse"] else step - 1), length
+    return None, None
 
 
 class _Search:
@@ -87,13 +124,13 @@ class _Search:
         self._deadline_ns = deadline_ns
         self._clock = clock
 
-    def inside(self, applied: Applied) -> tuple[int, Any]:
-        """Return the step whose results have the first NaN, and the equation that made it."""
+    def inside(self, applied: Applied) -> tuple[int, list[Any], Any]:
+        """Return the step whose results have the first NaN, its inputs, and the equation that made it."""
         for step, (body, inputs, outputs) in enumerate(_steps(applied), 1):
             if self._clock() > self._deadline_ns or self._is_bad(inputs):
                 raise _Unknown
             if self._is_bad(outputs()):
-                return 0 if applied.name == "cond" else step, self._origin(body, inputs)
+                return 0 if applied.name == "cond" else step, inputs, self._origin(body, inputs)
         raise _Unknown
 
     def _origin(self, body: Any, inputs: Sequence[Any], made: Mapping[int, Any] = MappingProxyType({})) -> Any:
@@ -131,7 +168,7 @@ class _Search:
             raise _Unknown  # either of them
         if before:
             return next(iter(before.values()))
-        return self.inside(Applied(name, tuple(given), equation.params))[1] if name in _LOOPS else equation
+        return self.inside(Applied(name, tuple(given), equation.params))[2] if name in _LOOPS else equation
 
     def _is_bad(self, values: Sequence[Any]) -> bool:
         import jax.numpy as jnp

@@ -48,20 +48,52 @@ def frames(cell: Cell) -> list[FrameType]:
 @pytest.mark.parametrize(
     ("called", "where"),
     [
-        ("lax.scan(lambda c, y: (body(c), y), x, jnp.arange(3.0))[0]", "inside the scan"),
-        ("lax.scan(lambda c, y: (body(c), c), x, jnp.arange(3.0), reverse=True)[1]", "inside the scan"),
-        ("lax.fori_loop(0, 3, lambda i, c: body(c), x)", "inside the scan"),
-        ("lax.while_loop(lambda c: c < 3, body, x)", "inside the while"),
+        ("lax.scan(lambda c, y: (body(c), y), x, jnp.arange(3.0))[0]", "scan {}, and first occurs at index 1 of 3"),
+        (
+            "lax.scan(lambda c, y: (body(c), c), x, jnp.arange(5.0), reverse=True)[1]",
+            "scan {}, and first occurs at index 3 of 5",
+        ),
+        ("lax.scan(lambda c, y: (body(c), y), x, length=4)[0]", "scan {}, and first occurs at index 1 of 4"),
+        ("lax.map(lambda y: body(x - y), jnp.array([0.0, 0.1, 0.3]))", "map {}, and first occurs at index 2 of 3"),
+        ("lax.fori_loop(0, 3, lambda i, c: body(c), x)", "fori_loop {}, and first occurs where the index that it"),
+        (
+            "lax.while_loop(lambda c: c < 3, body, x)",
+            "while_loop {}, and first occurs in iteration 2, counted",
+        ),
     ],
 )
-def test_the_operation_its_line_and_the_step_are_named(called: str, where: str) -> None:
+def test_the_operation_its_line_the_loop_and_the_step_are_named(called: str, where: str) -> None:
     cell = failed(called)
     assert cell.finding.line == cell.here
     assert cell.finding.source == "return y + jnp.log(y - 1)  # here"
     assert cell.said.startswith("log returned NaN or infinity")
-    assert where in cell.said
-    assert ", and step 2 is the first with it." in cell.said
+    line = next(n for n, each in enumerate(cell.source.splitlines(), 1) if "return lax" in each)
+    assert f"It is inside the {where.format(f'at {cell.file}:{line}')}" in cell.said
     assert "The operation needs a value that is positive." in cell.said
+
+
+@pytest.mark.parametrize(
+    ("bounds", "options"),
+    [
+        ("0, 5", ""),
+        ("2, 6", ""),
+        ("-7, 4", ""),
+        ("2, 6", ", unroll=2"),
+        ("jnp.int32(2), n", ""),  # bounds that are traced
+        ("n - 4, n + 1", ""),
+    ],
+)
+def test_a_fori_loop_has_the_index_that_its_body_gets(bounds: str, options: str) -> None:
+    cell = Cell(f"""
+        def body(i, y):
+            return y + jnp.sqrt(2.5 - i)  # here
+        def f(n, y):
+            return lax.fori_loop({bounds}, body, y{options})
+        with jax.debug_nans(True):
+            jax.jit(f)(jnp.int32(6), jnp.float32(0))
+    """)
+    assert cell.finding.line == cell.here
+    assert "where the index that it passes to its body is 3." in cell.said
 
 
 @pytest.mark.parametrize(
