@@ -230,6 +230,8 @@ class Failure:
         own: whether the failing line is in the traced function itself, rather than in a function that it calls.
         parameters: the parameters of the function with the failing line.
         vmapped: whether the failing line has variables that ``jax.vmap`` traces.
+        mapped: whether ``jax.vmap`` called what leads to the failing line, also through ``jax.jit``, which hides that
+            from the variables.
         nested: whether tracing went on inside of other tracing; ``None`` if unknown.
         handed: where arguments of the traced function came from, if its caller was being traced, innermost first.
         escapes: lines that may have stored the value that leaked.
@@ -272,6 +274,7 @@ class Failure:
     own: bool = False
     parameters: tuple[str, ...] = ()
     vmapped: bool = False
+    mapped: bool = False
     nested: bool | None = None
     handed: tuple[Handed, ...] = ()
     escapes: tuple[Escape, ...] = ()

@@ -126,6 +126,7 @@ def condition_of(failure: Failure, failing: Expression) -> str:
 
 def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Note, str | None]:
     jnp, lax = spelled(failure, "jax.numpy"), spelled(failure, "jax.lax")
+    mapped = failure.mapped or failure.vmapped
     static = static_argument(failure, failing)
     recursive = failure.decides == "recursion" and static is not None and static.certain == "yes"
     if static is not None and (static.type in ("bool", "str") or recursive):
@@ -145,7 +146,7 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
             return perhaps, None
     if failure.decides is not None:
         jax = spelled(failure, "jax")
-        return note("doctor.write_decided", decides=failure.decides, jax=jax, jnp=jnp, lax=lax), None
+        return note("doctor.write_decided", decides=failure.decides, jax=jax, jnp=jnp, lax=lax, mapped=mapped), None
     receiver = None if failing is None else _receiver(failing)
     code = None if failing is None else rewritten(failure, failing)
     gradient = code is None or may_diverge(code)
@@ -156,10 +157,20 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
             test = ast.unparse(loop.test)
             return note("doctor.write_while", lax=lax, chain=test, whole=whole_test(loop.test, jnp)), None
         looped = loop is not None
-        return note("doctor.write_nested", python=python, jnp=jnp, lax=lax, gradient=not looped, loop=looped), None
+        return note(
+            "doctor.write_nested", python=python, jnp=jnp, lax=lax, gradient=not looped, loop=looped, mapped=mapped
+        ), None
     chain, whole = _unchained(failing)
     if use in ("if", "if … else", "match"):
-        return note("doctor.write_selection", jnp=jnp, lax=lax, gradient=gradient, chain=chain, whole=whole), code
+        return note(
+            "doctor.write_selection",
+            jnp=jnp,
+            lax=lax,
+            gradient=gradient,
+            chain=chain,
+            whole=whole,
+            mapped=mapped,
+        ), code
     if use == "while":
         return note("doctor.write_while", lax=lax, chain=chain, whole=whole), code
     if use == "assert":
@@ -197,7 +208,7 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     if use == "comprehension":
         return note("doctor.write_mask", jnp=jnp, gradient=True), None
     if use == "bool":
-        return note("doctor.write_kept_condition", jnp=jnp, lax=lax, gradient=True), None
+        return note("doctor.write_kept_condition", jnp=jnp, lax=lax, gradient=True, mapped=mapped), None
     if use.partition(".")[0] in {jnp, lax, spelled(failure, "jax")} and "." in use:  # an argument such as top_k's k
         if static is None:
             return note("doctor.write_known_size"), None

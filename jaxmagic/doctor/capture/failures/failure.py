@@ -45,7 +45,7 @@ from .statement import Place
 from .traced.assigned import body_of, computed_of, read_by
 from .traced.decided import decision_of
 from .traced.escapes import escapes_of
-from .traced.leaked import Around, calls_around, has_leaked, is_nested, is_vmapped, used
+from .traced.leaked import Around, calls_around, has_leaked, is_nested, is_vmap, is_vmapped, used
 from .traced.loop_bodies import first_nan
 from .traced.values import beginning, common_origin, handed, meant, values_in, with_closure, with_leaked
 
@@ -195,6 +195,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         own=begun is not None and users[begun] is last,
         parameters=code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
         vmapped=any(is_vmapped(value) for value in last.frame.f_locals.values()),
+        mapped=any(map(is_vmap, around.frames)),
         nested=None if begun is None else is_nested(users[begun].frame),
         handed=tuple(handed(users, begun)),
         detail=", ".join([*deleted, *shared]) or _named(facts, place, last.frame),

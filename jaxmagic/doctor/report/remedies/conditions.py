@@ -8,12 +8,13 @@ from ....terminal import printable
 from ..quoted import quoted
 
 
-def _gradient(jnp: str, gradient: bool) -> str:
-    """Word when ``where()`` spoils a gradient."""
+def _gradient(jnp: str, gradient: bool, mapped: bool = False) -> str:
+    """Word when ``where()`` spoils a gradient, or ``cond()`` inside of ``jax.vmap``."""
     if not gradient:
         return ""
+    chosen = "is not chosen" if mapped else "where() does not choose"
     return (
-        " Under jax.grad, a NaN or infinity in the one that where() does not choose, or in its derivative, can make "
+        f" Under jax.grad, a NaN or infinity in the one that {chosen}, or in its derivative, can make "
         f"the gradient NaN: then replace its inputs as well, as in {jnp}.sqrt({jnp}.where(x > 0, x, 1))."
     )
 
@@ -23,16 +24,29 @@ def _unchained(chain: str, whole: str) -> str:
     return f"Write {printable(chain)} as {printable(whole)}. " if chain else ""
 
 
-def _write_selection(jnp: str, lax: str, gradient: bool = False, chain: str = "", whole: str = "") -> str:
+def _mapped(lax: str, mapped: bool) -> str:
+    """Word what ``cond()`` is inside of ``jax.vmap``."""
+    if not mapped:
+        return ""
     return (
-        f"{_unchained(chain, whole)}Choose between two results with {jnp}.where(condition, a, b), which computes "
-        "both, or with "
-        f"{lax}.cond(condition, f, g, x), which runs one of two functions."
-        f"{_gradient(jnp, gradient)}"
+        f" Inside jax.vmap, {lax}.cond() computes both as well if the condition depends on what is mapped, and "
+        "selects for each element."
     )
 
 
-def _write_decided(decides: str, jax: str, jnp: str, lax: str) -> str:
+def _write_selection(
+    jnp: str, lax: str, gradient: bool = False, chain: str = "", whole: str = "", mapped: bool = False
+) -> str:
+    runs = "" if mapped else ", which runs one of two functions"
+    return (
+        f"{_unchained(chain, whole)}Choose between two results with {jnp}.where(condition, a, b), which computes "
+        "both, or with "
+        f"{lax}.cond(condition, f, g, x){runs}."
+        f"{_mapped(lax, mapped)}{_gradient(jnp, gradient, mapped)}"
+    )
+
+
+def _write_decided(decides: str, jax: str, jnp: str, lax: str, mapped: bool = False) -> str:
     """Word the advice for a condition that decides what JAX cannot choose."""
     loop = (
         "JAX traces every step of a Python loop, so a traced condition cannot end it. Use "
@@ -52,7 +66,10 @@ def _write_decided(decides: str, jax: str, jnp: str, lax: str) -> str:
         "continue": "JAX traces every step of a Python loop, so a traced condition cannot skip the rest of one. "
         "Compute the step in any case, and keep each value where it is to be skipped: "
         f"x = {jnp}.where(condition, x, new_x).{_gradient(jnp, True)}",
-        "print": f'Print when the compiled function runs: {lax}.cond(condition, lambda: {jax}.debug.print("…"), '
+        "print": f"Inside jax.vmap, {lax}.cond() runs both functions, and prints whatever the condition is. "
+        f'Print the condition as well: {jax}.debug.print("{{}} …", condition), in place of the if.'
+        if mapped
+        else f'Print when the compiled function runs: {lax}.cond(condition, lambda: {jax}.debug.print("…"), '
         "lambda: None).",
         "container": "Which elements a Python container has, or a generator yields, cannot depend on a traced value. "
         f"Keep an array of full size with a mask, or choose between values with {jnp}.where(condition, a, b).",
@@ -104,11 +121,12 @@ CONDITION_REMEDIES: dict[str, Callable[..., str]] = {
         "value: make its operands static in the function that is jitted. If it computes with it, write "
         f"{replacement}(…)."
     ),
-    "write_nested": lambda python, jnp, lax, gradient=False, loop=False: (
+    "write_nested": lambda python, jnp, lax, gradient=False, loop=False, mapped=False: (
         f"Test {quoted(python)} with a Python if around the rest: {jnp}.logical_and() and {jnp}.logical_or() compute "
         "both operands, and Python can skip one. Within it, use "
         f"{f'{lax}.while_loop()' if loop else f'{jnp}.where() or {lax}.cond()'} for the traced part."
-        + _gradient(jnp, gradient)
+        + _mapped(lax, mapped and not loop)
+        + _gradient(jnp, gradient, mapped)
     ),
     "write_default": _write_default,
     "write_extreme": _write_extreme,
@@ -123,9 +141,10 @@ CONDITION_REMEDIES: dict[str, Callable[..., str]] = {
         "if all have one shape."
     ),
     "write_membership": lambda jnp: f"Use {jnp}.isin(x, {jnp}.array([…])) in place of x in […].",
-    "write_kept_condition": lambda jnp, lax, gradient=False: (
+    "write_kept_condition": lambda jnp, lax, gradient=False, mapped=False: (
         f"Keep the array, and use it in {jnp}.where(condition, a, b) or {lax}.cond(condition, f, g, x)."
-        + _gradient(jnp, gradient)
+        + _mapped(lax, mapped)
+        + _gradient(jnp, gradient, mapped)
     ),
     "write_no_condition": lambda jnp, lax, gradient=False: (
         f"Keep it an array: {jnp}.where chooses between results, {lax}.cond between functions, and "

@@ -103,6 +103,12 @@ def is_nested(frame: FrameType) -> bool | None:
     return min(map(len, kinds)) > 2 if kinds else None
 
 
+def is_vmap(frame: FrameType) -> bool:
+    """Return whether a call is that of a function that ``jax.vmap`` returned."""
+    code = frame.f_code
+    return code.co_name == "vmap_f" and code.co_filename.replace("\\", "/").endswith("/jax/_src/api.py")
+
+
 def is_vmapped(value: object) -> bool:
     """Return whether a value is traced by ``jax.vmap`` first of all."""
     kinds = traces_around(value) if is_tracer(value) else None
