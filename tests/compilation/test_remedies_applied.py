@@ -344,9 +344,12 @@ def eager() -> Scene:
 
 
 def transfer() -> Scene:
-    array = np.ones((3, 1, 7))
+    values = [[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]]  # of which device_put alone makes six arrays
     return Scene(
-        kind="transfer", before=lambda: None, again=lambda: jnp.array(array), remedied=lambda: jax.device_put(array)
+        kind="transfer",
+        before=lambda: None,
+        again=lambda: jnp.array(values),
+        remedied=lambda: jax.device_put(np.asarray(values)),
     )
 
 

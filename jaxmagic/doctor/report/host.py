@@ -209,9 +209,9 @@ NOTES: dict[str, Callable[..., str]] = {
         "Make loading itself faster, for example with several processes: it takes nearly all of the run, so loading "
         "one item ahead hides little."
     ),
-    "transfer": lambda names, function, count, size_bytes: (
+    "transfer": lambda names, function, count, size_bytes, converted="": (
         f"Each of {count} calls of {printable(function)} copies {printable(names)} to the device: "
-        f"{units.size(size_bytes)} per run."
+        f"{units.size(size_bytes)} per run{f', converted from {converted} in each call' if converted else ''}."
     ),
     "converted_again": lambda name, count, size_bytes: (
         f"{printable(name)} is converted to a JAX array {count} times per run, though the loop does not change it: "

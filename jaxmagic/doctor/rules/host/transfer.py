@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from .... import units
@@ -26,6 +27,9 @@ _LEAST_BYTES = 2**20
 #: A program may begin this long after its call on the CPU, where a thread has to wake up, without any copy.
 _WAKES_NS = 100_000
 
+#: What JAX makes of types of 64 bits, unless these are enabled.
+_NARROWED = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}
+
 #: No copy is slower than this, in bytes per nanosecond.
 _SLOWEST = 1.0
 
@@ -39,6 +43,9 @@ class _Given(NamedTuple):
         moved_bytes: what all calls together are given.
         again: the share of it that was given before in the same run.
         size_bytes: the size of the variables; ``None`` if each call is given all of them.
+        converted: the types that JAX converts before they are copied, such as ``"float64 to float32"``; may be empty.
+
+    Sizes are those on the device, after the conversion.
     """
 
     line: Frame
@@ -46,6 +53,7 @@ class _Given(NamedTuple):
     moved_bytes: int
     again: float = 1.0
     size_bytes: int | None = None
+    converted: str = ""
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
@@ -59,7 +67,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         if call.count < SEVERAL or call.puts < call.count:
             continue
         for given in _given(call, evidence):
-            cost_ns = min(_copying_ns(call, given.moved_bytes) * time.scale, time.late_ns) * given.again
+            read_bytes = given.moved_bytes * (2 if given.converted else 1)
+            cost_ns = min(_copying_ns(call, read_bytes) * time.scale, time.late_ns) * given.again
             if given.moved_bytes < _LEAST_BYTES or not matters(cost_ns, evidence):
                 continue
             names, items = ", ".join(given.names), "" if given.size_bytes is None else "[*]"
@@ -71,6 +80,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
                     function=call.name,
                     count=call.count,
                     size_bytes=given.moved_bytes,
+                    converted=given.converted,
                 ),
                 line=given.line.location,
                 source=source_at(given.line),
@@ -109,7 +119,7 @@ def _given(call: Dispatch, evidence: Evidence) -> Iterator[_Given]:
         for each in program.module.inputs
     }
     inputs = {
-        name: each for name, each in inputs_inside(line, evidence).items() if re.split(r"\W", name)[0] not in changed
+        name: each for name, each in _on_device(line, evidence).items() if re.split(r"\W", name)[0] not in changed
     }
     arrays = {
         name: each
@@ -118,7 +128,8 @@ def _given(call: Dispatch, evidence: Evidence) -> Iterator[_Given]:
     }
     whole = {each.path: each for name, each in arrays.items() if name in {ast.unparse(one) for one in given}}
     if whole:
-        yield _Given(line, list(whole), call.count * sum(each.size_bytes for each in whole.values()))
+        moved_bytes = call.count * sum(each.size_bytes for each in whole.values())
+        yield _Given(line, list(whole), moved_bytes, converted=_converted(whole.values(), evidence))
     else:
         yield from _in_turn(call, line, given, inputs, arrays, evidence)
         yield from _in_parts(call, line, given, inputs, evidence)
@@ -137,7 +148,9 @@ def _in_turn(
     size_bytes = sum(each.size_bytes for each in again)
     if again and fits(size_bytes, evidence):
         rounds = min(call.count // each.items for each in again)
-        yield _Given(line, [each.path for each in again], rounds * size_bytes, 1 - 1 / rounds, size_bytes)
+        items = [each for name, each in arrays.items() if any(name.startswith(f"{one.path}[") for one in again)]
+        converted = _converted(items, evidence)
+        yield _Given(line, [each.path for each in again], rounds * size_bytes, 1 - 1 / rounds, size_bytes, converted)
 
 
 def _in_parts(
@@ -158,7 +171,29 @@ def _in_parts(
     size_bytes = sum(arrays[each].size_bytes for each in rounds)
     if rounds and fits(size_bytes, evidence):
         fewest = min(rounds.values())
-        yield _Given(line, [arrays[each].path for each in rounds], fewest * size_bytes, 1 - 1 / fewest, size_bytes)
+        given_parts = [arrays[each] for each in rounds]
+        names, converted = [each.path for each in given_parts], _converted(given_parts, evidence)
+        yield _Given(line, names, fewest * size_bytes, 1 - 1 / fewest, size_bytes, converted)
+
+
+def _on_device(line: Frame, evidence: Evidence) -> dict[str, Input]:
+    """Return the inputs that a line sees, those of NumPy with the size that they have on the device."""
+    return {
+        name: replace(each, size_bytes=each.size_bytes // 2) if _wide(each, evidence) else each
+        for name, each in inputs_inside(line, evidence).items()
+    }
+
+
+def _wide(array: Input, evidence: Evidence) -> str:
+    """Return the type of an array of NumPy if JAX makes one of half the size of it; empty otherwise."""
+    dtype = array.type.partition("[")[0]
+    narrowed = array.kind == "numpy array" and dtype in _NARROWED and not evidence.first.environment.x64
+    return dtype if narrowed else ""
+
+
+def _converted(arrays: Iterable[Input], evidence: Evidence) -> str:
+    types = dict.fromkeys(filter(None, (_wide(each, evidence) for each in arrays)))
+    return ", ".join(f"{each} to {_NARROWED[each]}" for each in types)
 
 
 def _parts_per_round(whole: Sequence[int], inputs: Sequence[Sequence[int]]) -> int | None:

@@ -335,7 +335,8 @@ class TestTransfer:
         found = diagnosed(programs.copies_each_time, DOUBLE)["transfer"]
         assert found.code == "x = jax.device_put(x)"
         assert line_of(found) == "out = total(x)"
-        assert found.found.facts["size_bytes"] == 30 * DOUBLE.nbytes
+        assert found.found.facts["size_bytes"] == 30 * jax.device_put(DOUBLE).nbytes
+        assert str(found.found).endswith(" per run, converted from float64 to float32 in each call.")
         assert "transfer" not in diagnosed(programs.copies_each_time, jax.device_put(WIDE))
 
     def test_an_array_that_has_another_name_inside_is_found(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,19 @@ def train(w, x, y):
 """
 
 
+WHOLE = """
+def train(w, x, y):
+    for _ in range(30):
+        w = step(x, y)
+"""
+IN_TURN = """
+def train(w, x):
+    for _ in range(3):
+        for batch in x:
+            w = step(w, batch)
+"""
+
+
 @pytest.fixture
 def look(
     timing: Callable[..., Timing], executable: Callable[..., Executable], tmp_path: Path
@@ -57,6 +71,7 @@ def look(
         inputs: tuple[Input, ...] = (X, Y),
         shapes: tuple[tuple[str, ...], ...] = (("f32[16]", "f32[100,256,16]", "f32[100]"),),
         limit_bytes: int | None = None,
+        x64: bool = False,
     ) -> list[Any]:
         file = tmp_path / f"epochs_{len([*tmp_path.iterdir()])}.py"
         file.write_text(source)
@@ -72,7 +87,7 @@ def look(
         )
         evidence = Evidence(
             code=None,
-            first=timing(),
+            first=replace(timing(), environment=replace(timing().environment, x64=x64)),
             observed=steady,
             timed=(steady,),
             profile=Profile(
@@ -157,3 +172,28 @@ def test_arrays_that_do_not_fit_stay_where_they_are(look: Callable[..., list[Any
 def test_other_arrays_are_no_parts(look: Callable[..., list[Any]]) -> None:
     assert not look(PERMUTED, shapes=(("f32[16]", "f32[100,256,8]", "f32[]"),))
     assert not look(PERMUTED, inputs=(Input(path="x", kind="jax array", type=X.type, size_bytes=X.size_bytes),))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "converted"),
+    [("float64", "float64 to float32"), ("int64", "int64 to int32"), ("complex128", "complex128 to complex64")],
+)
+@pytest.mark.parametrize("source", [PERMUTED, WHOLE, IN_TURN])
+def test_what_reaches_the_device_is_counted_and_the_conversion_is_told(
+    look: Callable[..., list[Any]], source: str, dtype: str, converted: str
+) -> None:
+    whole = tuple(replace(each, type=each.type.replace("float32", dtype)) for each in (X, Y))
+    items = tuple(
+        Input(path=f"x[{n}]", kind="numpy array", type=f"{dtype}[100,256,16]", size_bytes=2**21) for n in range(10)
+    )
+    inputs = (Input(path="x", kind="other", type="list"), *items) if source == IN_TURN else whole
+    shapes = (
+        (("f32[1000,256,16]", "f32[1000]"),) if source == WHOLE else (("f32[16]", "f32[100,256,16]", "f32[100]"),)
+    )
+    (found,) = look(source, inputs=inputs, shapes=shapes)
+    rounds, given = (30, whole) if source == WHOLE else (3, items if source == IN_TURN else whole)
+    assert found.found.facts["size_bytes"] == rounds * sum(each.size_bytes for each in given) // 2
+    assert str(found.found).endswith(f" per run, converted from {converted} in each call.")
+    (enabled,) = look(source, inputs=inputs, shapes=shapes, x64=True)
+    assert enabled.found.facts["size_bytes"] == 2 * found.found.facts["size_bytes"]
+    assert str(enabled.found).endswith(" per run.")
