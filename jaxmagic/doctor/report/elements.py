@@ -13,14 +13,17 @@ def _partial(length: int, used: int, end: str) -> str:
     return f"{units.count(length, 'element')} are sorted, of which only {which} {'is' if used == 1 else 'are'} used."
 
 
-def _partial_remedy(used: int, end: str, indices: bool) -> str:
+def _partial_remedy(used: int, end: str, indices: bool, written: str = "") -> str:
     sign = "-" if end == "smallest" else ""
-    part = f"jax.lax.top_k({sign}x, {used})[1]" if indices else f"{sign}jax.lax.top_k({sign}x, {used})[0]"
+    array = f"{sign}(…)" if sign else "…"
+    part = f"jax.lax.top_k({array}, {used})[1]" if indices else f"{sign}jax.lax.top_k({array}, {used})[0]"
+    part = printable(written) or f"{part}, with all that is sorted, and its sign, in place of …"
     ties = ", and ties may be broken differently" if indices else ""
     one = ("argmin" if indices else "min") if end == "smallest" else ("argmax" if indices else "max")
-    single = f" For one element, jnp.{one}(x, axis=-1) is the fastest." if used == 1 else ""
+    single = f" For one element, jnp.{one}(…, axis=-1) of what is sorted is the fastest." if used == 1 else ""
     return (
-        f"Use {part}, which does not sort everything. It begins with the {end}. NaN may be in another place{ties}."
+        f"Use {part}. It does not sort everything, and begins with the {end} of what is sorted. "
+        f"NaN may be in another place{ties}."
         f"{single}"
     )
 

@@ -14,7 +14,7 @@ from ..record.partial_sort import PartialSort
 from ..record.program import Program
 from .device.dominant import CERTAIN, dominant
 from .host.repeated_sort import repeated_sorts
-from .rewriting.top_k import with_top_k
+from .rewriting.top_k import top_k_of, with_top_k
 from .rule import LEAST_SHARE, Rule, device_time, is_worth_it, source_at
 
 #: ``top_k`` is much faster than a sort if it takes at most one of this many elements.
@@ -87,7 +87,13 @@ def _partial(program: Program, module: HloModule, evidence: Evidence) -> Iterato
             evidence=(note("doctor.sort_time", shape=shape, sorts=len(sorts), sort_ns=sort_ns),),
             cost_ns=_SPARED * sort_ns,
             basis="estimated",
-            remedy=note("doctor.partial_sort_remedy", used=first.used, end=first.end, indices=first.indices),
+            remedy=note(
+                "doctor.partial_sort_remedy",
+                used=first.used,
+                end=first.end,
+                indices=first.indices,
+                written=top_k_of(source or "", first.end, first.used, indices=first.indices),
+            ),
             code=None if source is None or len(sorts) > 1 else with_top_k(source, first.end),
         )
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -14,8 +16,9 @@ from gathered_evidence import evidence_of
 
 import jaxmagic
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.report.elements import NOTES
 from jaxmagic.doctor.rules import sort
-from jaxmagic.doctor.rules.rewriting.top_k import with_top_k
+from jaxmagic.doctor.rules.rewriting.top_k import top_k_of, with_top_k
 
 pytestmark = pytest.mark.skipif(jax.default_backend() != "cpu", reason="other devices sort in other ways")
 
@@ -65,6 +68,53 @@ def test_indices_of_the_smallest_are_found() -> None:
     (found,) = found_in(jax.jit(nearest), rows())
     assert found.code == "best = jax.lax.top_k(-x, 8)[1]"
     np.testing.assert_array_equal(computed(found.code, rows()), jnp.argsort(rows())[..., :8])
+
+
+ORDERS = [
+    "jnp.argsort(x)",
+    "jnp.argsort(-x)",
+    "jnp.argsort(x, descending=True)",
+    "jnp.argsort(x * 2 - 1, axis=-1)",
+    "jnp.sort(x)",
+    "jnp.sort(-x)",
+    "jnp.sort(x, descending=True)",
+    "jnp.sort(-(x + 1))",
+]
+
+
+@pytest.mark.parametrize("part", ["ordered[..., :5]", "ordered[..., -5:]", "ordered[..., ::-1][..., :5]"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_is_said_without_code_selects_the_same_elements(order: str, part: str, tmp_path: Path) -> None:
+    file = tmp_path / "ranked.py"
+    file.write_text(f"def ranked(x):\n    ordered = {order}\n    return {part}\n")
+    names: dict[str, Any] = {"jnp": jnp, "jax": jax, "x": rows()}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    (found,) = found_in(jax.jit(names["ranked"]), rows())
+    assert found.code is None
+    said = str(found.remedy)
+    written = said[len("Use ") : said.index(". It does not")]
+    assert "x" in written
+    selected = eval(written, names)
+    np.testing.assert_array_equal(np.sort(selected, -1), np.sort(names["ranked"](rows()), -1))
+
+
+@pytest.mark.parametrize(
+    ("statement", "indices"),
+    [
+        ("y = x.argsort()", True),
+        ("y = jnp.sort(x), jnp.sort(z)", False),
+        ("y = jnp.sort(x, axis=0)", False),
+        ("y = jnp.sort(x)", True),
+        ("y = ranks(x)", True),
+        ("y = (", True),
+        ("", False),
+    ],
+)
+def test_an_unclear_sort_is_described_without_names(statement: str, indices: bool) -> None:
+    assert top_k_of(statement, "smallest", 5, indices=indices) == ""
+    said = NOTES["partial_sort_remedy"](used=5, end="smallest", indices=indices)
+    assert "-(…), 5)" in said
+    assert re.search(r"\bx\b", said) is None
 
 
 def test_vmapped_function_is_found() -> None:

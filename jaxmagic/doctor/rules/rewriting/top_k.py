@@ -45,6 +45,44 @@ def with_top_k(statement: str, end: str) -> str | None:
     return written.partition("\n")[2].strip() if statement.startswith("return") else written
 
 
+def top_k_of(statement: str, end: str, used: int, *, indices: bool) -> str:
+    """Return ``top_k`` of what the only sort in a statement sorts; empty if that is unclear.
+
+    Args:
+        statement: the source of the statement.
+        end: which elements of what is sorted are used, ``"smallest"`` or ``"largest"``.
+        used: how many.
+        indices: whether indices are used.
+
+    >>> top_k_of("order = jnp.argsort(-scores)", "smallest", 5, indices=True)
+    'jax.lax.top_k(scores, 5)[1]'
+    >>> top_k_of("y = jnp.sort(a + b)", "smallest", 5, indices=False)
+    '-jax.lax.top_k(-(a + b), 5)[0]'
+    """
+    try:
+        tree = ast.parse(f"def _():\n {statement}")
+    except (SyntaxError, ValueError):
+        return ""
+    named = [each for each in ast.walk(tree) if isinstance(each, ast.Attribute) and each.attr in _SORTS]
+    arrays = [_sorted(each) for each in ast.walk(tree) if isinstance(each, ast.Call) and each.func in named]
+    array = arrays[0] if len(arrays) == len(named) == 1 else None
+    if array is None or named[0].attr != ("argsort" if indices else "sort"):
+        return ""
+    if end == "largest":
+        return f"jax.lax.top_k({ast.unparse(array)}, {used})[{int(indices)}]"
+    return _written(array, _End(ast.Constant(used), False), indices=indices)
+
+
+def _sorted(call: ast.Call) -> ast.expr | None:
+    """Return what a call of a function of JAX sorts along its last axis, in either direction; ``None`` if unclear."""
+    options = {each.arg: ast.unparse(each.value) for each in call.keywords}
+    function = ast.unparse(call.func).rpartition(".")[0]
+    if function not in ("jnp", "jax.numpy") or len(call.args) != 1 or options.get("axis", "-1") != "-1":
+        return None
+    known = options.keys() <= {"axis", "descending", "stable"} and not isinstance(call.args[0], ast.Starred)
+    return call.args[0] if known else None
+
+
 def _written(array: ast.expr, part: _End, *, indices: bool) -> str:
     count = ast.unparse(part.number)
     if part.largest:
