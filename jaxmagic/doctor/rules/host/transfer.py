@@ -67,8 +67,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         if call.count < SEVERAL or call.puts < call.count:
             continue
         for given in _given(call, evidence):
-            read_bytes = given.moved_bytes * (2 if given.converted else 1)
-            cost_ns = min(_copying_ns(call, read_bytes) * time.scale, time.late_ns) * given.again
+            host_bytes = given.moved_bytes * (2 if given.converted else 1)
+            cost_ns = min(_copying_ns(call, host_bytes) * time.scale, time.late_ns) * given.again
             if given.moved_bytes < _LEAST_BYTES or not matters(cost_ns, evidence):
                 continue
             names, items = ", ".join(given.names), "" if given.size_bytes is None else "[*]"
