@@ -11,12 +11,13 @@ from ....records.call_stack import Frame
 from ....records.note import Note, note
 from ...record.evidence import Evidence, HostWait
 from ...record.finding import RuleFinding
-from ..rewriting.rewritten import AFTER
+from ..rewriting.loops.kept_lists import loop_that_fills
+from ..rewriting.rewritten import after
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides
 from .functions.one_call import one_call_around
 from .host_time import LEAST_NS, SEVERAL, HostTime, best_run, host_time, matters
-from .syntax import around, assigned, comprehension_around, function_around, loop_around
+from .syntax import around, comprehension_around, function_around, loop_around
 
 #: The function and the method that only wait.
 _BLOCK = "block_until_ready"
@@ -96,7 +97,8 @@ def _remedy(wait: HostWait, line: Frame, loop: ast.AST | None) -> Note:
 def _code(wait: HostWait, line: Frame, loop: ast.AST) -> str | None:
     """Rewrite a line to read after the loop: ``losses.append(float(loss))``, or ``[float(f(x)) for x in xs]``.
 
-    The loop must not need what is read. A wait for its own sake is left out.
+    Nothing may need what is read before the loop, or the loops around it, have ended. A wait for its own sake is
+    left out.
     """
     statement = around(line)[-1]
     if wait.function == _BLOCK:
@@ -110,13 +112,11 @@ def _code(wait: HostWait, line: Frame, loop: ast.AST) -> str | None:
             pass
         case _:
             return None
-    value = _read_value(read)
-    uses = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and each.id == kept]
-    if value is None or len(uses) != 1 or kept in assigned(loop) or any(map(_is_read, ast.walk(value))):
+    value, outer = _read_value(read), loop_that_fills(line, kept)
+    if value is None or outer is None or any(map(_is_read, ast.walk(value))):
         return None
-    return (
-        f"    {kept}.append({ast.unparse(value)})\n{AFTER}\n{kept} = [each.item() for each in jax.device_get({kept})]"
-    )
+    place = after(0 if outer is loop else outer.lineno)
+    return f"    {kept}.append({ast.unparse(value)})\n{place}\n{kept} = {_numbers(read, kept)}"
 
 
 def _unblocked(statement: ast.AST) -> str | None:
@@ -147,7 +147,13 @@ def _read_together(statement: ast.AST, loop: ast.ListComp) -> str | None:
     if value is None or getattr(statement, "value", None) is not loop or any(each.ifs for each in loop.generators):
         return None
     kept, arrays = ast.unparse(statement), ast.unparse(ast.ListComp(value, loop.generators))
-    return kept.replace(ast.unparse(loop), f"[each.item() for each in jax.device_get({arrays})]")
+    return kept.replace(ast.unparse(loop), _numbers(loop.elt, arrays))
+
+
+def _numbers(read: ast.expr, arrays: str) -> str:
+    """Write a list of what ``float()`` or ``.item()`` reads from arrays; the two differ for integers."""
+    number = "float(each)" if isinstance(read, ast.Call) and read.args else "each.item()"
+    return f"[{number} for each in jax.device_get({arrays})]"
 
 
 def _is_read(node: ast.AST) -> bool:

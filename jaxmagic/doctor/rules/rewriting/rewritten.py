@@ -14,6 +14,7 @@ from .syntax import around, first_line, loops_around
 #: Comments on lines of their own, in code to paste, that say where the lines below them belong.
 INSTEAD = "# instead of the loop"
 AFTER = "# after the loop"
+_AFTER = re.compile(rf"^{AFTER}(?: at line (\d+))?$", re.MULTILINE)
 _IN_LOOP = re.compile(r"^# in the loop, instead of lines? (\d+)(?: to (\d+))?$", re.MULTILINE)
 
 #: The comment of :func:`then`.
@@ -31,7 +32,8 @@ class Pasted(NamedTuple):
         beside: definitions beside the function or cell that is changed.
         statement: what comes in place of the statement at a line.
         loop: what comes in place of the loop around it.
-        after: what follows this loop.
+        after: what follows this loop, or one around it.
+        after_line: the first line of that one; 0 if it is this loop.
         lines: what comes in place of some lines; nothing, if they are removed.
         first: the first of them; 0 if there are none.
         last: the last one.
@@ -42,6 +44,7 @@ class Pasted(NamedTuple):
     statement: Sequence[ast.stmt] = ()
     loop: Sequence[ast.stmt] = ()
     after: Sequence[ast.stmt] = ()
+    after_line: int = 0
     lines: Sequence[ast.stmt] = ()
     first: int = 0
     last: int = 0
@@ -55,6 +58,15 @@ def in_loop(first: int, last: int) -> str:
     ('# in the loop, instead of lines 5 to 8', '# in the loop, instead of line 5')
     """
     return f"# in the loop, instead of line{f's {first} to {last}' if last > first else f' {first}'}"
+
+
+def after(line: int = 0) -> str:
+    """Return the comment that says that the lines below it follow the loop, or one around it that begins at a line.
+
+    >>> after(), after(3)
+    ('# after the loop', '# after the loop at line 3')
+    """
+    return f"{AFTER} at line {line}" if line else AFTER
 
 
 def then(first: int, last: int, instead: str, function: str = "") -> str:
@@ -86,8 +98,11 @@ def pasted(code: str) -> Pasted:
         begin, end = int(inside[1]), int(inside[2] or inside[1])
         new = _parsed(code[inside.end() :])
         return Pasted(beside=_parsed(code[: inside.start()]), lines=new, first=begin, last=end)
-    first, _, second = code.partition(f"\n{AFTER}\n")
-    return Pasted(statement=_parsed(first), after=_parsed(second))
+    behind = _AFTER.search(code)
+    if behind is None:
+        return Pasted(statement=_parsed(code))
+    last = _parsed(code[behind.end() :])
+    return Pasted(statement=_parsed(code[: behind.start()]), after=last, after_line=int(behind[1] or 0))
 
 
 def moved_out(code: str) -> Pasted:
@@ -128,6 +143,10 @@ def rewritten(tree: _Tree, line: int, new: Pasted, *, before: int = 0) -> _Tree 
         return None
     if new.statement:
         _replace(made, at_line[0], new.statement)
+    if new.after_line:
+        loop = next((each for each in loops if each.lineno == new.after_line - before), None)
+        if loop is None:
+            return None
     if loop is not None:
         _replace(made, loop, new.loop or [loop, *new.after])
     return ast.fix_missing_locations(made)

@@ -149,7 +149,7 @@ class TestWait:
         [
             (
                 "losses = [float(f(x)) for x in xs]",
-                "losses = [each.item() for each in jax.device_get([f(x) for x in xs])]",
+                "losses = [float(each) for each in jax.device_get([f(x) for x in xs])]",
             ),
             (
                 "return [f(x).item() for x in xs]",
@@ -185,9 +185,11 @@ class TestWait:
         self, evidence: Any, tmp_path: Any, read: str, array: str | None
     ) -> None:
         file = tmp_path / "kept.py"
-        file.write_text(f"def train(x):\n    for i in range(9):\n        x = f(x)\n        kept.append({read})\n")
-        (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(str(file), 4),)))
-        after = "# after the loop\nkept = [each.item() for each in jax.device_get(kept)]"
+        loop = f"for i in range(9):\n        x = f(x)\n        kept.append({read})\n"
+        file.write_text(f"def train(x):\n    kept = []\n    {loop}")
+        (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(str(file), 5),)))
+        number = "float(each)" if read.startswith("float") else "each.item()"
+        after = f"# after the loop\nkept = [{number} for each in jax.device_get(kept)]"
         assert found.code == (None if array is None else f"    kept.append({array})\n{after}")
 
     def test_callbacks_cost_the_time_in_which_the_device_does_nothing_else(self, evidence: Any) -> None:
