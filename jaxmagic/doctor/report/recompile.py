@@ -68,11 +68,16 @@ def _difference(argument: str, now: str, before: str) -> str:
     return f"{printable(argument)}: {printable(now)} after {printable(before)}."
 
 
-def _sizes(argument: str, axis: int, seen: int, sizes: str, padding: float, earlier: int = 0) -> str:
-    session = f", {earlier} of them only in earlier measurements of this session" if earlier else ""
+def _sizes(
+    argument: str, axis: int, seen: int, sizes: str, padding: float, earlier: int = 0, unknown: int = 0
+) -> str:
+    session = f", {earlier} of them {'' if unknown else 'only '}in earlier calls" if earlier else ""
+    these, them = ("this size", "it") if earlier == 1 else ("these sizes", "them")
+    unseen = f" Nothing was compiled for {these} now, so it is unknown whether the code has {them} as well."
     return (
-        f"Axis {axis} of {printable(argument)} had {seen} sizes{session}. Powers of two ({printable(sizes)}) cover "
-        f"them, with {units.share(padding, 1)} more elements if all sizes are equally frequent."
+        f"Axis {axis} of {printable(argument)} had {seen} sizes{session}.{unseen if earlier and unknown else ''} "
+        f"Powers of two ({printable(sizes)}) cover {'all sizes' if earlier else 'them'}, with "
+        f"{units.share(padding, 1)} more elements if all sizes are equally frequent."
     )
 
 

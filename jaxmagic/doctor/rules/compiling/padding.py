@@ -130,7 +130,7 @@ def about_sizes(group: Group, padding: Padding, evidence: Evidence) -> Iterator[
     yield note("doctor.recompile_sizes_together", seen=padding.seen, needed=padding.needed)
 
 
-def _about(arguments: str, sizes: Buckets, earlier: int = 0) -> Note:
+def _about(arguments: str, sizes: Buckets, earlier: int = 0, unknown: int = 0) -> Note:
     return note(
         "doctor.recompile_sizes",
         argument=arguments,
@@ -139,15 +139,18 @@ def _about(arguments: str, sizes: Buckets, earlier: int = 0) -> Note:
         sizes=", ".join(map(str, sizes.sizes)),
         padding=sizes.padding,
         earlier=earlier,
+        unknown=unknown,
     )
 
 
-def _sizes_of_session(group: Group, sizes: Buckets, evidence: Evidence) -> tuple[Buckets, int]:
-    """Return the sizes to pad to for all shapes that the session has compiled, and how many of these the run had not.
+def _sizes_of_session(group: Group, sizes: Buckets, evidence: Evidence) -> tuple[Buckets, int, int]:
+    """Return the sizes to pad to for all shapes that the session has compiled, and how many are not seen in the code.
 
-    They are the sizes of the run alone if other shapes of the session vary in other axes.
+    They are the sizes of the code alone if other shapes of the session vary in other axes. Last comes whether it is
+    unknown if the code has those that are not seen: programs that were compiled before may have run unseen.
     """
-    of_run = [each for each in evidence.first.compilations if function_of(each) == group.same_function]
+    runs = (evidence.first, evidence.observed, *evidence.timed)
+    compiled = [[each for each in run.compilations if function_of(each) == group.same_function] for run in runs]
     argument = group.compilations[-1].cause.argument
     earlier = [
         each.cause
@@ -155,11 +158,17 @@ def _sizes_of_session(group: Group, sizes: Buckets, evidence: Evidence) -> tuple
         if function_of(each) == group.same_function and each.cause.argument == argument and counts(each)
     ]
     causes = [each.cause for each in group.compilations]
-    own = {each.now for each in causes}
-    if len(of_run) > len(causes):  # the run made the program that the first of them is compared with
+    of_code = [each.cause for run in compiled for each in run if each.cause.argument == argument]
+    programs = programs_of(group, evidence)
+    inputs = [() if each.module is None else each.module.inputs for each in programs]
+    ran = [each.shape for parts in inputs for each in parts if each.name == argument]
+    own = {*ran, *(each.now for each in (*causes, *of_code))}
+    if len(compiled[0]) > len(causes):  # the run made the program that the first of them is compared with
         own |= {each.before for each in causes}
     session = buckets(text for each in (*causes, *earlier) for text in (each.now, each.before) if text) or sizes
-    return session, len(set(session.seen) - {int(each) for each in sizes_along(filter(None, own), session.axis)})
+    unseen = set(session.seen) - {int(each) for each in sizes_along(filter(None, own), session.axis)}
+    all_seen = programs and len(ran) == len(programs) and not any(compiled[1:])
+    return session, len(unseen), int(bool(unseen) and not all_seen)
 
 
 def padding_code(group: Group, padding: Padding, evidence: Evidence) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +18,7 @@ import jaxmagic
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.record.finding import RuleFinding
-from jaxmagic.doctor.rules.compiling import recompile
+from jaxmagic.doctor.rules.compiling import padding, recompile
 from jaxmagic.doctor.rules.compiling.recompile import RULE
 from jaxmagic.doctor.rules.rewriting.bucket_sizes import buckets
 from jaxmagic.records.call_stack import Frame
@@ -598,10 +599,42 @@ def test_sizes_that_the_session_has_compiled_before_are_counted_as_well(monkeypa
     finding = the_one(lambda: [squares(np.ones((n, 8), np.float32)) for n in (17, 23, 31, 44, 57)])
     (sizes,) = [each for each in finding.evidence if each.kind == "doctor.recompile_sizes"]
     assert str(sizes).startswith(
-        "Axis 0 of x had 8 sizes, 3 of them only in earlier measurements of this session. Powers of two (16, 32, 64, "
-        "128) cover them, with "
+        "Axis 0 of x had 8 sizes, 3 of them only in earlier calls. Powers of two (16, 32, 64, 128) cover all sizes, "
+        "with "
     )
     assert sizes.facts["padding"] == pytest.approx((16 + 3 * 32 + 2 * 64 + 2 * 128) / (9 + 70 + 100 + 172) - 1)
+
+
+@pytest.mark.parametrize("used", [False, True], ids=["before only", "again"])
+@pytest.mark.parametrize("observed", [False, True])
+@pytest.mark.parametrize("measured", [False, True])
+def test_a_size_that_was_compiled_before_may_be_one_of_the_code(
+    used: bool, observed: bool, measured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recompile, "_LEAST_FIRST_RUN_NS", 1)
+    if not observed:
+        monkeypatch.setattr(padding, "programs_of", lambda group, evidence: [])
+
+    @jax.jit
+    def waves(x: Any) -> Any:
+        return jnp.sum(jnp.sin(x) * x)
+
+    with jaxmagic.stopwatch() if measured else nullcontext():
+        waves(np.ones((13, 8), np.float32))
+    sizes = (17, 23, 31, 44, *([13] if used else []), 57)
+    finding = the_one(lambda: [waves(np.ones((n, 8), np.float32)) for n in sizes])
+    (told,) = [each for each in finding.evidence if each.kind == "doctor.recompile_sizes"]
+    words, _, rest = str(told).partition(" Powers of two ")
+    if not observed:
+        assert words == (
+            "Axis 0 of x had 6 sizes, 1 of them in earlier calls. Nothing was compiled for this size now, so it is "
+            "unknown whether the code has it as well."
+        )
+    elif used:
+        assert words == "Axis 0 of x had 6 sizes."
+    else:
+        assert words == "Axis 0 of x had 6 sizes, 1 of them only in earlier calls."
+    assert rest.startswith(f"(16, 32, 64) cover {'them' if observed and used else 'all sizes'}, with ")
 
 
 def test_shapes_of_the_session_that_differ_in_another_axis_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
