@@ -136,6 +136,7 @@ def about_caveats(
     counts: int = 0,
     masked: int = 0,
     rebinds: str = "",
+    traced: str = "",
     changes: str = "",
     keeps: str = "",
 ) -> Iterator[str]:
@@ -150,10 +151,7 @@ def about_caveats(
             f"pass {'them as arguments' if several else 'it as an argument'}."
         )
     if rebinds:
-        yield (
-            f"Under jit, {printable(rebinds)} would be assigned only while JAX traces, and would be a traced value "
-            "afterwards: pass it as an argument, and return the new one."
-        )
+        yield _rebound(rebinds, traced)
     if converts:
         yield "A function of NumPy becomes that of jax.numpy there, or stays outside."
     if counts:
@@ -184,6 +182,18 @@ def about_caveats(
             f"{printable(size)} fails under jit without {argument}=, because the size of its result depends "
             "on values: pass the largest size; or leave it outside."
         )
+
+
+def _rebound(names: str, traced: str) -> str:
+    which = "" if traced == names else f"{printable(traced)} "
+    value = "traced values" if ", " in traced else "a traced value"
+    then = f", and {which}could be {value} afterwards" if traced else ""
+    pass_ = (
+        "pass them as arguments, and return the new ones"
+        if ", " in names
+        else "pass it as an argument, and return the new one"
+    )
+    return f"Under jit, {printable(names)} would be assigned only while JAX traces{then}: {pass_}."
 
 
 def _blocked(function: str, source: str, jit: str, *, freezes: bool) -> str:

@@ -35,6 +35,7 @@ from ..functions.transformed_function import (
 )
 from ..host_time import jitted_operations
 from ..syntax import Function, around, function_around, loop_around, own_nodes
+from .rebound import rebound
 
 #: Compiling a loop that jit unrolls into more operations than this takes long.
 MOST_UNROLLED = 200
@@ -143,7 +144,8 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
     plain = plain and takes_arrays(function, untraced(inputs)) and not calls_unknown(functions, evidence)
     if waits or found or changing or not plain or "jit" in known:
         known |= to_pass(changing, function, functions, jitted_calls(function, line, evidence))
-        return group(evidence, function.name, known | _rebinds(function) | _objects(function, inputs)), None
+        assigned = rebound(function, line.file, evidence.names)
+        return group(evidence, function.name, known | assigned | _objects(function, inputs)), None
     runs_outer = not re.search(rf"\b{function.name}\b", evidence.code or "")  # else the code calls it directly
     if outer and runs_outer:
         return _advice("outside", function.name, outer=outer[-1].name), None
@@ -161,12 +163,6 @@ def _objects(function: Function, inputs: Iterable[Input]) -> Caveats:
     return {"objects": ", ".join(given)} if given else {}
 
 
-def _rebinds(function: Function) -> Caveats:
-    """Return the variables of code around a function that it assigns to."""
-    names = {
-        name for each in own_nodes(function) if isinstance(each, ast.Global | ast.Nonlocal) for name in each.names
-    }
-    return {"rebinds": ", ".join(sorted(names))} if names else {}
 
 
 def compile_called(called: CalledFunction, evidence: Evidence) -> tuple[Note, str | None]:
