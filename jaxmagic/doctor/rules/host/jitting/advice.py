@@ -163,8 +163,6 @@ def _objects(function: Function, inputs: Iterable[Input]) -> Caveats:
     return {"objects": ", ".join(given)} if given else {}
 
 
-
-
 def compile_called(called: CalledFunction, evidence: Evidence) -> tuple[Note, str | None]:
     """Return the advice to jit a function by what it gets: modules need the jit of their library."""
     name, arguments = called.function.name, called.arguments
