@@ -15,13 +15,14 @@ from .wrong_arguments.arrays import ARRAY_NOTES, USES
 from .wrong_arguments.control_flow import CONTROL_FLOW_NOTES
 from .wrong_arguments.custom_rules import CUSTOM_RULE_NOTES
 from .wrong_arguments.dtypes import DTYPE_NOTES
-from .wrong_arguments.indexing import INDEXING_NOTES
 from .wrong_arguments.meshes import MESH_NOTES
 from .wrong_arguments.modules import MODULE_NOTES
 from .wrong_arguments.names import NAME_NOTES
 from .wrong_arguments.non_numbers import NON_NUMBER_NOTES
 from .wrong_arguments.scopes import SCOPE_NOTES
-from .wrong_arguments.shapes import SHAPE_NOTES
+from .wrong_arguments.shapes.broadcasting import SHAPE_NOTES
+from .wrong_arguments.shapes.indexing import INDEXING_NOTES
+from .wrong_arguments.shapes.joining import JOINING_NOTES
 from .wrong_arguments.shardings import SHARDING_NOTES
 from .wrong_arguments.signatures import SIGNATURE_NOTES
 from .wrong_arguments.transforms import TRANSFORM_NOTES
@@ -217,6 +218,7 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     **STRUCTURE_NOTES,
     **MEMORY_NOTES,
     **SHAPE_NOTES,
+    **JOINING_NOTES,
     **CONTROL_FLOW_NOTES,
     **SIGNATURE_NOTES,
     **TRANSFORM_NOTES,

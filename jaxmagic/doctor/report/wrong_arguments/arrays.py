@@ -160,12 +160,6 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
     "write_index_type": lambda: (
         "Compute it with // in place of /, or convert it: int(i) of a Python number, i.astype(int) of an array."
     ),
-    "error_joined_numbers": lambda function: (
-        f"{quoted(function) or 'concatenate'} joins arrays along an axis, but what it gets has no axis."
-    ),
-    "write_joined_numbers": lambda jnp: (
-        f"Use {jnp}.stack([a, b]) for numbers. Arrays are passed as one list: {jnp}.concatenate([a, b])."
-    ),
     "error_at_element": lambda target: (
         f"{quoted(target) or 'x.at[…]'} cannot be assigned: .at[…] has methods that return a new array."
     ),

@@ -11,7 +11,7 @@ from . import meshes, modules, scopes, shardings, wrong_calls, xla
 from .explained import Explained, Rule
 from .libraries import layers, optimizers
 from .names import attributes, missing
-from .shapes import broadcasting, convolutions, indexing, matrices, products
+from .shapes import broadcasting, convolutions, indexing, joining, matrices, products
 from .transforms import (
     callbacks,
     control_flow,
@@ -41,6 +41,7 @@ _RULES: tuple[Rule, ...] = (
     *products.RULES,
     *matrices.RULES,
     *broadcasting.RULES,
+    *joining.RULES,
     *indexing.RULES,
     *convolutions.RULES,
     *updates.RULES,

@@ -18,8 +18,8 @@ SHAPES = r"\([\d, ()]*\)"
 #: Problems with shapes, which are those of one element under ``jax.vmap``.
 # fmt: off
 _OF_ELEMENTS = (
-    "product", "batch", "einsum", "einsum axes", "broadcast", "broadcast to", "joined", "stacked", "reshaped", "axis",
-    "index count", "mask shape", "slice size", "conv rank", "square", "core sizes",
+    "product", "batch", "einsum", "einsum axes", "broadcast", "broadcast to", "joined", "joined numbers",
+    "stacked", "reshaped", "axis", "index count", "mask shape", "slice size", "conv rank", "square", "core sizes",
 )
 # fmt: on
 

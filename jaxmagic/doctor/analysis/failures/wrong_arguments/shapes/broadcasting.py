@@ -1,4 +1,4 @@
-"""Explains shapes that do not broadcast, do not join, or hold another number of elements."""
+"""Explains shapes that do not broadcast, or hold another number of elements."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import ast
 
 from ......records.note import Note, note
 from .....record.failure import Failure
-from ...expression import call, expression_of, spelled
+from ...expression import expression_of, spelled
 from ..explained import SHAPE, SHAPES, Explained, Rule
 from ..operands import (
     Shape,
-    arrays_of,
     attribute_of,
     broadcast,
     elements,
@@ -25,12 +24,6 @@ from ..operands import (
 from ..values.membership import is_membership
 from .matrices import square
 
-#: Functions that join arrays along the axis that they are given.
-_WITH_AXIS = "concatenate", "concat", "append"
-
-#: Functions that stack the arrays in a list.
-_OF_LISTS = "array", "asarray"
-
 #: Functions that average a matrix and its transpose first, before JAX 0.12.
 _SYMMETRIC = "cholesky", "eigh", "eigvalsh"
 
@@ -42,8 +35,8 @@ def explain_broadcast(failure: Failure) -> Explained:
     compares = failing is not None and failure.library is None and is_membership(failing.node)
     texts = None if compares else with_shapes(failure, shapes)  # it compares with an item, which has no text
     axis, sizes = _differing(shapes)
-    if not texts and _called(failure).endswith(_SYMMETRIC):
-        return square(failure, _called(failure), shapes[0])
+    if not texts and called_in(failure).endswith(_SYMMETRIC):
+        return square(failure, called_in(failure), shapes[0])
     found = note(
         "doctor.error_broadcast",
         operands=listed(texts or [], shapes),
@@ -63,7 +56,7 @@ def _has_integer_labels(failure: Failure, shapes: list[Shape]) -> bool:
     library = failure.library
     of_optax = library is not None and "/optax/" in library.file.replace("\\", "/")
     return (
-        of_optax and _called(failure).endswith("softmax_cross_entropy") and len({len(each) for each in shapes}) == 2
+        of_optax and called_in(failure).endswith("softmax_cross_entropy") and len({len(each) for each in shapes}) == 2
     )
 
 
@@ -132,57 +125,7 @@ def explain_broadcast_to(failure: Failure) -> Explained:
     )
 
 
-def explain_joined(failure: Failure) -> Explained:
-    """Explain arrays that do not fit in ``concatenate()``, or in a function that calls it."""
-    called = _called(failure)
-    if called.rpartition(".")[2] in _OF_LISTS:  # each array has got an axis of its own before
-        return _stacked(failure, [])
-    shapes = shapes_in(fact(failure, "shapes"))
-    texts = with_shapes(failure, shapes) or []
-    axis = fact(failure, "axis")
-    ranks = list(dict.fromkeys(map(len, shapes)))
-    if len(ranks) > 1:
-        found = note("doctor.error_ranks", operands=listed(texts, shapes), ranks=" and ".join(map(str, ranks)))
-        jnp, code = spelled(failure, "jax.numpy"), None
-        if sorted(ranks) == [0, 1]:
-            code = _with_axes(failure, called, [place for place, shape in enumerate(shapes) if not shape])
-        return Explained(found, note("doctor.write_ranks", jnp=jnp, numbers=sorted(ranks) == [0, 1]), code)
-    others = [
-        each for each in range(len(shapes[0])) if each != int(axis) and len({shape[each] for shape in shapes}) > 1
-    ]
-    has_axis = not called or (called.rpartition(".")[2] in _WITH_AXIS and not called.startswith(("lax.", "jax.lax.")))
-    found = note(
-        "doctor.error_joined",
-        operands=listed(texts, shapes) if texts or has_axis else "",
-        axis=int(axis),
-        other=others[0],
-        sizes=" and ".join(map(str, dict.fromkeys(shape[others[0]] for shape in shapes))),
-        function="" if has_axis else shortened(called),
-    )
-    along = [
-        each
-        for each in range(len(shapes[0]))
-        if len({shape[:each] + shape[each + 1 :] for shape in shapes}) == 1 and each != int(axis)
-    ]
-    fits = str(along[0]) if len(along) == 1 and called and has_axis else ""
-    return Explained(found, note("doctor.write_joined", fits=fits))
-
-
-def _with_axes(failure: Failure, called: str, places: list[int]) -> str | None:
-    """Return ``jnp.concatenate([x, jnp.atleast_1d(1.0)])`` for ``jnp.concatenate([x, 1.0])``."""
-    failing, jnp = expression_of(failure), spelled(failure, "jax.numpy")
-    node = None if failing is None else failing.node
-    if failing is None or not isinstance(node, ast.Call) or called != f"{jnp}.concatenate" or not node.args:
-        return None
-    items = node.args[0].elts if isinstance(node.args[0], ast.List | ast.Tuple) else []
-    if len(items) <= max(places) or any(isinstance(each, ast.Starred) for each in items):
-        return None
-    for place in places:
-        items[place] = call(f"{jnp}.atleast_1d", items[place])
-    return failing.with_node(node)
-
-
-def _called(failure: Failure) -> str:
+def called_in(failure: Failure) -> str:
     """Return the function of JAX that the failing line calls; ``""`` if a library calls it, or if it is no call."""
     failing = expression_of(failure)
     if failing is None or failure.library is not None:
@@ -190,22 +133,6 @@ def _called(failure: Failure) -> str:
     if isinstance(failing.node, ast.Subscript):  # jnp.r_[a, b]
         return ast.unparse(failing.node.value)
     return failing.called or ""
-
-
-def explain_stacked(failure: Failure) -> Explained:
-    """Explain arrays that do not fit in ``stack()``."""
-    return _stacked(failure, shapes_in(fact(failure, "shapes")))
-
-
-def _stacked(failure: Failure, shapes: list[Shape]) -> Explained:
-    arrays = arrays_of(failure)
-    if not shapes and arrays and all(each.shape is not None for each in arrays):
-        shapes = [each.shape or () for each in arrays]
-    texts = with_shapes(failure, shapes) or []
-    return Explained(
-        note("doctor.error_stacked", operands=listed(texts, shapes) if shapes else ""),
-        note("doctor.write_stacked", jnp=spelled(failure, "jax.numpy")),
-    )
 
 
 def explain_reshaped(failure: Failure) -> Explained:
@@ -235,19 +162,6 @@ def explain_reshaped(failure: Failure) -> Explained:
     )
 
 
-def explain_joined_numbers(failure: Failure) -> Explained:
-    """Explain numbers in ``concatenate()``."""
-    failing, jnp = expression_of(failure), spelled(failure, "jax.numpy")
-    called = _called(failure)
-    found = note("doctor.error_joined_numbers", function=shortened(called))
-    code, node = None, None if failing is None else failing.node
-    direct = called == f"{jnp}.concatenate" and isinstance(node, ast.Call) and not node.keywords
-    listed = isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.List | ast.Tuple)
-    if direct and listed and failing is not None and isinstance(node, ast.Call):
-        code = failing.with_node(call(f"{jnp}.stack", node.args[0]))
-    return Explained(found, note("doctor.write_joined_numbers", jnp=jnp), code)
-
-
 #: The messages that are explained here.
 # fmt: off
 RULES = (
@@ -264,22 +178,11 @@ RULES = (
     Rule("ValueError", "broadcast to", explain_broadcast_to,
         rf"Cannot broadcast to shape with fewer dimensions: arr_shape=(?P<shape>{SHAPE}) "
         rf"shape=(?P<requested>{SHAPE})"),
-    Rule("TypeError", "joined", explain_joined,
-        r"Cannot concatenate arrays with shapes that differ in dimensions other than the one being "
-        rf"concatenated: concatenating along dimension (?P<axis>\d+) for shapes (?P<shapes>{SHAPES})"),
-    Rule("TypeError", "joined", explain_joined,
-        rf"Cannot concatenate arrays with different numbers of dimensions: got (?P<shapes>{SHAPES})"),
-    Rule("ValueError", "stacked", explain_stacked,
-        rf"Cannot stack arrays with different [\w ]+: got (?P<shapes>{SHAPES})"),
-    Rule("ValueError", "stacked", explain_stacked,
-        rf"All input arrays must have the same shape\.(?: Got (?P<shapes>{SHAPES}))?"),
     Rule("TypeError", "reshaped", explain_reshaped,
         rf"cannot reshape array of shape (?P<shape>{SHAPE}) \(size (?P<size>\d+)\) into shape "
         r"(?P<requested>\([-\d, ]*\)|\d+) (?:\(size|because)"),
     Rule("TypeError", "reshaped", explain_reshaped,
         r"reshape total size must be unchanged, got new_sizes (?P<requested>\([\d, ]*\)) \(of total size "
         rf"\d+\) for shape (?P<shape>{SHAPE}) \(of total size (?P<size>\d+)\)"),
-    Rule("ValueError", "joined numbers", explain_joined_numbers,
-        r"Zero-dimensional arrays cannot be concatenated"),
 )
 # fmt: on

@@ -335,14 +335,6 @@ def test_a_transposed_operand_that_fits_as_it_is(code: str, fits: list[tuple[str
     assert offered(cell) == fits
 
 
-def test_a_number_among_arrays_that_are_concatenated() -> None:
-    cell = Cell("x = jnp.ones(2)\ny = jnp.concatenate([x, 3.0])  # here")
-    assert cell.finding.line == cell.here
-    assert "Give the number an axis: jnp.atleast_1d(x)." in cell.said
-    assert cell.finding.code == "y = jnp.concatenate([x, jnp.atleast_1d(3.0)])"
-    assert cell.rewritten(cell.finding.code).names["y"].tolist() == [1, 1, 3]
-
-
 @pytest.mark.parametrize(
     ("call", "said"),
     [

@@ -1,12 +1,12 @@
-"""Words shapes that do not fit, and what to write."""
+"""Words shapes of operands that do not fit, and what to write."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from .... import units
-from ....terminal import printable
-from ..quoted import quoted
+from ..... import units
+from .....terminal import printable
+from ...quoted import quoted
 
 
 def _product(operands: str, first: str, other: str) -> str:
@@ -67,26 +67,6 @@ def _value(text: str, shape: str) -> str:
     return f"{printable(text)} {shape}" if text else f"An array of shape {shape}"
 
 
-def _joined(operands: str, axis: int, other: int, sizes: str, function: str = "") -> str:
-    if function:
-        who = printable(operands) or "The arrays"
-        differ = f"axis {other} has sizes {sizes}, and must have the same size in all of them"
-        why = differ if operands else "their shapes differ in another axis than the joined one"
-        return f"{who} do not fit in {quoted(function)}: {why}."
-    return (
-        f"{printable(operands)} cannot be concatenated along axis {axis}: axis {other} has sizes {sizes}, and must "
-        "have the same size in all of them."
-    )
-
-
-def _ranks(operands: str, ranks: str) -> str:
-    return f"{printable(operands)} cannot be concatenated: they have {ranks} axes, and must have the same number."
-
-
-def _stacked(operands: str) -> str:
-    return f"{printable(operands) or 'The arrays'} cannot be stacked: they must have the same shape."
-
-
 def _reshaped(array: str, shape: str, size: int, requested: str, needed: int, free: bool) -> str:
     needs = f"shape {requested} needs {'a multiple of ' if free else ''}{needed}"
     return f"{_value(array, shape)} has {size} {'element' if size == 1 else 'elements'}, but {needs}."
@@ -100,11 +80,6 @@ def _write_fitting(code: str, several: bool, whole: bool) -> str:
     which = "whether one of them is" if several else "whether it is"
     rest = "" if whole else " Whether the rest of the statement takes that shape is not checked."
     return f"Fits in shape: {printable(code)}.{rest} Shapes do not say {which} what you mean."
-
-
-def _write_joined(fits: str) -> str:
-    other = f" Along axis={fits} they fit in shape." if fits else ""
-    return f"Slice, pad or transpose one of them, so that only the joined axis differs.{other}"
 
 
 def _write_reshaped(size: int, fits: str) -> str:
@@ -169,9 +144,6 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
         f"{jax}.nn.one_hot(labels, logits.shape[-1])."
     ),
     "error_broadcast_to": _broadcast_to,
-    "error_joined": _joined,
-    "error_ranks": _ranks,
-    "error_stacked": _stacked,
     "error_reshaped": _reshaped,
     "error_size": _size,
     "error_vmapped_shapes": lambda: (
@@ -201,16 +173,6 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
     "write_broadcast_to": lambda: (
         "Sizes are compared from the last axis on, and must be equal, or 1 in the value, which has no more axes than "
         "the target."
-    ),
-    "write_joined": _write_joined,
-    "write_ranks": lambda jnp, numbers=False: (
-        f"Give the number an axis: {jnp}.atleast_1d(x)."
-        if numbers
-        else f"Add the missing axis, as in x[None], or use {jnp}.stack() for arrays of the same shape, which adds "
-        "one to each."
-    ),
-    "write_stacked": lambda jnp: (
-        f"Pad or slice them to the same shape, or use {jnp}.concatenate() to join arrays that differ along one axis."
     ),
     "write_reshaped": _write_reshaped,
     "write_sizes": lambda nested: (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ....units import count
-from ...analysis.failures.expression import before_dot
-from ..quoted import quoted
+from .....units import count
+from ....analysis.failures.expression import before_dot
+from ...quoted import quoted
 
 
 def _axes(number: int) -> str:

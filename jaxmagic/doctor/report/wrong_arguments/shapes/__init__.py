@@ -1,0 +1,1 @@
+"""Words shapes, axes and indices that do not fit."""
