@@ -20,6 +20,7 @@ from .called import called_by_jax
 from .libraries.mapped_modules import mapped_module
 from .modules import about_attribute, about_missing
 from .statement import operation
+from .wrong_calls.elements import assigned_at
 from .wrong_calls.layers import frozen_field
 from .wrong_calls.misused import misused
 from .wrong_calls.trees import arithmetic_of_trees
@@ -115,7 +116,7 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
     if met_a_deleted_array(error):
         return "deleted", {}
     names, text = known or [of_type("__name__", types[0])], message_of(error)[:LONGEST]
-    kind = kind_of(names, text)
+    kind = assigned_at(error.__traceback__, text) or kind_of(names, text)
     if kind is not None:
         return kind, {}
     mapped = mapped_module(error.__traceback__, text)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from ......records.note import note
+from ......records.note import Note, note
 from .....record.failure import Failure
-from ...expression import Expression, expression_of
+from ...expression import Expression, expression_of, spelled, value_named
+from ...masks import masked, traced_mask
 from ..explained import Explained, Rule
 from ..operands import fact
 
@@ -31,12 +32,62 @@ def explain_at_use(failure: Failure) -> Explained:
     found = note("doctor.error_at_use", method=method, index=bool(fact(failure, "index")))
     if failing is None or node is None:
         return Explained(found, note("doctor.write_at_use"))
+    match node:
+        case ast.AugAssign(target=ast.Subscript(value=ast.Attribute(value=array, attr="at"), slice=index) as target):
+            chosen = chosen_by_mask(failure, node, target, array)
+            if chosen is not None:
+                return Explained(found, chosen[0], None if is_outer(failure, array) else chosen[1])
+            if not takes(failure, index):
+                return Explained(found, note("doctor.write_at_use"))
     code = _mended(failing, node, method, failure.holder == "open")
-    name = (code or "").partition(" = ")[0]
-    assigns_anew = code is not None and not isinstance(failing.statement, ast.Assign) and name.isidentifier()
-    if assigns_anew and failure.stack[-1].function != "<module>" and name not in failure.parameters:
-        code = None  # the variable may be one of another function
+    name = ast.Name((code or "").partition(" = ")[0])
+    if code is not None and not isinstance(failing.statement, ast.Assign) and is_outer(failure, name):
+        code = None
     return Explained(found, note("doctor.write_at_use"), code)
+
+
+def is_outer(failure: Failure, array: ast.expr) -> bool:
+    """Return whether an array is a variable that may be one of another function."""
+    name = array.id if isinstance(array, ast.Name) else ""
+    return name.isidentifier() and failure.stack[-1].function != "<module>" and name not in failure.parameters
+
+
+def chosen_by_mask(
+    failure: Failure, statement: ast.stmt, target: ast.Subscript, array: ast.expr
+) -> tuple[Note, str | None] | None:
+    """Return how a traced mask chooses between new and old elements, with code; ``None`` for any other index.
+
+    Args:
+        failure: the failure.
+        statement: the statement that assigns.
+        target: its target, such as ``x[mask]`` or ``x.at[mask]``.
+        array: the array in it.
+    """
+    mask = traced_mask(failure, target.slice)
+    if mask is None:
+        return None
+    remedy = note(
+        "doctor.write_masked", array=ast.unparse(array), mask=ast.unparse(mask), jnp=spelled(failure, "jax.numpy")
+    )
+    new: ast.expr | None = None
+    if isinstance(statement, ast.Assign) and statement.targets == [target]:
+        new = statement.value
+    elif isinstance(statement, ast.AugAssign):
+        new = ast.BinOp(left=array, op=statement.op, right=statement.value)
+    return remedy, None if new is None or mask is not target.slice else masked(failure, array, mask, new)
+
+
+def takes(failure: Failure, index: ast.expr) -> bool:
+    """Return whether ``x.at[i]`` may take an index, as far as it shows: no list, text, float or traced bound."""
+    for each in index.elts if isinstance(index, ast.Tuple) else [index]:
+        if isinstance(each, ast.List | ast.JoinedStr):
+            return False
+        if isinstance(each, ast.Constant) and not isinstance(each.value, int | type(None)) and each.value is not ...:
+            return False
+        parts = [part for part in ast.walk(each) if isinstance(part, ast.Name | ast.Attribute | ast.Subscript)]
+        if isinstance(each, ast.Slice) and any(value_named(failure, ast.unparse(part)) for part in parts):
+            return False
+    return True
 
 
 def _mended(failing: Expression, node: ast.AST, method: str, is_held: bool) -> str | None:
@@ -92,6 +143,8 @@ RULES = (
         r"'_IndexUpdateRef' object is not callable"),
     Rule("TypeError", "at use", explain_at_use,
         r"'(?P<index>_IndexUpdateHelper)' object is not callable"),
+    Rule("TypeError", "at use", explain_at_use,
+        r"'_IndexUpdateRef' object does not support item assignment"),
     Rule("AttributeError", "at use", explain_at_use,
         r"'(?P<index>_IndexUpdateHelper)' object has no attribute '(?P<method>\w+)'"),
     Rule("AttributeError", "at use", explain_at_use,

@@ -6,10 +6,9 @@ import ast
 
 from ......records.note import note
 from .....record.failure import Failure, Operand
-from ...expression import Expression, expression_of, spelled
-from ...masks import masked, traced_mask
+from ...expression import Expression, call, expression_of, spelled
 from ..explained import Explained, Rule
-from .at_elements import METHODS
+from .at_elements import METHODS, chosen_by_mask, is_outer, takes
 from .non_numbers import index_of_text, string_index
 
 
@@ -36,15 +35,9 @@ def explain_update(failure: Failure) -> Explained:
         outside = note("doctor.write_at_outside", array=ast.unparse(target.value), root=root)
         return Explained(found, outside)
     array, index = _replaced(failure, target)
-    mask = traced_mask(failure, target.slice)
-    if mask is not None:
-        jnp, text = spelled(failure, "jax.numpy"), ast.unparse(target.value)
-        remedy = note("doctor.write_masked", array=text, mask=ast.unparse(mask), jnp=jnp)
-        statement = failing.statement
-        chosen = None
-        if isinstance(statement, ast.Assign) and statement.targets == [target] and mask is target.slice:
-            chosen = masked(failure, target.value, mask, statement.value)
-        return Explained(found, remedy, chosen)
+    chosen = chosen_by_mask(failure, failing.statement, target, target.value)
+    if chosen is not None:
+        return Explained(found, *chosen)
     operator = failing.statement.op if isinstance(failing.statement, ast.AugAssign) else None
     method = "set" if operator is None else METHODS.get(type(operator), "set")
     if array is None or failure.holder != "open":
@@ -209,9 +202,16 @@ def explain_at_element(failure: Failure) -> Explained:
     remedy = note("doctor.write_at_method", array=ast.unparse(array) if known and array is not None else "")
     if failing is None or not isinstance(target, ast.Subscript) or array is None or failure.holder != "open":
         return Explained(found, remedy)
-    name = array.id if isinstance(array, ast.Name) else ""
-    inner = name and failure.stack[-1].function != "<module>" and name not in failure.parameters
-    return Explained(found, remedy, None if inner else _written(failing, target, array, target.slice, "set"))
+    outer = is_outer(failure, array)
+    chosen = chosen_by_mask(failure, failing.statement, target, array)
+    if chosen is not None:
+        return Explained(found, chosen[0], None if outer else chosen[1])
+    index, jnp = target.slice, spelled(failure, "jax.numpy")
+    if isinstance(index, ast.List) and "jax.numpy" in dict(failure.names):
+        index = call(f"{jnp}.array", index)
+    if outer or not takes(failure, index):
+        return Explained(found, remedy)
+    return Explained(found, remedy, _written(failing, target, array, index, "set"))
 
 
 #: The messages that are explained here.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from failing_cells import Cell
 
@@ -31,10 +32,77 @@ def test_the_method_or_the_element_that_is_meant(code: str, said: str, written: 
         assert cell.rewritten(written).error is None
 
 
+@pytest.mark.parametrize(
+    ("index", "code"),
+    [
+        ("x > 2", "x = x.at[x > 2].set(0.5)"),
+        ("m", "x = x.at[m].set(0.5)"),
+        ("jnp.array([0, 1])", "x = x.at[jnp.array([0, 1])].set(0.5)"),
+        ("np.array([0, 1])", "x = x.at[np.array([0, 1])].set(0.5)"),
+        ("jnp.array(1)", "x = x.at[jnp.array(1)].set(0.5)"),
+        ("1:2, i", "x = x.at[1:2, i].set(0.5)"),
+        ("[0, 1]", "x = x.at[jnp.array([0, 1])].set(0.5)"),
+        ("0.5", None),
+    ],
+)
+def test_an_assignment_whatever_the_index_is(index: str, code: str | None) -> None:
+    cell = Cell(f"x = jnp.arange(6.0).reshape(2, 3)\nm, i = x > 2, jnp.array([0, 2])\nx.at[{index}] = 0.5  # here")
+    assert cell.finding.line == cell.here
+    assert f"x.at[{index}] cannot be assigned" in cell.said
+    assert cell.finding.code == code
+    if code is not None:
+        expected = {**cell.names, "x": np.arange(6.0).reshape(2, 3)}
+        exec(f"x[{index}] = 0.5", expected)
+        assert np.array_equal(cell.rewritten(code).names["x"], expected["x"])
+
+
+@pytest.mark.parametrize(
+    ("assignment", "code"),
+    [
+        ("x.at[i] = 7", "x = x.at[i].set(7)"),
+        ("x.at[i] += 7", "x = x.at[i].add(7)"),
+        ("x.at[x > i] = 7", "x = jnp.where(x > i, 7, x)"),
+        ("x.at[x > i] += 7", "x = jnp.where(x > i, x + 7, x)"),
+        ("x.at[i:i + 1] = 7", None),
+        ("x.at[i:i + 1] += 7", None),
+        ("x.at[i:] -= 7", None),
+        ("x.at[1:, i] *= 7", "x = x.at[1:, i].multiply(7)"),
+    ],
+)
+def test_an_assignment_at_a_traced_index(assignment: str, code: str | None) -> None:
+    cell = Cell(
+        f"@jax.jit\ndef f(x, i):\n    {assignment}  # here\n    return x\ny = f(jnp.arange(9).reshape(3, 3), 2)"
+    )
+    assert cell.finding.line == cell.here
+    assert "return a new array" in cell.said
+    assert "jnp.array(x.at)" not in cell.said
+    assert cell.finding.code == code
+    if code is not None:
+        expected = {"x": np.arange(9).reshape(3, 3), "i": 2}
+        exec(assignment.replace(".at", ""), expected)
+        assert np.array_equal(cell.rewritten(code).names["y"], expected["x"])
+
+
+@pytest.mark.parametrize("line", ["x.at[k][0] = 3", "x.at[k][k] = 3", "del x.at[k]"])
+def test_other_assignments_say_what_at_is(line: str) -> None:
+    cell = Cell(f"x, k = jnp.ones(3), jnp.array([0, 1])\n{line}  # here")
+    assert "x.at[i] is no element" in cell.said
+    assert cell.finding.code is None
+
+
+def test_an_element_of_a_list_is_no_such_assignment() -> None:
+    assert "make the list an array" in Cell("x, k = [1, 2], jnp.array([0, 1])\nx[k] = 3").said
+    lines = "class A:\n    at = [1, 2]\nx, k = A(), jnp.array([0, 1])\nx.at[k] = 3"
+    assert "make the list an array" in Cell(lines).said
+
+
 def test_a_variable_of_another_function_is_not_assigned() -> None:
     cell = Cell("x = jnp.ones(3)\ndef f():\n    x.at[0] += 1  # here\nf()")
     assert cell.finding.line == cell.here
     assert cell.finding.code is None
+    for line in ("x.at[x > 0] = 1.0", "x.at[x > 0] += 1.0", "x.at[:2] = 1.0"):
+        cell = Cell(f"x = jnp.ones(3)\n@jax.jit\ndef f():\n    {line}  # here\nf()")
+        assert cell.finding.code is None
     cell = Cell("def f(x):\n    x.at[0] += 1  # here\n    return x\nf(jnp.ones(3))")
     assert cell.finding.code == "x = x.at[0].add(1)"
     assert cell.rewritten(cell.finding.code).error is None
