@@ -16,7 +16,7 @@ from ..magics.called_magic import run_called
 from ..magics.declare import JaxMagics, of_all_that_run_once, recorded_by
 from ..magics.once import shown_already
 from ..magics.recorder import Recorder
-from ..session.shown_errors import LastCell
+from ..session.shown_errors import LastCell, quoting
 from .record.diagnosis import Diagnosis
 from .verbs.diagnose import BUDGET_S, examination
 from .verbs.explain_error import explained
@@ -46,7 +46,7 @@ def _explain(magics: JaxMagics, arguments: argparse.Namespace) -> Diagnosis | No
             earlier=bool(magics.shell.last_execution_succeeded) and not LastCell.showed,  # the cell before this one
         )
     except NotMeasured as error:
-        raise UsageError(f"%jaxdoctor has nothing to run. {error}") from None
+        raise quoting(UsageError(f"%jaxdoctor has nothing to run. {error}")) from None
     if arguments.v:
         magics.shell.user_ns[arguments.v] = record
     if arguments.q:

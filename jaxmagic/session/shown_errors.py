@@ -12,6 +12,9 @@ _BEFORE = "shown_before"
 #: The attributes of a mistake in the use of one magic: its name, and the last error that was no such mistake.
 _MAGIC, _ASKED_ABOUT = "mistaken_magic", "asked_about"
 
+#: The attribute of an answer that there is no error to explain: the error that it quotes.
+_QUOTED = "quoted_error"
+
 
 def last_shown() -> BaseException | None:
     """Return the last error that Python or IPython has shown, except for errors about usage.
@@ -31,6 +34,18 @@ def last_seen(asking: str | None = None) -> BaseException | None:
         asking: the magic that explains errors: a mistake in its own use hides no error that it was to explain.
     """
     return _without(getattr(sys, "last_value", None) or getattr(sys, "last_exc", None), asking)
+
+
+def last_quoted() -> BaseException | None:
+    """Return the last error that was shown, of any kind; after an answer that quotes one, the error in it."""
+    error = last_seen()
+    return (attributes(error) or {}).get(_QUOTED, error)
+
+
+def quoting(answer: BaseException) -> BaseException:
+    """Let an answer that there is no error to explain keep the error that it quotes, for the next answer."""
+    answer.__dict__[_QUOTED] = last_quoted()
+    return answer
 
 
 class LastCell:

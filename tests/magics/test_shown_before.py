@@ -60,7 +60,10 @@ def test_the_error_before_a_mistake_in_its_own_use_is_explained(shown: Any, usag
         (["%timeitt 1"], "UsageError: Line magic function `%timeitt` not found"),
         (["%%jaxcompar\n1 + 1"], "UsageError: Cell magic `%%jaxcompar` not found"),
         (["%jaxdoctr", "%jaxtimeit", "%jaxprf f(x)"], "UsageError: Line magic function `%jaxprf` not found"),
-        (["%jaxtimeit --nope f(x)", "%jaxdoctor --bogus", "%jaxdoctr"], "UsageError: there is no option --nope. "),
+        (["%jaxtimeit --nope f(x)", "%jaxdoctor --bogus"], "UsageError: there is no option --bogus. "),
+        (["%jaxtimeit --nope f(x)", "%jaxdoctor"], "UsageError: there is no option --nope. "),
+        (["%jaxtimeit", "%jaxdoctor --bogus", "%jaxdoctr"], "UsageError: Line magic function `%jaxdoctr` not found"),
+        (["%jaxtimeit", "%jaxdoctor", "%jaxdoctor --nope"], "UsageError: there is no option --nope. "),
         (["1 +"], "SyntaxError: "),
     ],
 )

@@ -10,7 +10,7 @@ from ...runtime.clock import timestamp
 from ...runtime.environment import probe
 from ...runtime.given import nanoseconds, whole
 from ...runtime.jax_version import require_jax
-from ...session.shown_errors import last_seen, ran_nothing
+from ...session.shown_errors import last_quoted, last_seen, ran_nothing
 from ...session.verbs import keep
 from ...tracebacks import of_the_user
 from ..analysis.failed_trial import revised
@@ -147,7 +147,6 @@ def _last() -> BaseException:
     if not isinstance(error, BaseException):
         raise NotMeasured(f"There is no error of JAX to explain: none has been shown in this session. {_HOW}")
     if ran_nothing(error):
-        raise NotMeasured(
-            f"There is no error of JAX to explain: the last one is not of JAX ({briefly(error)}). {_HOW}"
-        )
+        last = briefly(last_quoted() or error)
+        raise NotMeasured(f"There is no error of JAX to explain: the last one is not of JAX ({last}). {_HOW}")
     return error
