@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ....terminal import printable
 from ..quoted import quoted
 
 
@@ -37,8 +38,41 @@ def _scan_sizes(operands: str, sizes: str, length: str) -> str:
     return f"scan iterates over leading axes of sizes {sizes}{f': {quoted(operands)}' if operands else ''}."
 
 
+def _carried(
+    index: str,
+    computed: bool,
+    part: bool,
+    loop: str,
+    counted: bool,
+    single: bool,
+    body: str,
+    parameters: str,
+    carry: str,
+) -> str:
+    which = f"{'computed of ' if computed else ''}{'a part of ' if part else ''}the carry of {quoted(loop)}"
+    found = f"{quoted(index)} is a float, and no index: it is {which}"
+    if single:
+        return f"{found}, whose types are those of the value that it begins with."
+    order = "the counter first and the carry second" if counted else "the carry first and the element second"
+    called = f"{body}({parameters})" if body else f"lambda {parameters}"
+    other = "its counter" if counted else "an element of what it iterates over"
+    return f"{found}, not {other}. The loop passes {order}: {quoted(called)} gets the carry for {quoted(carry)}."
+
+
+def _write_carried(body: str, swapped: str) -> str:
+    begin = "let the loop begin with an integer for it, and keep it one"
+    if not swapped:
+        return f"If it is to be an index, {begin}."
+    called = f"{body}({swapped})" if body else f"lambda {swapped}"
+    return (
+        f"If the parameters are in the wrong order, swap them: {printable(called)}. If it is to be an index, {begin}."
+    )
+
+
 CONTROL_FLOW_NOTES: dict[str, Callable[..., str]] = {
     "error_predicate": _predicate,
+    "error_carried": _carried,
+    "write_carried": _write_carried,
     "write_predicate": lambda jnp: (
         f"To choose for each element, use {jnp}.where(condition, a, b), which computes both. To make one decision, "
         "reduce the condition with .all() or .any()."

@@ -9,6 +9,7 @@ from .....record.failure import Failure, Operand
 from ...expression import expression_of, spelled
 from ..explained import SHAPE, Explained, Rule
 from ..operands import Shape, arrays_of, fact, shapes_in, shortened, written
+from ..values.carried import explain_carried
 
 #: Functions that number the axes of their result, which has one more than the arrays.
 _ADDING = "stack", "expand_dims"
@@ -84,7 +85,7 @@ def explain_start_dtype(failure: Failure) -> Explained:
     """Explain starts of a slice that are floats, or integers of several dtypes."""
     dtypes = fact(failure, "dtypes")
     floats = "float" in dtypes
-    return Explained(
+    return explain_carried(failure) or Explained(
         note("doctor.error_start_dtype", dtypes=dtypes, function=fact(failure, "function")),
         note("doctor.write_start_dtype", floats=floats, jnp=spelled(failure, "jax.numpy")),
     )
@@ -146,7 +147,7 @@ RULES = (
     Rule("ValueError", "start count", explain_start_count,
         rf"Length of slice indices must match number of operand dimensions \((?P<given>\d+) vs (?P<shape>{SHAPE})\)"),
     Rule("TypeError", "start dtype", explain_start_dtype,
-        r"index arguments to (?P<function>\w+) must be integers of the same type, got: (?P<dtypes>[\w, ]+)"),
+        r"index arguments to (?P<function>\w+) must be integers of the same type, got:? (?P<dtypes>[\w, ]+)"),
     Rule("TypeError", "slice size", explain_slice_size,
         rf"slice slice_sizes must be less than or equal to operand shape, got slice_sizes (?P<size>{SHAPE}) for "
         rf"operand shape (?P<shape>{SHAPE})"),

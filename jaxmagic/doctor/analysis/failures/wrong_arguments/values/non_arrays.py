@@ -12,6 +12,7 @@ from ...expression import Expression, call, expression_of, spelled, with_imports
 from ...known_values.static_argument import static_decorator
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
+from .carried import explain_carried
 from .non_numbers import index_of_text, string_index
 
 #: Types whose values are equal if they mean the same, so that a static argument compiles once per meaning.
@@ -190,7 +191,9 @@ def _as_array(failure: Failure, failing: Expression, operand: Operand, place: in
 
 def explain_index_type(failure: Failure) -> Explained:
     """Explain a float as an index."""
-    return Explained(note("doctor.error_index_type", dtype=fact(failure, "dtype")), note("doctor.write_index_type"))
+    return explain_carried(failure) or Explained(
+        note("doctor.error_index_type", dtype=fact(failure, "dtype")), note("doctor.write_index_type")
+    )
 
 
 def explain_index_list(failure: Failure) -> Explained:

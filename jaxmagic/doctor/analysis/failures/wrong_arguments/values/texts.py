@@ -9,6 +9,7 @@ from .....record.failure import Failure, Operand
 from ...expression import Expression, expression_of, spelled, with_operand
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
+from .carried import explain_carried
 
 
 def explain_text(failure: Failure) -> Explained:
@@ -32,7 +33,7 @@ def explain_scalar_index(failure: Failure) -> Explained:
     """Explain an array where Python needs one integer; it repeats a text for ``text * array``."""
     if any(each.type in ("str", "bytes") for each in failure.operands):
         return explain_text(failure)
-    return Explained(
+    return explain_carried(failure) or Explained(
         note("doctor.error_scalar_index"), note("doctor.write_scalar_index", jnp=spelled(failure, "jax.numpy"))
     )
 
