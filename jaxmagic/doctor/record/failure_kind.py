@@ -139,6 +139,7 @@ Kind = Literal[
     "nnx optimizer",  # an optimizer of flax.nnx does not get all that it needs
     "unset",  # a layer of flax.linen does not know whether it trains
     "arrays apart",  # arrays are passed one by one where one sequence is expected
+    "number dtype",  # a number or an array is passed where a dtype is expected
     "sizes apart",  # sizes are passed one by one where one shape is expected
     "no shape",  # a shape is a float or an array
     "overflow",  # an integer does not fit into its dtype

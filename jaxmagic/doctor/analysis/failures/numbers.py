@@ -156,7 +156,7 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if sliced is not None:
         return sliced
     if static is not None and static.certain == "yes":
-        return write_static(failure, static)
+        return write_static(failure, static, "" if size or need != "index" else _table(failure, failing, jnp))
     if name in _LENGTHS:
         return note("doctor.write_sized", function=need, jnp=jnp, argument=_LENGTHS[name]), None
     if need == "range":
@@ -274,6 +274,14 @@ def _choice(failure: Failure, failing: Expression | None, jnp: str) -> Note:
     if elements == "functions":
         return note("doctor.write_switch", items=items, index=index, given="x", lax=spelled(failure, "jax.lax"))
     return note("doctor.write_index", jnp=jnp, items=items, index=index)
+
+
+def _table(failure: Failure, failing: Expression | None, jnp: str) -> str:
+    """Return ``jnp.array(items)[i]`` for ``items[i]`` if the items are known to make one array; empty otherwise."""
+    node = None if failing is None else failing.node
+    if not isinstance(node, ast.Subscript) or dict(failure.said).get("elements") != "array":
+        return ""
+    return ast.unparse(ast.Subscript(value=call(f"{jnp}.array", node.value), slice=node.slice, ctx=ast.Load()))
 
 
 def _indexed(failure: Failure, failing: Expression | None) -> str | None:

@@ -58,9 +58,10 @@ def operands_of(place: Place, frame: FrameType, called: FrameType | None) -> tup
 
 
 def elements_of(node: ast.AST | None, frame: FrameType) -> str:
-    """Return what the elements of an indexed list or tuple are; empty if they make one array, or are unknown.
+    """Return what the elements of an indexed list or tuple are; empty if that is unknown.
 
-    That is ``"text"``, ``"functions"``, ``"shapes"`` for arrays of different shapes, or ``"objects"`` for others.
+    That is ``"array"`` if they make one array, ``"text"``, ``"functions"``, ``"shapes"`` for arrays of different
+    shapes, or ``"objects"`` for others.
     """
     if not isinstance(node, ast.Subscript):
         return ""
@@ -73,7 +74,7 @@ def elements_of(node: ast.AST | None, frame: FrameType) -> str:
     if any(is_exactly(each, str, bytes) for each in items):
         return "text"
     if all(is_array(each) or is_tracer(each) or is_a(each, _WITH_SHAPE) for each in items):
-        return "shapes" if len({tuple(getattr(each, "shape", ())) for each in items}) > 1 else ""
+        return "shapes" if len({tuple(getattr(each, "shape", ())) for each in items}) > 1 else "array"
     if all(callable(each) for each in items):
         return "functions"
     return "" if all(is_exactly(each, list, tuple) for each in items) else "objects"

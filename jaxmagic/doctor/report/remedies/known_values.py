@@ -36,22 +36,30 @@ def _or_all(container: str) -> str:
     )
 
 
-def _write_static(argument: str, type: str, function: str, option: str = "", varying: str = "") -> str:
+def _write_static(
+    argument: str, type: str, function: str, option: str = "", varying: str = "", traced_too: str = ""
+) -> str:
     *first, last = argument.split(", ")
     depends = f"{' and '.join(map(quoted, varying.split(', ')))} depend{'' if ',' in varying else 's'}"
     loop = f" {depends} on the loop around the call, which compiles a program for each new value." if varying else ""
+    other = (
+        f" Or keep it traced, as an index of an array: {printable(traced_too)}, where an index that is out of range "
+        "is clamped, not an error."
+        if traced_too
+        else ""
+    )
     if first and not option:
         names = f"{', '.join(map(quoted, first))} and {quoted(last)}"
         kind = f"{type}s" if type else "values"
         return (
             f"{names} are Python {kind} where {quoted(function)} is called: declare {'all' if first[1:] else 'both'} "
-            f"static. The function is then compiled once per combination of their values.{loop}"
+            f"static. The function is then compiled once per combination of their values.{loop}{other}"
         )
     how = f", with {quoted(option)} where the function is jitted" if option else ""
     return (
         f"{'The argument ' if 'argnums' in option else ''}{quoted(argument)} is a Python {type} where "
         f"{quoted(function)} is called: declare it static{how}. "
-        f"The function is then compiled once per value.{loop}"
+        f"The function is then compiled once per value.{loop}{other}"
     )
 
 

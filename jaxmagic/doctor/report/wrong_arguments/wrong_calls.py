@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ....terminal import printable
 from ...analysis.failures.expression import before_dot
 from ..quoted import quoted
 
@@ -71,6 +72,14 @@ def _seed(called: str, value: str, seed: bool) -> str:
     return f"{quoted(called) or 'A function of jax.random'} needs a key as its first argument, but gets {got}."
 
 
+def _write_number_dtype(function: str, random: bool, bounds: bool, jnp: str) -> str:
+    if random and bounds:
+        return f"Pass bounds by name: {printable(function)}(key, shape, minval=low, maxval=high)."
+    if random:
+        return f"Scale and shift what it returns: shift + scale * {printable(function)}(…)."
+    return f"Pass a dtype, such as {jnp}.float32, or leave it out."
+
+
 WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
     "error_arrays_apart": lambda function: (
         f"{quoted(function) or 'A function of JAX'} takes its arrays as one list, but gets them as separate "
@@ -80,6 +89,11 @@ WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
     "write_without_star": lambda code: f"Leave out the star: {quoted(code)}.",
     "error_no_shape": _no_shape,
     "write_shape": _write_shape,
+    "error_number_dtype": lambda value, function, parameters: (
+        f"{quoted(value) or 'A number'} is passed as the dtype of {quoted(function) or 'a function'}, which takes "
+        f"{printable(parameters)}."
+    ),
+    "write_number_dtype": _write_number_dtype,
     "error_sizes_apart": lambda function: (
         f"{quoted(function) or 'A function of JAX'} takes a shape as one tuple, but gets its sizes as separate "
         "arguments."

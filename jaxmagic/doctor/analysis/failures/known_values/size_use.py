@@ -34,7 +34,8 @@ _FUNCTIONS: dict[str, range | tuple[int, ...]] = {
     **dict.fromkeys(("range", "arange", "islice", "iota"), _ALL),
     **dict.fromkeys(("zeros", "ones", "empty", "full", "ShapeDtypeStruct"), (0,)),
     **dict.fromkeys(("eye", "identity", "tri"), (0, 1)),
-    **dict.fromkeys(("linspace", "logspace", "geomspace"), (2,)),
+    **dict.fromkeys(("linspace", "logspace", "geomspace", "histogram2d"), (2,)),
+    **dict.fromkeys(("histogram", "histogram_bin_edges", "histogramdd"), (1,)),
     **dict.fromkeys(("reshape", "broadcast_to", "tile", "repeat", "split", "array_split", "hsplit", "vsplit"), (1,)),
     **dict.fromkeys(("top_k", "one_hot", "pad", "resize", "expand_dims", "flip", "broadcasted_iota"), (1,)),
     **dict.fromkeys(("dynamic_slice", "dynamic_slice_in_dim", "dynamic_index_in_dim", "bernoulli"), (2,)),
@@ -52,6 +53,7 @@ _METHODS: dict[str, range | tuple[int, ...]] = {
 _KEYWORDS = frozenset((
     "shape", "axis", "axes", "num", "size", "length", "total_repeat_length", "num_classes", "num_segments",
     "newshape", "repeats", "reps", "keepdims", "indices_or_sections", "features", "unroll", "slice_sizes", "ndim",
+    "bins",
 ))
 # fmt: on
 
@@ -83,6 +85,15 @@ def sizes_in(failure: Failure, failing: Expression) -> list[str]:
     """Return the variables in the failing expression that decide a size in it, in their order."""
     names = [each for each in ast.walk(failing.node) if isinstance(each, ast.Name)]
     return list(dict.fromkeys(each.id for each in names if _use(failure, failing.statement, each)[0]))
+
+
+def parts_in(failure: Failure, failing: Expression) -> list[ast.expr]:
+    """Return the arguments of the failing call that decide a size, as ``n`` does in ``jnp.linspace(0, 1, n)``."""
+    node = failing.node
+    if not isinstance(node, ast.Call):
+        return []
+    placed = [each for place, each in enumerate(node.args) if _use_in_call(failure, node, place)]
+    return [*placed, *(each.value for each in node.keywords if each.arg in _KEYWORDS)]
 
 
 def names_in_body(failure: Failure, *uses: SizeUse) -> list[str]:

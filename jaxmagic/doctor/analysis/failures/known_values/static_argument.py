@@ -11,7 +11,7 @@ from .....records.call_stack import Frame
 from .....records.note import Note, note
 from ....record.failure import Failure, Passed
 from ..expression import Expression, spelled, value_named, with_imports
-from .size_use import is_number, names_in_body, sizes_in
+from .size_use import is_number, names_in_body, parts_in, sizes_in
 
 #: Libraries whose functions compute with traced values, but for those that select what is computed.
 _ON_JAX = re.compile(r"/(flax|equinox|optax|haiku|numpyro|diffrax|optimistix|lineax|blackjax|distrax)/")
@@ -109,8 +109,19 @@ def _static(failure: Failure, failing: Expression, name: str, of_size: bool) -> 
 
 
 def computed(failure: Failure, failing: Expression) -> Iterator[ast.AST]:
-    """Iterate over the nodes of the failing expression, and of what its variables were computed of."""
-    known, waiting = dict(failure.computed_of), [failing.node]
+    """Iterate over the nodes of the failing expression, and of what its variables were computed of.
+
+    In a call whose sizes depend on all that the value depends on, these are the nodes of its sizes.
+    """
+    arguments = () if failure.traced is None else failure.traced.arguments
+    parts: list[ast.AST] = [*parts_in(failure, failing)]
+    nodes = list(_with_computed(failure, parts))
+    names = {each.id for each in nodes if isinstance(each, ast.Name)}
+    yield from nodes if arguments and names.issuperset(arguments) else _with_computed(failure, [failing.node])
+
+
+def _with_computed(failure: Failure, waiting: list[ast.AST]) -> Iterator[ast.AST]:
+    known, waiting = dict(failure.computed_of), [*waiting]
     while waiting:
         for each in ast.walk(waiting.pop()):
             yield each
@@ -123,8 +134,14 @@ def _is_plain(passed: Passed, of_size: bool) -> bool:
     return passed.type in ("int", "bool", "str") or (of_size and passed.type == "float")
 
 
-def write_static(failure: Failure, static: StaticArgument) -> tuple[Note, str | None]:
-    """Return the advice to make an argument static, and the decorator that does it."""
+def write_static(failure: Failure, static: StaticArgument, traced_too: str = "") -> tuple[Note, str | None]:
+    """Return the advice to make an argument static, and the decorator that does it.
+
+    Args:
+        failure: the failure.
+        static: the argument.
+        traced_too: an expression in place of the failing one that takes a traced value, if there is one.
+    """
     given, traced = failure.selector, failure.traced
     function = given.function if given is not None else "the function" if traced is None else traced.function
     code = static_decorator(failure, *static.names)
@@ -132,7 +149,15 @@ def write_static(failure: Failure, static: StaticArgument) -> tuple[Note, str | 
     kind, names = static.type or "", ", ".join(static.names)
     passed = () if failure.call is None else failure.call.arguments
     varying = ", ".join(each.name for each in passed if each.varies and each.name in static.names)
-    remedy = note("doctor.write_static", argument=names, type=kind, function=function, option=option, varying=varying)
+    remedy = note(
+        "doctor.write_static",
+        argument=names,
+        type=kind,
+        function=function,
+        option=option,
+        varying=varying,
+        traced_too=traced_too,
+    )
     return remedy, code
 
 

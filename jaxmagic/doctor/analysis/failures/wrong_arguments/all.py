@@ -82,6 +82,7 @@ WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
     "layer key": layers.explain_layer_key,
     "apply order": layers.explain_apply_order,
     "other option": other_options.explain_other_option,
+    "number dtype": other_options.explain_number_dtype,
     "starts": other_options.explain_starts,
     "uneven": other_options.explain_uneven,
     "named axes": other_options.explain_named_axes,

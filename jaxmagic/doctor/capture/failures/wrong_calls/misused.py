@@ -19,7 +19,7 @@ from .call import Call, argument, call_at, is_of_array, rank
 from .functions import called_apart, no_device, wrong_order
 from .keys import no_key
 from .layers import apply_order, layer_key
-from .options import debug_field, named_axes, no_tuple, other_option, uneven_split, unpacked_keys
+from .options import debug_field, named_axes, no_tuple, number_dtype, other_option, uneven_split, unpacked_keys
 
 #: The first parameter of functions that take several arrays as one sequence.
 _SEQUENCES = "arrays", "tup", "operands"
@@ -190,6 +190,7 @@ _RECOGNIZED: dict[Kind, Callable[[Call, str], dict[str, str] | None]] = {
     "float": _float,
     "float bound": lambda call, text: None,
     "sizes apart": _sizes_apart,
+    "number dtype": number_dtype,
     "view": _viewed,
     "renamed": _renamed,
     "called attribute": _called_attribute,

@@ -9,9 +9,9 @@ from typing import Any
 
 from .....runtime.around import is_exactly
 from ..called import users_last
-from ..calls import value_of
+from ..calls import MISSING, value_of
 from ..statement import place_of
-from .call import Call, is_of_array, jax_function
+from .call import Call, is_of_array, jax_function, rank
 
 #: Options of transformations that are positions, and those that are names.
 _POSITIONS, _NAMES = ("static_argnums", "donate_argnums", "argnums"), ("static_argnames", "donate_argnames")
@@ -26,6 +26,18 @@ def other_option(call: Call, text: str) -> dict[str, str] | None:
         if each.arg in _NAMES and is_exactly(value, int):
             return {"option": each.arg}
     return None
+
+
+def number_dtype(call: Call, text: str) -> dict[str, str] | None:
+    """Recognize ``jax.random.normal(key, shape, 0.5)``, whose third argument is a dtype."""
+    if not call.in_jax_module or "dtype" not in call.parameters:
+        return None
+    place = call.parameters.index("dtype")
+    node = next((each.value for each in call.node.keywords if each.arg == "dtype"), None)
+    value: Any = call.values[place] if place < len(call.values) else MISSING if node is None else call.value_of(node)
+    if not is_exactly(value, int, float) and rank(value) < 0:
+        return None
+    return {"place": str(place if node is None else -1), "parameters": ", ".join(call.parameters)}
 
 
 def no_tuple(call: Call, text: str) -> dict[str, str] | None:

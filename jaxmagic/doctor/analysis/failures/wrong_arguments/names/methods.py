@@ -96,7 +96,7 @@ LEFT_OUT = ("contiguous",)
 CHANGING = "partition", "setfield", "setflags", "sort", "byteswap"
 
 #: The first parameters of functions that take an array first.
-FIRST = "a", "x", "x1", "arr", "ary", "m", "A"
+FIRST = "a", "x", "x1", "arr", "ary", "m", "A", "v"
 
 #: All methods and attributes above.
 KNOWN = frozenset([*EXPRESSIONS, *IN_PLACE, *IN_WORDS, *LEFT_OUT])

@@ -27,6 +27,33 @@ def explain_other_option(failure: Failure) -> Explained:
     return Explained(found, note("doctor.write_other_option", option=option, other=other if exists else ""), code)
 
 
+def explain_number_dtype(failure: Failure) -> Explained:
+    """Explain a number where a dtype is expected, as by ``jax.random.normal(key, shape, 0.5)``."""
+    failing, place = expression_of(failure), int(fact(failure, "place"))
+    node = None if failing is None else failing.node
+    parameters = fact(failure, "parameters").split(", ")
+    given: ast.expr | None = None
+    if isinstance(node, ast.Call):
+        named = (each.value for each in node.keywords if each.arg == "dtype")
+        given = node.args[place] if 0 <= place < len(node.args) else next(named, None)
+    function = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+    return Explained(
+        note(
+            "doctor.error_number_dtype",
+            value="" if given is None else shortened(ast.unparse(given)),
+            function=shortened(function),
+            parameters=", ".join(parameters),
+        ),
+        note(
+            "doctor.write_number_dtype",
+            function=function,
+            random=parameters[0] == "key",
+            bounds="minval" in parameters,
+            jnp=spelled(failure, "jax.numpy"),
+        ),
+    )
+
+
 def explain_starts(failure: Failure) -> Explained:
     """Explain ``lax.dynamic_slice(x, 0, 3)``."""
     failing = expression_of(failure)

@@ -36,6 +36,8 @@ VALUES = "x, m, i = jnp.ones((2, 3)), jnp.ones((3, 3)), jnp.zeros((2, 1), int)\n
         ("(x + 1).permute(1, 0)", "(x + 1).transpose(1, 0)"),
         ("x.isnan().any()", "jnp.isnan(x).any()"),
         ("x.abs().sum()", "jnp.abs(x).sum()"),
+        ("m.diag().sum()", "jnp.diag(m).sum()"),
+        ("y = (m @ m).diag()", "y = jnp.diag(m @ m)"),
         ("x.pow(2).sum()", "jnp.power(x, 2).sum()"),
         ("x.mm(m)", "jnp.matmul(x, m)"),
         ("x.eq(m[0])", "jnp.equal(x, m[0])"),
