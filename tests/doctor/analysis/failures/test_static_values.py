@@ -10,7 +10,7 @@ import pytest
 from failing_cells import Cell
 
 from jaxmagic.doctor.report.wrong_arguments.arrays import ARRAY_NOTES
-from jaxmagic.doctor.report.wrong_arguments.indexing import INDEXING_NOTES
+from jaxmagic.doctor.report.wrong_arguments.shapes.indexing import INDEXING_NOTES
 from jaxmagic.doctor.report.wrong_arguments.wrong_calls import WRONG_CALL_NOTES
 
 SMOOTH = """

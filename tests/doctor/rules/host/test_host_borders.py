@@ -27,6 +27,7 @@ from jaxmagic.doctor.rules.host import dispatch_bound, input_bound, not_jitted, 
 from jaxmagic.doctor.rules.host.functions.spared import Part
 from jaxmagic.doctor.rules.host.functions.transformed_function import TransformedFunction
 from jaxmagic.doctor.rules.host.host_time import host_time, jitted_operations, matters
+from jaxmagic.doctor.rules.host.jitting import advice
 from jaxmagic.memory_use.record.memory_profile import Executable
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.records.call_stack import Frame
@@ -595,8 +596,8 @@ class TestOneOfSeveralFunctions:
         (train,) = ast.parse("def train(x): return x").body
         assert isinstance(train, ast.FunctionDef)
         transformed = TransformedFunction(Part(train, source), [])
-        monkeypatch.setattr(not_jitted, "transformed_function", lambda line, evidence: transformed)
-        monkeypatch.setattr(not_jitted, "transforms", lambda evidence: True)
+        monkeypatch.setattr(advice, "transformed_function", lambda line, evidence: transformed)
+        monkeypatch.setattr(advice, "transforms", lambda evidence: True)
         findings = found(90, 0), found(10, 990)
         assert [each.applies_to for each in findings] == ["train", None]
         ways = [each.remedy.facts["way"] for each in findings if each.remedy is not None]
