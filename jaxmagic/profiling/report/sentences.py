@@ -85,9 +85,20 @@ def about_bound(profile: Profile, wall_ns: int | None = None) -> list[str]:
     if callbacks:
         sentence = (
             f"host callbacks take {callbacks} of the run; other operations of {device} take {share}, and it is idle "
-            f"for {idle}."
+            f"for {idle}.{_callbacks_recorded(bound, profile)}"
         )
     return [f"{_WITH_IDLE_TIME[bound.limit]}: {sentence}{_runs_that_differ(bound, profile)}"]
+
+
+def _callbacks_recorded(bound: Bound, profile: Profile) -> str:
+    """Say where the share of callbacks is from, if the run without the profiler was much shorter."""
+    recorded_ns = (profile.recorded_ns or 0) / (profile.runs or 1)
+    if recorded_ns <= bound.run_ns:
+        return ""
+    return (
+        f" Callbacks take that share of the recorded run, which took {units.time(recorded_ns)}; without the "
+        f"profiler, it took {units.time(bound.run_ns)}."
+    )
 
 
 def _runs_that_differ(bound: Bound, profile: Profile) -> str:

@@ -307,6 +307,18 @@ def test_host_callbacks_are_told_apart_from_what_the_device_does(
     assert found.devices()["callback_ns"].tolist() == [callback]
 
 
+def test_the_share_of_callbacks_in_a_slowed_down_recording_is_said_to_be_of_the_recorded_run(
+    profile: Profile, timing: Make
+) -> None:
+    timed = replace(profile, unprofiled=timing(dispatch_ns=8 * MS, wait_ns=0), timed_runs=1)
+    assert says(
+        replace(timed, device_uses=(use("CPU:0", 39 * MS, callback_ns=38 * MS),)),
+        "Host-bound: host callbacks take 94 % of the run; other operations of the device take 6 %, and it is idle "
+        "for 0 ns. Callbacks take that share of the recorded run, which took 20.0 ms; without the profiler, it took "
+        "8.00 ms.",
+    )
+
+
 _UNKNOWN = "It is unknown whether the device or the host limits a run: "
 
 

@@ -33,7 +33,8 @@ class Bound(NamedTuple):
         limit: the verdict, or why there is none.
         use: the busiest device.
         busy_ns: the busy time of that device per recorded run, without host callbacks.
-        callback_ns: for how long it waited for host callbacks and did nothing else, per recorded run.
+        callback_ns: for how long it waited for host callbacks and did nothing else in such a run, if they take the
+            same share of it as of a recorded run.
         run_ns: the duration of a run, with or without the profiler, whichever is longer; without it where the
             profiler made the run much longer, of the recorded one where the two contradict each other.
         slower: how many times as long a run took under the profiler; ``None`` if not known.
@@ -72,16 +73,17 @@ def bound_of(profile: Profile) -> Bound | None:
         return None
     use = max(profile.device_uses, key=_working_ns)
     recorded_ns, busy_ns = profile.recorded_ns / profile.runs, _working_ns(use) / profile.runs
-    callback_ns = use.callback_ns / profile.runs
     wall_ns, slower = profile.wall_ns, slowed_down(profile)
     if not wall_ns or slower is None:
-        return Bound("not timed", use, busy_ns, recorded_ns, None, callback_ns)
+        return Bound("not timed", use, busy_ns, recorded_ns, None, _callbacks_ns(profile, use, recorded_ns))
     least_ns = max(busy_ns - max(recorded_ns - wall_ns, 0), 0.0)
     longer_ns = max(recorded_ns, wall_ns)
+    host_ns = wall_ns if slower > _DISTORTED else longer_ns
+    callback_ns = _callbacks_ns(profile, use, longer_ns)
     if profile.timed_runs < _STEADY and runs_differ(profile, busy_ns):
         return Bound("unsteady", use, busy_ns, recorded_ns, slower, callback_ns)
     if busy_ns <= _HOST_BOUND * wall_ns:
-        return Bound("host", use, busy_ns, wall_ns if slower > _DISTORTED else longer_ns, slower, callback_ns)
+        return Bound("host", use, busy_ns, host_ns, slower, _callbacks_ns(profile, use, host_ns))
     if slower > _DISTORTED:
         return Bound("distorted", use, busy_ns, recorded_ns, slower, callback_ns)
     if least_ns >= _DEVICE_BOUND * wall_ns:
@@ -96,6 +98,13 @@ def runs_differ(profile: Profile, busy_ns: float) -> bool:
     recorded_ns, wall_ns = (profile.recorded_ns or 0) / (profile.runs or 1), profile.wall_ns or 0
     verdicts = [[busy_ns > limit * each for limit in (_HOST_BOUND, _DEVICE_BOUND)] for each in (recorded_ns, wall_ns)]
     return wall_ns > _CONTRADICTING * recorded_ns and verdicts[0] != verdicts[1]
+
+
+def _callbacks_ns(profile: Profile, use: DeviceUse, run_ns: float) -> float:
+    """Return how long a device waits for callbacks in a run of this duration: a recorded run may have been longer."""
+    runs, recorded_ns = profile.runs or 1, profile.recorded_ns or 1
+    waited_ns = use.callback_ns / runs * min(run_ns * runs / recorded_ns, 1.0)
+    return min(waited_ns, max(run_ns - _working_ns(use) / runs, 0.0))
 
 
 def _working_ns(use: DeviceUse) -> int:

@@ -94,6 +94,31 @@ def test_the_time_of_host_callbacks_is_the_hosts(
     assert found.idle_ns == pytest.approx(0.1 * MS)
 
 
+@pytest.mark.parametrize(
+    ("busy_ms", "callback_ms", "wall_ms", "expected_ms"),
+    [(30, 29, 8, 5.8), (40, 36, 8, 4), (19, 18, 40, 18)],
+    ids=["a share of the shorter run", "no more than is left", "as long"],
+)
+def test_callbacks_take_no_more_than_the_run_that_the_verdict_is_about(
+    timing: Callable[..., Any], busy_ms: float, callback_ms: float, wall_ms: int, expected_ms: float
+) -> None:
+    """The recorded run of 40 ms had them; the run of 8 ms cannot have waited for 38 ms."""
+    waits = use("CPU:0", round(busy_ms * MS), callback_ns=round(callback_ms * MS))
+    profile = replace(
+        fabricated(),
+        runs=1,
+        recorded_ns=40 * MS,
+        device_uses=(waits,),
+        unprofiled=timing(dispatch_ns=wall_ms * MS, wait_ns=0),
+        timed_runs=1,
+    )
+    found = bound_of(profile)
+    assert found is not None
+    assert found.limit == "host"
+    assert found.callback_ns == pytest.approx(expected_ms * MS)
+    assert found.busy_ns + found.callback_ns + found.idle_ns == pytest.approx(found.run_ns)
+
+
 def test_the_busiest_device_is_the_one_that_works_most_without_callbacks(timing: Callable[..., Any]) -> None:
     waits, works = use("CPU:0", 39 * MS, callback_ns=38 * MS), use("CPU:1", 38 * MS)
     profile = replace(
