@@ -165,6 +165,15 @@ def _origin(frame: FrameType, run: Any, args: Sequence[Any]) -> Origin | None:
     return Origin(function, local.get("jaxpr"), lifted, donated, _passed(run, args), transformed)
 
 
+def _is_jit_disabled(frame: FrameType | None) -> bool:
+    """Return whether a frame runs an operation by itself under ``jax.disable_jit()``, which JAX suspends for it."""
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("jax._src."):
+        if frame.f_code.co_name == "apply_primitive":
+            return frame.f_locals.get("prev") is True
+        frame = frame.f_back
+    return False
+
+
 def _passed(run: Any, args: Sequence[Any]) -> tuple[tuple[Any, Any], ...]:
     """Return the arguments that a program uses, each with the sharding that it takes."""
     with suppress(AttributeError, TypeError, IndexError, ValueError):
@@ -254,11 +263,13 @@ class ObservedPrograms:
         ran: the programs that ran at least once; ``None`` if this JAX cannot be observed.
         compiled: the programs that were compiled.
         captured: the descriptions of programs that ran, by the address of the program.
+        jit_disabled: whether some of them were operations that ran under ``jax.disable_jit()``.
     """
 
     ran: list[Any] | None = field(default_factory=list)
     compiled: list[Any] = field(default_factory=list)
     captured: dict[int, Any] = field(default_factory=dict)
+    jit_disabled: bool = False
 
 
 class watch:
@@ -287,6 +298,7 @@ class watch:
             if id(program) not in seen and observed.ran is not None:
                 seen.add(id(program))
                 observed.ran.append(program)
+                observed.jit_disabled = observed.jit_disabled or _is_jit_disabled(sys._getframe(2))
                 observed.captured[id(program)] = self._describe(origin())
 
         self._undo = observe_executions(note)

@@ -33,6 +33,9 @@ _UNCALLED = ("timing.not_called", "timing.quoted_call")
 #: The kinds of notes that the headline words.
 _IN_HEADLINE = ("doctor.error_earlier",)
 
+#: The kinds of notes that say what all else depends on.
+_FIRST = ("doctor.jit_disabled",)
+
 #: The sign before a cost that was not measured.
 _ABOUT = {"estimated": "≈ ", "at least": "≥ "}
 
@@ -45,6 +48,7 @@ def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]
     yield Headline(text=headline(diagnosis, style.digits))
     if _why_nothing(diagnosis) is not None:
         return
+    yield from (Sentence(text=str(each)) for each in diagnosis.notes if each.kind in _FIRST)
     if any(each.cost_ns is not None and each.per == "run" for each in diagnosis.findings):
         yield Picture(chart=lambda: costs_chart(diagnosis))
     yield from _findings(diagnosis, style)
@@ -54,7 +58,7 @@ def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]
     if diagnosis.profile is not None and diagnosis.warm:
         yield from (Sentence(text=each) for each in about_bound(diagnosis.profile, diagnosis.wall_ns))
     unclaimed = compiled if diagnosis.findings and not any(each.compiles for each in diagnosis.findings) else []
-    notes = (str(each) for each in diagnosis.notes if each.kind not in _IN_HEADLINE)
+    notes = (str(each) for each in diagnosis.notes if each.kind not in (*_IN_HEADLINE, *_FIRST))
     yield from notes_folded((*_about_runs(diagnosis), *unclaimed, *notes))
     if explain:
         yield from (Sentence(text=each, faint=True) for each in _explained(diagnosis))
@@ -110,6 +114,7 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
     stopped = any(each.kind == "doctor.interrupted" for each in diagnosis.notes)
     but = [
         *([f"{units.count(failed, 'rule')} failed"] if failed else []),
+        *(["jit was disabled"] if any(each.kind == "doctor.jit_disabled" for each in diagnosis.notes) else []),
         *(["the code ran only once"] if once else []),
         *(["the last run was interrupted"] if stopped else []),
         *(map(_unjudged, (each for each in diagnosis.notes if each.kind == "doctor.host_unjudged"))),

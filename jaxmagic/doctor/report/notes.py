@@ -36,6 +36,11 @@ NOTES: dict[str, Callable[..., str]] = {
         f"The code ran only twice, because its second run changed {printable(names)}, which the first one had made. "
         "--repeat runs it several times."
     ),
+    "jit_disabled": lambda inside: (
+        f"jit was disabled {'in a part of the code (jax.disable_jit)' if inside else '(jax_disable_jit)'}: jitted "
+        "functions run operation by operation there, and loops of JAX as loops of Python. What was found is about "
+        "that; switch jit on again to see what the code costs with it."
+    ),
     "ended_early": lambda: "The code did not complete a run.",
     "interrupted": lambda complete: (
         "The last run was interrupted." if complete else "The code was interrupted: what is known ends there."

@@ -46,6 +46,17 @@ def test_the_headline_without_findings_says_that_none_was_found(diagnosis: Any) 
     assert headline(diagnosis(findings=(), looked=(), first=None, warm=()), 3) == "No rule was applied."
 
 
+@pytest.mark.parametrize("findings", [True, False])
+def test_a_diagnosis_without_jit_says_so_before_what_was_found(diagnosis: Any, findings: bool) -> None:
+    record = diagnosis() if findings else diagnosis(findings=())
+    disabled = note("doctor.jit_disabled", inside=0)
+    text = to_text(replace(record, notes=(disabled,)), WIDE)
+    first, *rest = text.splitlines()
+    assert ("but jit was disabled;" in first) is not findings
+    assert " ".join(map(str.strip, rest)).startswith(str(disabled))
+    assert text.count("jit was disabled (") == 1
+
+
 @pytest.mark.parametrize("why", [note("timing.not_called", function="f"), note("timing.quoted_call")])
 def test_a_diagnosis_of_what_was_not_called_says_so_and_nothing_else(diagnosis: Any, why: Any) -> None:
     uncalled = replace(diagnosis(findings=()), notes=(note("doctor.not_looked", rules="sort", need="x"), why))

@@ -125,6 +125,9 @@ class Gathered:
         lines, waits = self._lines, self._waits
         later = len(timed) + (profile is not None)
         limit = self._part("memory limit", _memory_limit, None) if limit_bytes is None else limit_bytes
+        disabled = self._part("jax_disable_jit", _jit_disabled, False)
+        if disabled or self._programs.jit_disabled:
+            self.notes.append(note("doctor.jit_disabled", inside=int(not disabled)))
         return Evidence(
             code=code,
             first=first,
@@ -173,6 +176,12 @@ def _cache_dir() -> str | None:
         return None
     found = getattr(jax.config, "jax_compilation_cache_dir", None)
     return None if not found else str(found)
+
+
+def _jit_disabled() -> bool:
+    import jax
+
+    return bool(getattr(jax.config, "jax_disable_jit", False))
 
 
 def _matmul_precision() -> str | None:

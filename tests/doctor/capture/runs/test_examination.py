@@ -355,3 +355,31 @@ def test_another_run_is_expected_to_compile_nothing(magics: Session, seen: list[
     diagnosed(magics, "%jaxdoctor --repeat f(x)")
     assert seen[1].repeated
     assert seen[1].expected_ns == seen[1].run_ns
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside", "words"),
+    [
+        (True, False, "jit was disabled in a part of the code (jax.disable_jit): "),
+        (True, True, "jit was disabled (jax_disable_jit): "),
+        (False, False, None),
+    ],
+)
+def test_a_report_says_first_that_jit_was_disabled(inside: bool, outside: bool, words: str | None) -> None:
+    """Everything else is then about operations that run one by one."""
+    jitted = jax.jit(lambda x: jnp.tanh(x) + 1)
+    x = jnp.ones(3)
+
+    def code() -> Any:
+        with jax.disable_jit(inside):
+            return jitted(x)
+
+    code()  # what has run before is known as well
+    with jax.disable_jit(outside):
+        found = jaxmagic.diagnose(code, only="recompile")
+    lines = str(found).splitlines()
+    if words is None:
+        assert "jit was disabled" not in str(found)
+    else:
+        assert lines[0].startswith("No rule found a problem, but jit was disabled; a run takes ")
+        assert lines[1].startswith(words)
