@@ -68,6 +68,15 @@ def _difference(argument: str, now: str, before: str) -> str:
     return f"{printable(argument)}: {printable(now)} after {printable(before)}."
 
 
+def _each(names: str) -> str:
+    argument = "arguments, static ones if they are" if "," in names else "an argument, static if it is"
+    return (
+        f"Define and jit the function once for each value of {printable(names)}, outside the loop or the cell that "
+        "runs again, in a dictionary if there are several: a single one would keep the first value. Or pass "
+        f"{printable(names)} as {argument} no array."
+    )
+
+
 def _sizes(
     argument: str, axis: int, seen: int, sizes: str, padding: float, earlier: int = 0, unknown: int = 0
 ) -> str:
@@ -188,6 +197,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "recompile_effects": lambda names: (
         f"Define and jit it once, outside. It then changes {printable(names)} only when JAX traces it."
     ),
+    "recompile_each": _each,
     "recompile_sizes": _sizes,
     "recompile_sizes_together": lambda seen, needed: (
         f"Together, they had {seen} combinations of sizes. With these powers of two, "

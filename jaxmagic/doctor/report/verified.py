@@ -70,6 +70,19 @@ def _precision(what: str, value: str) -> str:
     return "Tried without 64-bit types." if what == "x64" else f"Tried with matmul precision {printable(value)}."
 
 
+def _made_once(functions: int = 1) -> str:
+    kept = (
+        f" It kept {functions} functions, one for each set of captured values: a single one would keep the first of "
+        "them."
+        if functions > 1
+        else ""
+    )
+    return (
+        "Tried with a jax.jit that returns the same function for the same source, captured values and options, in "
+        f"all runs: the gain is that of runs after the first one.{kept}"
+    )
+
+
 NOTES: dict[str, Callable[..., str]] = {
     "tried_runs": lambda before_runs, after_runs, stopped=0: (
         f"To try it, the code ran {_times(before_runs)} as it is and {_times(after_runs)} with the remedy"
@@ -141,9 +154,11 @@ NOTES: dict[str, Callable[..., str]] = {
     "outputs_error": _error,
     "outputs_rounded": _rounded,
     "pasted": lambda: "Tried with the recommended code in its place.",
-    "made_once": lambda: (
-        "Tried with a jax.jit that returns the same function for the same source, captured values and options."
+    "pasted_before": lambda: (
+        "Tried with the recommended code in its place, and with what it moves out made before all runs, as in an "
+        "earlier cell. Where each run makes it anew, it compiles in each run."
     ),
+    "made_once": _made_once,
     "jitted": lambda name, code="", library="": (
         f"Tried with {printable(name)} jitted; JAX called it twice more, to trace it."
     ),

@@ -32,14 +32,16 @@ _PLAIN = bool, int, float, complex, str, bytes, types.NoneType
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
     """Propose the recommended code in its place, which makes the function once.
 
-    Where there is none, or where it cannot be put there, ``jax.jit`` returns the same function for the same source,
+    A definition that stands in the examined code itself is made before all runs of it, as in an earlier cell. Where
+    there is no code, or where it cannot be put there, ``jax.jit`` returns the same function for the same source,
     captured values and options. The same holds for the library's function that the user's code calls to jit, such as
     ``eqx.filter_jit``.
     """
     if finding.found.facts.get("cause", "new function") != "new function":
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     with suppress(NotTried):
-        return pasted_code.propose(finding, code, moved_out)
+        change = pasted_code.propose(finding, code, moved_out)
+        return change if change.code is None else change._replace(notes=(note("doctor.pasted_before"),))
     return _remembering(finding, code)
 
 
@@ -61,7 +63,10 @@ def _remembering(finding: RuleFinding, code: TriedCode) -> Change:
         else:
             replacements[id(maker)] = memo.of(maker)
     return Change(
-        replacements, met=lambda: memo.called, used=lambda: memo.hits > 0, notes=(note("doctor.made_once"),)
+        replacements,
+        met=lambda: memo.called,
+        used=lambda: memo.hits > 0,
+        found=lambda: note("doctor.made_once", functions=memo.alike),
     )
 
 
@@ -85,6 +90,12 @@ class _Memo:
     def __init__(self) -> None:
         self.called, self.hits = False, 0
         self._made: dict[Any, Any] = {}
+        self._of_source: dict[Any, set[Any]] = {}
+
+    @property
+    def alike(self) -> int:
+        """How many functions with the same source and options were made, which differ in what they captured."""
+        return max(map(len, self._of_source.values()), default=0)
 
     def of(self, make: Callable[..., Any]) -> Callable[..., Any]:
         """Stand in for ``jax.jit``, or a function that is called like it."""
@@ -97,6 +108,7 @@ class _Memo:
             self.called = True
             given = tuple((name, identity(value)) for name, value in sorted(options.items()))
             key = id(make), identity(fun), identity(args), given
+            self._of_source.setdefault((id(make), _source(fun), key[2:]), set()).add(key)
             if key in self._made:
                 self.hits += 1
             else:
@@ -134,6 +146,13 @@ def identity(value: Any, depth: int = 0) -> Any:
         if is_exactly(value, types.FunctionType):
             return "function", id(value.__globals__), value.__code__, *_captured(value, depth)
     return "object", id(value)
+
+
+def _source(function: Any) -> Any:
+    """Return the code of a function, also of one in a partial or a method; the object itself for anything else."""
+    while is_exactly(function, functools.partial, types.MethodType):
+        function = function.func if is_exactly(function, functools.partial) else function.__func__
+    return function.__code__ if is_exactly(function, types.FunctionType) else id(function)
 
 
 def _is_fixed(value: Any) -> bool:

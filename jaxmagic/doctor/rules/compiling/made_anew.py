@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ....records.call_stack import Frame
+from ....records.cell_names import text_of
 from ...record.evidence import Evidence
 from ..host.functions.functions_run import functions_at, functions_run
 from ..host.syntax import own_nodes
@@ -14,6 +15,9 @@ from ..rewriting.made_once import is_made_once
 from ..rewriting.syntax import file_of, lines_run, tree_of_code
 from .recompilations import Group
 
+#: The comment above a definition that the examined code would make anew in each run.
+EARLIER = "# in an earlier cell, so that this is not made again in each run"
+
 
 def made_anew(group: Group, evidence: Evidence) -> Made | None:
     """Find where the user's code makes the function anew."""
@@ -22,7 +26,16 @@ def made_anew(group: Group, evidence: Evidence) -> Made | None:
         return None
     ran = [(each.file, each.line) for each in lines_run(evidence)]
     own = (each for each in own_nodes(tree_of_code(evidence.code)) if isinstance(each, ast.Name))
-    return find_making(group.function, place, ran, {each.id for each in own if isinstance(each.ctx, ast.Store)})
+    made = find_making(group.function, place, ran, {each.id for each in own if isinstance(each.ctx, ast.Store)})
+    if made is None or made.code is None or not _is_in_the_code(made, evidence):
+        return made
+    return made._replace(code=f"{EARLIER}\n{made.code}")
+
+
+def _is_in_the_code(made: Made, evidence: Evidence) -> bool:
+    """Return whether the examined code itself makes the function, and not a function that is there before."""
+    cell, code = "\n".join(text_of(made.file)).rstrip(), (evidence.code or "").strip()
+    return bool(code) and cell.endswith(code) and made.line > cell[: -len(code)].count("\n")
 
 
 def kept_if_made_once(group: Group, evidence: Evidence) -> list[str]:

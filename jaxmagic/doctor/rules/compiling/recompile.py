@@ -279,6 +279,8 @@ def _remedy(
         return note("doctor.recompile_own_equality", argument=last.argument)
     if library is not None:
         return note("doctor.recompile_in_library", library=library)
+    if made is not None and made.captured and remedy is not None and not (values or last).argument:
+        return note("doctor.recompile_each", names=", ".join(made.captured))
     if group.kind == "pytree" and (argument := only_argument(group)) is not None:
         return note("doctor.recompile_structure", argument=argument)
     if group.kind == "context" and (settings := settings_of(group)):

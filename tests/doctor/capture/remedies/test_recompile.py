@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import types
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -104,16 +105,34 @@ def test_the_recommended_code_is_tried_in_its_place(source: str, function: str, 
 
 def test_without_code_jit_remembers_the_function_and_a_note_says_so(proposed: Any) -> None:
     change, names, _ = proposed(CAPTURED, "<lambda>")
-    assert [str(each) for each in change.notes] == [
-        "Tried with a jax.jit that returns the same function for the same source, captured values and options."
-    ]
+    assert change.notes == ()
+    assert change.found is not None
+    assert str(change.found()) == (
+        "Tried with a jax.jit that returns the same function for the same source, captured values and options, in "
+        "all runs: the gain is that of runs after the first one."
+    )
     assert id(jax.jit) in change.replacements
     assert id(names["step"]) not in change.replacements
 
 
+def test_functions_that_capture_other_values_are_counted_as_several(proposed: Any) -> None:
+    """One function for all of them would keep the first value, and is not what was tried."""
+    change, _, _ = proposed(CAPTURED, "<lambda>")
+    remembered = change.replacements[id(jax.jit)]
+    for _ in range(2):
+        for k in (1, 2, 3):
+            remembered(lambda y, *, k=k: y + k)
+            remembered(partial(pow, k))
+        remembered(lambda y: y, static_argnums=())
+    assert change.used()
+    assert str(change.found()).endswith(
+        " It kept 3 functions, one for each set of captured values: a single one would keep the first of them."
+    )
+
+
 @pytest.mark.parametrize(
     ("before", "kind"),
-    [("", "doctor.pasted"), ("def g(x): return x\n", "doctor.made_once")],
+    [("", "doctor.pasted_before"), ("def g(x): return x\n", "doctor.made_once")],
     ids=["there", "assigned"],
 )
 def test_what_the_cell_itself_defines_is_not_there_before_it(session: Session, before: str, kind: str) -> None:
@@ -128,4 +147,4 @@ def test_what_the_cell_itself_defines_is_not_there_before_it(session: Session, b
         code="jitted = jax.jit(g)\nfor x in [1]:\n    jitted(x)",
     )
     change = propose(finding, TriedCode(cell.removeprefix("import jax\n"), {"jax": jax, "g": abs}))
-    assert [each.kind for each in change.notes] == [kind]
+    assert [each.kind for each in (*change.notes, *([change.found()] if change.found else []))] == [kind]

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from shells import Session
 
+from jaxmagic.doctor.rules.compiling.made_anew import EARLIER
+
 KEPT = {
     "decorated": "@jax.jit\ndef f(v):\n    return jnp.tanh(v @ v).sum()\n",
     "with options": "@partial(jax.jit, static_argnums=1)\ndef f(v, n=2):\n    return jnp.tanh(v @ v).sum() * n\n",
@@ -116,3 +118,24 @@ def test_a_list_that_only_counts_traces_is_not_said_to_be_read(shell: Session) -
     (finding,) = found(shell, "for _ in range(4):\n    y = jax.jit(lambda v: inner(v))(x)")
     assert str(finding.remedy) == "Define and jit it once, outside. It then changes traces only when JAX traces it."
     assert "jitted = jax.jit(lambda v: inner(v))" in str(finding.code)
+
+
+@pytest.mark.parametrize(
+    ("cell", "where"),
+    [
+        ("for _ in range(2):\n    y = jax.jit(lambda v: jnp.tanh(v @ v).sum())(x)", "cell"),
+        ("def run(x):\n    f = jax.jit(lambda v: jnp.tanh(v @ v).sum())\n    return f(x)\ny = run(x)", "cell"),
+        ("y = elsewhere(x)", "before"),
+    ],
+    ids=["loop", "function of the cell", "function of another cell"],
+)
+def test_code_that_each_run_would_make_again_belongs_in_an_earlier_cell(
+    shell: Session, cell: str, where: str
+) -> None:
+    """In the cell itself, it would gain nothing if each round has a static value of its own."""
+    (finding,) = found(shell, cell)
+    first, second, *_ = finding.code.splitlines()
+    assert (first == EARLIER) == (where == "cell")
+    assert (second if where == "cell" else first).endswith(" = jax.jit(lambda v: jnp.tanh(v @ v).sum())")
+    shell.run(finding.code)
+    assert shell.shell.user_ns["y"] is not None

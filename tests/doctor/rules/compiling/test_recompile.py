@@ -190,8 +190,8 @@ class Scaled:
 @pytest.mark.parametrize(
     ("rates", "differs", "remedy"),
     [
-        ((2.0, 3.0), ["self.rate: 3.0 after 2.0."], "and pass self.rate as an argument, if no shape, axis"),
-        ((2.0, 2.0), [], "outside the loop or the cell that runs again"),
+        ((2.0, 3.0), ["self.rate: 3.0 after 2.0."], ", and pass self.rate as an argument, if no shape, axis"),
+        ((2.0, 2.0), [], " for each value of self, outside the loop or the cell that runs again"),
     ],
 )
 def test_what_differs_between_new_objects_is_to_be_passed(
@@ -204,7 +204,7 @@ def test_what_differs_between_new_objects_is_to_be_passed(
 
     found = the_one(scales, X)
     assert [*map(str, found.evidence)] == [*differs, "It reads self from the code around it."]
-    assert str(found.remedy).startswith(f"Define and jit the function once, {remedy}")
+    assert str(found.remedy).startswith(f"Define and jit the function once{remedy}")
 
 
 def test_a_function_that_is_jitted_by_its_name_and_reads_nothing_is_not_read_itself() -> None:
@@ -246,7 +246,27 @@ def test_a_function_that_calls_a_local_function_is_not_moved() -> None:
     assert finding.code is None
     assert [each.facts for each in finding.evidence] == [{"names": "f"}]
     assert finding.remedy is not None
-    assert finding.remedy.kind == "doctor.recompile_remedy"
+    assert str(finding.remedy) == (
+        "Define and jit the function once for each value of f, outside the loop or the cell that runs again, in a "
+        "dictionary if there are several: a single one would keep the first value. Or pass f as an argument, static "
+        "if it is no array."
+    )
+
+
+def test_a_function_that_calls_another_one_in_each_round_is_to_be_made_for_each() -> None:
+    def calls(x: Any) -> Any:
+        return [jax.jit(lambda v: fn(v @ v))(x) for fn in (jnp.sin, jnp.tanh)]
+
+    def loops(x: Any) -> Any:
+        out = []
+        for fn in (jnp.sin, jnp.tanh):
+            out.append(jax.jit(lambda v: fn(v @ v))(x))
+        return out
+
+    for each in (calls, loops):
+        finding = the_one(each, X)
+        assert finding.code is None
+        assert finding.remedy == note("doctor.recompile_each", names="fn")
 
 
 def test_a_local_object_that_is_called_is_not_to_be_passed() -> None:
@@ -264,7 +284,7 @@ def test_a_local_object_that_is_called_is_not_to_be_passed() -> None:
     finding = the_one(train, X)
     assert finding.code is None
     assert finding.remedy is not None
-    assert finding.remedy.kind == "doctor.recompile_remedy"
+    assert finding.remedy.kind == "doctor.recompile_each"
 
 
 def test_the_call_of_a_library_that_makes_a_loop_is_to_be_jitted(tmp_path: Path, monkeypatch: Any) -> None:
