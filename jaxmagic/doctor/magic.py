@@ -94,9 +94,9 @@ def jaxdoctor(magics: JaxMagics, line: str, cell: str | None = None, local_ns: d
         %%jaxdoctor [options]
         …
 
-    The code runs once, once more with its waits and lines recorded, at most twice undisturbed, and once under the JAX
-    profiler. Code that assigns, donates or changes what it reads, writes files, starts programs, or records a trace
-    runs only once, unless ``--repeat`` is given. Its value is the value of the last run.
+    The code runs once, once more with its waits and lines recorded, up to three times undisturbed, and once under the
+    JAX profiler. Code that assigns, donates or changes what it reads, writes files, starts programs, or records a
+    trace runs only once, unless ``--repeat`` is given. Its value is the value of the last run.
 
     ``--verify`` then applies each remedy, where that can be done mechanically, to a copy of the code, and measures
     both in turns. For that the code runs again, as often as the report says, with its assignments kept

@@ -55,12 +55,13 @@ class Diagnosis(Record):
 
     @property
     def wall_ns(self) -> int | None:
-        """Median wall time of the undisturbed runs that compiled nothing, or of all; of the first if it is alone."""
-        later = self.warm or (() if self.first is None else (self.first,))
-        times = sorted(each.wall_ns for each in later if not each.compilations) or sorted(
-            each.wall_ns for each in later
-        )
-        return times[(len(times) - 1) // 2] if times else None
+        """Wall time of the shortest undisturbed run that compiled nothing, or the median of all; or of the first run.
+
+        Other processes only make runs longer.
+        """
+        later = sorted(self.warm or filter(None, [self.first]), key=lambda each: each.wall_ns)
+        middle = later[(len(later) - 1) // 2].wall_ns if later else None
+        return next((each.wall_ns for each in later if not each.compilations), middle)
 
     @property
     def _entries(self) -> int:

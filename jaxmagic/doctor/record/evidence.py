@@ -272,7 +272,7 @@ class Evidence:
 
     @property
     def run_ns(self) -> int:
-        """Wall time of a run: the median of the timed ones that compiled nothing, or of all, or else the first."""
+        """Wall time of a run: the shortest timed one that compiled nothing, or the median of all, or the first."""
         return self.typical.wall_ns
 
     @property
@@ -288,6 +288,5 @@ class Evidence:
     @property
     def typical(self) -> Timing:
         """The run that :attr:`run_ns` is the time of; what compiles in it compiles again and again."""
-        runs = [each for each in self.timed if not each.compilations] or list(self.timed) or [self.first]
-        by_time = sorted(runs, key=lambda each: each.wall_ns)
-        return by_time[(len(by_time) - 1) // 2]
+        runs = sorted(self.timed or [self.first], key=lambda each: each.wall_ns)
+        return next((each for each in runs if not each.compilations), runs[(len(runs) - 1) // 2])

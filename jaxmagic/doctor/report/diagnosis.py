@@ -268,7 +268,15 @@ def _about_runs(diagnosis: Diagnosis) -> list[str]:
     verb = "was" if len(diagnosis.looked) == 1 else "were"
     rules = f"; {units.count(len(diagnosis.looked), 'rule')} {verb} applied" if diagnosis.looked else ""
     times = "once" if runs == 1 else "twice" if runs == 2 else f"{runs} times"
-    return [f"The code ran {times}{profiled}{rules}.{_unreported(diagnosis)}"]
+    return [f"The code ran {times}{profiled}{rules}.{_time_of_a_run(diagnosis)}{_unreported(diagnosis)}"]
+
+
+def _time_of_a_run(diagnosis: Diagnosis) -> str:
+    """Word which of several undisturbed runs has the time of a run."""
+    quick, runs = sum(not each.compilations for each in diagnosis.warm), len(diagnosis.warm)
+    if quick > 1:
+        return f" The time of a run is that of the shortest of {quick} undisturbed ones."
+    return f" The time of a run is the median of {runs} undisturbed ones." if runs > 1 and not quick else ""
 
 
 def _unreported(diagnosis: Diagnosis) -> str:

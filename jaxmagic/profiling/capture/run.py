@@ -45,6 +45,7 @@ class ProfileWatch:
         most_s: see :class:`RunPlan`; without effect if `cold`.
         most_events: likewise.
         already: see :class:`RunPlan`.
+        timed: likewise.
 
     Attributes:
         result: what the code evaluated to; set after each run, and cleared at the end.
@@ -65,6 +66,7 @@ class ProfileWatch:
         most_s: float | None = MOST_RECORDED_S,
         most_events: int | None = MOST_RECORDED_EVENTS,
         already: int = 0,
+        timed: int = 1,
     ) -> None:
         self.result: Any = None
         self.dropped: Any = None
@@ -77,7 +79,7 @@ class ProfileWatch:
         self._progress = SILENT
         self._profiler = Profiler()
         self._watch: Stopwatch | None = None
-        self._plan = RunPlan(runs, None, None) if cold else RunPlan(runs, most_s, most_events, already)
+        self._plan = RunPlan(runs, None, None) if cold else RunPlan(runs, most_s, most_events, already, timed)
         self._recorded = RecordedRuns(self._profiler, runs)
         self._running: Generator[None, None, None] | None = None
         self._profile: Profile | None = None

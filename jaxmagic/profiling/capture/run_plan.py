@@ -43,14 +43,18 @@ class RunPlan:
         most_events: about how many events it records at most, if the first run takes long enough to estimate their
             rate; ``None`` for any number.
         already: how many times the code has run before.
+        timed: how many runs are timed at least, if they are short: a single one may be a disturbed one.
 
     Attributes:
         runs: how many runs are recorded.
         timings: the runs that have ended.
     """
 
-    def __init__(self, runs: int, most_s: float | None, most_events: int | None, already: int = 0) -> None:
+    def __init__(
+        self, runs: int, most_s: float | None, most_events: int | None, already: int = 0, timed: int = 1
+    ) -> None:
         self.runs = runs
+        self._least_timed = timed
         self.timings: list[Timing] = []
         self._most_s = None if most_s is None else min(most_s, _LONGEST_S)
         self._most_events = most_events
@@ -89,7 +93,7 @@ class RunPlan:
         if not self.timed:
             return True
         last = self.timings[-1]
-        most = max(self.runs, 1 if last.environment.backend in (None, "cpu") else self._least)
+        most = max(self.runs, self._least_timed, 1 if last.environment.backend in (None, "cpu") else self._least)
         if _compiled(last) or len(self.timed) >= min(most, _MOST_TIMED):
             return False
         # Several processes have to make the same number of runs, and their clocks differ.

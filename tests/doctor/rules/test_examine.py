@@ -128,6 +128,7 @@ def test_a_rule_without_its_evidence_does_not_look_and_that_is_told(
 def test_the_time_of_a_run_is_that_of_undisturbed_runs_that_compile_nothing(timing: Any, compilation: Any) -> None:
     quick, slow, compiling = timing(wait_ns=10**6), timing(wait_ns=5 * 10**6), timing(compilation())
     assert Evidence(code=None, first=compiling, observed=slow, timed=(compiling, slow, quick)).run_ns == quick.wall_ns
+    assert Evidence(code=None, first=slow, observed=slow, timed=(slow, quick, slow)).run_ns == quick.wall_ns
     assert Evidence(code=None, first=compiling, observed=compiling).run_ns == compiling.wall_ns
 
 

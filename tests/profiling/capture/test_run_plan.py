@@ -92,3 +92,21 @@ def test_runs_before_a_profile_count_on_accelerators(timing: Any, environment: A
     while plan.needs_another():
         plan.timings.append(gpu)
     assert len(plan.timings) == runs
+
+
+@pytest.mark.parametrize(
+    ("times_ms", "runs", "median_ms"),
+    [([22.5, 8.7, 11.4], 3, 11.4), ([40, 70], 2, 40), ([200], 1, 200)],
+    ids=["one disturbed", "long enough together", "long"],
+)
+def test_several_short_runs_are_timed_so_that_a_single_one_cannot_be_a_disturbed_one(
+    timing: Any, times_ms: list[float], runs: int, median_ms: float
+) -> None:
+    plan = RunPlan(1, None, None, 2, timed=3)
+    for each in times_ms:
+        assert plan.needs_another()
+        plan.timings.append(timing(dispatch_ns=round(each * 1e6), wait_ns=0))
+    assert not plan.needs_another()
+    assert len(plan.timings) == runs
+    assert plan.unprofiled is not None
+    assert plan.unprofiled.wall_ns == median_ms * 1e6

@@ -15,6 +15,9 @@ from ..host_use import marked_waits
 from ..side_effects.between_runs import BetweenRuns
 from .gathered import Gathered
 
+#: How many short runs are timed: of a single one, nobody knows whether another process disturbed it.
+_TIMED = 3
+
 
 class ObservedRuns:
     """The runs of some code.
@@ -38,7 +41,8 @@ class ObservedRuns:
         self._gathered = gathered
         self._once = once
         self._progress = progress
-        self._watch = ProfileWatch(cold=once, recorded=gathered.read_trace, already=0 if once else 2)
+        already, recorded = 0 if once else 2, gathered.read_trace
+        self._watch = ProfileWatch(cold=once, recorded=recorded, already=already, timed=_TIMED)
         self._observers = ExitStack()
         self._running: Generator[None, None, None] | None = None
         self.active: Stopwatch | ProfileWatch | None = None
