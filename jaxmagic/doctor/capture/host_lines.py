@@ -4,6 +4,9 @@ A sample is taken when the sampling thread gets Python's lock. Python code keeps
 interval is shorter, which it therefore is meanwhile: lines that release the lock, as calls of programs do, would have
 several times their share of the samples. While a function written in C holds the lock, no sample is taken, so a line
 that calls such functions has fewer samples than its share.
+
+Samples during which JAX traces, lowers or compiles are left out: what they show happens once, however often the line
+runs.
 """
 
 from __future__ import annotations
@@ -11,12 +14,15 @@ from __future__ import annotations
 import dis
 import sys
 import threading
+from array import array
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from types import FrameType
+from typing import NamedTuple
 
+from ...compilation.capture.compiling_times import CompilingTimes
 from ...interrupts import begins, ends
 from ...records.call_stack import Frame, is_ours, is_users
 from ...runtime.clock import Clock, now_ns
@@ -30,6 +36,9 @@ INTERVAL_NS = 1_000_000
 #: that before it calls a program, which releases the lock, has fewer samples than its share.
 _SWITCHES = 100
 
+#: Python counts the switch interval in whole microseconds.
+_LEAST_SWITCH_S = 1e-6
+
 #: The instruction at which a frame is while a loop of it gets its next item.
 _FOR_ITER = dis.opmap["FOR_ITER"]
 
@@ -41,6 +50,16 @@ _DEEPEST = 200
 
 #: At most this many lines of the user's are kept of a stack.
 _MOST_LINES = 12
+
+
+class _Place(NamedTuple):
+    """Where samples were taken: what they have in common."""
+
+    line: Frame | None
+    called: str
+    loading: tuple[Frame, ...]
+    stack: tuple[Frame, ...]
+    functions: frozenset[Frame]
 
 
 class LineSampler:
@@ -57,10 +76,10 @@ class LineSampler:
     def __init__(self, interval_ns: int = INTERVAL_NS, clock: Clock = now_ns) -> None:
         self.interval_ns = interval_ns
         self.paused = True
-        self._counts: Counter[tuple[Frame | None, str, tuple[Frame, ...], tuple[Frame, ...]]] = Counter()
         self._clock = clock
-        self._functions: Counter[tuple[Frame, str]] = Counter()
-        self._times_ns: Counter[tuple[Frame, str]] = Counter()
+        self._ended_ns: dict[_Place, array[int]] = {}
+        self._passed_ns: dict[_Place, array[int]] = {}
+        self._compiling = CompilingTimes()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
         self._switch_s: float | None = None
@@ -69,8 +88,9 @@ class LineSampler:
     def start(self) -> None:
         """Prepare to sample this thread, which begins when `paused` is cleared."""
         target = threading.get_ident()
+        self._compiling.start()
         self._switch_s = sys.getswitchinterval()
-        sys.setswitchinterval(min(self._switch_s, self.interval_ns / _SWITCHES / 1e9))
+        sys.setswitchinterval(min(self._switch_s, max(self.interval_ns / _SWITCHES / 1e9, _LEAST_SWITCH_S)))
         self._thread = threading.Thread(target=self._run, args=(target,), name="jaxmagic-lines", daemon=True)
         self._thread.start()
 
@@ -84,7 +104,10 @@ class LineSampler:
         self._over.set()
         if thread is not None:
             thread.join()
-        counted = sorted(self._counts.items(), key=lambda each: -each[1])
+        self._compiling.stop()
+        counts = Counter[tuple[Frame | None, str, tuple[Frame, ...], tuple[Frame, ...]]]()
+        for place, times_ns in self._kept():
+            counts[place[:4]] += len(times_ns)
         return tuple(
             HostShare(
                 line=known(line),
@@ -93,31 +116,44 @@ class LineSampler:
                 loading=tuple(filter(None, map(known, loading))),
                 stack=tuple(filter(None, map(known, stack))),
             )
-            for (line, called, loading, stack), samples in counted
+            for (line, called, loading, stack), samples in counts.most_common()
         )
 
     def functions(self) -> tuple[FunctionShare, ...]:
         """Return in which functions of the user the samples were; after the end."""
-        counted = sorted(self._functions.items(), key=lambda each: -each[1])
+        counts, passed_ns = Counter[tuple[Frame, str]](), Counter[tuple[Frame, str]]()
+        for place, times_ns in self._kept():
+            for each in place.functions:
+                counts[each, place.called] += len(times_ns)
+                passed_ns[each, place.called] += sum(times_ns)
         return tuple(
-            FunctionShare(function=function, called=called, samples=samples, time_ns=self._times_ns[line, called])
-            for (line, called), samples in counted
+            FunctionShare(function=function, called=called, samples=samples, time_ns=passed_ns[line, called])
+            for (line, called), samples in counts.most_common()
             if (function := known(line)) is not None
         )
+
+    def _kept(self) -> Iterator[tuple[_Place, list[int]]]:
+        """Yield the places of samples while nothing was compiled, with the time since the sample before each."""
+        compiling = self._compiling
+        for place, ended_ns in self._ended_ns.items():
+            times = zip(ended_ns, self._passed_ns[place], strict=True)
+            kept = [passed - compiling.within(end - passed, end) for end, passed in times if end not in compiling]
+            if kept:
+                yield place, kept
 
     def _run(self, target: int) -> None:
         before_ns: int | None = None
         while not self._over.wait(self.interval_ns / 1e9):
             frame = sys._current_frames().get(target)
             if frame is not None and not self.paused:
+                time_ns = self._clock()
                 line, called = place_of(frame)
                 loading = loading_of(frame)
-                self._counts[line, called, loading, () if loading else lines_of(frame)] += 1
-                time_ns = self._clock()
+                stack = () if loading else lines_of(frame)
+                place = _Place(line, called, loading, stack, frozenset(functions_of(frame)))
+                self._ended_ns.setdefault(place, array("q")).append(time_ns)
                 passed_ns = self.interval_ns if before_ns is None else time_ns - before_ns
-                for each in functions_of(frame):
-                    self._functions[each, called] += 1
-                    self._times_ns[each, called] += passed_ns
+                self._passed_ns.setdefault(place, array("q")).append(passed_ns)
                 before_ns = time_ns
             else:
                 before_ns = None

@@ -174,6 +174,10 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{units.percent(share)} of the samples that may be of operations are in the lines that become jitted "
         "functions, or in what they call. The code leaves other lines as they are."
     ),
+    "not_jitted_lines_called": lambda share: (
+        f"The lines that become jitted functions have {units.percent(share)} of the time of these operations, as far "
+        "as the lines show that called each of them first. The code leaves other lines as they are."
+    ),
     "not_jitted_lines_unknown": lambda: (
         "Too few samples tell how much of that is in these lines, so all of it counts."
     ),

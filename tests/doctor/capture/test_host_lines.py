@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import pytest
 
 import jaxmagic
+from jaxmagic.compilation.record.events import Span
 from jaxmagic.doctor.capture.host_lines import LineSampler, functions_of, loading_of, place_of
 from jaxmagic.doctor.capture.host_waits import WaitPlaces
 from jaxmagic.records.call_stack import Frame
@@ -24,6 +25,11 @@ def line_with(text: str) -> int:
     """The number of the line of this file that contains a text."""
     lines = HERE.read_text("utf-8").splitlines()
     return next(number for number, line in enumerate(lines, 1) if text in line and "line_with" not in line)
+
+
+def taken(sampler: LineSampler) -> int:
+    """How many samples it took, also of what is left out."""
+    return sum(map(len, list(sampler._ended_ns.values())))
 
 
 def test_the_place_is_the_line_of_the_user_s_that_called_a_library() -> None:
@@ -89,7 +95,7 @@ def test_samples_fall_on_the_line_that_runs() -> None:
     sampler.start()
     sampler.paused = False
     while seen < 10:
-        seen = sum(sampler._counts.values())  # this line
+        seen = sum(map(len, list(sampler._ended_ns.values())))  # this line
     found = sampler.stop()
     assert sampler.stop() == found
     assert {each.line.line for each in found if each.line} <= set(
@@ -172,10 +178,52 @@ def test_the_time_of_a_function_is_that_between_its_samples() -> None:
     sampler.start()
     sampler.paused = False
     while seen < 10:
-        seen = sum(sampler._counts.values())
+        seen = taken(sampler)
     sampler.stop()
     own = sys._getframe(0).f_code.co_firstlineno
     mine = [each for each in sampler.functions() if (each.function.file, each.function.line) == (str(HERE), own)]
     samples = sum(each.samples for each in mine)
-    assert samples == sum(sampler._counts.values())
+    assert samples == taken(sampler)
     assert sum(each.time_ns for each in mine) == (samples - 1) * 1000 + 1  # the first one counts as planned
+
+
+def test_samples_while_something_is_compiled_are_left_out() -> None:
+    """They would be those of the line that calls it, which compiles nothing when it runs again."""
+    now_ns = 0
+    sampler = LineSampler(interval_ns=1, clock=lambda: now_ns)
+    sampler.start()
+    sampler.paused = False
+
+    def sampled(time_ns: int) -> None:
+        nonlocal now_ns
+        now_ns = time_ns
+        before = taken(sampler)
+        while taken(sampler) < before + 10:
+            pass
+
+    sampled(1_000)
+    sampled(5_000)
+    sampled(9_000)
+    own = threading.get_ident()
+    span = Span(stage="tracing", function="f", start_ns=2_000, end_ns=6_000, thread=own, thread_name="main")
+    sampler._compiling._log.noted.append((span, 6_000))
+    found = sampler.stop()
+    ended = [each for times in sampler._ended_ns.values() for each in times]
+    assert ended.count(5_000) >= 9
+    assert sum(each.samples for each in found) == sum(each != 5_000 for each in ended)
+    mine = [each for each in sampler.functions() if each.function.function == "sampled"]
+    assert sum(each.time_ns for each in mine) <= 1_000 + 3_000
+
+
+@pytest.mark.clock
+def test_a_line_that_compiles_has_the_samples_of_its_other_rounds() -> None:
+    sampler = LineSampler(interval_ns=100_000)
+    x = jnp.ones(7)
+    jax.clear_caches()
+    sampler.start()
+    sampler.paused = False
+    jax.block_until_ready(jnp.tanh(x))  # compiles
+    sampler.paused = True
+    found = sampler.stop()
+    assert taken(sampler) > 20
+    assert sum(each.samples for each in found) < taken(sampler) / 2

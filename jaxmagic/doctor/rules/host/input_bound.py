@@ -92,7 +92,7 @@ def _written(target: ast.expr) -> str:
 def _interval_ns(evidence: Evidence) -> float:
     """Return the time between two samples: longer than planned if C holds Python's lock, or CPUs are busy."""
     samples = sum(each.samples for each in evidence.host or ())
-    return max(evidence.host_interval_ns, evidence.observed.dispatch_ns / max(samples, 1))
+    return max(evidence.host_interval_ns, evidence.observed.host_ns / max(samples, 1))
 
 
 def _dispatching(evidence: Evidence) -> set[tuple[str, str]]:

@@ -697,23 +697,6 @@ class TestLineOfOperations:
         (finding,) = not_jitted.look(evidence((calls(name, 100, 20 * MS),), programs=known, waits=tuple(found)))
         assert finding.line == (line and f"{file}:{line}")
 
-    @pytest.mark.parametrize(("only", "line"), [(True, "4"), (False, "2")])
-    def test_is_not_one_at_which_an_only_run_compiled(
-        self, evidence: Any, executable: Any, timing: Any, compilation: Any, source: str, only: bool, line: str
-    ) -> None:
-        at = [Frame(function="train", file=source, line=each) for each in (2, 4)]
-        host = tuple(
-            HostShare(line=each, called="jax.numpy.sin", samples=samples)
-            for each, samples in zip(at, (60, 5), strict=True)
-        )
-        known = (replace(program("sin", executable, eager=True), called_at=at[0]),)
-        made = compilation(function="sin", eager=True, tracing_ns=1, lowering_ns=0, compilation_ns=58 * MS)
-        first = timing(made, dispatch_ns=RUN_NS + made.total_ns)
-        changes = {"observed": first, "timed": ()} if only else {}
-        calling = (calls("sin", 100, 20 * MS),)
-        (found,) = not_jitted.look(evidence(calling, programs=known, host=host, first=first, **changes))
-        assert found.line == f"{source}:{line}"
-
     def test_is_not_one_at_which_a_jitted_function_was_traced(
         self, evidence: Any, executable: Any, source: str
     ) -> None:

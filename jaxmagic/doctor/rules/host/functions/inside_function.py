@@ -48,8 +48,8 @@ class InsideFunction(NamedTuple):
     Attributes:
         share: its share of the samples in which operations may have been called.
         least_share: the share of operations that it has, at least.
-        least_ns: the time in it, at least.
-        most_ns: the time in it, at most.
+        least_ns: the time in it, at least, without what compiling takes.
+        most_ns: the same, at most.
     """
 
     share: float
@@ -74,7 +74,8 @@ def inside_function(function: Function, file: str, evidence: Evidence) -> Inside
         if (each.function.function, each.function.file, each.function.line) == (function.name, file, first)
     ]
     calling = Calling.of(evidence)
-    observed_ns = evidence.observed.dispatch_ns + (evidence.observed.code_wait_ns or 0)
+    observed = evidence.observed
+    observed_ns = observed.dispatch_ns - observed.compile_ns + (observed.code_wait_ns or 0)
     running = sum(each.time_ns for each in inside) / max(observed_ns, 1)
     return _share(sum(each.samples for each in inside if calling.may_call(each.called)), running, calling, evidence)
 
@@ -151,16 +152,17 @@ def _share(inside: int, running: float, calling: Calling, evidence: Evidence) ->
         return None
     samples, running = sum(each.samples for each in evidence.host or ()), min(running, 1.0)
     margin = _DEVIATIONS * sqrt(running * (1 - running) / samples) + 1 / samples
-    wall_ns, share = best_run(evidence).wall_ns, min(inside / everywhere, 1.0)
+    best, share = best_run(evidence), min(inside / everywhere, 1.0)
+    wall_ns = best.wall_ns - best.compile_ns
     return InsideFunction(
         share=share,
-        least_share=_at_least(share, everywhere),
+        least_share=at_least(share, everywhere),
         least_ns=max(running - margin, 0.0) * wall_ns,
         most_ns=min(running + margin, 1.0) * wall_ns,
     )
 
 
-def _at_least(share: float, samples: int) -> float:
+def at_least(share: float, samples: int) -> float:
     """Return Wilson's lower bound of a share of samples, which is below one if all of a few samples are in it."""
     square = _DEVIATIONS**2 / samples
     return (share + square / 2 - sqrt(square * (share * (1 - share) + square / 4))) / (1 + square)

@@ -10,8 +10,9 @@ from .....records.call_stack import Frame, is_users
 from .....records.note import Note, note
 from ....record.evidence import Dispatch, Evidence
 from ...rewriting.syntax import last_name
-from ..host_time import HostTime, best_run, names_of_program
+from ..host_time import HostTime, best_run
 from ..syntax import Function, function_around
+from .first_called import OPERATORS, first_calls
 from .functions_run import functions_run
 from .inside_function import (
     InsideFunction,
@@ -25,19 +26,6 @@ from .inside_function import (
     is_within,
     times_called,
 )
-
-#: The names of the operations that Python's operators call.
-_OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "add",
-    ast.Sub: "subtract",
-    ast.Mult: "multiply",
-    ast.Div: "true_divide",
-    ast.MatMult: "matmul",
-    ast.Pow: "integer_pow",
-    ast.FloorDiv: "floor_divide",
-    ast.Mod: "remainder",
-    ast.USub: "negative",
-}
 
 #: With a larger share of the operations, it is not said that others are called elsewhere.
 NEARLY_ALL = 0.95
@@ -142,7 +130,7 @@ def operations_ns(calls: Sequence[Dispatch], evidence: Evidence, time: HostTime)
 
 def without_device(inside: InsideFunction, evidence: Evidence, time: HostTime) -> float:
     """Return the time in a function, at least, without what compiling takes and what the device needs."""
-    return inside.least_ns - best_run(evidence).compile_ns - sum(each.busy_ns for each in time.use.dispatches)
+    return inside.least_ns - sum(each.busy_ns for each in time.use.dispatches)
 
 
 def _own_calls_ns(part: Part, calls: Sequence[Dispatch], evidence: Evidence, time: HostTime) -> float:
@@ -165,8 +153,7 @@ def call_ns(calls: Sequence[Dispatch], evidence: Evidence, time: HostTime) -> fl
 def _first_called(part: Part, calls: Sequence[Dispatch], evidence: Evidence) -> float | None:
     """Return the share of the idle time whose operations a function, or one that it calls, was the first to call.
 
-    An operation with several programs, as for several shapes, counts with the share of them that it called first. One
-    of its own programs may also be that of an operation in the code around, as often as this calls the function.
+    One of its own programs may also be that of an operation in the code around, as often as this calls the function.
     ``None`` if it is unknown which lines called them.
     """
     function, file, called_at = part
@@ -174,19 +161,15 @@ def _first_called(part: Part, calls: Sequence[Dispatch], evidence: Evidence) -> 
     around, called = _operations_around(inside, evidence), times_called(function, file, evidence) or 1
     eager = [each for each in evidence.programs or () if each.eager and each.called_at is not None]
     below = {(each.file, each.line) for each in frames_below(function, file, eager)}
+
+    def is_own(line: Frame) -> bool:
+        return _is_in(line, inside) or (line.file, line.line) in below or is_within(line, called_at)
+
     found_ns, known_ns = 0.0, 0.0
-    for call in calls:
-        lines = [each.called_at for each in eager if call.name in names_of_program(each)]
-        if lines:
-            own = [
-                each is not None
-                and (_is_in(each, inside) or (each.file, each.line) in below or is_within(each, called_at))
-                for each in lines
-            ]
-            first = sum(own) / len(own)
-            others = called if first == 1 and call.name.strip("_") in around else 0
-            known_ns += call.exposed_ns
-            found_ns += call.exposed_ns * max(first - others / call.count, 0.0)
+    for call, first in first_calls(is_own, calls, evidence):
+        others = called if first == 1 and call.name.strip("_") in around else 0
+        known_ns += call.exposed_ns
+        found_ns += call.exposed_ns * max(first - others / call.count, 0.0)
     return found_ns / known_ns if known_ns else None
 
 
@@ -196,8 +179,9 @@ def _operations_around(inside: Sequence[tuple[Function, str]], evidence: Evidenc
     functions = [function_around(each) for each in frames if not _is_in(each, inside)]
     nodes = [node for each in functions if each is not None for node in ast.walk(each)]
     called = {last_name(each.func) or "" for each in nodes if isinstance(each, ast.Call)}
-    return called | {_OPERATORS.get(type(each.op), "") for each in nodes if isinstance(each, ast.BinOp | ast.UnaryOp)}
+    operators = (type(each.op) for each in nodes if isinstance(each, ast.BinOp | ast.UnaryOp))
+    return called | {OPERATORS[each][0] for each in operators if each in OPERATORS}
 
 
-def _is_in(line: Frame | None, functions: Sequence[tuple[Function, str]]) -> bool:
-    return line is not None and any(is_in(line, each, file) for each, file in functions)
+def _is_in(line: Frame, functions: Sequence[tuple[Function, str]]) -> bool:
+    return any(is_in(line, each, file) for each, file in functions)

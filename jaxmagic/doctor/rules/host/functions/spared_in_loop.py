@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .....records.note import note
+from .....records.note import Note, note
 from ....record.evidence import Dispatch, Evidence
 from ...rewriting.loops.jitted_round import JittedRound
 from ..host_time import HostTime, names_of_program
+from .first_called import first_called, is_called_in, most_called
 from .inside_function import SourceRange, frames_of, inside_lines, is_within
 from .spared import NEARLY_ALL, Spared, call_ns, operations_ns, without_device
+from .transformed_function import transforms
 
 
 def spared_in_loop(one: JittedRound, calls: Sequence[Dispatch], evidence: Evidence, time: HostTime) -> Spared:
@@ -26,10 +28,21 @@ def spared_in_loop(one: JittedRound, calls: Sequence[Dispatch], evidence: Eviden
     inside = inside_lines(one.lines, evidence)
     rounds = sum(_least_called(each, calls, evidence) or count // max(one.operations, 1) for each in one.lines)
     own_ns = call_ns(calls, evidence, time) * min(rounds, count)
-    if inside is None:
-        return Spared(max(idle_ns - own_ns, 0.0), (note("doctor.not_jitted_lines_unknown"),))
-    told = (note("doctor.not_jitted_lines", share=inside.share),) if inside.share < NEARLY_ALL else ()
-    spared_ns = max(min(idle_ns * inside.share, inside.most_ns), without_device(inside, evidence, time))
+    first = first_called(is_called_in(one.lines, evidence), calls, evidence)
+    sampled, least = (1.0, 0.0) if inside is None else (inside.share, inside.least_share)
+    most = min(1.0 if first is None else max(first, least), most_called(one.lines, calls, evidence))
+    share = min(sampled, most)
+    told = tuple[Note, ...]()
+    if share >= NEARLY_ALL:
+        told = (note("doctor.not_jitted_lines_unknown"),) if inside is None and first is None else ()
+    elif share == sampled:
+        told = (note("doctor.not_jitted_lines", share=share),)
+    else:
+        told = (note("doctor.not_jitted_lines_called", share=share),)
+    spared_ns = idle_ns * share
+    if inside is not None:
+        traced_ns = without_device(inside, evidence, time) if transforms(evidence) else 0.0
+        spared_ns = max(min(spared_ns, inside.most_ns), traced_ns)
     return Spared(max(spared_ns - own_ns, 0.0), told)
 
 

@@ -131,3 +131,20 @@ class TestInsideTransformed:
         made = evidence("jax.numpy.sin")
         few = replace(made, host=tuple(replace(each, samples=3) for each in made.host))
         assert self.share(few) is None
+
+
+@pytest.mark.parametrize("compile_ms", [0, 900])
+def test_samples_are_of_the_time_in_which_nothing_was_compiled(evidence: Any, timing: Any, compile_ms: int) -> None:
+    """60 of 100 samples stand for 60 of 100 ms, and not for 600 of the 1000 ms of a run that compiles for 900 ms."""
+    compile_ns = compile_ms * 1_000_000
+    dispatch_ns = 100_000_000 + compile_ns
+    run = replace(timing(), dispatch_ns=dispatch_ns, wait_ns=0, compilation_ns=compile_ns, compilations=())
+    run = replace(run, tracing_ns=0, lowering_ns=0, cache_retrieval_ns=0, code_wait_ns=0)
+    other = HostShare(line=LOOP, called="jax.numpy.cos", samples=40, stack=(LOOP,))
+    made = evidence("jax.numpy.sin", other)
+    share = replace(made.functions[0], time_ns=60_000_000)
+    found = inside_function(STEP, FILE, replace(made, first=run, observed=run, functions=(share,)))
+    assert found is not None
+    margin = 2 * (0.6 * 0.4 / 100) ** 0.5 + 1 / 100
+    assert found.least_ns == pytest.approx((0.6 - margin) * 100_000_000)
+    assert found.most_ns == pytest.approx((0.6 + margin) * 100_000_000)
