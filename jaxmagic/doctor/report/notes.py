@@ -26,6 +26,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "once_donated": lambda names: _once(f"it donates or deletes what it reads ({printable(names)})"),
     "once_changed": lambda names: _once(f"it changes what it reads ({printable(names)})"),
     "once_written": lambda names: _once(f"it writes, moves or removes files ({printable(names)})"),
+    "once_called": lambda names: _once(f"it changes what no variable shows ({printable(names)})"),
     "once_started": lambda names: _once(f"it starts other programs ({printable(names)})"),
     "once_traced": lambda: _once("it records a trace with JAX's profiler, which writes a directory each time"),
     "once_profiler": lambda: (

@@ -17,6 +17,7 @@ from ....runtime.around import attributes, enclosed, is_a, is_exactly, member, o
 from ...rules.rewriting.syntax import tree_of
 from ..remedies.user_functions import is_users_function
 from ..scope import Scope, rebound
+from .foreseen_calls import changing_calls
 from .foreseen_files import written
 
 #: What runs only under a condition, or later.
@@ -30,7 +31,7 @@ _PERHAPS = (
 _CHANGING = frozenset({"append", "appendleft", "extend", "insert", "pop", "popleft", "remove", "reverse", "update"})
 _IDEMPOTENT = dict, set
 
-#: At most this many files are given as the reason.
+#: At most this many files or calls are given as the reason.
 _MOST_FILES = 3
 
 #: Returns the Python expression that leads to what a name stands for, and its value: ``None`` if it is unknown.
@@ -44,11 +45,13 @@ class Foreseen(NamedTuple):
         assigned: variables and attributes that are read, and then assigned.
         changed: objects of which parts are assigned, or whose methods change them.
         written: the paths of files that are written.
+        called: functions and methods that change what no variable shows, such as ``os.chdir``.
     """
 
     assigned: list[str]
     changed: list[str]
     written: list[str]
+    called: list[str]
 
 
 class _Called(NamedTuple):
@@ -61,7 +64,7 @@ class _Called(NamedTuple):
 def reason_to_run_once(scope: Scope, read: Mapping[str, Any]) -> Note | None:
     """Return why some code would do something else the next time; ``None`` if its source does not show that."""
     tree = scope.tree
-    assigned, changed, files = foreseen(tree, read)
+    assigned, changed, files, called = foreseen(tree, read)
     names = [*([] if tree is None else rebound(tree, scope.variables)), *assigned]
     if kept := [each for each in names if each not in _deleted(tree)]:
         return note("doctor.once_rebound", names=", ".join(kept))
@@ -69,7 +72,9 @@ def reason_to_run_once(scope: Scope, read: Mapping[str, Any]) -> Note | None:
         return note("doctor.once_donated", names=", ".join(names))
     if changed:
         return note("doctor.once_changed", names=", ".join(changed))
-    return note("doctor.once_written", names=", ".join(files[:_MOST_FILES])) if files else None
+    if files:
+        return note("doctor.once_written", names=", ".join(files[:_MOST_FILES]))
+    return note("doctor.once_called", names=", ".join(called[:_MOST_FILES])) if called else None
 
 
 def _deleted(tree: ast.Module | None) -> set[str]:
@@ -88,10 +93,12 @@ def foreseen(tree: ast.Module | None, read: Mapping[str, Any]) -> Foreseen:
     assigned: dict[str, None] = {}
     changed: dict[str, None] = {}
     files: dict[str, None] = {}
+    calls: dict[str, None] = {}
 
     def look(body: ast.Module, look_up: _LookUp) -> None:
         changed.update(dict.fromkeys(_changes(body, look_up)))
         files.update(dict.fromkeys(written(_always(body), body, lambda node: _value(node, look_up))))
+        calls.update(dict.fromkeys(changing_calls(_always(body), body, lambda node: _value(node, look_up))))
         queue.extend(_calls(body, look_up))
 
     if tree is not None:
@@ -106,7 +113,7 @@ def foreseen(tree: ast.Module | None, read: Mapping[str, Any]) -> Foreseen:
         body = ast.Module(definition.body, [])
         assigned |= dict.fromkeys([*_globals(definition), *_attributes(definition, called.given)])
         look(body, _inside(called))
-    return Foreseen(list(assigned), list(changed), list(files))
+    return Foreseen(list(assigned), list(changed), list(files), list(calls))
 
 
 def _inside(called: _Called) -> _LookUp:

@@ -86,11 +86,11 @@ def _path(call: ast.Call, value_of: _ValueOf) -> ast.expr | str | None:
     text, function = value_of(call.func)
     if function is None and text == "open":
         function = open
-    if _is_one_of(function, _FUNCTIONS):
+    if is_one_of(function, _FUNCTIONS):
         return first
-    if _is_one_of(function, _SECOND):
+    if is_one_of(function, _SECOND):
         return second
-    if _is_one_of(function, _OPENING):
+    if is_one_of(function, _OPENING):
         return first if _writes(named.get("mode", second)) else None
     if not isinstance(call.func, ast.Attribute):
         return None
@@ -106,7 +106,8 @@ def _path(call: ast.Call, value_of: _ValueOf) -> ast.expr | str | None:
     return first if method in _METHODS and not own else None
 
 
-def _is_one_of(function: Any, known: Mapping[str, tuple[str, ...]]) -> bool:
+def is_one_of(function: Any, known: Mapping[str, tuple[str, ...]]) -> bool:
+    """Return whether a function is one of those that some modules have under these names."""
     held = ((dict_of(sys.modules[module]), names) for module, names in known.items() if module in sys.modules)
     return function is not None and any(names_of.get(name) is function for names_of, names in held for name in names)
 

@@ -215,7 +215,7 @@ OBJECTS = {
     ],
 )
 def test_changes_of_objects_are_foreseen(code: str, changed: list[str]) -> None:
-    assert foreseen(ast.parse(code), OBJECTS) == ([], changed, [])
+    assert foreseen(ast.parse(code), OBJECTS) == ([], changed, [], [])
 
 
 def test_what_a_function_reads_from_the_one_around_it_is_known() -> None:
@@ -228,4 +228,4 @@ def test_what_a_function_reads_from_the_one_around_it_is_known() -> None:
 
 
 def test_an_attribute_of_what_a_function_gets_is_foreseen() -> None:
-    assert foreseen(ast.parse("count(model)"), OBJECTS) == (["model.steps"], [], [])
+    assert foreseen(ast.parse("count(model)"), OBJECTS) == (["model.steps"], [], [], [])
