@@ -291,9 +291,21 @@ _AFTER_CELLS = (_forget_left, forget_shown, _note_memory, _release)
 
 
 def _careful(transform: Any, *given: Any) -> list[str]:
-    """Transform text, which comes after parsers, or leave it unchanged if that fails; the magic is then called."""
+    """Transform text, which comes after parsers, or leave it unchanged if that fails; the magic is then called.
+
+    If Ctrl-C was pressed meanwhile, as while a magic is first imported, the cell raises ``KeyboardInterrupt`` when it
+    runs: IPython handles it only there.
+    """
     *parsers, lines = given
     try:
-        return transform(lines, *parsers)
+        return _whole(transform, lines, *parsers)
+    except KeyboardInterrupt:
+        return ["raise KeyboardInterrupt\n"]
     except Exception:
         return lines
+
+
+@uninterrupted
+def _whole(transform: Any, *given: Any) -> list[str]:
+    """Transform text without being interrupted, which would leave modules half imported."""
+    return transform(*given)

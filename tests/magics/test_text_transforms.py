@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from shells import Session
 
+from jaxmagic.magics import options
 from jaxmagic.magics.declare import declared
 from jaxmagic.magics.text_transforms import cell_to_marker, line_in_sight
 
@@ -94,3 +98,27 @@ def test_a_terminal_asks_for_the_lines_below_a_cell_magic(session: Session, firs
     assert complete(first)[0] == complete("%%time")[0] == "incomplete"
     assert complete(f"{first}\nx = 1")[0] == "incomplete"
     assert complete(f"{first}\nx = 1\n\n")[0] == complete("%%time\nx = 1\n\n")[0] == "complete"
+
+
+@pytest.mark.parametrize("cell", ["%jaxtime -q late = 1", "%%jaxtime -q\nlate = 1"])
+def test_ctrl_c_while_a_magic_is_imported_is_delivered_by_the_cell(
+    session: Session, monkeypatch: pytest.MonkeyPatch, cell: str
+) -> None:
+    """IPython handles ``KeyboardInterrupt`` while a cell runs, and not while it transforms the text of one."""
+    reached = []
+    read = options.read
+
+    def importing(*given: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        reached.append(given)
+        return read(*given)
+
+    handler = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(options, "read", importing)
+    session.run(cell, fails=KeyboardInterrupt)
+    monkeypatch.undo()
+    assert reached
+    assert "late" not in session.shell.user_ns
+    assert signal.getsignal(signal.SIGINT) is handler
+    session.run(cell)
+    assert session.shell.user_ns["late"] == 1
