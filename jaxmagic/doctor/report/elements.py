@@ -28,6 +28,25 @@ def _partial_remedy(used: int, end: str, indices: bool, written: str = "") -> st
     )
 
 
+def _partials(length: int, largest: int, smallest: int) -> str:
+    """Describe what is used of several sorts that are not used alike."""
+    ends = (largest, "largest"), (smallest, "smallest")
+    parts = " and the ".join(f"{count} {end}" for count, end in ends if count)
+    return (
+        f"{units.count(length, 'element')} are sorted, of which only the {parts} are used, in several sorts that "
+        "differ in that."
+    )
+
+
+def _partials_remedy(sorts: int, largest: int, smallest: int) -> str:
+    ways = ["jax.lax.top_k(x, k) for the k largest"] if largest else []
+    ways += ["-jax.lax.top_k(-x, k)[0] for the values of the k smallest"] if smallest else []
+    return (
+        f"Replace each of these {sorts} sorts: {', '.join(ways)}. XLA makes one sort of those of the same array, "
+        "whose time is spared only if all of them are replaced. NaN may be in another place."
+    )
+
+
 def _time(shape: str, sorts: int, sort_ns: float) -> str:
     return f"{units.count(sorts, 'sort')} of {printable(shape)}: {units.time(sort_ns)} of device time per run."
 
@@ -75,6 +94,8 @@ def _scatter_remedy(backend: str) -> str:
 NOTES: dict[str, Callable[..., str]] = {
     "partial_sort": _partial,
     "partial_sort_remedy": _partial_remedy,
+    "partial_sorts": _partials,
+    "partial_sorts_remedy": _partials_remedy,
     "sort_time": _time,
     "repeated_sort": lambda array, function, count: (
         f"{printable(function)} sorts {printable(array)} in each of {count} calls, and it is the same in all of them."

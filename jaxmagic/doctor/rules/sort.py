@@ -79,21 +79,29 @@ def _partial(program: Program, module: HloModule, evidence: Evidence) -> Iterato
             continue
         first = sorts[0]
         source = source_at(first.line)
+        found = note("doctor.partial_sort", length=first.length, used=first.used, end=first.end)
+        remedy = note(
+            "doctor.partial_sort_remedy",
+            used=first.used,
+            end=first.end,
+            indices=first.indices,
+            written=top_k_of(source or "", first.end, first.used, indices=first.indices),
+        )
+        if len({(each.used, each.end) for each in sorts}) > 1:
+            largest, smallest = (
+                max([0, *(each.used for each in sorts if each.end == end)]) for end in ("largest", "smallest")
+            )
+            found = note("doctor.partial_sorts", length=first.length, largest=largest, smallest=smallest)
+            remedy = note("doctor.partial_sorts_remedy", sorts=len(sorts), largest=largest, smallest=smallest)
         yield RuleFinding(
             rule=RULE.name,
-            found=note("doctor.partial_sort", length=first.length, used=first.used, end=first.end),
+            found=found,
             line=program.location if first.line is None else first.line.location,
             source=source,
             evidence=(note("doctor.sort_time", shape=shape, sorts=len(sorts), sort_ns=sort_ns),),
             cost_ns=_SPARED * sort_ns,
             basis="estimated",
-            remedy=note(
-                "doctor.partial_sort_remedy",
-                used=first.used,
-                end=first.end,
-                indices=first.indices,
-                written=top_k_of(source or "", first.end, first.used, indices=first.indices),
-            ),
+            remedy=remedy,
             code=None if source is None or len(sorts) > 1 else with_top_k(source, first.end),
         )
 

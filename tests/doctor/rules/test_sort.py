@@ -60,6 +60,23 @@ def test_largest_values_are_found() -> None:
     np.testing.assert_array_equal(computed(found.code, rows()), largest(rows()))
 
 
+@pytest.mark.parametrize(
+    ("function", "used"),
+    [
+        (lambda x: (jnp.sort(x)[:, -3:], jnp.sort(x)[:, 0]), "the 3 largest and the 1 smallest are"),
+        (lambda x: (jnp.sort(x)[:, -3:], jnp.sort(x * x)[:, -5:]), "the 5 largest are"),
+    ],
+)
+def test_sorts_of_which_different_parts_are_used_are_told_together(function: Any, used: str) -> None:
+    """Their times cannot be told apart, and the advice for one of them would not spare the others."""
+    (found,) = found_in(jax.jit(function), rows())
+    assert str(found.found).startswith(f"1000 elements are sorted, of which only {used} used, in several sorts")
+    assert found.remedy is not None
+    assert str(found.remedy).startswith("Replace each of these 2 sorts: jax.lax.top_k(x, k) for the k largest")
+    assert ("smallest" in str(found.remedy)) == ("smallest" in used)
+    assert found.code is None
+
+
 def test_indices_of_the_smallest_are_found() -> None:
     def nearest(x: jax.Array) -> jax.Array:
         best = jnp.argsort(x)[..., :8]
