@@ -14,7 +14,7 @@ from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rewriting.jit_caveats import caveats_of_loop
 from ..rewriting.loops.loop_end import calling_loop
-from ..rewriting.loops.scanned_loop import scanned_loop
+from ..rewriting.loops.scanned_loop import lines_shown_later, scanned_loop
 from ..rewriting.loops.while_loop import while_loop
 from ..rewriting.syntax import source_of_location, with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
@@ -23,7 +23,7 @@ from .functions.given_objects import gives_an_object, modules_given
 from .functions.varying_static import varying_static
 from .host_time import LEAST_NS, HostTime, host_time, jitted_calls, matters, programs_named, shapes_of
 from .independence import is_independent, mapped_axes
-from .syntax import around, site_of, tree_of
+from .syntax import around, loop_around, site_of, tree_of
 
 #: Fewer calls per run are no finding.
 _MANY = 10
@@ -57,6 +57,10 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         defined = next((each.location for each in programs), None)
         alike = len({shapes_of(each) for each in programs} - {None}) <= 1
         advice = _advice(call, line, programs, evidence, alike=alike)
+        if advice.code is not None and line is not None:
+            cost_ns *= 1 - _share_left(line, evidence)
+            if not matters(cost_ns, evidence):
+                continue
         yield RuleFinding(
             rule=RULE.name,
             found=note(
@@ -73,6 +77,28 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             remedy=advice.remedy,
             code=advice.code,
         )
+
+
+def _share_left(line: Frame, evidence: Evidence) -> float:
+    """Return the share of the host's time in a loop that the code leaves as it is, after the call of all rounds.
+
+    That is the share of the samples, and at least as if each line took as long as the call.
+    """
+    loop, later = loop_around(line), lines_shown_later(line)
+    if loop is None or not later:
+        return 0.0
+    lines = range(loop.lineno, (loop.end_lineno or loop.lineno) + 1)
+    samples = {
+        each: sum(share.samples for share in evidence.host or () if _is_at(share.line, line.file, each))
+        for each in lines
+    }
+    inside = sum(samples.values())
+    left = sum(samples[each] for each in later) / max(inside, 1)
+    return max(left, len(later) / (len(later) + 1))
+
+
+def _is_at(line: Frame | None, file: str, number: int) -> bool:
+    return line is not None and (line.file, line.line) == (file, number)
 
 
 def _after_waits_ns(call: Dispatch, time: HostTime) -> float:
@@ -183,7 +209,8 @@ RULE = Rule(
     decides=f"Reports a jitted function that is called at least {_MANY} times per run, if the device is idle during "
     f"these calls for at least {units.percent(LEAST_IDLE)} of the run without compiling and at least "
     f"{units.time(LEAST_NS)}, and at least half as long as it runs for them. The cost is this idle time of all calls "
-    "but one, without copying and without what waits cost. Functions that get host arrays in every call do not "
+    "but one, without copying and without what waits cost, and without the share of the host's time in lines that "
+    "the code leaves after the call of all rounds. Functions that get host arrays in every call do not "
     "count, unless the syntax and the inputs show that these are numbers, or all arguments together take at most "
     f"{_SMALL_BYTES // 2**10} KiB. The advice is jax.vmap where the syntax shows that no call "
     "needs the result of another: in a comprehension, in map or np.vectorize, or in a for loop that computes the "

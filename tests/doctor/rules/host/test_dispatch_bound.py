@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import host_programs as programs
@@ -13,7 +15,10 @@ import pytest
 from shells import Session
 
 import jaxmagic
+from jaxmagic.doctor.record.evidence import Evidence, HostShare
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules.host import dispatch_bound
+from jaxmagic.records.call_stack import Frame
 
 pytestmark = pytest.mark.clock
 planted = pytest.mark.usefixtures("at_any_cost")
@@ -176,3 +181,27 @@ def test_an_optimizer_with_a_rate_of_each_step_is_found() -> None:
 )
 def test_a_clean_program_has_no_finding(function: Callable[..., Any], argument: Any) -> None:
     assert found(function, argument) == []
+
+
+@pytest.mark.parametrize(
+    ("shown", "least"),
+    [
+        ("", 0.0),
+        ("        kept.append(jax.device_get(w))\n", 0.5),
+        ("        print(w)\n        kept.append(jax.device_get(w))\n", 2 / 3),
+    ],
+)
+def test_what_stays_in_python_after_all_rounds_is_not_promised(
+    tmp_path: Path, timing: Any, shown: str, least: float
+) -> None:
+    """Each round still runs it: its share of the samples, and at least as if it took as long as the call."""
+    file = tmp_path / "program.py"
+    file.write_text(
+        f"def run(w):\n    kept = []\n    for _ in range(9):\n        w = step(w)\n{shown}    return kept\n"
+    )
+    call = Frame(function="run", file=str(file), line=4)
+    none = Evidence(code=None, first=timing(), observed=timing())
+    assert dispatch_bound._share_left(call, none) == pytest.approx(least)
+    samples = [HostShare(line=replace(call, line=each), called="", samples=n) for each, n in ((4, 1), (5, 9))]
+    left = dispatch_bound._share_left(call, replace(none, host=tuple(samples)))
+    assert left == pytest.approx(0.9 if shown else 0.0)

@@ -78,6 +78,16 @@ def scanned_loop(line: Frame) -> str | None:
     return _written(made, name, times, counter)
 
 
+def lines_shown_later(line: Frame) -> range:
+    """Return the lines of a loop that stay in Python, as they only show or keep what its calls return; else none."""
+    loop = loop_around(line)
+    body = loop.body if isinstance(loop, ast.For) else []
+    made = _round(body[0], body[1:]) if body else None
+    if made is None or not made.later:
+        return range(0)
+    return range(made.later[0].lineno, (made.later[-1].end_lineno or made.later[-1].lineno) + 1)
+
+
 def numbered(name: str, loop: Loop, scope: ast.AST) -> str:
     """Return a name for the function that replaces a loop, with a number if other loops precede it in the scope."""
     preceding = sum(isinstance(node, Loop) and node.lineno < loop.lineno for node in ast.walk(scope))
