@@ -94,8 +94,8 @@ def jaxdoctor(magics: JaxMagics, line: str, cell: str | None = None, local_ns: d
         %%jaxdoctor [options]
         …
 
-    The code runs once, once more with its waits and lines recorded, up to three times undisturbed, and once under the
-    JAX profiler. Code that assigns, donates or changes what it reads, writes files, starts programs, or records a
+    The code runs once, once more with its waits and lines recorded, once or twice undisturbed, and once under the JAX
+    profiler. Code that assigns, donates or changes what it reads, writes files, starts programs, or records a
     trace runs only once, unless ``--repeat`` is given. Its value is the value of the last run.
 
     ``--verify`` then applies each remedy, where that can be done mechanically, to a copy of the code, and measures

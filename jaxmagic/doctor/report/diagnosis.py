@@ -36,6 +36,9 @@ _IN_HEADLINE = ("doctor.error_earlier",)
 #: The kinds of notes that say what all else depends on.
 _FIRST = ("doctor.jit_disabled",)
 
+#: Of so many runs, one is the shorter one.
+_TWO = 2
+
 #: The sign before a cost that was not measured.
 _ABOUT = {"estimated": "≈ ", "at least": "≥ "}
 
@@ -275,7 +278,8 @@ def _time_of_a_run(diagnosis: Diagnosis) -> str:
     """Word which of several undisturbed runs has the time of a run."""
     quick, runs = sum(not each.compilations for each in diagnosis.warm), len(diagnosis.warm)
     if quick > 1:
-        return f" The time of a run is that of the shortest of {quick} undisturbed ones."
+        which = "shorter of two" if quick == _TWO else f"shortest of {quick}"
+        return f" The time of a run is that of the {which} undisturbed ones."
     return f" The time of a run is the median of {runs} undisturbed ones." if runs > 1 and not quick else ""
 
 

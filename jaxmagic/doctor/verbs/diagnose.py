@@ -40,7 +40,7 @@ def diagnose(
 ) -> Diagnosis:
     """Call a function a few times, and find what costs time or memory.
 
-    The function is called once, once more with its waits and lines recorded, then three times without anything else
+    The function is called once, once more with its waits and lines recorded, then twice without anything else
     (once where that takes long, or compiles), and once under the JAX profiler. If the first call donates or changes
     its arguments, or anything else that can be seen from the function, writes files or starts programs, it stays the
     only one.

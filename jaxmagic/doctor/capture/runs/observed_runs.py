@@ -16,7 +16,7 @@ from ..side_effects.between_runs import BetweenRuns
 from .gathered import Gathered
 
 #: How many short runs are timed: of a single one, nobody knows whether another process disturbed it.
-_TIMED = 3
+_TIMED = 2
 
 
 class ObservedRuns:

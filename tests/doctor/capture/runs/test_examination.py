@@ -47,10 +47,10 @@ def diagnosed(magics: Session, code: str) -> Any:
     return magics.shell.user_ns["found"]
 
 
-def test_clean_code_runs_once_observed_three_times_timed_and_once_recorded(magics: Session) -> None:
+def test_clean_code_runs_once_observed_twice_timed_and_once_recorded(magics: Session) -> None:
     magics.run("def counted(x):\n    calls['n'] += 1\n    return f(x)\ncalls = {'n': 0}")
     found = diagnosed(magics, "%jaxdoctor --repeat counted(x)")
-    assert len(found.warm) == 3 or sum(each.wall_ns for each in found.warm) >= 10**8  # a very busy machine
+    assert len(found.warm) == 2 or sum(each.wall_ns for each in found.warm) >= 10**8  # a very busy machine
     assert len(found.runs) == 2 + len(found.warm)
     assert magics.shell.user_ns["calls"]["n"] == len(found.runs) + 1
     assert found.profile.runs == 1
@@ -67,7 +67,7 @@ def test_code_that_compiles_in_later_runs_runs_no_more_often_than_is_said(magics
     )
     found = diagnosed(magics, "%jaxdoctor --repeat counted(x)")
     assert magics.shell.user_ns["calls"]["n"] == len(found.runs) + 1
-    assert len(found.runs) <= 5
+    assert len(found.runs) <= 4
 
 
 @pytest.mark.parametrize(
