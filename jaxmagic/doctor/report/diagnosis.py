@@ -36,9 +36,6 @@ _IN_HEADLINE = ("doctor.error_earlier",)
 #: The kinds of notes that say what all else depends on.
 _FIRST = ("doctor.jit_disabled",)
 
-#: Of so many runs, one is the shorter one.
-_TWO = 2
-
 #: The sign before a cost that was not measured.
 _ABOUT = {"estimated": "≈ ", "at least": "≥ "}
 
@@ -271,16 +268,7 @@ def _about_runs(diagnosis: Diagnosis) -> list[str]:
     verb = "was" if len(diagnosis.looked) == 1 else "were"
     rules = f"; {units.count(len(diagnosis.looked), 'rule')} {verb} applied" if diagnosis.looked else ""
     times = "once" if runs == 1 else "twice" if runs == 2 else f"{runs} times"
-    return [f"The code ran {times}{profiled}{rules}.{_time_of_a_run(diagnosis)}{_unreported(diagnosis)}"]
-
-
-def _time_of_a_run(diagnosis: Diagnosis) -> str:
-    """Word which of several undisturbed runs has the time of a run."""
-    quick, runs = sum(not each.compilations for each in diagnosis.warm), len(diagnosis.warm)
-    if quick > 1:
-        which = "shorter of two" if quick == _TWO else f"shortest of {quick}"
-        return f" The time of a run is that of the {which} undisturbed ones."
-    return f" The time of a run is the median of {runs} undisturbed ones." if runs > 1 and not quick else ""
+    return [f"The code ran {times}{profiled}{rules}.{_unreported(diagnosis)}"]
 
 
 def _unreported(diagnosis: Diagnosis) -> str:

@@ -57,6 +57,7 @@ def test_between_two_compilations_the_code_runs(planted: Any) -> None:
     assert times.within(15 * MS, 25 * MS) == 5 * MS
 
 
+@pytest.mark.clock
 def test_only_the_own_thread_counts() -> None:
     times, began_ns = CompilingTimes(), now_ns()
     times.start()

@@ -46,23 +46,12 @@ def test_the_headline_without_findings_says_that_none_was_found(diagnosis: Any) 
     assert headline(diagnosis(findings=(), looked=(), first=None, warm=()), 3) == "No rule was applied."
 
 
-def test_the_time_of_a_run_is_that_of_the_shortest_and_the_report_says_so(
-    diagnosis: Any, timing: Any, compilation: Any
-) -> None:
+def test_the_time_of_a_run_is_that_of_the_shortest(diagnosis: Any, timing: Any, compilation: Any) -> None:
     """A single disturbed run hides no finding."""
     quick = tuple(timing(dispatch_ns=each * 10**6, wait_ns=0) for each in (22, 9, 11))
     compiled = tuple(replace(each, compilations=(compilation(),)) for each in quick)
-    for warm, wall_ms, words in (
-        (quick, 9, "The time of a run is that of the shortest of 3 undisturbed ones."),
-        (quick[:2], 9, "The time of a run is that of the shorter of two undisturbed ones."),
-        ((*compiled[1:], quick[0]), 22, None),
-        (compiled, 11, "The time of a run is the median of 3 undisturbed ones."),
-        (quick[:1], 22, None),
-    ):
-        record = replace(diagnosis(), warm=warm)
-        assert record.wall_ns == wall_ms * 10**6
-        assert (words or "The code ran ") in " ".join(to_text(record, WIDE).split())
-        assert ("undisturbed" in to_text(record, WIDE)) == (words is not None)
+    for warm, wall_ms in ((quick, 9), ((*compiled[1:], quick[0]), 22), (compiled, 11), (quick[:1], 22)):
+        assert replace(diagnosis(), warm=warm).wall_ns == wall_ms * 10**6
 
 
 @pytest.mark.parametrize("findings", [True, False])

@@ -16,7 +16,7 @@ from ..rewriting.syntax import file_of, lines_run, tree_of_code
 from .recompilations import Group
 
 #: The comment above a definition that the examined code would make anew in each run.
-EARLIER = "# in an earlier cell, so that this is not made again in each run"
+EARLIER = "# in an earlier cell"
 
 
 def made_anew(group: Group, evidence: Evidence) -> Made | None:
