@@ -209,7 +209,9 @@ class TestGather:
             return jnp.take(table, tokens, axis=0)
 
         (found,) = found_in(gather, embed, values(5000, 64), indices(1000, 5000))
-        assert found.source == "return jnp.take(table, tokens, axis=0)"
+        if jax.__version_info__ >= (0, 10):  # before, operations inside of JAX's own jitted functions have no line
+            assert found.source == "return jnp.take(table, tokens, axis=0)"
+        assert found.found.facts["function"] == "embed"
 
     @pytest.mark.parametrize(
         "function",
