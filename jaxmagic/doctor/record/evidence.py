@@ -272,7 +272,7 @@ class Evidence:
 
     @property
     def run_ns(self) -> int:
-        """Wall time of a run: the shortest timed one that compiled nothing, or the median of all, or the first."""
+        """Wall time of the shortest timed run that compiled nothing; else the median of all, or that of the first."""
         return self.typical.wall_ns
 
     @property

@@ -190,7 +190,7 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{'arguments' if ',' in names else 'an argument'}; what a shape or Python's if depends on has to be static."
     ),
     "recompile_kept": lambda names, random: (
-        f"It reads {printable(names)} anew each time, while JAX traces it. Made once, it would keep what it read "
+        f"Each time that JAX traces it, it reads {printable(names)} again. Jitted once, it would keep what it read "
         "first. Define and jit it once, outside, and pass what changes as an argument"
         f"{'; for random numbers, a key of jax.random' if random else ''}."
     ),

@@ -63,17 +63,17 @@ SHARDING_NOTES: dict[str, Callable[..., str]] = {
     "error_sharded_twice": _twice,
     "write_sharded_alike": lambda jax: (
         f"Reshard one of them first: {jax}.sharding.reshard(b, {jax}.typeof(a).sharding) if both have one shape, or "
-        f"{jax}.sharding.reshard(b, {jax}.P(…)) below `with {jax}.set_mesh(mesh):`.{_automatic(jax)}"
+        f"{jax}.sharding.reshard(b, {jax}.P(…)) inside `with {jax}.set_mesh(mesh):`.{_automatic(jax)}"
     ),
     "error_sharded_sum": _sum,
     "error_sharded_result": _result,
     "write_out_sharding": lambda jax: (
-        f"Say how, below `with {jax}.set_mesh(mesh):`: with out_sharding={jax}.P(), it is whole on each device; "
+        f"Say how, inside `with {jax}.set_mesh(mesh):`. out_sharding={jax}.P() leaves it whole on each device; "
         f'{jax}.P("x") splits its first axis along x.{_automatic(jax)}'
     ),
     "error_sharded_axis": _axis,
     "write_whole_axis": lambda jax, spec: (
-        f"Make it whole first, below `with {jax}.set_mesh(mesh):`: {jax}.sharding.reshard(x, "
+        f"Make it whole first, inside `with {jax}.set_mesh(mesh):`: {jax}.sharding.reshard(x, "
         f"{jax}.{quoted(spec) or 'P()'}).{_automatic(jax)}"
     ),
 }

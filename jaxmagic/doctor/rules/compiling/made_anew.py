@@ -8,8 +8,8 @@ from ....records.call_stack import Frame
 from ....records.cell_names import text_of
 from ...record.evidence import Evidence
 from ..host.functions.functions_run import functions_at, functions_run
-from ..host.syntax import own_nodes
-from ..rewriting.changing_values import changed_only, values_kept
+from ..host.syntax import Function, own_nodes
+from ..rewriting.changing_values import Kept, changed_only, values_kept
 from ..rewriting.hoisting import Made, find_making
 from ..rewriting.made_once import is_made_once
 from ..rewriting.syntax import file_of, lines_run, tree_of_code
@@ -38,24 +38,26 @@ def _is_in_the_code(made: Made, evidence: Evidence) -> bool:
     return bool(code) and cell.endswith(code) and made.line > cell[: -len(code)].count("\n")
 
 
-def kept_if_made_once(group: Group, evidence: Evidence) -> list[str]:
-    """Return what the function, and those of the user's that it calls, read anew each time that JAX traces them."""
-    place = file_of(group.location, evidence)
-    if place is None:
-        return []
-    function = Frame(function=group.function, file=place[0], line=place[1])
-    functions = [each for begun in functions_at(function) for each in functions_run(*begun, evidence)]
-    return values_kept(functions, evidence)
+def kept_if_made_once(group: Group, evidence: Evidence) -> Kept:
+    """Return what the function, and those of the user's that it calls, read again each time that JAX traces them."""
+    return values_kept(_functions(group, evidence), evidence)
 
 
 def changed_for_effect(group: Group, evidence: Evidence) -> list[str]:
     """Return what is known to differ, if the function only changes it, as a list that counts traces; else nothing."""
-    place = file_of(group.location, evidence)
-    functions = () if place is None else functions_at(Frame(function=group.function, file=place[0], line=place[1]))
-    changed = changed_only([each for begun in functions for each in functions_run(*begun, evidence)])
+    changed = changed_only(_functions(group, evidence))
     again = group.compilations[1:]  # the first one may differ from a function of an earlier cell
     differing = {each.cause.argument for each in again if each.cause.argument}
     return sorted(differing) if differing <= changed else []
+
+
+def _functions(group: Group, evidence: Evidence) -> list[tuple[Function, str]]:
+    """Return the function that is made, and those of the user's that it calls."""
+    place = file_of(group.location, evidence)
+    if place is None:
+        return []
+    begin = functions_at(Frame(function=group.function, file=place[0], line=place[1]))
+    return [each for begun in begin for each in functions_run(*begun, evidence)]
 
 
 def location_like(location: str | None, made: Made, evidence: Evidence) -> str | None:

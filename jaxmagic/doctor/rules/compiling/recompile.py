@@ -10,6 +10,7 @@ from ....records.call_stack import Frame
 from ....records.note import Note, note
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
+from ..rewriting.changing_values import Kept
 from ..rewriting.hoisting import Made
 from ..rewriting.jit_obstacles import sized_by_values
 from ..rewriting.syntax import source_of_location
@@ -97,7 +98,9 @@ def _is_avoidable(group: Group, evidence: Evidence) -> bool:
             return True
         several = forms_of(group, evidence) <= 1 or _repeating(group, evidence) >= _SEVERAL
         return several and all(each.cause.remedy or only_numbers_differ(each.cause) for each in group.compilations)
-    if group.kind == "new function" and (kept_if_made_once(group, evidence) or changed_for_effect(group, evidence)):
+    if group.kind == "new function" and (
+        kept_if_made_once(group, evidence).names or changed_for_effect(group, evidence)
+    ):
         return True
     return all(each.cause.remedy for each in group.compilations)
 
@@ -118,9 +121,9 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
     values = _values_of_first(group, evidence) if every_run else None
     anew = group.kind == "new function" or (group.kind == "transformation" and every_run)
     made = made_anew(group, evidence) if anew else None
-    kept = kept_if_made_once(group, evidence) if anew else []
+    kept = kept_if_made_once(group, evidence) if anew else Kept()
     effects = changed_for_effect(group, evidence) if anew else []
-    if made is not None and not effects and (kept or _changes([each.cause for each in group.compilations])):
+    if made is not None and not effects and (kept.names or _changes([each.cause for each in group.compilations])):
         made = made._replace(code=None)  # made once, it would keep the first value
     is_shape = group.kind == "shape" and not group.eager
     grows = growth(group, evidence) if is_shape else None
@@ -168,8 +171,8 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
         if loop is not None
         else note("doctor.recompile_one_type", converted=number.converted, same=int(number.same_dtypes))
         if number is not None
-        else note("doctor.recompile_kept", names=", ".join(kept), random=int(any("rand" in each for each in kept)))
-        if {*kept} - {*(() if made is None else made.captured)}
+        else note("doctor.recompile_kept", names=", ".join(kept.names), random=int(kept.random))
+        if {*kept.names} - {*(() if made is None else made.captured)}
         else note("doctor.recompile_effects", names=", ".join(effects))
         if effects
         else _remedy(group, made, grows, sizes, library_called(group, evidence), values, every_run=every_run),

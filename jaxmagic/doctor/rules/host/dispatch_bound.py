@@ -88,17 +88,13 @@ def _share_left(line: Frame, evidence: Evidence) -> float:
     if loop is None or not later:
         return 0.0
     lines = range(loop.lineno, (loop.end_lineno or loop.lineno) + 1)
-    samples = {
-        each: sum(share.samples for share in evidence.host or () if _is_at(share.line, line.file, each))
-        for each in lines
-    }
-    inside = sum(samples.values())
-    left = sum(samples[each] for each in later) / max(inside, 1)
-    return max(left, len(later) / (len(later) + 1))
-
-
-def _is_at(line: Frame | None, file: str, number: int) -> bool:
-    return line is not None and (line.file, line.line) == (file, number)
+    samples = [
+        (each.line.line, each.samples)
+        for each in evidence.host or ()
+        if each.line is not None and each.line.file == line.file and each.line.line in lines
+    ]
+    left = sum(count for number, count in samples if number in later)
+    return max(left / max(sum(count for _, count in samples), 1), len(later) / (len(later) + 1))
 
 
 def _after_waits_ns(call: Dispatch, time: HostTime) -> float:

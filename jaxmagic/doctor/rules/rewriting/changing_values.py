@@ -6,6 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ...record.evidence import Evidence
 from ..host.functions.functions_run import definition, functions_run
@@ -23,6 +24,18 @@ _BEGIN = "__init__", "__post_init__", "setup"
 _NUMPY = "np", "numpy", "random", "rng"
 
 
+class Kept(NamedTuple):
+    """What jit would read once, while it traces.
+
+    Attributes:
+        names: the variables, and the functions whose results change.
+        random: whether some of them draw random numbers.
+    """
+
+    names: tuple[str, ...] = ()
+    random: bool = False
+
+
 def changing_read(functions: Sequence[tuple[Function, str]], evidence: Evidence) -> set[str]:
     """Return the variables from outside that functions read, and that the code assigns or changes, or NumPy arrays.
 
@@ -33,7 +46,7 @@ def changing_read(functions: Sequence[tuple[Function, str]], evidence: Evidence)
     return (changing | {re.split(r"\W", each)[0] for each in kept}) & _read_by(functions)
 
 
-def values_kept(functions: Sequence[tuple[Function, str]], evidence: Evidence) -> list[str]:
+def values_kept(functions: Sequence[tuple[Function, str]], evidence: Evidence) -> Kept:
     """Return what jit would keep of what functions read: variables that change while the code runs, and calls."""
     stored = [
         each.id
@@ -42,9 +55,10 @@ def values_kept(functions: Sequence[tuple[Function, str]], evidence: Evidence) -
     ]
     loops = (each for each in ast.walk(syntax.tree_of_code(evidence.code)) if isinstance(each, Loop))
     again = {each for each in stored if stored.count(each) > 1} | {name for each in loops for name in assigned(each)}
-    called = [each.text for each in obstacles(functions, evidence.names) if each.kind in ("random", "once")]
+    called = [each for each in obstacles(functions, evidence.names) if each.kind in ("random", "once")]
     read = (again | _changed(evidence)) & _read_by(functions) - changed_only(functions)
-    return [*sorted(read), *dict.fromkeys(called)]
+    names = *sorted(read), *dict.fromkeys(each.text for each in called)
+    return Kept(names, any(each.kind == "random" for each in called))
 
 
 def changed_only(functions: Sequence[tuple[Function, str]]) -> set[str]:

@@ -97,7 +97,7 @@ def test_what_a_function_reads_while_it_is_traced_is_to_be_passed(shell: Session
     loop = f"for i in range(4):\n    {changes}\n    y = {made}" if changes else f"y = [{made} for _ in range(4)]"
     (finding,) = found(shell, loop)
     assert finding.code is None
-    assert f"It reads {read} anew each time" in str(finding.remedy)
+    assert f"it reads {read} again." in str(finding.remedy)
     assert ("a key of jax.random" in str(finding.remedy)) == (name == "random numbers")
 
 

@@ -1,1 +1,1 @@
-"""What to jit where operations run outside of jit."""
+"""Advise which function, or which part of a loop, to jit."""

@@ -36,7 +36,7 @@ _VIEWS = frozenset({"T", "at", "flat", "imag", "mT", "real"})
 
 
 class _Kind(IntEnum):
-    """What an expression may be while JAX traces the function."""
+    """The kinds of values that an expression may have while JAX traces the function."""
 
     PLAIN = 0  # a value of Python
     CONCRETE = 1  # whatever the code outside has made; computing with it may trace

@@ -18,7 +18,7 @@ _LARGE, _LARGE_FACTOR = 2**24, 2**15
 
 
 class ComputedNumbers(ast.NodeTransformer):
-    """Puts a parameter in place of ``1e-12 * i**6``, whose ``i`` is a number of Python that varies.
+    """Puts a parameter in place of ``1e-12 * i**6``, whose ``i`` is a Python number that varies.
 
     What indexes an array, or begins a slice, is small, and stays.
 
@@ -60,7 +60,7 @@ class ComputedNumbers(ast.NodeTransformer):
 
 
 def lose_digits(loop: ast.For, carry: Collection[str], function: ast.AST) -> bool:
-    """Return whether numbers of Python in a loop may need more than the 32 bits that a loop of JAX has for them.
+    """Return whether Python numbers in a loop may need more than the 32 bits that a loop of JAX has for them.
 
     Args:
         loop: the loop.
