@@ -148,3 +148,13 @@ def test_arrays_that_a_function_reads_from_outside_are_named(
     assert (written == "f = jax.jit(f)") == code
     assert (f"Under jit, {kept} " in str(remedy)) == bool(kept)
     assert ("the first call" in str(remedy)) == bool(kept)
+
+
+@pytest.mark.parametrize(("attribute", "code"), [("value", None), ("T", "f = jax.jit(f)")])
+def test_a_member_of_an_enumeration_is_nothing_that_jit_takes(
+    tmp_path: Path, evidence: Evidence, attribute: str, code: str | None
+) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(f"import jax, jax.numpy as jnp\ndef f(x, kind):\n    return jnp.tanh(x) * kind.{attribute}\n")
+    line = Frame(function="f", file=str(file), line=3)
+    assert remedy_at(line, 100, evidence)[1] == code

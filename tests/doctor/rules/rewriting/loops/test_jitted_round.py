@@ -85,6 +85,7 @@ LOOPS = [
     ("for i in range(3):\n    w = jnp.sin(w) * 2; x = x * w.sum() + 1  #\nreturn w, x", 2),
     ("rates = {'a': 1.0, 'b': 2.0}\nfor i in range(3):\n    name = f'{chr(97 + i % 2)}'\n"
      "    w = jnp.sin(w) * rates[name] + 1  #\nreturn w", 1),
+    ("for i in range(3):\n    z = complex(0, i)\n    w = jnp.real(jnp.sin(w) * jnp.exp(z)) + 1  #\nreturn w", 1),
     ("for i in range(60):\n    w = jnp.tanh(w * x.sum()) + 1e-9 * i**6  #\nreturn w", 1),
     ("k = 1\nfor i in range(9):\n    k = k * 48271 % 2147483647\n    w = jnp.tanh(w) * (k * 31337 % 65537)  #\n"
      "return w", 1),
