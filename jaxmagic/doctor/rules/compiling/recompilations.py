@@ -74,6 +74,17 @@ def grouped(compilations: Sequence[Compilation]) -> list[Group]:
     return list(groups.values())
 
 
+def in_first_run(group: Group, evidence: Evidence) -> list[Compilation]:
+    """Return what the first run compiled of the function of a group, for whatever reason."""
+    return [each for each in evidence.first.compilations if counts(each) and function_of(each) == group.same_function]
+
+
+def differing(compilations: Sequence[Compilation]) -> list[Cause]:
+    """Return the causes of the last three compilations that name two values which differ."""
+    last = [each.cause for each in compilations[-3:]]
+    return [each for each in last if each.now and each.before and each.now != each.before]
+
+
 def programs_of(group: Group, evidence: Evidence) -> list[Program]:
     """Return the programs of a function that ran in the first run."""
     programs = [each for each in evidence.programs or () if each.eager == group.eager]
@@ -126,6 +137,11 @@ def forms_of(group: Group, evidence: Evidence) -> int:
         if each.equations is not None:
             alike.setdefault(_operations(each), []).append(each.module)
     return sum(map(_kinds_of_shapes, alike.values()))
+
+
+def repeating(group: Group, evidence: Evidence) -> int:
+    """Return how many programs repeat the operations and shapes of another, as far as is known."""
+    return len(programs_of(group, evidence)) - forms_of(group, evidence)
 
 
 def _kinds_of_shapes(modules: Sequence[HloModule | None]) -> int:

@@ -21,7 +21,6 @@ from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.rules.compiling import padding, recompile
 from jaxmagic.doctor.rules.compiling.recompile import RULE
 from jaxmagic.doctor.rules.rewriting.bucket_sizes import buckets
-from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.note import note
 
 X = np.linspace(0, 1, 10_000, dtype=np.float32).reshape(100, 100)
@@ -576,20 +575,6 @@ def test_an_array_that_grows_outside_of_jit_compiles_for_each_size(monkeypatch: 
     assert finding.per == "first run"
     assert finding.remedy == note("doctor.recompile_one_size")
     assert finding.code is None
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("y = x[x > bound].mean()", "The size of x[x > bound] depends on values"),
-        ("y = jnp.unique(x)", "Pass size= with the largest size"),
-        ("y = jnp.concatenate([y, x])", "Keep one size: make the array once"),
-    ],
-)
-def test_sizes_outside_of_jit_are_kept_as_the_line_needs_it(tmp_path: Path, line: str, words: str) -> None:
-    file = tmp_path / "program.py"
-    file.write_text(f"{line}\n")
-    assert words in str(recompile._remedy_of_eager(Frame(function="<module>", file=str(file), line=1)))
 
 
 def test_an_operation_outside_of_jit_on_a_few_shapes_is_by_design() -> None:

@@ -1,0 +1,196 @@
+"""What helps a function that compiles again: the words, and the code to paste."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ....compilation.record.compilation import Cause
+from ....records.call_stack import Frame
+from ....records.note import Note, note
+from ...record.evidence import Evidence
+from ..rewriting.changing_values import Kept
+from ..rewriting.hoisting import Made
+from ..rewriting.jit_obstacles import sized_by_values
+from .growth import Growth, growth
+from .made_anew import changed_for_effect, kept_if_made_once, location_like, made_anew
+from .one_type import OneType, one_type
+from .padding import Padding, padding_code, sizes_to_pad
+from .recompilations import (
+    Group,
+    differing,
+    forms_of,
+    in_first_run,
+    is_librarys,
+    library_called,
+    only_argument,
+    only_numbers_differ,
+    programs_of,
+    repeating,
+    settings_of,
+)
+from .static_loop import counted_loop
+
+
+class Known(NamedTuple):
+    """What is known of a function that compiles again, and of the code around it.
+
+    Attributes:
+        group: The programs.
+        every_run: Whether every run compiles them again, rather than the first one several times.
+        made: Where the function is made anew, if it is.
+        kept: What a function made once would keep, although it changes.
+        effects: What making the function changes besides.
+        grows: The argument that is longer in each call, if one is.
+        sizes: The sizes to pad to, if that needs fewer programs.
+        number: The number to convert, if only its kind differs.
+        loop: A loop of JAX in place of one whose range is static, if that is the only use of the value.
+        forms: How many different programs the static values need; 0 where that does not matter.
+        values: What differed around a new function in the first run, if every run makes it.
+        library: The library that makes the function, if one does.
+        called_at: The user's line that runs the programs, if theirs is not known or not the user's.
+    """
+
+    group: Group
+    every_run: bool
+    made: Made | None
+    kept: Kept
+    effects: list[str]
+    grows: Growth | None
+    sizes: Padding | None
+    number: OneType | None
+    loop: str | None
+    forms: int
+    values: Cause | None
+    library: str | None
+    called_at: Frame | None
+
+    @property
+    def last(self) -> Cause:
+        """The cause of the last program."""
+        return self.group.compilations[-1].cause
+
+
+def known_of(group: Group, evidence: Evidence, *, every_run: bool) -> Known:
+    """Return what is known of a function that compiles again."""
+    anew = group.kind == "new function" or (group.kind == "transformation" and every_run)
+    made = made_anew(group, evidence) if anew else None
+    kept = kept_if_made_once(group, evidence) if anew else Kept()
+    effects = changed_for_effect(group, evidence) if anew else []
+    if made is not None and not effects and (kept.names or differing(group.compilations)):
+        made = made._replace(code=None)  # made once, it would keep the first value
+    is_shape = group.kind == "shape" and not group.eager
+    is_static = group.kind == "static value"
+    grows = growth(group, evidence) if is_shape else None
+    loop = counted_loop(group, evidence) if is_static else None
+    location = group.location if made is None else location_like(group.location, made, evidence)
+    return Known(
+        group=group,
+        every_run=every_run,
+        made=made,
+        kept=kept,
+        effects=effects,
+        grows=grows,
+        sizes=sizes_to_pad(group, evidence) if is_shape and grows is None else None,
+        number=one_type(group, evidence) if group.kind == "weak type" else None,
+        loop=loop,
+        forms=forms_of(group, evidence) if is_static and not every_run and loop is None else 0,
+        values=_values_of_first(group, evidence) if every_run else None,
+        library=library_called(group, evidence),
+        called_at=_called_at(group, evidence) if location is None or is_librarys(group) else None,
+    )
+
+
+def _values_of_first(group: Group, evidence: Evidence) -> Cause | None:
+    """Return what differed around a new function in the first run; a later run compiles for the same values again."""
+    if group.kind != "new function":
+        return None
+    own = [each.cause for each in reversed(in_first_run(group, evidence)) if each.cause.kind == group.kind]
+    return next((each for each in own if each.argument and each.remedy), None)
+
+
+def _called_at(group: Group, evidence: Evidence) -> Frame | None:
+    """Return the only line of the user's that runs the programs of a function; ``None`` if that is not known."""
+    lines = {each.called_at for each in programs_of(group, evidence)}
+    return lines.pop() if len(lines) == 1 else None
+
+
+def avoidable_share(known: Known, evidence: Evidence) -> float:
+    """Return the share of the programs of the first run that need not compile, 0 to 1."""
+    programs = len(known.group.compilations)
+    if known.sizes is not None:  # those for these sizes compile all the same
+        return min((known.sizes.seen - known.sizes.needed) / programs, 1)
+    if known.forms > 1:  # one for each of them compiles all the same
+        return min(repeating(known.group, evidence) / programs, 1)
+    return 1
+
+
+def code_of(known: Known, evidence: Evidence) -> str | None:
+    """Return the code to paste, if there is any."""
+    if known.made is not None:
+        return known.made.code
+    if known.number is not None:
+        return known.number.code
+    if known.sizes is not None:
+        return padding_code(known.group, known.sizes, evidence)
+    return known.loop
+
+
+def remedy_of(known: Known) -> Note | None:
+    """Say what to do, if anything is known to help."""
+    if known.group.eager and known.group.kind == "shape":
+        return one_size(known.called_at)
+    if known.loop is not None:
+        return note("doctor.recompile_counted", argument=known.last.argument or "")
+    if known.number is not None:
+        number = known.number
+        return note("doctor.recompile_one_type", converted=number.converted, same=int(number.same_dtypes))
+    if known.grows is not None:
+        inside = known.group.function if known.grows.returned else ""
+        return note("doctor.recompile_preallocate", argument=known.grows.argument, function=inside)
+    if known.sizes is not None:
+        return note("doctor.recompile_pad", integers=", ".join(known.sizes.integers))
+    return _made_once(known) or _same_values(known)
+
+
+def one_size(line: Frame | None) -> Note:
+    """Advise one size for operations outside jit, as the line that calls them needs it."""
+    obstacle = None if line is None else sized_by_values(line)
+    if obstacle is None:
+        return note("doctor.recompile_one_size")
+    return note("doctor.recompile_by_values", text=obstacle.text, argument=obstacle.argument)
+
+
+def _made_once(known: Known) -> Note | None:
+    """Say how to make a function once, where it is made anew."""
+    captured = () if known.made is None else known.made.captured
+    if {*known.kept.names} - {*captured}:
+        return note("doctor.recompile_kept", names=", ".join(known.kept.names), random=int(known.kept.random))
+    if known.effects:
+        return note("doctor.recompile_effects", names=", ".join(known.effects))
+    if known.made is None:
+        return None
+    differs = known.values or known.last
+    if captured and known.made.passable and differs.remedy is not None:
+        return note("doctor.recompile_pass", names=", ".join(captured))
+    if known.group.kind == "transformation":
+        return note("doctor.recompile_once")
+    if captured and differs.remedy is not None and not differs.argument and known.library is None:
+        return note("doctor.recompile_each", names=", ".join(captured))
+    return None
+
+
+def _same_values(known: Known) -> Note | None:
+    """Say how to call a function so that what it compiled for stays the same."""
+    kind, last = known.group.kind, known.last
+    remedy = (known.values or last).remedy
+    if kind == "static value" and remedy is None and only_numbers_differ(last):
+        return note("doctor.recompile_numbers", argument=last.argument or "")
+    if kind == "static value" and remedy is None and known.every_run and last.argument and last.now is None:
+        return note("doctor.recompile_own_equality", argument=last.argument)
+    if known.library is not None:
+        return note("doctor.recompile_in_library", library=known.library)
+    if kind == "pytree" and (argument := only_argument(known.group)) is not None:
+        return note("doctor.recompile_structure", argument=argument)
+    if kind == "context" and (settings := settings_of(known.group)):
+        return note("doctor.recompile_settings", settings=", ".join(settings))
+    return None if remedy is None else note("doctor.recompile_remedy", remedy=remedy)
