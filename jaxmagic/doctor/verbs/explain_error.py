@@ -16,8 +16,8 @@ from ...tracebacks import of_the_user
 from ..analysis.failed_trial import revised
 from ..analysis.failures.explanation import explanation
 from ..capture.failures.failure import read_failure
+from ..capture.failures.jit_calls.mended import compared_with_fallback
 from ..capture.failures.memory.out_of_memory import Limits
-from ..capture.failures.mended import compared_with_fallback
 from ..capture.failures.recognize import is_from_jax
 from ..record.diagnosis import Diagnosis
 

@@ -19,11 +19,12 @@ from ...record.failure import Failure
 from ...record.library_use import Selector
 from ...record.out_of_memory import OutOfMemory
 from .buffers import Donors
-from .calls import called_name, functions_called, jit_call
+from .calls import called_name, functions_called
 from .captured import deleted_by
 from .entries import Entry, beyond, entries_of, library_in
 from .held import largest_alive, shared_in
 from .holder import holder_at, holder_of
+from .jit_calls.jit_call import jit_call
 from .libraries.batches import module_in
 from .libraries.selectors import selector_of
 from .memory.out_of_memory import Limits, look_at_memory

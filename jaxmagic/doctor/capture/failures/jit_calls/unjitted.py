@@ -7,9 +7,9 @@ import builtins
 from collections.abc import Sequence
 from types import FrameType, FunctionType, ModuleType
 
-from ....runtime.around import is_a
-from ...record.failure import Passed
-from .modules import module_names
+from .....runtime.around import is_a
+from ....record.failure import Passed
+from ..modules import module_names
 
 #: Python types of arguments that JAX makes arrays of when it traces a function.
 _CONVERTED = "int", "float", "bool", "complex", "ndarray"

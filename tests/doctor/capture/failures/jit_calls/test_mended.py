@@ -8,7 +8,7 @@ import pytest
 from failing_cells import Cell
 
 import jaxmagic
-from jaxmagic.doctor.capture.failures import mended
+from jaxmagic.doctor.capture.failures.jit_calls import mended
 from jaxmagic.doctor.record.finding import Verified
 
 

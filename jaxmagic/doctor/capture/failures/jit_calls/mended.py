@@ -10,21 +10,22 @@ from collections.abc import Callable, Sequence
 from types import CellType, FrameType, FunctionType
 from typing import Any, NamedTuple
 
-from ....records.note import note
-from ....runtime.around import is_exactly
-from ....runtime.clock import Clock, now_ns
-from ...analysis.failures.origin import FIRST_TRIES, fallback
-from ...record.failure import Failure, JitCall
-from ...record.finding import RuleFinding, Verified
-from ..changes import Snapshot
-from ..remedies.effects import Effects
-from ..remedies.measured_remedy import Run, measured, silenced
-from ..remedies.remedy import NotTried
-from ..remedies.user_functions import is_users_function, seen_by
-from ..side_effects.random_generators import RandomGenerators
-from .calls import MISSING, jit_call, value_of, wrapped_function
-from .entries import users_entries
-from .statement import Place, definition
+from .....records.note import note
+from .....runtime.around import is_exactly
+from .....runtime.clock import Clock, now_ns
+from ....analysis.failures.origin import FIRST_TRIES, fallback
+from ....record.failure import Failure, JitCall
+from ....record.finding import RuleFinding, Verified
+from ...changes import Snapshot
+from ...remedies.effects import Effects
+from ...remedies.measured_remedy import Run, measured, silenced
+from ...remedies.remedy import NotTried
+from ...remedies.user_functions import is_users_function, seen_by
+from ...side_effects.random_generators import RandomGenerators
+from ..calls import MISSING, value_of, wrapped_function
+from ..entries import users_entries
+from ..statement import Place, definition
+from .jit_call import jit_call
 
 #: Longer than this, nothing is measured: the effect shows sooner.
 _LONGEST_NS = 2 * 10**9

@@ -1,0 +1,178 @@
+"""Finds the jitted function that a line calls, its arguments, and the same call without jit."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from types import FrameType, MethodType
+from typing import Any
+
+from .....records.call_stack import Frame
+from .....runtime.around import is_a, is_exactly, member, of_type
+from .....runtime.private_api import static_arguments
+from .....runtime.tracing import is_array, is_tracer
+from ....record.failure import JitCall, Passed
+from ..calls import MISSING, value_of, wrapped_function
+from ..libraries.jitted import Behind, behind
+from ..statement import Place, definition
+from .unjitted import unjitted_call
+
+#: Types whose values can be hashed, whatever they are.
+_HASHABLE = int, float, complex, bool, str, bytes, type(None)
+
+#: Loops of Python.
+_LOOPS = ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
+
+#: The types of literals.
+_DISPLAYS = {
+    ast.List: "list",
+    ast.ListComp: "list",
+    ast.Dict: "dict",
+    ast.DictComp: "dict",
+    ast.Set: "set",
+    ast.SetComp: "set",
+    ast.Tuple: "tuple",
+}
+
+
+def jit_call(place: Place, frame: FrameType, where: Frame, traced: Any = None) -> JitCall | None:
+    """Return the call of a jitted function at which a frame stopped.
+
+    Where no function was traced, it may be that of a method, such as ``jax.jit(net.apply)``, or of ``nnx.jit``.
+
+    Args:
+        place: where the frame stopped.
+        frame: the frame.
+        where: the same for the record.
+        traced: the code of the function that was traced; if given, the call has to be of a function with that code.
+    """
+    node = place.node
+    if not isinstance(node, ast.Call):
+        return None
+    jitted = value_of(node.func, frame)
+    own = wrapped_function(jitted)
+    found = Behind(own, own, jitted) if own is not None else behind(jitted) if traced is None else None
+    if found is None or (traced is not None and found.function.__code__ is not traced):
+        return None
+    function = found.function
+    given = _bound(node)
+    method = _method(node.func, jitted, frame)
+    if given is None or method is None:
+        return None
+    code = function.__code__
+    parameters = found.positional(len(given[0]))
+    passed = [*zip(parameters[len(method) :], given[0], strict=False), *given[1].items()]
+    home = definition(_tree(place, code.co_filename), function.__name__, code.co_firstlineno)
+    called = ast.unparse(node.func)
+    variables = _loop_variables(place)
+    arguments = tuple(_passed(name, each, frame, variables) for name, each in passed)
+    static = _static(found.jitted, parameters)
+    unjitted = unjitted_call(called, function, home, frame, method, node, arguments, static)
+    return JitCall(
+        function=called,
+        frame=where,
+        arguments=arguments,
+        static=static,
+        unjitted=None if found.library else unjitted,
+        decorator=_decorator(home),
+        unfit=_unfit(home),
+    )
+
+
+def _method(node: ast.AST, jitted: Any, frame: FrameType) -> tuple[str, ...] | None:
+    """Return what a call passes as ``self``: nothing, or the object whose class has the jitted function."""
+    if not isinstance(node, ast.Attribute):
+        return ()
+    owner = value_of(node.value, frame)
+    if is_a(owner, type) or is_exactly(owner, type(ast), MethodType):
+        return ()
+    return (ast.unparse(node.value),) if member(type(owner), node.attr) is jitted else ()
+
+
+def _bound(node: ast.Call) -> tuple[list[ast.expr], dict[str, ast.expr]] | None:
+    """Return positional arguments and keywords; ``None`` if a star passes an unknown number of them."""
+    if any(isinstance(each, ast.Starred) for each in node.args):
+        return None
+    named = {each.arg: each.value for each in node.keywords if each.arg is not None}
+    return (list(node.args), named) if len(named) == len(node.keywords) else None
+
+
+def _loop_variables(place: Place) -> set[str]:
+    """Return the variables of the loops around a call: what they go over, and what they count up."""
+    loops = [each for each in ast.walk(place.tree) if isinstance(each, _LOOPS)] if place.tree is not None else []
+    inside = (part for each in loops if _repeats(each, place.node) for part in ast.walk(each))
+    targets = [each.target for each in inside if isinstance(each, ast.For | ast.comprehension | ast.AugAssign)]
+    return {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+
+
+def _repeats(loop: ast.AST, node: ast.AST | None) -> bool:
+    """Return whether a loop has a node, and not in what it goes over."""
+    once = ast.walk(loop.iter) if isinstance(loop, ast.For) else ()
+    return node in {*ast.walk(loop)}.difference(once)
+
+
+def _passed(name: str, node: ast.expr, frame: FrameType, variables: set[str]) -> Passed:
+    value = value_of(node, frame)
+    kind = _DISPLAYS.get(type(node))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
+        kind = str(of_type("__name__", type(node.operand.value)))
+    flat = None
+    if value is not MISSING:
+        kind = "array" if is_array(value) or is_tracer(value) else str(of_type("__name__", type(value)))
+        flat = _flat(value)
+    elif isinstance(node, ast.List | ast.Tuple | ast.Set):
+        elements = [value_of(each, frame) for each in node.elts]
+        flat = None if MISSING in elements else _flat(elements)
+    elif isinstance(node, ast.Dict) and None not in node.keys:
+        keys, values = ([value_of(each, frame) for each in part if each] for part in (node.keys, node.values))
+        flat = None if MISSING in (*keys, *values) else all(is_exactly(each, str) for each in keys) and _flat(values)
+    varies = any(isinstance(each, ast.Name) and each.id in variables for each in ast.walk(node))
+    return Passed(name=name, text=ast.unparse(node), type=kind, flat=flat, varies=varies)
+
+
+def _flat(value: Any) -> bool | None:
+    """Return whether a container holds nothing but hashable values; ``None`` for anything else."""
+    if is_exactly(value, dict):
+        return all(is_exactly(each, str) for each in value) and _flat(list(value.values()))
+    return all(is_exactly(each, *_HASHABLE) for each in value) if is_exactly(value, list, tuple, set) else None
+
+
+def _static(jitted: Any, parameters: Sequence[str]) -> tuple[str, ...]:
+    known: Mapping[str, Any] = static_arguments(jitted)
+    names = tuple(known.get("static_argnames") or ())
+    numbers = [each for each in known.get("static_argnums") or () if 0 <= each < len(parameters)]
+    return tuple(dict.fromkeys([*(parameters[each] for each in numbers), *names]))
+
+
+def _tree(place: Place, file: str) -> ast.Module | None:
+    """Return the parsed file of a function, if it is the file of its call; else parse it."""
+    import linecache
+
+    lines = linecache.getlines(file)
+    if tuple(lines) == place.lines:
+        return place.tree
+    try:
+        return ast.parse("".join(lines))
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def _decorator(home: ast.FunctionDef | None) -> str | None:
+    """Return the only decorator, if it is ``jit`` without options."""
+    if home is None or len(home.decorator_list) != 1:
+        return None
+    text = ast.unparse(home.decorator_list[0])
+    return text if text.rpartition(".")[2] == "jit" else None
+
+
+def _unfit(home: ast.FunctionDef | None) -> tuple[str, ...]:
+    """Return the names that a function assigns to, or an inner one, and those that it uses as arrays."""
+    names: dict[str, None] = {}
+    for node in ast.walk(home) if home is not None else ():
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names[node.id] = None
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            names[node.value.id] = None
+        elif isinstance(node, ast.Nonlocal):
+            names |= dict.fromkeys(node.names)
+    return tuple(names)
