@@ -82,6 +82,20 @@ def passed_to(frame: FrameType) -> list[Any]:
     return values[1:] if code.co_name == "__call__" else values
 
 
+def arguments_passed_to(frame: FrameType) -> tuple[Sequence[Any], Mapping[str, Any]] | None:
+    """Return what a call collects in ``*args`` and ``**kwargs``; ``None`` if these are not all of its arguments.
+
+    That is the wrapper that JAX puts around a jitted function. An object whose ``__call__`` it is may come first.
+    """
+    code = frame.f_code
+    if not (code.co_flags & inspect.CO_VARARGS and code.co_flags & inspect.CO_VARKEYWORDS) or code.co_kwonlyargcount:
+        return None
+    if code.co_argcount > (code.co_name == "__call__"):
+        return None
+    args, kwargs = code.co_varnames[code.co_argcount : code.co_argcount + 2]
+    return frame.f_locals.get(args, ()), frame.f_locals.get(kwargs, {})
+
+
 class Applied(NamedTuple):
     """An operation that JAX applied outside of ``jit``, with its arguments and parameters."""
 

@@ -202,6 +202,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "not_mended_kind": lambda: _not("--verify does not try remedies of this kind of error"),
     "no_fallback": lambda: _not("no call without jit is known to compare the remedy with"),
     "fallback_failed": lambda error: _not(f"the call without jit failed as well ({printable(error)})"),
+    "fallback_foreseen": lambda name: _not(f"each run of the function would do something else ({printable(name)})"),
     "fallback_changes": lambda name: _not(f"the call without jit, which ran once, changes {printable(name)}"),
     "argument_unknown": lambda text: _not(f"the argument {printable(text)} would have to be computed again"),
     "put": lambda names: f"Tried with {printable(names)} put on the device beforehand.",

@@ -178,10 +178,10 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
     begun = beginning(facts.traced, users)
     call = None
     if facts.kind in ("static", "not array"):
-        call = jit_call(place, last.frame, last.where)
+        call = jit_call(last, entries[-1].frame)
     elif begun:
         caller = users[begun - 1]
-        call = jit_call(caller.place, caller.frame, caller.where, users[begun].frame.f_code)
+        call = jit_call(caller, entries[-1].frame, users[begun].frame.f_code)
     lines = text_of(last.where.file)
     running = [each.frame.f_code for each in users]
     deleted, donors = deleted_by(users, beyond(entries, last)) if facts.kind == "deleted" else ((), Donors())

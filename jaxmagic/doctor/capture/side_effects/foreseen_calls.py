@@ -6,6 +6,7 @@ C code keeps these, so that a comparison of before and after does not see them.
 from __future__ import annotations
 
 import ast
+import builtins
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -23,6 +24,9 @@ _FUNCTIONS = {
     "ctypes": ("memmove", "memset"),
     "signal": ("raise_signal",),
 }
+
+#: Python's function that runs what only its text says.
+_RUNS_TEXT = "exec"
 
 #: Methods that do so, by module and class.
 _METHODS = {
@@ -97,6 +101,8 @@ def _module(name: str) -> Any:
 
 def _changes(call: ast.Call, known: Callable[[ast.expr], Any]) -> bool:
     function = known(call.func)
+    if isinstance(call.func, ast.Name) and call.func.id == _RUNS_TEXT:
+        return function is None or function is getattr(builtins, _RUNS_TEXT)
     first = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
     if is_one_of(function, _FUNCTIONS):
         return not (first in _PRINTING and is_one_of(function, {"os": ("write",)}))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FrameType, MethodType
 from typing import Any
 
-from .....records.call_stack import Frame
 from .....runtime.around import is_a, is_exactly, member, of_type
 from .....runtime.private_api import static_arguments
 from .....runtime.tracing import is_array, is_tracer
 from ....record.failure import JitCall, Passed
 from ..calls import MISSING, value_of, wrapped_function
+from ..entries import Entry
 from ..libraries.jitted import Behind, behind
 from ..statement import Place, definition
+from .call_values import CallValues
 from .unjitted import unjitted_call
 
 #: Types whose values can be hashed, whatever they are.
@@ -35,18 +36,17 @@ _DISPLAYS = {
 }
 
 
-def jit_call(place: Place, frame: FrameType, where: Frame, traced: Any = None) -> JitCall | None:
+def jit_call(entry: Entry, innermost: FrameType, traced: Any = None) -> JitCall | None:
     """Return the call of a jitted function at which a frame stopped.
 
     Where no function was traced, it may be that of a method, such as ``jax.jit(net.apply)``, or of ``nnx.jit``.
 
     Args:
-        place: where the frame stopped.
-        frame: the frame.
-        where: the same for the record.
+        entry: the entry of the traceback.
+        innermost: the frame that failed.
         traced: the code of the function that was traced; if given, the call has to be of a function with that code.
     """
-    node = place.node
+    place, frame, node = entry.place, entry.frame, entry.place.node
     if not isinstance(node, ast.Call):
         return None
     jitted = value_of(node.func, frame)
@@ -65,15 +65,16 @@ def jit_call(place: Place, frame: FrameType, where: Frame, traced: Any = None) -
     home = definition(_tree(place, code.co_filename), function.__name__, code.co_firstlineno)
     called = ast.unparse(node.func)
     variables = _loop_variables(place)
-    arguments = tuple(_passed(name, each, frame, variables) for name, each in passed)
+    values = CallValues(place, frame, innermost)
+    arguments = tuple(_passed(name, each, values.value_of, variables) for name, each in passed)
     static = _static(found.jitted, parameters)
     unjitted = unjitted_call(called, function, home, frame, method, node, arguments, static)
     return JitCall(
         function=called,
-        frame=where,
+        frame=entry.where,
         arguments=arguments,
         static=static,
-        unjitted=None if found.library else unjitted,
+        unjitted=unjitted if values.hold() and not found.library else None,
         decorator=_decorator(home),
         unfit=_unfit(home),
     )
@@ -111,8 +112,8 @@ def _repeats(loop: ast.AST, node: ast.AST | None) -> bool:
     return node in {*ast.walk(loop)}.difference(once)
 
 
-def _passed(name: str, node: ast.expr, frame: FrameType, variables: set[str]) -> Passed:
-    value = value_of(node, frame)
+def _passed(name: str, node: ast.expr, value_at: Callable[[ast.expr], Any], variables: set[str]) -> Passed:
+    value = value_at(node)
     kind = _DISPLAYS.get(type(node))
     if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
         kind = str(of_type("__name__", type(node.operand.value)))
@@ -121,10 +122,10 @@ def _passed(name: str, node: ast.expr, frame: FrameType, variables: set[str]) ->
         kind = "array" if is_array(value) or is_tracer(value) else str(of_type("__name__", type(value)))
         flat = _flat(value)
     elif isinstance(node, ast.List | ast.Tuple | ast.Set):
-        elements = [value_of(each, frame) for each in node.elts]
+        elements = [value_at(each) for each in node.elts]
         flat = None if MISSING in elements else _flat(elements)
     elif isinstance(node, ast.Dict) and None not in node.keys:
-        keys, values = ([value_of(each, frame) for each in part if each] for part in (node.keys, node.values))
+        keys, values = ([value_at(each) for each in part if each] for part in (node.keys, node.values))
         flat = None if MISSING in (*keys, *values) else all(is_exactly(each, str) for each in keys) and _flat(values)
     varies = any(isinstance(each, ast.Name) and each.id in variables for each in ast.walk(node))
     return Passed(name=name, text=ast.unparse(node), type=kind, flat=flat, varies=varies)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from types import CellType, FrameType, FunctionType
+from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
+from .....records.call_stack import is_users
 from .....records.note import note
 from .....runtime.around import is_exactly
 from .....runtime.clock import Clock, now_ns
@@ -20,11 +20,16 @@ from ...changes import Snapshot
 from ...remedies.effects import Effects
 from ...remedies.measured_remedy import Run, measured, silenced
 from ...remedies.remedy import NotTried
-from ...remedies.user_functions import is_users_function, seen_by
+from ...remedies.user_functions import seen_by
+from ...side_effects.foreseen import foreseen
 from ...side_effects.random_generators import RandomGenerators
-from ..calls import MISSING, value_of, wrapped_function
-from ..entries import users_entries
+from ...side_effects.written_files import WrittenFiles
+from ..calls import value_of, wrapped_function
+from ..entries import entries_of
+from ..recognize import recognize
 from ..statement import Place, definition
+from .arguments import Arguments, arguments_of
+from .call_values import CallValues
 from .jit_call import jit_call
 
 #: Longer than this, nothing is measured: the effect shows sooner.
@@ -33,16 +38,11 @@ _LONGEST_NS = 2 * 10**9
 #: The kinds of errors whose remedies are tried: without jit, a function of NumPy and a mask work as well.
 _TRIED = *FIRST_TRIES, "numpy", "mask"
 
-#: Modules whose functions compute the same again and change nothing; `jax.random` takes its state as an argument.
-_PURE = "jax", "jaxlib"
-
-_Arguments = tuple[list[Any], dict[str, Any]]
-
 
 class _Site(NamedTuple):
-    """The call of a jitted function in a frame of a traceback, and the place where its code failed."""
+    """The call of a jitted function in a frame of a traceback, what was passed, and where its code failed."""
 
-    frame: FrameType
+    values: CallValues
     node: ast.Call
     jitted: Any
     call: JitCall
@@ -78,8 +78,9 @@ def _compared(error: BaseException, failure: Failure, finding: RuleFinding, budg
     assert function is not None
     offered = ast.parse(unjitted, mode="eval").body
     assert isinstance(offered, ast.Call)
-    plain = _arguments(offered, site.frame)
+    plain = arguments_of(offered, site.values)
     variables = {function.__name__: function, **seen_by(function), **_by_number(plain)}
+    _refuse_foreseen(function)
     effects = Effects(variables, Snapshot(variables))
     mended, given = _mended(failure, finding, site, function, plain)
     with RandomGenerators(variables).kept():
@@ -116,21 +117,31 @@ def _compared(error: BaseException, failure: Failure, finding: RuleFinding, budg
     )
 
 
+def _refuse_foreseen(function: FunctionType) -> None:
+    """Refuse a function that writes files, or changes what no variable shows, as its source says."""
+    found = foreseen(None, {function.__name__: function})
+    if names := [*found.written, *found.called]:
+        raise NotTried(note("doctor.fallback_foreseen", name=names[0]))
+
+
 def _ran_once(call: Callable[[], Any], effects: Effects) -> None:
-    """Run the call without jit, which must leave everything that it can see as it is."""
+    """Run the call without jit, which must leave everything that it can see as it is, and write no files."""
+    files = WrittenFiles()
     try:
-        with silenced():
+        with silenced(), files.observed():
             call()
     except KeyboardInterrupt:
         raise NotTried(note("doctor.not_tried_interrupt"), note("doctor.mended_runs", without=1, mended=0)) from None
     except Exception as error:
         raise NotTried(note("doctor.fallback_failed", error=type(error).__name__)) from None
-    changed = effects.changed()
+    changed = [*(each.path for each in effects.changed()), *files.paths, *files.started]
     if changed:
-        raise NotTried(note("doctor.fallback_changes", name=changed[0].path))
+        raise NotTried(note("doctor.fallback_changes", name=changed[0]))
+    if files.traced:
+        raise NotTried(note("doctor.fallback_changes", name="a trace of JAX's profiler"))
 
 
-def _with_arrays(function: FunctionType, plain: _Arguments) -> Any:
+def _with_arrays(function: FunctionType, plain: Arguments) -> Any:
     """Return what the function returns without jit for arrays in place of Python's floats; ``None`` without any.
 
     Python computes with 64 bits, and JAX under jit with the bits of its arrays. It is ``None`` as well if that fails.
@@ -150,70 +161,29 @@ def _with_arrays(function: FunctionType, plain: _Arguments) -> Any:
 
 
 def _site(error: BaseException, failure: Failure) -> _Site | None:
-    """Return the call that the failure names; its frame holds the values that were passed."""
-    entries = users_entries(error)
-    if failure.call is None or not entries:
+    """Return the call that the failure names; what it passed is in the frames of the traceback."""
+    recognized = recognize(error)
+    entries = [] if recognized is None else entries_of(recognized)
+    users = [each for each in entries if is_users(each.where)]
+    if failure.call is None:
         return None
-    for each in reversed(entries):
-        place = each.place
+    for each in reversed(users):
+        place, innermost = each.place, entries[-1].frame
         if each.where == failure.call.frame and isinstance(place.node, ast.Call):
-            call = jit_call(place, each.frame, each.where)
+            call = jit_call(each, innermost)
             if call is not None and call.function == failure.call.function:
-                return _Site(each.frame, place.node, value_of(place.node.func, each.frame), call, entries[-1].place)
+                jitted, values = value_of(place.node.func, each.frame), CallValues(place, each.frame, innermost)
+                return _Site(values, place.node, jitted, call, users[-1].place)
     return None
 
 
-def _by_number(arguments: _Arguments) -> dict[str, Any]:
+def _by_number(arguments: Arguments) -> dict[str, Any]:
     return {**{f"argument{number}": each for number, each in enumerate(arguments[0])}, **arguments[1]}
 
 
-def _arguments(call: ast.Call, frame: FrameType) -> _Arguments:
-    return (
-        [_value(each, frame) for each in call.args],
-        {each.arg: _value(each.value, frame) for each in call.keywords if each.arg is not None},
-    )
-
-
-def _value(node: ast.expr, frame: FrameType) -> Any:
-    """Return what an argument was: the value of a name, or what functions of JAX compute from such values.
-
-    Raises:
-        NotTried: the argument would have to be computed by the user's code again.
-    """
-    found = value_of(node, frame)
-    if found is not MISSING:
-        return found
-    match node:
-        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-            kind = list if isinstance(node, ast.List) else tuple if isinstance(node, ast.Tuple) else set
-            return kind(_value(each, frame) for each in items)
-        case ast.Dict(keys=keys, values=items) if None not in keys:
-            pairs = zip(keys, items, strict=True)
-            return {_value(key, frame): _value(each, frame) for key, each in pairs if key is not None}
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
-            return -number
-        case ast.Call(func=function, args=args, keywords=keywords):
-            if isinstance(function, ast.Attribute) and function.attr == "items" and not args and not keywords:
-                owner = _value(function.value, frame)
-                if is_exactly(owner, dict):
-                    return owner.items()
-            called = value_of(function, frame)
-            if called is MISSING and isinstance(function, ast.Name):
-                called = vars(builtins).get(function.id, MISSING)
-            module = getattr(called, "__module__", None) if called is not MISSING else None
-            is_pure = isinstance(module, str) and module.partition(".")[0] in _PURE
-            stars = any(isinstance(each, ast.Starred) for each in args) or any(each.arg is None for each in keywords)
-            if is_pure and not stars and not is_users_function(called):
-                given = _arguments(node, frame)
-                return called(*given[0], **given[1])
-            if any(called is each for each in (tuple, frozenset, sorted)) and len(args) == 1 and not keywords:
-                return called(_value(args[0], frame))
-    raise NotTried(note("doctor.argument_unknown", text=ast.unparse(node)[:100]))
-
-
 def _mended(
-    failure: Failure, finding: RuleFinding, site: _Site, function: FunctionType, plain: _Arguments
-) -> tuple[Callable[..., Any], _Arguments]:
+    failure: Failure, finding: RuleFinding, site: _Site, function: FunctionType, plain: Arguments
+) -> tuple[Callable[..., Any], Arguments]:
     """Return the function with the remedy under jit, and its arguments.
 
     Raises:
@@ -229,13 +199,13 @@ def _mended(
         call = _only_call(finding.code, site.call.function)
         if call is None:
             raise NotTried(note("doctor.not_mended", code=True))
-        given = _arguments(call, site.frame)
+        given = arguments_of(call, site.values)
         given = [*leading, *given[0]], given[1]
         if remedy != "write_pairs":
             return site.jitted, given
         unpacked = _unpacked(function, str(finding.remedy.facts["argument"]))
         return jax.jit(unpacked, static_argnames=site.call.static), given
-    given = _arguments(site.node, site.frame)
+    given = arguments_of(site.node, site.values)
     given = [*leading, *given[0]], given[1]
     static = list(site.call.static)
     if remedy == "write_static" and finding.remedy is not None:

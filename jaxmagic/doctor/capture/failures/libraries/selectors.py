@@ -15,6 +15,7 @@ from .....runtime.tracing import is_tracer
 from ....record.failure import Traced
 from ....record.library_use import Selector
 from ..calls import MISSING, value_of
+from ..jit_calls.call_values import CallValues
 from ..statement import Place
 from ..traced.leaked import tracers_in, used
 
@@ -50,7 +51,7 @@ def selector_of(
     while outside is not None:
         caller = next((each for each in callers if each[1] is outside), None)
         if caller is not None:
-            return _passed(found, *caller)
+            return _passed(found, *caller, frame)
         outside = outside.f_back
     return None
 
@@ -145,8 +146,8 @@ def _decides(node: ast.AST | None, frame: FrameType) -> ast.AST | None:
     return node
 
 
-def _passed(parameter: _Parameter, place: Place, frame: FrameType) -> Selector | None:
-    """Return the argument that a call of a jitted function passes for a parameter."""
+def _passed(parameter: _Parameter, place: Place, frame: FrameType, traced: FrameType) -> Selector | None:
+    """Return the argument that a call of a jitted function passes for a parameter of the one that is traced."""
     node = place.node
     if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
         return None
@@ -160,7 +161,7 @@ def _passed(parameter: _Parameter, place: Place, frame: FrameType) -> Selector |
     place_at_call = -1 if position is None else position - jitted.is_method
     if given is None and 0 <= place_at_call < len(node.args):
         given = node.args[place_at_call]
-    value = MISSING if given is None else value_of(given, frame)
+    value = MISSING if given is None else CallValues(place, frame, traced).value_of(given)
     if given is None or not is_exactly(value, *_SELECTING):
         return None
     option = f'static_argnames="{name}"' if name else f"static_argnums={position}"

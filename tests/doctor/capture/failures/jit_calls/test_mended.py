@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -155,18 +156,26 @@ NOT_MENDED = {
         f(jnp.float32(3))
     """,
     "argument_unknown": """
-        def data():
-            return jnp.float32(3)
-        @jax.jit
-        def f(x):
-            return float(x) + 1  # here
-        f(data())
+        def size():
+            return 3
+        @functools.partial(jax.jit, static_argnames="sizes")
+        def f(x, sizes):
+            return x * sizes[0]
+        f(jnp.float32(3), [size()])  # here
     """,
     "fallback_changes": """
         seen = []
         @jax.jit
         def f(x):
             seen.append(1)
+            return float(x) + 1  # here
+        f(jnp.float32(3))
+    """,
+    "fallback_foreseen": """
+        seen = []
+        @jax.jit
+        def f(x):
+            exec("seen.append(1)")
             return float(x) + 1  # here
         f(jnp.float32(3))
     """,
@@ -194,6 +203,47 @@ def test_what_cannot_be_compared_is_said(kind: str) -> None:
     assert kinds(verified) == [kind] or kind == "fallback_failed"
     assert verified.speedup is None
     assert verified.outputs_agree is None
+
+
+def test_a_function_that_writes_a_file_under_a_condition_runs_once(tmp_path: Path) -> None:
+    verified = tried(f"""
+        def write(x):
+            if x is not None:
+                with open({str(tmp_path / "log")!r}, "a") as file:
+                    file.write("1")
+        @jax.jit
+        def f(x):
+            write(x)
+            return float(x) + 1  # here
+        f(jnp.float32(3))
+    """)
+    assert kinds(verified) == ["fallback_changes"]
+    assert (tmp_path / "log").read_text() == "11"  # by the failing call, and once more
+
+
+def test_an_argument_that_the_users_code_made_is_compared_and_not_made_again() -> None:
+    verified = tried("""
+        made = []
+        def data():
+            made.append(1)
+            return jnp.float32(3)
+        @jax.jit
+        def f(x):
+            return float(x) + x.dtype.itemsize  # here
+        f(data())
+    """)
+    assert verified.outputs_agree
+
+
+def test_what_was_passed_is_compared_and_not_what_a_comprehension_hides() -> None:
+    verified = tried("""
+        x = 3
+        @jax.jit
+        def f(x):
+            return float(x) + x.dtype.itemsize  # here
+        made = [f(x) for x in (jnp.float32(1), jnp.float32(2))]
+    """)
+    assert verified.outputs_agree
 
 
 def test_a_remedy_that_leads_to_the_next_error_is_shown_as_such() -> None:
