@@ -10,7 +10,7 @@ from ....records.note import Note, note
 from ...record.evidence import Evidence
 from ..rewriting.changing_values import Kept
 from ..rewriting.hoisting import Made
-from ..rewriting.jit_obstacles import sized_by_values
+from ..rewriting.jit.obstacles import sized_by_values
 from .growth import Growth, growth
 from .made_anew import changed_for_effect, kept_if_made_once, location_like, made_anew
 from .one_type import OneType, one_type

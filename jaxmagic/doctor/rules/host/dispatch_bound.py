@@ -12,7 +12,7 @@ from ....records.note import Note, note
 from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
-from ..rewriting.jit_caveats import caveats_of_loop
+from ..rewriting.jit.caveats import caveats_of_loop
 from ..rewriting.loops.loop_end import calling_loop
 from ..rewriting.loops.scanned_loop import lines_shown_later, scanned_loop
 from ..rewriting.loops.while_loop import while_loop

@@ -24,12 +24,12 @@ from ..host.jitting.transformed_calls import is_transform, with_transforms_besid
 from ..host.syntax import Function, assigned, function_around
 from . import syntax
 from .changing_values import changing_read
-from .jit_arguments import Arguments, arguments_of, counted_in, given_by, untraced
-from .jit_obstacles import obstacles
-from .jittable import computes_only, has_sizes, takes_arrays
+from .jit.arguments import Arguments, arguments_of, counted_in, given_by, untraced
+from .jit.jittable import computes_only, has_sizes, takes_arrays
+from .jit.module_jit import libraries_called, libraries_used, methods_run
+from .jit.obstacles import obstacles
 from .loops.long_loops import has_long_loop, lists_in
 from .meanings import paths_in
-from .module_jit import libraries_called, libraries_used, methods_run
 
 #: Functions of Python that call no operation of JAX.
 _HARMLESS = frozenset({"enumerate", "len", "print", "range", "zip"})

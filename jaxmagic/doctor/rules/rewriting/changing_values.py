@@ -12,7 +12,7 @@ from ...record.evidence import Evidence
 from ..host.functions.functions_run import definition, functions_run
 from ..host.syntax import Function, Loop, assigned, function_around
 from . import syntax
-from .jit_obstacles import obstacles
+from .jit.obstacles import obstacles
 
 #: What an array is whose methods change nothing.
 _ARRAY = "jax array"

@@ -17,7 +17,7 @@ from gathered_evidence import evidence_of
 from jaxmagic.doctor.record.evidence import Dispatch, Evidence, FunctionShare, HostShare, HostUse, HostWait, Input
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.rewriting.called_function import CalledFunction, called_function, transformed_run
-from jaxmagic.doctor.rules.rewriting.jit_arguments import static_option
+from jaxmagic.doctor.rules.rewriting.jit.arguments import static_option
 from jaxmagic.records.call_stack import Frame
 
 SOURCE = """

@@ -10,7 +10,7 @@ from .....records.call_stack import Frame
 from ....record.evidence import Evidence, Input
 from ....record.library_use import ModuleLibrary
 from ....record.program import Program
-from ...rewriting.module_jit import jit_in_code
+from ...rewriting.jit.module_jit import jit_in_code
 from ..syntax import around, function_around, own_nodes, tree_of
 from .inputs_inside import inputs_inside, renamed
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from .....records.call_stack import Frame
 from ....record.evidence import Evidence, Input
-from ...rewriting.jit_arguments import given_by
+from ...rewriting.jit.arguments import given_by
 from ...rewriting.list_items import items_given
 from ...rewriting.syntax import last_name, parameters, tree_of, tree_of_code
 from ..syntax import Function, assigned, function_around, own_nodes

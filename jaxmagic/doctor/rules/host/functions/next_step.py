@@ -8,7 +8,7 @@ from dataclasses import replace
 from .....records.call_stack import Frame, is_users
 from .....records.note import Note
 from ....record.evidence import Evidence
-from ...rewriting.jit_caveats import caveats_of_loop
+from ...rewriting.jit.caveats import caveats_of_loop
 from ...rewriting.loops.loop_end import calling_loop
 from ..independence import is_independent, mapped_axes
 from ..syntax import Comprehension, Loop, around, calls_of, function_around, loop_around

@@ -11,8 +11,8 @@ from .....records.call_stack import Frame
 from .....records.note import Note, note
 from ....record.evidence import Evidence
 from ...rewriting.called_function import transformed_around, transformed_run
+from ...rewriting.jit.module_jit import jit_of_modules
 from ...rewriting.loops.jitted_round import JittedRound, jitted_round
-from ...rewriting.module_jit import jit_of_modules
 from ...rewriting.syntax import around, last_name, lines_run, loops_around, nodes_outside_jit, tree_of, tree_run
 from ..jitting.transformed_calls import jitted, made_of
 from ..syntax import Function, function_around

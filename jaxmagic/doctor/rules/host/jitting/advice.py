@@ -12,15 +12,15 @@ from .....records.note import Note, note
 from ....record.evidence import Evidence, Input
 from ...rewriting.called_function import CalledFunction, called_function
 from ...rewriting.changing_values import arrays_kept, changing_read
-from ...rewriting.jit_arguments import objects, static_option, untraced
-from ...rewriting.jit_caveats import Caveats, caveats, jitted_calls, to_pass
-from ...rewriting.jit_obstacles import obstacles
-from ...rewriting.jittable import computes_only, counts_to, takes_arrays
+from ...rewriting.jit.arguments import objects, static_option, untraced
+from ...rewriting.jit.caveats import Caveats, caveats, jitted_calls, to_pass
+from ...rewriting.jit.jittable import computes_only, counts_to, takes_arrays
+from ...rewriting.jit.module_jit import jit_of, jit_of_modules
+from ...rewriting.jit.obstacles import obstacles
 from ...rewriting.loops.jitted_round import JittedRound, jitted_round
 from ...rewriting.loops.loop_end import end_of
 from ...rewriting.loops.while_loop import while_loop
 from ...rewriting.meanings import paths_in
-from ...rewriting.module_jit import jit_of, jit_of_modules
 from ...rewriting.syntax import last_name, lines_run, parameters
 from ..functions.functions_run import calls_unknown, functions_run, waits_in
 from ..functions.inputs_inside import inputs_inside, renamed

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from .....records.cell_names import cells_with
 from ....record.evidence import LibraryNames
-from ...rewriting.jit_caveats import Caveats
+from ...rewriting.jit.caveats import Caveats
 from ...rewriting.loops.loop_facts import assigns, reads
 from ...rewriting.meanings import Paths, path_at, paths_in
 from ...rewriting.syntax import parameters, tree_of

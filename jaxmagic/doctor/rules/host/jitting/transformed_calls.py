@@ -12,8 +12,8 @@ from ....record.evidence import Evidence
 from ....record.finding import RuleFinding
 from ....record.library_use import ModuleLibrary
 from ....record.program import Program
-from ...rewriting.jit_arguments import arguments_of, counted_in, given_by, static_option
-from ...rewriting.jittable import decides_by
+from ...rewriting.jit.arguments import arguments_of, counted_in, given_by, static_option
+from ...rewriting.jit.jittable import decides_by
 from ...rewriting.syntax import is_jit, last_name, nodes_outside_jit, tree_of, tree_run
 from ...rule import source_at
 from ..host_time import HostTime, jitted_calls, matters, names_of_program

@@ -15,11 +15,11 @@ from ....record.evidence import Input
 from ...host.functions.functions_run import calls_unknown, functions_run, waits_in
 from ...host.syntax import Function
 from ..changing_values import changing_read
-from ..jit_arguments import static_option, untraced
-from ..jit_obstacles import obstacles
-from ..jittable import computes_only, has_sizes, takes_arrays
+from ..jit.arguments import static_option, untraced
+from ..jit.jittable import computes_only, has_sizes, takes_arrays
+from ..jit.module_jit import jit_of, libraries_called, libraries_used
+from ..jit.obstacles import obstacles
 from ..meanings import paths_in
-from ..module_jit import jit_of, libraries_called, libraries_used
 from ..syntax import loaded
 from .computed_numbers import ComputedNumbers
 from .loop_facts import assigns, reads

@@ -15,7 +15,7 @@ from ....record.library_use import ModuleLibrary
 from ....record.program import Program
 from ...host.host_time import names_of_program
 from ...host.syntax import Function, Loop
-from ..jittable import computes_only
+from ..jit.jittable import computes_only
 from ..syntax import last_name, loaded, parameters, stored
 from .loop_facts import assigns, reads
 from .while_loop import is_plain, unread

@@ -14,7 +14,7 @@ from .....records.call_stack import Frame
 from ....record.evidence import Evidence
 from ...host.functions.functions_run import defined
 from ...host.syntax import Function, function_around, loop_around, own_nodes, tree_of
-from ..jittable import computes_only, has_sizes
+from ..jit.jittable import computes_only, has_sizes
 from ..meanings import paths_in
 from ..rewritten import INSTEAD
 from ..syntax import last_name, loaded, parameters, stored

@@ -15,7 +15,7 @@ from jaxmagic.doctor.capture.library_names import library_names
 from jaxmagic.doctor.record.evidence import Evidence, FunctionShare, HostWait
 from jaxmagic.doctor.rules.host.functions.functions_run import calls_unknown, functions_run, waits_in
 from jaxmagic.doctor.rules.host.jitting.advice import remedy_at
-from jaxmagic.doctor.rules.rewriting.jit_obstacles import obstacles
+from jaxmagic.doctor.rules.rewriting.jit.obstacles import obstacles
 from jaxmagic.records.call_stack import Frame
 
 #: Helpers of all kinds; each line makes one that computes, or that reads a value.

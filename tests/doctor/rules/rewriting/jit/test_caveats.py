@@ -12,7 +12,7 @@ import pytest
 from jaxmagic.doctor.record.evidence import Evidence, HostWait
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host.jitting.advice import remedy_at
-from jaxmagic.doctor.rules.rewriting.jit_caveats import caveats_of_loop
+from jaxmagic.doctor.rules.rewriting.jit.caveats import caveats_of_loop
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.note import note
 from jaxmagic.timing.record import Timing

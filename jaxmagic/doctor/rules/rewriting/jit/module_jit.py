@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from ....records.call_stack import Frame, is_users
-from ...record.evidence import Evidence, LibraryNames
-from ...record.library_use import ModuleLibrary
-from ..host.syntax import Function, around
-from .meanings import path_at, paths_in
-from .syntax import last_name
+from .....records.call_stack import Frame, is_users
+from ....record.evidence import Evidence, LibraryNames
+from ....record.library_use import ModuleLibrary
+from ...host.syntax import Function, around
+from ..meanings import path_at, paths_in
+from ..syntax import last_name
 
 #: The module of each library, the name that it usually has, and how it is imported under that.
 _MODULES: dict[ModuleLibrary, tuple[str, str, str]] = {

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from jaxmagic.doctor.rules.rewriting.jittable import computes_only, takes_arrays
+from jaxmagic.doctor.rules.rewriting.jit.jittable import computes_only, takes_arrays
 
 
 def function_of(body: str, parameters: str = "x, n") -> ast.FunctionDef:

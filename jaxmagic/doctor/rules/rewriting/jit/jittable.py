@@ -7,8 +7,8 @@ from collections.abc import Iterator, Set
 
 import numpy as np
 
-from .meanings import Paths, path_at
-from .syntax import last_name, loaded, parameters, stored
+from ..meanings import Paths, path_at
+from ..syntax import last_name, loaded, parameters, stored
 
 #: Statements and expressions of functions that do more than compute.
 _NOT_PLAIN = (

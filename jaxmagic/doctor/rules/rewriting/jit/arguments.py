@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ....records.call_stack import Frame
-from ...record.evidence import Evidence, Input
-from ...record.library_use import ModuleLibrary
-from ..host.syntax import assigned
+from .....records.call_stack import Frame
+from ....record.evidence import Evidence, Input
+from ....record.library_use import ModuleLibrary
+from ...host.syntax import assigned
+from ..meanings import path_at
 from .jittable import ON_VALUES
-from .meanings import path_at
 
 #: Kinds of inputs that jit does not trace.
 _OBJECTS = "function", "iterator", "object"

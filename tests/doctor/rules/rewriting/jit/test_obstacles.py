@@ -11,7 +11,7 @@ import pytest
 
 from jaxmagic.doctor.record.evidence import Evidence, HostWait, LibraryNames
 from jaxmagic.doctor.rules.host.jitting.advice import advice_for, remedy_at
-from jaxmagic.doctor.rules.rewriting.jit_obstacles import obstacles, sized_by_values
+from jaxmagic.doctor.rules.rewriting.jit.obstacles import obstacles, sized_by_values
 from jaxmagic.doctor.rules.rewriting.meanings import imports_in
 from jaxmagic.records.call_stack import Frame
 

@@ -24,7 +24,7 @@ from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host.jitting.advice import compile_called
 from jaxmagic.doctor.rules.host.jitting.transformed_calls import jitted, made_of
 from jaxmagic.doctor.rules.rewriting.called_function import called_function, transformed_around
-from jaxmagic.doctor.rules.rewriting.module_jit import jit_of, jit_of_modules, libraries_used
+from jaxmagic.doctor.rules.rewriting.jit.module_jit import jit_of, jit_of_modules, libraries_used
 from jaxmagic.doctor.rules.rewriting.syntax import tree_of
 from jaxmagic.records import cell_names
 from jaxmagic.records.call_stack import Frame

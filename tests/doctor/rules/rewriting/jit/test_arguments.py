@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jaxmagic.doctor.record.evidence import Evidence, Input, LibraryNames
-from jaxmagic.doctor.rules.rewriting.jit_arguments import Arguments, arguments_of, objects, untraced
+from jaxmagic.doctor.rules.rewriting.jit.arguments import Arguments, arguments_of, objects, untraced
 from jaxmagic.records.call_stack import Frame
 
 DEFINED = Frame(function="act", file="program.py", line=3)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from ....records.call_stack import Frame
-from ...record.evidence import Evidence, HostWait
-from ..host.decisions import decides
-from ..host.syntax import Function, Loop, calls_of, own_nodes
-from .jit_obstacles import Obstacle, obstacles
-from .syntax import free_names, last_name, loaded
+from .....records.call_stack import Frame
+from ....record.evidence import Evidence, HostWait
+from ...host.decisions import decides
+from ...host.syntax import Function, Loop, calls_of, own_nodes
+from ..syntax import free_names, last_name, loaded
+from .obstacles import Obstacle, obstacles
 
 #: Methods and functions that read values, besides those of Python that have underscores.
 _READS = "device_get", "item", "tolist"

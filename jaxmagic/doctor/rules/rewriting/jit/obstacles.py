@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from ....records.call_stack import Frame
-from ...record.evidence import LibraryNames
-from ..host.syntax import around, assigned, function_around, own_nodes
-from . import syntax
-from .meanings import Paths, imports_in, is_bound, path_at, paths_in
-from .syntax import last_name
+from .....records.call_stack import Frame
+from ....record.evidence import LibraryNames
+from ...host.syntax import around, assigned, function_around, own_nodes
+from .. import syntax
+from ..meanings import Paths, imports_in, is_bound, path_at, paths_in
+from ..syntax import last_name
 
 #: Longer expressions are not shown.
 _LONGEST = 50
