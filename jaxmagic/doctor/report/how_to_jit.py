@@ -139,8 +139,19 @@ def about_caveats(
     traced: str = "",
     changes: str = "",
     keeps: str = "",
+    numbers: str = "",
+    sorts: str = "",
 ) -> Iterator[str]:
     """Yield what becomes of code that cannot be jitted as it is."""
+    if numbers:
+        array = "arrays, not Python numbers" if ", " in numbers else "an array, not a Python number"
+        it = "them" if ", " in numbers else "it"
+        yield f"Under jit, {printable(numbers)} would be {array}, with 32 bits by default: compute {it} outside."
+    if sorts:
+        yield (
+            "jit returns dictionaries with their keys sorted: read the items by their keys, not in the order "
+            f"{printable(sorts)}."
+        )
     if keeps:
         keep, if_changed = _SEVERAL_KEPT if ", " in keeps else _ONE_KEPT
         yield f"Under jit, {printable(keeps)} {keep} of the first call: if {if_changed}."

@@ -21,6 +21,7 @@ from ....errors import briefly
 from ....records.note import Note, note
 from ....runtime.around import is_a
 from ....runtime.clock import Clock
+from ....runtime.tracing import is_array
 from ....statistics.medians import median
 from ...record.finding import Verified
 from .remedy import NotTried
@@ -91,7 +92,11 @@ class _Counted:
         self.count += 1
         self.began = next(self._order)
         self.last = value = self._run.call()
-        if self.count == 1 and sum(getattr(each, "nbytes", 0) for each in _leaves(value)) <= _MOST_KEPT_BYTES:
+        if (
+            self.count == 1
+            and sum(each.nbytes for each in _leaves(value) if is_array(each) or is_a(each, np.ndarray))
+            <= _MOST_KEPT_BYTES
+        ):
             self.first = value
         return value
 

@@ -17,6 +17,7 @@ from ...rewriting.jit.caveats import Caveats, caveats, jitted_calls, to_pass
 from ...rewriting.jit.jittable import computes_only, counts_to, takes_arrays
 from ...rewriting.jit.module_jit import jit_of, jit_of_modules
 from ...rewriting.jit.obstacles import obstacles
+from ...rewriting.jit.results import changed_results
 from ...rewriting.loops.jitted_round import JittedRound, jitted_round
 from ...rewriting.loops.loop_end import end_of
 from ...rewriting.loops.while_loop import while_loop
@@ -142,8 +143,9 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
     plain = all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in functions)
     inputs = renamed(inputs_inside(line, evidence))
     plain = plain and takes_arrays(function, untraced(inputs)) and not calls_unknown(functions, evidence)
-    if waits or found or changing or not plain or "jit" in known:
-        known |= to_pass(changing, function, functions, jitted_calls(function, line, evidence))
+    results = changed_results(function, line.file, evidence)
+    if waits or found or changing or not plain or "jit" in known or "numbers" in results:
+        known |= to_pass(changing, function, functions, jitted_calls(function, line, evidence)) | results
         assigned = rebound(function, line.file, evidence.names)
         return group(evidence, function.name, known | assigned | _objects(function, inputs)), None
     runs_outer = not re.search(rf"\b{function.name}\b", evidence.code or "")  # else the code calls it directly
@@ -152,9 +154,8 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
     kept = ", ".join(arrays_kept(function, line.file, evidence))
     if kept and not parameters(function):
         return group(evidence, function.name, {"changes": kept}), None
-    return _advice(
-        "function", function.name, {"keeps": kept} if kept else {}
-    ), f"{function.name} = jax.jit({function.name})"
+    known = {**results, **({"keeps": kept} if kept else {})}
+    return _advice("function", function.name, known), f"{function.name} = jax.jit({function.name})"
 
 
 def _objects(function: Function, inputs: Iterable[Input]) -> Caveats:
@@ -179,6 +180,7 @@ def compile_called(called: CalledFunction, evidence: Evidence) -> tuple[Note, st
         rounds=counts_to(called.function, {*arguments.static}) if arguments.library == "equinox" else "",
         jit=jit,
         keeps=", ".join(arrays_kept(called.function, called.file, evidence)),
+        **changed_results(called.function, called.file, evidence),
     )
     return advice, "\n".join(filter(None, [needed, f"{name} = {jit}({name}{options})"]))
 

@@ -75,8 +75,9 @@ def obstacles(functions: Sequence[tuple[ast.AST, str]], names: Sequence[LibraryN
     for function, file in functions:
         tree = syntax.tree_of(file) or function
         paths, generators, masks = paths_in(function, file, names), _generators(tree), _masks(function)
+        own = assigned(function)
         for node in own_nodes(function):
-            obstacle = _obstacle(node, paths, generators, masks)
+            obstacle = _obstacle(node, paths, generators, masks) or _advances(node, own)
             if obstacle is not None:
                 found[obstacle] = None
     return list(found)
@@ -136,6 +137,14 @@ def _obstacle(node: ast.AST, paths: Paths, generators: set[str], masks: set[str]
                 return Obstacle("mask", text if len(text) <= _LONGEST else f"{ast.unparse(value)[:_LONGEST]}[...]")
         case ast.Call():
             return _called(node, paths, generators)
+    return None
+
+
+def _advances(node: ast.AST, own: set[str]) -> Obstacle | None:
+    """Return the call that takes the next item of an iterator from outside, if a node is one."""
+    match node:
+        case ast.Call(func=ast.Name(id="next"), args=[taken, *_]) if not syntax.loaded([taken]) & own:
+            return Obstacle("once", ast.unparse(node)[:_LONGEST])
     return None
 
 

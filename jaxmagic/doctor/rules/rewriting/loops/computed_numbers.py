@@ -1,4 +1,4 @@
-"""Keeps arithmetic of Python numbers outside of jit, where integers have 32 bits and floats 24 significant ones."""
+"""Keeps arithmetic of Python numbers outside jit, where integers have 32 bits and floats 24 significant ones."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ def lose_digits(loop: ast.For, carry: Collection[str], function: ast.AST) -> boo
     ):
         return True
     inside = (node for each in loop.body for node in ast.walk(each) if isinstance(node, ast.BinOp))
-    return any(_is_risky(each) for each in inside if is_number(each, numbers) and loaded([each]) & numbers)
+    return any(is_risky(each) for each in inside if is_number(each, numbers) and loaded([each]) & numbers)
 
 
-def _is_risky(node: ast.BinOp) -> bool:
-    """Return whether an operation of a number with a constant may need more digits."""
+def is_risky(node: ast.BinOp) -> bool:
+    """Return whether an operation of a number with a constant may need more than 32 bits."""
     least = _LARGE_FACTOR if isinstance(node.op, _DIFFERING) else _LARGE
     return max(_constant(node.left), _constant(node.right)) >= least
 

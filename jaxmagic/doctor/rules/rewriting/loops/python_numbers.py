@@ -1,10 +1,10 @@
-"""Tells from the syntax which variables are numbers of Python, such as counters, and no arrays."""
+"""Tells from the syntax which variables are Python numbers, such as counters, and no arrays."""
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ...host.syntax import Function, own_nodes
 from ..syntax import loaded, parameters, stored
@@ -25,10 +25,14 @@ _OF_NUMBERS = frozenset({"math", "time"})
 _SIZES = frozenset({"ndim", "shape", "size"})
 
 
-def python_numbers(scope: ast.AST) -> set[str]:
+def python_numbers(scope: ast.AST, got: Collection[str] = ()) -> set[str]:
     r"""Return the variables of a function or module to which nothing but numbers, texts and sizes are assigned.
 
     What a function gets, or a cell finds, is not known.
+
+    Args:
+        scope: the function or module.
+        got: the parameters that get numbers.
 
     >>> sorted(python_numbers(ast.parse("dt, t = 0.1, 0\nfor i in range(9):\n    t = t + dt\n    x = x + dt")))
     ['dt', 'i', 't']
@@ -36,7 +40,7 @@ def python_numbers(scope: ast.AST) -> set[str]:
     assigns = list(assignments(scope))
     given = parameters(scope) if isinstance(scope, Function) else set[str]()
     begun = {name for name, value in assigns if value is None or name not in loaded([value])}
-    found = begun - given
+    found = (begun - given) | {*got}
     while True:
         others = {name for name, value in assigns if name in found and not is_number(value, found)}
         if not others:

@@ -46,6 +46,8 @@ def found_in(path: Path, body: str, head: str = "", parameters: str = "x") -> li
         ("return x * now()", "from time import perf_counter as now", [("once", "now")]),
         ("return x * float(input('scale? '))", "", [("once", "input")]),
         ("return datetime.now(), x", "from datetime import datetime", [("once", "datetime.now")]),
+        ("return x * next(ticket)", "", [("once", "next(ticket)")]),
+        ("count = iter([x, 2 * x]); return next(count)", "", []),
         ("return x[x > 0].mean()", "", [("mask", "x[x > 0]")]),
         ("return x[~(x < 0)]", "", [("mask", "x[~(x < 0)]")]),
         ("return x[(x > 0) & (x < 1)]", "", [("mask", "x[(x > 0) & (x < 1)]")]),
@@ -227,7 +229,7 @@ def test_reading_values_stays_outside(tmp_path: Path, evidence: Evidence, count:
 
 
 def test_a_function_made_in_another_one_is_to_be_defined_outside(tmp_path: Path, evidence: Evidence) -> None:
-    source = "def sample():\n    def logp(x):\n        return -x * x # here\n    return logp(1.0)\n"
+    source = "def sample():\n    def logp(x):\n        return -x * x # here\n    return logp(jnp.ones(3))\n"
     advice, code = advised(tmp_path, replace(evidence, code="sample()"), source)
     assert advice.startswith("Compile logp as one program: define it outside of sample, and jit it once.")
     assert code is None
