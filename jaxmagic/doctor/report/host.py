@@ -205,9 +205,15 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "input_bound": lambda loading_ns: f"Loading data takes {units.time(loading_ns)} per run on the calling thread.",
     "input_bound_samples": lambda samples: f"Estimated from {samples} samples of the line that the host was at.",
-    "input_bound_prefetch": lambda hidden_ns: (
+    "input_bound_prefetch": lambda hidden_ns, shared="": (
         f"Load the next item in another thread meanwhile. That hides up to {units.time(hidden_ns)} if loading "
         "releases the GIL, as NumPy and reading files do."
+        + (
+            f" Items are made of {printable(shared)}, which the loop may change: loaded ahead, they would not be the "
+            "same. Separate the two first."
+            if shared
+            else ""
+        )
     ),
     "input_bound_faster": lambda: (
         "Make loading itself faster, for example with several processes: it takes nearly all of the run, so loading "

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from ....records.call_stack import Frame
-from ..rewriting.syntax import last_name
+from ..rewriting.syntax import free_names, last_name, loaded
 from .dependencies import derived_from, names_read, targets_of
-from .syntax import Loop, around, assigned, loop_around, tree_of
+from .syntax import Function, Loop, around, assigned, loop_around, tree_of
 
 #: Names that stand for modules by convention; their functions have no part in what a loop computes.
 _MODULES = frozenset({"np", "numpy", "jax", "jnp", "os", "math", "random", "time"})
@@ -76,6 +76,32 @@ def prefetched_loop(line: Frame) -> tuple[str, str, str] | None:
     item = f"({item})" if isinstance(statement.targets[0], ast.Tuple) and not item.startswith("(") else item
     generator = f"({target}, {ast.unparse(statement.value)}) for {target} in {items}"
     return f"{target}, {item}", generator, f"for {target} in {items}: {ast.unparse(statement)}"
+
+
+def shared_with_loader(loop: ast.For, line: Frame) -> list[str]:
+    """Return what the items of a loop are made of and its body may change: loaded ahead, they would be others.
+
+    That is what the loop assigns, and objects whose methods it calls, such as a generator of random numbers.
+
+    Args:
+        loop: the loop.
+        line: a line of it.
+    """
+    body = [each for part in _parts(loop) for each in ast.walk(part)]
+    called = (each.func.value for each in body if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute))
+    touched = _changed(loop) | (loaded(called) - _modules(line))
+    return sorted(touched & _read_for(loop.iter, tree_of(line)))
+
+
+def _read_for(items: ast.expr, tree: ast.Module | None) -> set[str]:
+    """Return the names that an expression reads, and those of functions of its file that it names."""
+    functions = [each for each in ast.walk(tree) if isinstance(each, Function)] if tree is not None else []
+    read, pending = set[str](), loaded([items])
+    while pending:
+        read |= pending
+        named = [each for each in functions if each.name in pending]
+        pending = {name for each in named for name in free_names(each)} - read
+    return read
 
 
 def _parts(loop: Loop) -> Iterator[ast.AST]:

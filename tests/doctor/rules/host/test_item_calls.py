@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jaxmagic.doctor.rules.host.item_calls import calls_any, computes_item, prefetched_loop
+from jaxmagic.doctor.rules.host.item_calls import calls_any, computes_item, prefetched_loop, shared_with_loader
+from jaxmagic.doctor.rules.host.syntax import loop_around
 from jaxmagic.records.call_stack import Frame
 
 HEAD = "import numpy\ndef train(state, it, rng, data, losses):\n"
@@ -73,6 +75,38 @@ def test_what_may_need_results_of_the_loop_is_no_item(tmp_path: Path, loop: str,
 def test_a_loop_over_its_counter_can_be_one_over_items(tmp_path: Path, loop: str, pair: Any) -> None:
     number = next(number for number, each in enumerate(loop.splitlines(), 1) if "load(" in each or "next(" in each)
     assert prefetched_loop(line_of(tmp_path, loop, number)) == pair
+
+
+LOADER = """\
+def batches():
+    for _ in range(9):
+        yield picked()
+def picked():
+    return data[rng.integers(0, 9)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "items", "shared"),
+    [
+        ("state = step(state, x)", "batches()", []),
+        ("state = step(state, x)\ndata.append(x)", "batches()", ["data"]),
+        ("state = step(state, x + rng.normal())", "batches()", ["rng"]),
+        ("state = step(state, x)\ndata[0] = x", "batches()", ["data"]),
+        ("state = step(state, x)\nlosses.append(state)", "batches()", []),
+        ("state = step(state, numpy.sin(x))", "batches()", []),
+        ("state = step(state, x)\nit.skip()", "it", ["it"]),
+        ("state = step(state, x)", "batches(state)", ["state"]),
+    ],
+)
+def test_what_the_loop_and_its_loader_share(tmp_path: Path, body: str, items: str, shared: list[str]) -> None:
+    text = f"for x in {items}:\n" + "".join(f"    {each}\n" for each in body.splitlines())
+    line = line_of(tmp_path, text, 1)
+    file = Path(line.file)
+    file.write_text(file.read_text() + LOADER)
+    loop = loop_around(replace(line, line=4))
+    assert isinstance(loop, ast.For)
+    assert shared_with_loader(loop, line) == shared
 
 
 def test_lines_that_call_programs(tmp_path: Path) -> None:
