@@ -165,6 +165,10 @@ NOTES: dict[str, Callable[..., str]] = {
     "jit_of_constants": lambda name: _not(
         f"{printable(name)} gets no array as an argument, so that XLA may compute the result once, while it compiles"
     ),
+    "jit_of_values": lambda name, arguments: _not(
+        f"{printable(name)} needs {printable(arguments)} while JAX traces it, and each run passes many values: each "
+        "would compile a program of its own"
+    ),
     "jit_freezes": lambda name: _not(
         f"{printable(name)} traced twice gives two programs, because it uses random numbers, the time or something "
         "else that changes from call to call; under jit it would always use the first"

@@ -34,6 +34,9 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 _NUMBERS = bool, int, float, complex
 
+#: A static argument with more values than this in the trial would compile too many programs.
+_MOST_PROGRAMS = 4
+
 #: The jit of each library under its usual name.
 _JITS = {"": "jax.jit", "equinox": "eqx.filter_jit", "nnx": "nnx.jit"}
 
@@ -157,13 +160,27 @@ class Jitted:
         self._declared = static
         self.library = library
         self._jitted: Callable[..., Any] | None = None
+        self._places: dict[str, Any] = {}
+        self._values: set[tuple[Any, ...]] = set()
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Call the jitted function."""
         if self._jitted is None:
             self._jitted = self._choose(args, kwargs)
             self.called = True
+        if self.static and self._declared is None:
+            self._refuse_many_programs(args, kwargs)
         return self._jitted(*args, **kwargs)
+
+    def _refuse_many_programs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Refuse a static argument that has many values, each of which compiles a program."""
+        positional = (args[each] for each in self._places.get("static_argnums", ()) if each < len(args))
+        named = (kwargs.get(each) for each in self._places.get("static_argnames", ()))
+        self._values.add((*positional, *named))
+        if len(self._values) > _MOST_PROGRAMS:
+            given = zip(self.static, zip(*self._values, strict=True), strict=False)
+            varying = ", ".join(name for name, values in given if len({*values}) > 1)
+            raise NotTried(note("doctor.jit_of_values", name=self.function.__name__, arguments=varying))
 
     def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if is_jitted(self.function):
@@ -182,7 +199,7 @@ class Jitted:
                     raise NotTried(note("doctor.jit_freezes", name=self.function.__name__))
                 if not getattr(traced[0], "jaxpr", traced[0]).invars:
                     raise NotTried(note("doctor.jit_of_constants", name=self.function.__name__))
-                self.static = _names(self.function, **options)
+                self.static, self._places = _names(self.function, **options), options
                 return jit(self._fresh())
         if problem is None:
             raise NotTried(note("doctor.not_tried_argument", name=self.function.__name__))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -21,6 +22,7 @@ from ....timing.record import Timing
 from ....tracebacks import drop_handler
 from ...record.diagnosis import Diagnosis
 from ...record.evidence import Evidence
+from ...rules.rewriting.needed_imports import with_imports
 from ..remedies.tried_code import TriedCode
 from ..scope import Scope
 from ..side_effects.between_runs import BetweenRuns
@@ -226,6 +228,8 @@ class Examination:
             findings, looked, more = self._examine(evidence)
             notes += more
             findings = findings if error is not None else self._verified(findings, evidence)
+            session = {*self._scope.variables, *vars(sys.modules["__main__"])}
+            findings = with_imports(findings, evidence, session)
         return Diagnosis(
             code=code,
             started_at=self._started_at,

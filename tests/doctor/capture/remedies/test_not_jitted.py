@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax
@@ -126,6 +127,22 @@ def test_the_code_of_a_trial_declares_what_was_static() -> None:
     assert code_of(doubled, X, 2) == "doubled = jax.jit(doubled)"
     assert code_of(doubled, X, 2, "twice") == 'doubled = jax.jit(doubled, static_argnames="mode")'
     assert code_of(doubled, X, 2, mode="twice") == 'doubled = jax.jit(doubled, static_argnames="mode")'
+
+
+def test_a_static_argument_with_many_values_is_no_remedy() -> None:
+    remedy = note("doctor.not_jitted_remedy", way="group")
+    finding = RuleFinding(rule="not-jitted", found=note("text"), remedy=remedy)
+    change = not_jitted.propose(finding, TriedCode.of_call(waved, (X, 0.0, 2.0), {}))
+    call = change.replacements[id(waved)]
+    for each in range(4):
+        call(X, float(each), 2.0)
+        call(X, float(each), 2.0)
+    with pytest.raises(NotTried, match="waved needs t while JAX traces it"):
+        call(X, 4.0, 2.0)
+
+
+def waved(x: Any, t: float, rate: float) -> Any:
+    return x * math.sin(t) * math.sin(rate)
 
 
 def repeated(model: Any, x: Any, n: int) -> Any:
