@@ -46,7 +46,7 @@ def revised(finding: RuleFinding, verified: Verified) -> RuleFinding:
     finding = _as_compiled(finding, verified)
     if is_in_vain(finding, verified) and _is_of_a_part(finding) and verified.outputs_agree is not False:
         told = [each for each in verified.notes if each.kind == "doctor.tried_runs"]
-        unknown = note("doctor.not_mechanical", rule=finding.rule)
+        unknown = note("doctor.part_not_tried")
         return replace(finding, verified=Verified(notes=(unknown, *told)))
     if is_in_vain(finding, verified):
         kept = replace(verified, remedy=finding.remedy, code=finding.code)

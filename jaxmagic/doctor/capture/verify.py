@@ -175,7 +175,7 @@ def _timed(
         )
     verified = _as_ceiling(found.verified) if change.ceiling else found.verified
     if verified.before_ns is not None and change.replacements and not reached and not methods.used:
-        raise NotTried(note("doctor.not_mechanical", rule=finding.rule), verified.notes[-1])
+        raise NotTried(note("doctor.not_met"), verified.notes[-1])
     if verified.before_ns is not None and not change.met():
         raise NotTried(note("doctor.not_met"), verified.notes[-1])
     if verified.before_ns is not None and not change.used():

@@ -8,6 +8,7 @@ from typing import Any
 from ... import units
 from ...terminal import printable
 from .how_to_jit import SAME_TYPES, about_caveats, how_to_jit, jitted_vmap, loops_beside
+from .recompile import waits_for_size
 
 
 def _wait(count: int, time_ns: int, library: str, loop: int) -> str:
@@ -203,15 +204,18 @@ NOTES: dict[str, Callable[..., str]] = {
         f"No call needs the result of another: make one call of {jitted_vmap(function, axes, jit)} with "
         f"{'the arguments that vary' if axes else 'the arguments'} stacked, and make this function once."
     ),
+    "host_wait_sized": waits_for_size,
     "input_bound": lambda loading_ns: f"Loading data takes {units.time(loading_ns)} per run on the calling thread.",
     "input_bound_samples": lambda samples: f"Estimated from {samples} samples of the line that the host was at.",
-    "input_bound_prefetch": lambda hidden_ns, shared="": (
+    "input_bound_prefetch": lambda hidden_ns, shared="", leaves=0: (
         f"Load the next item in another thread meanwhile. That hides up to {units.time(hidden_ns)} if loading "
         "releases the GIL, as NumPy and reading files do."
         + (
             f" Items are made of {printable(shared)}, which the loop may change: loaded ahead, they would not be the "
             "same. Separate the two first."
             if shared
+            else " Where the loop ends early, one item more has been loaded."
+            if leaves
             else ""
         )
     ),

@@ -103,15 +103,24 @@ def _pad(integers: str = "") -> str:
 
 
 def _by_values(text: str, argument: str) -> str:
-    keep = (
-        f"Pass {printable(argument)}= with the largest size"
-        if argument
-        else "Keep all elements and mask them, with jnp.where(mask, x, 0) or jnp.mean(x, where=mask)"
-    )
     return (
-        f"The size of {printable(text)} depends on values, and outside of jit, an operation compiles for each shape. "
-        f"{keep}; or do this with NumPy."
+        f"The size of {printable(text)} depends on values, and outside jit, an operation compiles for each shape. "
+        f"{_one_size(argument)}; or do this with NumPy."
     )
+
+
+def waits_for_size(text: str, argument: str) -> str:
+    """Word why an operation waits whose size depends on values, and what to do."""
+    return (
+        f"The size of {printable(text)} depends on values, so JAX waits for them. {_one_size(argument)}; or do this "
+        "with NumPy."
+    )
+
+
+def _one_size(argument: str) -> str:
+    if argument:
+        return f"Pass {printable(argument)}= with the largest size"
+    return "Keep all elements and mask them, with jnp.where(mask, x, 0) or jnp.mean(x, where=mask)"
 
 
 def _grows(argument: str, axis: int, step: int) -> str:

@@ -100,10 +100,17 @@ NOTES: dict[str, Callable[..., str]] = {
     "tried_on_copies": lambda names: f"Each of these runs had its own copy of {printable(names)}.",
     "tried_too_few": lambda: "Too few runs fit into the time to measure a speed-up.",
     "not_mechanical": lambda rule: _not(f"this remedy ({rule}) could not be applied mechanically to this code"),
+    "part_not_tried": lambda: (
+        "Tried with all of the function jitted, which is not faster. What jitting these operations alone gains is "
+        "unknown."
+    ),
     "not_met": lambda: "The trial changed nothing: the code does not call what this remedy replaces.",
     "not_used": lambda: (
         "The trial changed nothing: on a copy of the code the remedy had no effect, as where a function captures "
         "what each run makes anew."
+    ),
+    "trial_unfinished": lambda: (
+        "The trial did not finish in time; a longer --budget (budget_s= in Python) would help."
     ),
     "not_tried_budget": lambda: _not(
         "too little time is left for it; a longer --budget (budget_s= in Python) would help"

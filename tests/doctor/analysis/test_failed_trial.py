@@ -178,6 +178,6 @@ def test_advice_to_jit_more_than_was_tried_is_not_rejected() -> None:
     assert finding.remedy == remedy
     assert finding.verified is not None
     assert finding.verified.survives is None
-    assert [each.kind for each in finding.verified.notes] == ["doctor.not_mechanical", "doctor.tried_runs"]
+    assert [each.kind for each in finding.verified.notes] == ["doctor.part_not_tried", "doctor.tried_runs"]
     of_function = note("doctor.not_jitted_remedy", way="function", function="f")
     assert revised(RuleFinding(rule="not-jitted", found=note("text"), remedy=of_function), slow).remedy is None

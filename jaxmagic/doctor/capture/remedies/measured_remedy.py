@@ -129,7 +129,7 @@ def measured(
     counted = {label: _Counted(run, order, deadline_ns, clock) for label, run in ((_BEFORE, before), (_AFTER, after))}
     taken: list[Any] = []
     interrupted = False
-    why, stopped = note("doctor.not_tried_budget"), False
+    why, stopped = note("doctor.trial_unfinished"), False
     comparison: Comparison | None = None
     try:
         with silenced():

@@ -37,7 +37,7 @@ class Known(NamedTuple):
     Attributes:
         group: The programs.
         every_run: Whether every run compiles them again, rather than the first one several times.
-        made: Where the function is made anew, if it is.
+        made: Where the function is re-created, if it is.
         kept: What a function made once would keep, although it changes.
         effects: What making the function changes besides.
         grows: The argument that is longer in each call, if one is.
@@ -161,7 +161,7 @@ def one_size(line: Frame | None) -> Note:
 
 
 def _made_once(known: Known) -> Note | None:
-    """Say how to make a function once, where it is made anew."""
+    """Say how to make a function once, where it is re-created."""
     captured = () if known.made is None else known.made.captured
     if {*known.kept.names} - {*captured}:
         return note("doctor.recompile_kept", names=", ".join(known.kept.names), random=int(known.kept.random))

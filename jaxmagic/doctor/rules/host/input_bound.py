@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from .... import units
 from ....records.call_stack import Frame
-from ....records.note import note
+from ....records.note import Note, note
 from ...record.evidence import Evidence, HostShare
 from ...record.finding import RuleFinding
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import LEAST_NS, best_run, host_time, matters, names_of_program
-from .item_calls import calls_any, computes_item, passes_item, prefetched_loop, shared_with_loader
+from .item_calls import calls_any, computes_item, may_leave, passes_item, prefetched_loop, shared_with_loader
 from .syntax import Function, around, function_around, own_nodes, tree_of
 
 #: From how many samples on: fewer are chance.
@@ -61,6 +61,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     helps = matters(hidden_ns, evidence)
     place = first.loading[-1] if first.loading else line
     shared = [] if loop is None else shared_with_loader(loop, place)
+    leaves = int(loop is not None and may_leave(loop))
     yield RuleFinding(
         rule=RULE.name,
         found=note("doctor.input_bound", loading_ns=round(loading_ns)),
@@ -69,12 +70,18 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         evidence=(note("doctor.input_bound_samples", samples=samples),),
         cost_ns=cost_ns,
         basis="estimated",
-        remedy=note("doctor.input_bound_prefetch", hidden_ns=round(hidden_ns), shared=", ".join(shared))
+        remedy=note(
+            "doctor.input_bound_prefetch", hidden_ns=round(hidden_ns), shared=", ".join(shared), leaves=int(leaves)
+        )
         if helps
         else note("doctor.input_bound_faster"),
         code=_code(*ahead) if helps and ahead is not None and not shared else None,
         applies_to=", ".join(_loaders(loop, first, evidence)) or None,
     )
+
+
+def _remedy(hidden_ns: int, shared: str, leaves: int) -> Note:
+    return note("doctor.input_bound_prefetch", hidden_ns=hidden_ns, shared=shared, leaves=leaves)
 
 
 def _code(target: str, items: str, replaced: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ....records.call_stack import Frame
 from ..rewriting.syntax import free_names, last_name, loaded
@@ -91,6 +91,22 @@ def shared_with_loader(loop: ast.For, line: Frame) -> list[str]:
     called = (each.func.value for each in body if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute))
     touched = _changed(loop) | (loaded(called) - _modules(line))
     return sorted(touched & _read_for(loop.iter, tree_of(line)))
+
+
+def may_leave(loop: ast.For) -> bool:
+    """Return whether a loop may end before its items do, so that one loaded ahead would be lost."""
+    pending: list[ast.AST] = [*loop.body]
+    for each in pending:  # grows meanwhile
+        if isinstance(each, ast.Return):
+            return True
+        if not isinstance(each, Function | ast.Lambda | ast.ClassDef):
+            pending += ast.iter_child_nodes(each)
+    return _breaks(loop.body)
+
+
+def _breaks(statements: Sequence[ast.AST]) -> bool:
+    inside = (each for each in statements if not isinstance(each, Loop | Function | ast.ClassDef))
+    return any(isinstance(each, ast.Break) or _breaks([*ast.iter_child_nodes(each)]) for each in inside)
 
 
 def _read_for(items: ast.expr, tree: ast.Module | None) -> set[str]:

@@ -11,8 +11,10 @@ from ....records.call_stack import Frame
 from ....records.note import Note, note
 from ...record.evidence import Evidence, HostWait
 from ...record.finding import RuleFinding
+from ..rewriting.jit.obstacles import sized_by_values
 from ..rewriting.loops.kept_lists import loop_that_fills
 from ..rewriting.rewritten import after
+from ..rewriting.syntax import have_own_lines
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides
 from .functions.one_call import one_call_around
@@ -89,6 +91,9 @@ def _remedy(wait: HostWait, line: Frame, loop: ast.AST | None) -> Note:
         return note("doctor.host_wait_library", library=wait.library)
     if wait.function == _BLOCK:
         return note("doctor.host_wait_leave_out")
+    sized = sized_by_values(line)
+    if sized is not None and not any(map(_is_read, ast.walk(around(line)[-1]))):
+        return note("doctor.host_wait_sized", text=sized.text, argument=sized.argument)
     function = function_around(line) if loop is None else None
     called = "" if function is None else function.name
     return note("doctor.host_wait_remedy", decides=int(decides(line, wait.function)), called=called)
@@ -101,6 +106,8 @@ def _code(wait: HostWait, line: Frame, loop: ast.AST) -> str | None:
     left out.
     """
     statement = around(line)[-1]
+    if not isinstance(statement, ast.stmt) or not have_own_lines([statement], line.file):
+        return None
     if wait.function == _BLOCK:
         return _unblocked(statement)
     if isinstance(loop, ast.ListComp):

@@ -10,13 +10,8 @@ from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from . import syntax
 
-#: The modules that code to paste uses, as it imports them.
-_IMPORTS = {
-    "functools": "import functools",
-    "jax": "import jax",
-    "jnp": "import jax.numpy as jnp",
-    "np": "import numpy as np",
-}
+#: The modules that code to paste uses, by the names that it has for them.
+_MODULES = {"functools": "functools", "jax": "jax", "jnp": "jax.numpy", "np": "numpy"}
 
 
 def with_imports(
@@ -38,14 +33,19 @@ def with_imports(
 def imported(code: str, known: Collection[str]) -> str:
     r"""Return code, which may be a part of a loop, with the imports that it needs where only some names are known.
 
-    >>> imported("f = jax.jit(f)", {"J", "f"})
-    'import jax\nf = jax.jit(f)'
-    >>> imported("f = jax.jit(f)", {"jax", "f"})
-    'f = jax.jit(f)'
+    >>> imported("y = jnp.sin(x)", {"xp", "x"})
+    'import jax.numpy as jnp\ny = jnp.sin(x)'
+    >>> imported("y = jnp.sin(x)", {"jnp", "x"})
+    'y = jnp.sin(x)'
     """
-    used = [name for name in _IMPORTS if name not in known and re.search(rf"(?<![\w.]){name}\.", code)]
+    used = [name for name in _MODULES if name not in known and re.search(rf"(?<![\w.]){name}\.", code)]
     missing = [name for name in used if re.search(rf"^\s*import .*\b{name}$", code, re.MULTILINE) is None]
-    return "\n".join([*(_IMPORTS[name] for name in missing), code])
+    return "\n".join([*map(_statement, missing), code])
+
+
+def _statement(name: str) -> str:
+    module = _MODULES[name]
+    return f"import {module}" if module == name else f"import {module} as {name}"
 
 
 def _known(finding: RuleFinding, evidence: Evidence, session: Collection[str]) -> Collection[str]:

@@ -169,6 +169,15 @@ def parameters(function: Function) -> set[str]:
     return {each.arg for each in every if each is not None}
 
 
+def have_own_lines(statements: Iterable[ast.stmt], file: str) -> bool:
+    """Return whether nothing else is in the lines of some statements, as another one or the ``if`` around them."""
+    every = sorted(statements, key=lambda each: (each.lineno, each.col_offset))
+    first, last = every[0], every[-1]
+    lines = [text_of(file)[number - 1].encode() for number in (first.lineno, last.end_lineno or last.lineno)]
+    before, after = lines[0][: first.col_offset], lines[1][last.end_col_offset :]
+    return not before.strip() and after.strip()[:1] in (b"", b"#")
+
+
 def free_names(function: Function) -> set[str]:
     """Return the names that the body of a function reads from outside."""
     body = [function.body] if isinstance(function, ast.Lambda) else function.body

@@ -61,6 +61,22 @@ class TestWait:
             found = list(wait.look(evidence(waited_ns=waited_ns, waits=(waits_at(source, 5, wait_ns=40 * MS),))))
             assert [each.cost_ns for each in found] == ([] if cost_ns is None else [cost_ns])
 
+    @pytest.mark.parametrize(
+        ("line", "kind"),
+        [
+            ("x = x[x > 0]", "host_wait_sized"),
+            ("x = jnp.unique(x)", "host_wait_sized"),
+            ("x = float(x[x > 0].sum())", "host_wait_remedy"),
+            ("x = jnp.unique(x, size=3)", "host_wait_remedy"),
+        ],
+    )
+    def test_a_wait_for_a_size_cannot_be_put_off(self, line: str, kind: str, evidence: Any, source: str) -> None:
+        with open(source, "w") as file:
+            file.write(f"import jax.numpy as jnp\ndef train(x):\n    for _ in range(9):\n        {line}\n")
+        (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(source, 4),)))
+        assert found.remedy.kind == f"doctor.{kind}"
+        assert (found.code is None) or kind == "host_wait_remedy"
+
     @pytest.mark.parametrize("waited_ns", [10 * MS, 60 * MS])
     def test_idle_time_longer_than_a_wait_leaves_no_rest_of_it(
         self, waited_ns: int, evidence: Any, source: str

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jaxmagic.doctor.rules.host.item_calls import calls_any, computes_item, prefetched_loop, shared_with_loader
+from jaxmagic.doctor.rules.host.item_calls import (
+    calls_any,
+    computes_item,
+    may_leave,
+    prefetched_loop,
+    shared_with_loader,
+)
 from jaxmagic.doctor.rules.host.syntax import loop_around
 from jaxmagic.records.call_stack import Frame
 
@@ -107,6 +114,25 @@ def test_what_the_loop_and_its_loader_share(tmp_path: Path, body: str, items: st
     loop = loop_around(replace(line, line=4))
     assert isinstance(loop, ast.For)
     assert shared_with_loader(loop, line) == shared
+
+
+@pytest.mark.parametrize(
+    ("body", "leaves"),
+    [
+        ("step(x)", False),
+        ("if step(x): break", True),
+        ("if step(x): return x", True),
+        ("for y in x:\n    if step(y): break", False),
+        ("for y in x:\n    if step(y): return y", True),
+        ("def f(y): return y", False),
+    ],
+)
+def test_a_loop_that_may_end_before_its_items(body: str, leaves: bool) -> None:
+    (function,) = ast.parse("def train(xs):\n for x in xs:\n" + textwrap.indent(body, "  ")).body
+    assert isinstance(function, ast.FunctionDef)
+    (loop,) = function.body
+    assert isinstance(loop, ast.For)
+    assert may_leave(loop) == leaves
 
 
 def test_lines_that_call_programs(tmp_path: Path) -> None:

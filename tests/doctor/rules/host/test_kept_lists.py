@@ -165,6 +165,10 @@ LOOP = f"for i in range(3):\n  x, loss = step(x)\n  {APPEND}"
         f" {LOOP}\n  add(1.0)\n return losses",
         "def train(x):\n losses = []\n for i in range(3):\n  x, loss = step(x)\n"
         "  losses.append(0.5 * float(loss))\n return losses",
+        "def train(x):\n losses = []\n for i in range(3):\n  x, loss = step(x)\n"
+        f"  if i % 2: {APPEND}\n return losses",
+        f"def train(x):\n losses = []\n for i in range(3):\n  x, loss = step(x); {APPEND}\n return losses",
+        f"def train(x):\n losses = []\n for i in range(3):\n  x, loss = step(x)\n  {APPEND}; x = -x\n return losses",
     ],
 )
 def test_a_list_that_other_code_may_see_is_left_to_words(source: str, tmp_path: Path, evidence: Any) -> None:

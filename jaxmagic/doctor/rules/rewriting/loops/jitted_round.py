@@ -14,7 +14,7 @@ from ...host.functions.inside_function import SourceRange
 from ...host.syntax import function_around, loop_around, tree_of
 from ..meanings import paths_in
 from ..rewritten import in_loop
-from ..syntax import loaded, stored
+from ..syntax import have_own_lines, loaded, stored
 from .attributes import with_attributes, with_variables
 from .part_function import Written, operations_of, written
 from .python_numbers import python_numbers, texts_of
@@ -22,7 +22,6 @@ from .round_parts import (
     Part,
     Place,
     block_around,
-    has_whole_lines,
     part_around,
 )
 from .while_loop import functions_of
@@ -79,7 +78,7 @@ def jitted_round(line: Frame, evidence: Evidence, functions: Collection[str] = f
         function = written(part, place, taken, number=len(every))
         every += [] if function is None else [function]
         taken |= set() if function is None else function.names
-    whole = all(has_whole_lines(each.part, line.file) for each in every)
+    whole = all(have_own_lines([*each.part.computed, *each.part.moved], line.file) for each in every)
     code = _together(every, block, place) if whole and any(each.part is main for each in every) else None
     if code is None:
         return None

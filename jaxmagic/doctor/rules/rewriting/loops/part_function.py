@@ -12,15 +12,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ....record.evidence import Input
+from ....record.jitted_names import StaticParameters
 from ...host.functions.functions_run import calls_unknown, functions_run, waits_in
 from ...host.syntax import Function
 from ..changing_values import changing_read
-from ..jit.arguments import static_option, untraced
+from ..jit.arguments import given_by, static_option, untraced
 from ..jit.jittable import computes_only, has_sizes, takes_arrays
 from ..jit.module_jit import jit_of, libraries_called, libraries_used
 from ..jit.obstacles import obstacles
 from ..meanings import paths_in
-from ..syntax import loaded
+from ..syntax import last_name, loaded, parameters, tree_of
 from .computed_numbers import ComputedNumbers
 from .loop_facts import assigns, reads
 from .round_parts import (
@@ -224,10 +225,29 @@ def _can_be_jitted(function: ast.FunctionDef, static: frozenset[str], place: Pla
         return False
     functions = functions_run(function, place.file, evidence)
     others = functions[1:]
+    if _passes_static(function, parameters(function) - static, evidence.static, tree_of(place.file)):
+        return False
     if not all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in others):
         return False
     unknown = waits_in(others, evidence) or calls_unknown(functions, evidence)
     return not (obstacles(functions, evidence.names) or changing_read(others, evidence) or unknown)
+
+
+def _passes_static(
+    function: ast.FunctionDef, traced: set[str], declared: Sequence[StaticParameters], tree: ast.Module | None
+) -> bool:
+    """Return whether a function passes traced values for static arguments of jitted functions, as far as is known."""
+    static = {each.function: {*each.names} for each in declared if each.names}
+    nodes = [*ast.walk(tree)] if tree is not None else []
+    defined = {each.name: each for each in nodes if isinstance(each, Function)}
+    for call in (each for each in ast.walk(function) if isinstance(each, ast.Call)):
+        name = last_name(call.func) or ""
+        given = dict(given_by(call, defined.get(name)))
+        unnamed = call.args if name not in defined else []
+        passed = [*unnamed, *(value for key, value in given.items() if key in static.get(name, ()))]
+        if name in static and loaded(passed) & traced:
+            return True
+    return False
 
 
 def operations_of(part: Part) -> int:

@@ -21,6 +21,9 @@ _KEEP_NUMBERS = frozenset({"abs", "divmod", "max", "min", "pow", "sum"})
 #: Modules whose functions return numbers of Python.
 _OF_NUMBERS = frozenset({"math", "time"})
 
+#: NumPy's numbers, which compute as Python's do, outside JAX.
+_NUMPY_NUMBERS = frozenset({"float64", "int64", "uint64", "float32", "int32", "uint32"})
+
 #: Attributes of arrays that are numbers, or tuples of them.
 _SIZES = frozenset({"ndim", "shape", "size"})
 
@@ -146,6 +149,8 @@ def is_number(value: ast.expr | None, numbers: set[str]) -> bool:
             return name in _MAKE_NUMBERS or (name in _KEEP_NUMBERS and all(is_number(each, numbers) for each in args))
         case ast.Call(func=ast.Attribute(attr="item" | "format")):
             return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=attr), args=args):
+            return attr in _NUMPY_NUMBERS and all(is_number(each, numbers) for each in args)
         case ast.Call(func=ast.Attribute(value=ast.Name(id=owner))):
             return owner in _OF_NUMBERS
         case ast.BinOp(left=left, right=right):

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .....records.cell_names import text_of
 from ....record.evidence import Evidence
 from ....record.library_use import ModuleLibrary
 from ....record.program import Program
@@ -144,15 +143,6 @@ def part_around(line: int, place: Place) -> Part | None:
         else:
             break
     return Part(computed, moved)
-
-
-def has_whole_lines(part: Part, file: str) -> bool:
-    """Return whether nothing else is in the lines of a part, such as another statement or the ``if`` around it."""
-    every = sorted([*part.computed, *part.moved], key=lambda each: (each.lineno, each.col_offset))
-    first, last = every[0], every[-1]
-    lines = [text_of(file)[number - 1].encode() for number in (first.lineno, last.end_lineno or last.lineno)]
-    before, after = lines[0][: first.col_offset], lines[1][last.end_col_offset :]
-    return not before.strip() and after.strip()[:1] in (b"", b"#")
 
 
 def programs_at(part: Part, place: Place) -> list[Program]:
