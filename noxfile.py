@@ -189,14 +189,14 @@ def diagnosed_newest(session: nox.Session) -> None:
 
 
 #: Libraries whose use the rules know; pip resolves the versions for each JAX.
-KNOWN_TO_RULES = "flax", "optax", "equinox"
+KNOWN_TO_RULES = "flax", "optax", "equinox", "dm-haiku"
 
 
 def diagnose(session: nox.Session, *pins: str) -> None:
-    """Diagnose clean and slow programs on one JAX, and then programs for each rule, also with libraries."""
+    """Diagnose clean and slow programs on one JAX, and then test all of the doctor, also with libraries."""
     install(session, *pins, *KNOWN_TO_RULES, show=KNOWN_TO_RULES)
     session.run("pytest", *PROGRAMS, *session.posargs, env={"JAXMAGIC_DIAGNOSED": "1"})
-    session.run("pytest", "-n", "auto", "tests/doctor/rules", *session.posargs)
+    session.run("pytest", "-n", "auto", "tests/doctor", *session.posargs)
 
 
 def install(session: nox.Session, *pins: str, show: Sequence[str] = ()) -> None:

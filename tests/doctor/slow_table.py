@@ -181,13 +181,13 @@ def _bytes_by_hand(name: str) -> Verified:
 
 
 def _agree(name: str) -> bool:
-    """Return whether a slow program and the one that was mended by hand compute the same, each one new."""
+    """Return whether a slow program and the one that was mended by hand compute the same, each made anew."""
     (before, given), (after, others) = PROGRAMS[name].make(), MENDED[name]()
     return check_output(after(*others), before(*given), "allclose").passed
 
 
 def _first_runs(slow: Any, mended: Any) -> Verified:
-    """Measure pairs of first runs, each of a new program, without what JAX keeps of earlier ones.
+    """Measure pairs of first runs, each of a program made anew, without what JAX keeps of earlier ones.
 
     The range of the ratios of six pairs covers their median with a confidence of 97 %.
     """
