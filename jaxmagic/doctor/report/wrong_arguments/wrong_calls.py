@@ -72,11 +72,14 @@ def _seed(called: str, value: str, seed: bool) -> str:
     return f"{quoted(called) or 'A function of jax.random'} needs a key as its first argument, but gets {got}."
 
 
-def _write_number_dtype(function: str, random: bool, bounds: bool, jnp: str) -> str:
-    if random and bounds:
-        return f"Pass bounds by name: {printable(function)}(key, shape, minval=low, maxval=high)."
+def _write_number_dtype(function: str, random: bool, bounds: bool, sizes: str, jnp: str) -> str:
     if random:
-        return f"Scale and shift what it returns: shift + scale * {printable(function)}(…)."
+        shaped = f"For a shape, pass its sizes as one tuple: {quoted(sizes)}. " if sizes else ""
+        name = printable(function)
+        if bounds:
+            return f"{shaped}Pass bounds by name: {name}(key, shape, minval=low, maxval=high)."
+        scaled = "For a scale, write" if sizes else "Scale and shift what it returns:"
+        return f"{shaped}{scaled} shift + scale * {name}(…)."
     return f"Pass a dtype, such as {jnp}.float32, or leave it out."
 
 

@@ -48,7 +48,7 @@ _SHARED: tuple[tuple[str, str, tuple[Kind, ...]], ...] = (
     ("TypeError", r"unhashable type: '[\w.]*(?:ArrayImpl|Tracer)'", ("arrays apart",)),
     ("TypeError", r"\w+\(\) got multiple values for argument '\w+'", ("arrays apart", "sizes apart")),
     ("TypeError", r"\w+\(\) takes (?:from \d+ to )?\d+ positional arguments? but \d+ were given",
-        ("arrays apart", "sizes apart", "called apart")),
+        ("arrays apart", "sizes apart", "number dtype", "called apart")),
     ("TypeError", r"Cannot interpret '-?\d+' as a data type",
         ("arrays apart", "view", "sizes apart", "number dtype")),
     ("TypeError", r"Cannot interpret '-?[\d.e+-]+' as a data type", ("number dtype",)),

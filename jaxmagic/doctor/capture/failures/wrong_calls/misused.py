@@ -139,8 +139,11 @@ def _float(call: Call, text: str) -> dict[str, str] | None:
 
 
 def _sizes_apart(call: Call, text: str) -> dict[str, str] | None:
-    """Recognize ``jnp.zeros(2, 3)``, and say which arguments belong into the tuple."""
-    if "shape" not in call.parameters or "dtype" not in call.parameters:
+    """Recognize ``jnp.zeros(2, 3)``, and say which arguments belong into the tuple.
+
+    Not in ``jax.random.normal(key, 2, 3)``, where 3 may be a scale or a bound, as in NumPy's function.
+    """
+    if "shape" not in call.parameters or "dtype" not in call.parameters or call.parameters[0] == "key":
         return None
     first = call.parameters.index("shape")
     between = call.parameters[first + 1 : call.parameters.index("dtype")]

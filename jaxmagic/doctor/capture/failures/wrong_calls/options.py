@@ -37,7 +37,27 @@ def number_dtype(call: Call, text: str) -> dict[str, str] | None:
     value: Any = call.values[place] if place < len(call.values) else MISSING if node is None else call.value_of(node)
     if not is_exactly(value, int, float) and rank(value) < 0:
         return None
-    return {"place": str(place if node is None else -1), "parameters": ", ".join(call.parameters)}
+    known = {"place": str(place if node is None else -1), "parameters": ", ".join(call.parameters)}
+    first = call.parameters.index("shape") if "shape" in call.parameters[:place] else place
+    given = call.node.args[first:]
+    if node is None and len(given) > 1 and all(_may_be_size(call, each) for each in given):
+        return {**known, "sizes": str(first)}
+    return {**known, "bounds": "1"} if node is None and _has_bounds(call, place) else known
+
+
+def _may_be_size(call: Call, node: ast.expr) -> bool:
+    value: Any = call.value_of(node)
+    unknown = value is MISSING and not isinstance(node, ast.Tuple | ast.List)
+    return unknown or (is_exactly(value, int) and value > 0)
+
+
+def _has_bounds(call: Call, place: int) -> bool:
+    """Return whether a call ends with a shape and two bounds, the first of which stands in place of the dtype."""
+    if call.parameters[place - 1 : place + 2] != ("shape", "dtype", "minval") or len(call.values) != place + 2:
+        return False
+    low, high = call.values[place:]
+    numbers = is_exactly(low, int, float) and is_exactly(high, int, float)
+    return numbers and low < high and is_exactly(call.values[place - 1], int, tuple) and not call.node.keywords
 
 
 def no_tuple(call: Call, text: str) -> dict[str, str] | None:

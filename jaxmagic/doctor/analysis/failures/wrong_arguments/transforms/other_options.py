@@ -37,6 +37,15 @@ def explain_number_dtype(failure: Failure) -> Explained:
         named = (each.value for each in node.keywords if each.arg == "dtype")
         given = node.args[place] if 0 <= place < len(node.args) else next(named, None)
     function = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+    sized, code = "", None
+    if isinstance(node, ast.Call) and fact(failure, "sizes"):
+        sized = ast.unparse(ast.Tuple(elts=node.args[int(fact(failure, "sizes")) :], ctx=ast.Load()))
+    elif failing is not None and isinstance(node, ast.Call) and fact(failure, "bounds"):
+        *before, shape, low, high = node.args
+        whole = shape if isinstance(shape, ast.Tuple) else ast.Tuple(elts=[shape], ctx=ast.Load())
+        node.args = [*before, whole if isinstance(shape, ast.Constant) else shape]
+        node.keywords = [ast.keyword(arg="minval", value=low), ast.keyword(arg="maxval", value=high)]
+        code = failing.with_node(node)
     return Explained(
         note(
             "doctor.error_number_dtype",
@@ -49,8 +58,10 @@ def explain_number_dtype(failure: Failure) -> Explained:
             function=function,
             random=parameters[0] == "key",
             bounds="minval" in parameters,
+            sizes=shortened(sized),
             jnp=spelled(failure, "jax.numpy"),
         ),
+        code,
     )
 
 

@@ -37,6 +37,55 @@ def test_a_number_is_no_dtype(call: str, value: str, advice: str) -> None:
     assert advice in cell.said
 
 
+@pytest.mark.parametrize(
+    ("call", "written"),
+    [
+        ("uniform(key, 3, 0, 1)", "uniform(key, (3,), minval=0, maxval=1)"),
+        ("uniform(key, (3,), -2, -1)", "uniform(key, (3,), minval=-2, maxval=-1)"),
+        ("uniform(key, v.shape, -2.0, -1)", "uniform(key, v.shape, minval=-2.0, maxval=-1)"),
+        ("uniform(key, 3, low, high)", "uniform(key, (3,), minval=low, maxval=high)"),
+        ("uniform(key, 3, 1, 0)", None),
+        ("uniform(key, 3, 1, 5)", None),
+        ("uniform(key, 0, 1)", None),
+        ("uniform(key, 3, 0, 1, 2)", None),
+    ],
+)
+def test_bounds_after_a_shape(call: str, written: str | None) -> None:
+    cell = Cell(f"{VALUES}low, high = -2, -1\ny = jax.random.{call}  # here")
+    assert " is passed as the dtype of jax.random.uniform, which takes " in cell.said
+    assert "jax.random.uniform(key, shape, minval=low, maxval=high)." in cell.said
+    assert cell.finding.code == (None if written is None else f"y = jax.random.{written}")
+    if written is not None:
+        y = cell.rewritten(cell.finding.code).names["y"]
+        low, high = (-2, -1) if "2" in written or "low" in written else (0, 1)
+        assert y.shape == (3,)
+        assert low <= y.min() < y.max() < high
+
+
+@pytest.mark.parametrize(
+    ("call", "sizes"),
+    [
+        ("normal(key, 2, 3)", "(2, 3)"),
+        ("normal(key, 5, 2, 3)", "(5, 2, 3)"),
+        ("normal(key, v.shape[0], 3)", "(v.shape[0], 3)"),
+        ("gamma(key, 2.0, 3, 4)", "(3, 4)"),
+        ("uniform(key, 3, 1, 5)", "(3, 1, 5)"),
+        ("normal(key, 3, 0.0, 1.0)", ""),
+        ("normal(key, 0, 1, (3,))", ""),
+    ],
+)
+def test_numbers_that_may_be_sizes_or_a_scale(call: str, sizes: str) -> None:
+    cell = Cell(f"{VALUES}y = jax.random.{call}  # here")
+    assert " is passed as the dtype of jax.random." in cell.said
+    assert cell.finding.code is None
+    if not sizes:
+        assert "For a shape" not in cell.said
+        return
+    assert f"For a shape, pass its sizes as one tuple: {sizes}." in cell.said
+    y = cell.rewritten(f"y = jax.random.{call.replace(sizes[1:-1], sizes)}").names["y"]
+    assert y.shape == eval(sizes, {"v": cell.names["v"]})
+
+
 def test_a_traced_scale_and_an_argument_of_a_function_around() -> None:
     cell = Cell(f"{VALUES}def g(key, s): return jax.random.normal(key, (3,), s) * s  # here\ny = g(key, 0.5)")
     assert cell.finding.line == cell.here
