@@ -63,7 +63,7 @@ def about_missing(said: Mapping[str, str]) -> dict[str, str] | None:
     if subject:
         return {"subject": subject}
     if path:
-        return {"replacement": path, "parameters": _parameters(_member(path))}
+        return {"replacement": path, "parameters": _parameters(_member(path)), **_positional(_member(path))}
     if name in _public("numpy"):
         return {"numpy": "1"}
     similar = difflib.get_close_matches(name, _public(module), 3, _ALIKE)
@@ -118,6 +118,16 @@ def _signature(function: Any) -> list[inspect.Parameter]:
 def _parameters(function: Any) -> str:
     """Return the parameters of a function that can be passed as keywords; empty if they are unknown."""
     return ", ".join(each.name for each in _signature(function) if each.kind is not each.POSITIONAL_ONLY)
+
+
+def _positional(function: Any) -> dict[str, str]:
+    """Return the positional parameters without a default, and how many there are; nothing if any number is taken."""
+    kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = _signature(function)
+    if not parameters or any(each.kind is each.VAR_POSITIONAL for each in parameters):
+        return {}
+    taken = [each for each in parameters if each.kind in kinds]
+    return {"required": ", ".join(each.name for each in taken if each.default is each.empty), "most": str(len(taken))}
 
 
 def _first_parameter(function: Any) -> str:

@@ -166,14 +166,17 @@ def is_outer(place: Place, frame: FrameType) -> bool:
 
 
 def _positional(node: ast.AST | None, frame: FrameType) -> list[ast.expr]:
-    """Return the sides of an operator, what is indexed, or a call's positional arguments, after a method's object."""
+    """Return the sides of an operator, the object of an index or attribute, or a call's positional arguments.
+
+    Those of a method come after its object.
+    """
     if isinstance(node, ast.BinOp):
         return [node.left, node.right]
     if isinstance(node, ast.AugAssign):
         return [node.target, node.value]
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         return [node.left, node.comparators[0]]
-    if isinstance(node, ast.Subscript):
+    if isinstance(node, ast.Subscript | ast.Attribute):
         return [node.value]
     if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
         return []

@@ -37,6 +37,18 @@ def _elementwise(function: str, operator: str) -> str:
     return f"Write {what} to combine element by element, or reduce each array with .all() or .any() first."
 
 
+#: What methods of other libraries compute where JAX's function differs.
+_OTHERS = {
+    "median": " It is the mean of two middle values, of which PyTorch takes the lower one.",
+    "nanmedian": " It is the mean of two middle values, of which PyTorch takes the lower one.",
+    "resize": " It repeats the elements, where NumPy's method adds zeros.",
+}
+
+
+def _write_attribute(replacement: str, other: str = "") -> str:
+    return f"Write {quoted(replacement)}.{_OTHERS.get(other, '')}"
+
+
 ARRAY_NOTES: dict[str, Callable[..., str]] = {
     "error_several_keys": lambda function, shape: (
         f"{quoted(function)} takes one key, but gets an array of keys of shape {quoted(shape)}."
@@ -85,7 +97,7 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
     "error_attribute": lambda array, name: (
         f"{quoted(array) or 'The value'} is a JAX array, which has no {quoted(name)}."
     ),
-    "write_attribute": lambda replacement: f"Write {quoted(replacement)}.",
+    "write_attribute": _write_attribute,
     "error_truth": _truth,
     "write_elementwise": _elementwise,
     "write_one_truth": lambda jnp: (

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from ..quoted import quoted
 
 
-def _write_name(replacement: str, key: bool, jax: str) -> str:
+def _write_name(replacement: str, key: bool, takes: str, jax: str) -> str:
+    if takes:
+        return f"JAX has {quoted(replacement)}, but with other arguments: {quoted(takes)}."
     first = f" It takes a key as its first argument: key = {jax}.random.key(0)." if key else ""
     return f"Write {quoted(replacement)}.{first}"
 
@@ -22,6 +24,9 @@ def _write_for_subject(subject: str, jax: str, jnp: str) -> str:
         "layer": "JAX has functions, and no layers. They are in flax.nnx, flax.linen and equinox.nn.",
         "indexed update": "Arrays have it as x.at[index].set(value), .add(value), .multiply(value), .min(value) and "
         ".max(value), which return a new array.",
+        "gather": f"For PyTorch's gather(x, axis, indices), write {jnp}.take_along_axis(x, indices, axis). For "
+        f"TensorFlow's gather(x, indices), write {jnp}.take(x, indices, axis=0).",
+        "scatter": "Write x.at[indices].set(values), or .add(values), which return a new array.",
         "seed": f"There is no global seed: make a key, key = {jax}.random.key(seed), and pass it to each function of "
         f"{jax}.random. Each draw needs a new one: key, subkey = {jax}.random.split(key).",
         "no gradient": f"Leave it out: JAX differentiates only what {jax}.grad or a function like it is given. "

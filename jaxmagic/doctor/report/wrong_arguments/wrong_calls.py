@@ -83,6 +83,23 @@ def _write_number_dtype(function: str, random: bool, bounds: bool, sizes: str, j
     return f"Pass a dtype, such as {jnp}.float32, or leave it out."
 
 
+def _write_renamed(keywords: str, other: str, indices: str, jnp: str) -> str:
+    renamed = f"JAX and NumPy call it {quoted(keywords)}."
+    pair = f"PyTorch's {other} returns the values and their indices, JAX's the values only."
+    others = {
+        "std": "PyTorch divides by n - 1 by default, and JAX by n: ddof=1 divides by n - 1.",
+        "median": "PyTorch's median is the lower of two middle values, which "
+        f"{jnp}.quantile(x, 0.5, axis, method='lower') is in JAX, and has an index. JAX's is their mean.",
+        "split": "PyTorch's split takes the size of each part, and JAX's the number of parts.",
+    }
+    others = {**others, "var": others["std"], "nanmedian": others["median"]}
+    if other in others:
+        return f"{renamed} {others[other]}"
+    if not other:
+        return renamed
+    return f"{renamed} {pair}{f' The indices are {quoted(indices)}.' if indices else ''}"
+
+
 WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
     "error_arrays_apart": lambda function: (
         f"{quoted(function) or 'A function of JAX'} takes its arrays as one list, but gets them as separate "
@@ -155,7 +172,7 @@ WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
     "error_renamed": lambda function, keywords: (
         f"{quoted(function) or 'A function of JAX'} has no parameter {quoted(keywords)}."
     ),
-    "write_renamed": lambda keywords: f"JAX and NumPy call it {quoted(keywords)}.",
+    "write_renamed": _write_renamed,
     "error_called_attribute": lambda attribute, name: f"{quoted(attribute)} is no method: it is {_ATTRIBUTES[name]}.",
     "error_permutation": lambda given, shape: (
         f"transpose orders all axes, and gets {given} for an array of shape {shape}."

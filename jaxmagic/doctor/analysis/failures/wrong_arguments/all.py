@@ -10,7 +10,7 @@ from ....record.failure_kind import Kind
 from . import meshes, modules, scopes, shardings, wrong_calls, xla
 from .explained import Explained, Rule
 from .libraries import layers, optimizers
-from .names import attributes, missing
+from .names import attributes, missing, renamed
 from .shapes import broadcasting, convolutions, indexing, joining, matrices, products
 from .transforms import (
     callbacks,
@@ -78,6 +78,7 @@ _RULES: tuple[Rule, ...] = (
 WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
     **{each.kind: each.explain for each in _RULES},
     **wrong_calls.CALLS,
+    "renamed": renamed.explain_renamed,
     "module leaves": layers.explain_module_leaves,
     "layer key": layers.explain_layer_key,
     "apply order": layers.explain_apply_order,

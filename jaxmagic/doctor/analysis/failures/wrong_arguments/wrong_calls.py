@@ -64,9 +64,6 @@ _SHARED: tuple[tuple[str, str, tuple[Kind, ...]], ...] = (
 )
 # fmt: on
 
-#: Keywords of PyTorch and of older versions of JAX, and what JAX and NumPy call them.
-RENAMED = {"dim": "axis", "keepdim": "keepdims", "a_min": "min", "a_max": "max"}
-
 #: Attributes of arrays that are methods in PyTorch.
 CALLED = "size", "shape", "ndim", "T", "dtype", "device", "sharding", "nbytes", "itemsize", "real", "imag"
 
@@ -200,27 +197,6 @@ def explain_view(failure: Failure) -> Explained:
     return Explained(found, note("doctor.write_attribute", replacement=replacement), failing.with_node(node))
 
 
-def explain_renamed(failure: Failure) -> Explained:
-    """Explain ``x.sum(dim=1)``."""
-    failing = expression_of(failure)
-    node = None if failing is None else failing.node
-    given = fact(failure, "keywords")
-    code = None
-    if failing is not None and isinstance(node, ast.Call) and fact(failure, "free"):
-        for each in node.keywords:
-            each.arg = RENAMED.get(each.arg or "", each.arg)
-        code = failing.with_node(node)
-    found = note(
-        "doctor.error_renamed",
-        function="" if failing is None else shortened(failing.called or ""),
-        keywords=given,
-    )
-    names = given.split(" and ")
-    return Explained(
-        found, note("doctor.write_renamed", keywords=" and ".join(f"{RENAMED[each]}=" for each in names)), code
-    )
-
-
 def explain_called_attribute(failure: Failure) -> Explained:
     """Explain ``x.size(0)``."""
     failing, name = expression_of(failure), fact(failure, "attribute")
@@ -273,7 +249,6 @@ CALLS: dict[Kind, Callable[[Failure], Explained]] = {
     "no shape": explain_no_shape,
     "sizes apart": explain_sizes_apart,
     "view": explain_view,
-    "renamed": explain_renamed,
     "called attribute": explain_called_attribute,
 }
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from .....runtime.around import is_a, is_exactly, of_type
 from .....runtime.tracing import is_tracer
+from ....analysis.failures.wrong_arguments.names.renamed import RENAMED
 from ....analysis.failures.wrong_arguments.values.integers import is_float
-from ....analysis.failures.wrong_arguments.wrong_calls import CALLED, RENAMED, shared
+from ....analysis.failures.wrong_arguments.wrong_calls import CALLED, shared
 from ....record.failure_kind import Kind
 from ..called import has_float_bound
 from ..calls import MISSING

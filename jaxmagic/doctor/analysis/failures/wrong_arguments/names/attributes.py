@@ -10,8 +10,8 @@ from .....record.failure import Failure
 from ...expression import Expression, expression_of, spelled
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
-from ..wrong_calls import RENAMED
-from .methods import CHAINED, EXPRESSIONS, IN_PLACE, IN_WORDS, LEFT_OUT
+from .methods import CHAINED, EXPRESSIONS, IN_PLACE, IN_WORDS, LEFT_OUT, OTHERS
+from .renamed import RENAMED
 
 #: Those that move an array to the host, where a traced value has nothing to move.
 _OUTSIDE = "numpy", "to_numpy", "values", "cpu", "cuda"
@@ -47,6 +47,7 @@ def explain_attribute(failure: Failure) -> Explained:
     whole = calls[-1] if calls else node
     value = None
     if known and isinstance(node, ast.Attribute) and (name == "to" or name not in IN_WORDS):
+        new = _by_rank(failure, name, new, calls)
         value = _filled(failure, new, ast.unparse(node.value), calls[-1] if calls else None)
     if value is None or failing is None or not isinstance(node, ast.Attribute) or not isinstance(whole, ast.expr):
         shown = _in_words(failure, new, array or "x")
@@ -65,6 +66,8 @@ def explain_attribute(failure: Failure) -> Explained:
         return Explained(found, note("doctor.write_no_wait"), code)
     if name in LEFT_OUT:
         return Explained(found, note("doctor.write_no_layout"), code)
+    if name in OTHERS:
+        return Explained(found, note("doctor.write_attribute", replacement=value, other=name))
     return Explained(found, note("doctor.write_attribute", replacement=value), code)
 
 
@@ -87,6 +90,18 @@ def _template(failure: Failure, name: str) -> str:
         module = next(each for each in ("jax.numpy", "jax.lax", "jax") if path.startswith(f"{each}."))
         return f"{spelled(failure, module)}{path.removeprefix(module)}({{x}}, {{args}})"
     return {**EXPRESSIONS, **IN_PLACE, **IN_WORDS}[name]
+
+
+def _by_rank(failure: Failure, name: str, template: str, calls: list[ast.Call]) -> str:
+    """Return what a method of a list, or NumPy's ``itemset()``, means for an array with this number of axes."""
+    if len(failure.operands[0].shape or () if failure.operands else ()) == 1:
+        return "{jnp}.append({x}, {0})" if name == "append" else template
+    match calls[0].args if name == "itemset" and calls else None:
+        case [ast.Constant(), _]:  # which counts the elements of all rows
+            return "{x}.at[{jnp}.unravel_index({0}, {x}.shape)].set({1})"
+        case [other, _] if not isinstance(other, ast.Tuple):
+            return "{x}.at[index].set(value), with an index per axis"
+    return template
 
 
 def _moved(failure: Failure) -> str:

@@ -47,11 +47,11 @@ EXPRESSIONS = {
 
 #: What a method that changes the array in place makes of it.
 IN_PLACE = {
-    "append": "{jnp}.append({x}, {0})",
+    "append": "{jnp}.concatenate([{x}, {jnp}.asarray({0})[None]])",
     "extend": "{jnp}.concatenate([{x}, {jnp}.asarray({0})])",
     "insert": "{jnp}.insert({x}, {0}, {1}, axis=0)",
     "itemset": "{x}.at[{0}].set({1})",
-    "put": "{jnp}.put({x}, {0}, {1}, inplace=False)",
+    "put": "{jnp}.put({x}, {jnp}.asarray({0}), {1}, inplace=False)",
     "fill": "{jnp}.full_like({x}, {0})",
     "resize": "{jnp}.resize({x}, {0})",
     "add_": "{x} + {0}",
@@ -85,6 +85,9 @@ IN_WORDS = {
     "is_cuda": "{x}.devices()",
 }
 # fmt: on
+
+#: Methods of NumPy and PyTorch that compute something else than JAX's function of the same name.
+OTHERS = "median", "nanmedian", "resize"
 
 #: Methods after which others of them follow, as in ``x.detach().cpu().numpy()``.
 CHAINED = "detach", "cpu", "contiguous", "numpy"

@@ -9,7 +9,7 @@ from .....record.failure import Failure
 from ...expression import Expression, expression_of, spelled, with_imports
 from ..explained import Explained, Rule
 from ..operands import fact
-from ..wrong_calls import RENAMED
+from .renamed import RENAMED
 
 #: Modules that the user's code may have a name for, the longest names first.
 _SPELLED = "jax.numpy", "jax.lax", "jax"
@@ -36,8 +36,15 @@ def explain_missing(failure: Failure) -> Explained:
     path, subject = fact(failure, "replacement"), fact(failure, "subject")
     if path:
         key = path.startswith("jax.random.") and path.rpartition(".")[2] not in _WITHOUT_KEY
-        remedy = note("doctor.write_name", replacement=_spelled(failure, path), key=key, jax=spelled(failure, "jax"))
-        return Explained(found, remedy, None if key else _with_name(failure, path))
+        takes = "" if key or _fits(failure) else fact(failure, "parameters")
+        remedy = note(
+            "doctor.write_name",
+            replacement=_spelled(failure, path),
+            key=key,
+            takes=takes,
+            jax=spelled(failure, "jax"),
+        )
+        return Explained(found, remedy, None if key or takes else _with_name(failure, path))
     if subject:
         return Explained(found, _advice(failure, subject), _update(failure) if subject == "indexed update" else None)
     if fact(failure, "numpy"):
@@ -54,6 +61,19 @@ def explain_missing_module(failure: Failure) -> Explained:
     if failure.library is not None:
         return Explained(found, note("doctor.write_library_version"))
     return Explained(found, _advice(failure, fact(failure, "subject")))
+
+
+def _fits(failure: Failure) -> bool:
+    """Return whether a call passes all that a function of another module needs, and not more; true if unknown."""
+    failing = expression_of(failure)
+    call = None if failing is None else failing.parent
+    if failing is None or not isinstance(call, ast.Call) or call.func is not failing.node:
+        return True
+    given, named = len(call.args), [RENAMED.get(each.arg or "", each.arg) for each in call.keywords]
+    if not fact(failure, "most") or None in named or any(isinstance(each, ast.Starred) for each in call.args):
+        return True
+    required = [each for each in fact(failure, "required").split(", ") if each]
+    return given <= int(fact(failure, "most")) and all(each in named for each in required[given:])
 
 
 def _advice(failure: Failure, subject: str) -> Note:

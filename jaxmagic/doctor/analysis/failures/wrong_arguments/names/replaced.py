@@ -70,6 +70,9 @@ _ANYWHERE = {
 _SUBJECTS = {
     "Tensor": "tensor",
     "Variable": "variable",
+    "gather": "gather",
+    "scatter": "scatter",
+    "scatter_add": "scatter",
     "cross_entropy": "loss",
     "mse_loss": "loss",
     "nll_loss": "loss",

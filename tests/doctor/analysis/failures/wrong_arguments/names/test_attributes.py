@@ -58,7 +58,6 @@ VALUES = "x, m, i = jnp.ones((2, 3)), jnp.ones((3, 3)), jnp.zeros((2, 1), int)\n
         ("x.mul_(1 if x.ndim else 2)", "x = x * (1 if x.ndim else 2)"),
         ("x.zero_()", "x = jnp.zeros_like(x)"),
         ("x.fill(0)", "x = jnp.full_like(x, 0)"),
-        ("x.append(1)", "x = jnp.append(x, 1)"),
         ("x.insert(0, 1)", "x = jnp.insert(x, 0, 1, axis=0)"),
         ("x.itemset((0, 0), 2)", "x = x.at[0, 0].set(2)"),
     ],
@@ -70,6 +69,53 @@ def test_the_line_as_jax_takes_it(code: str, written: str | None) -> None:
     assert cell.finding.code == written
     if written is not None:
         assert cell.rewritten(written).error is None
+
+
+@pytest.mark.parametrize(
+    ("array", "code", "written", "result"),
+    [
+        ("[1, 2]", "x.append(3)", "x = jnp.append(x, 3)", [1, 2, 3]),
+        (
+            "[[1, 2]]",
+            "x.append([3, 4])",
+            "x = jnp.concatenate([x, jnp.asarray([3, 4])[None]])",
+            [[1, 2], [3, 4]],
+        ),
+        ("[[1, 2]]", "x.extend([[3, 4]])", "x = jnp.concatenate([x, jnp.asarray([[3, 4]])])", [[1, 2], [3, 4]]),
+        ("[1, 2]", "x.itemset(0, 9)", "x = x.at[0].set(9)", [9, 2]),
+        ("[1, 2]", "x.itemset(n, 9)", "x = x.at[n].set(9)", [1, 9]),
+        (
+            "[[1, 2], [3, 4]]",
+            "x.itemset(2, 9)",
+            "x = x.at[jnp.unravel_index(2, x.shape)].set(9)",
+            [[1, 2], [9, 4]],
+        ),
+        ("[[1, 2], [3, 4]]", "x.itemset((0, n), 9)", "x = x.at[0, n].set(9)", [[1, 9], [3, 4]]),
+        ("[1, 2]", "x.put([0], 9)", "x = jnp.put(x, jnp.asarray([0]), 9, inplace=False)", [9, 2]),
+    ],
+)
+def test_changed_arrays_are_what_the_method_would_have_made(
+    array: str, code: str, written: str, result: list[object]
+) -> None:
+    cell = Cell(f"x, n = jnp.array({array}), 1\n{code}  # here")
+    assert f"Write {written}." in cell.said
+    assert cell.finding.code == written
+    assert cell.rewritten(written).names["x"].tolist() == result
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("x.itemset(n, 9)", "Write x = x.at[index].set(value), with an index per axis."),
+        ("y = x.median()", "Write jnp.median(x). It is the mean of two middle values, of which PyTorch takes the "),
+        ("y = x.nanmedian(dim=1)", "Write jnp.nanmedian(x, axis=1). It is the mean of two middle values"),
+        ("x.resize(4)", "Write x = jnp.resize(x, 4). It repeats the elements, where NumPy's method adds zeros."),
+    ],
+)
+def test_methods_that_jax_computes_in_another_way_have_no_code(code: str, said: str) -> None:
+    cell = Cell(f"{VALUES}n = 1\n{code}  # here")
+    assert said in cell.said
+    assert cell.finding.code is None
 
 
 def test_arguments_that_are_moved_have_the_same_meaning() -> None:

@@ -142,3 +142,24 @@ def test_a_name_that_jax_has_removed_is_recognized_by_its_words() -> None:
     text = "jax.tree_map was removed in JAX v0.6.0: use jax.tree.map (jax v0.4.25 or newer)"
     match = next(found for each in RULES if (found := re.match(each.message, text)))
     assert match.groupdict() == {"module": "jax", "name": "tree_map"}
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("jnp.gather(x, 1, i)", "For PyTorch's gather(x, axis, indices), write jnp.take_along_axis("),
+        ("jnp.scatter(x, 1, i, x)", "Write x.at[indices].set(values), or .add(values), which return a new array."),
+        ("jnp.reduce(x, 'sum')", "JAX has lax.reduce, but with other arguments: operands, init_values, "),
+        ("jnp.rsqrt(x, x, x, x)", "JAX has lax.rsqrt, but with other arguments: x"),
+    ],
+)
+def test_functions_of_other_modules_with_other_arguments_have_no_code(code: str, said: str) -> None:
+    cell = Cell(f"x, i = jnp.ones((2, 3)), jnp.array([[1], [0]])\n{code}  # here")
+    assert said in cell.said
+    assert cell.finding.code is None
+
+
+def test_a_call_that_fits_has_code() -> None:
+    cell = Cell("y = jnp.top_k(jnp.array([1, 3, 2]), k=2)[0]  # here")
+    assert cell.finding.code == "y = lax.top_k(jnp.array([1, 3, 2]), k=2)[0]"
+    assert cell.rewritten(cell.finding.code).names["y"].tolist() == [3, 2]
