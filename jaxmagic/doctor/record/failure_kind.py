@@ -118,11 +118,14 @@ Kind = Literal[
     "no tuple",  # the primals of jvp() are no tuple
     "donated twice",  # a call donates an array that it gets twice
     "attribute",  # JAX arrays lack an attribute that those of other libraries have
+    "transfer",  # a transfer that transfer_guard() forbids
     "xla",  # an error inside XLA
     "missing name",  # a module of JAX lacks a name
     "missing module",  # JAX lacks a module
     "unbound",  # a module of flax.linen is called, or its parts are used, without parameters
     "submodule",  # a submodule of flax.linen is made where none may be made
+    "name in use",  # a module of flax.linen has two parts with one name
+    "frozen module",  # a method of a module of flax.linen sets an attribute
     "variables",  # a module of flax.linen does not get variables that it needs
     "nested variables",  # apply() gets variables with one level more or less than it takes
     "immutable",  # a module of flax.linen updates a collection that apply() keeps
@@ -145,6 +148,7 @@ Kind = Literal[
     "overflow",  # an integer does not fit into its dtype
     "float",  # an axis or a number of things is a float
     "float bound",  # a bound of a slice is a float
+    "other arguments",  # a function of JAX gets too few or too many arguments
     "called apart",  # a transformation gets the arguments of its function
     "order",  # the functions that a loop calls stand in other places
     "device",  # there is a text or a number in place of a device
@@ -155,6 +159,12 @@ Kind = Literal[
     "named axes",  # transpose() of an array gets its axes by name
     "field",  # jax.debug.print() names a field, and gets its value by position
     "unpacked",  # a key is unpacked, or two keys into another number of names
+    "array unpacked",  # an array is unpacked into another number of names than it has elements
+    "squeeze",  # an axis of another size than 1 is to be removed
+    "taken along",  # indices of take_along_axis() have another number of axes than the array
+    "weights",  # there is another number of probabilities than choices
+    "unsized",  # a scalar has no length
+    "pmap rows",  # there are more rows than devices
     "view",  # view() gets sizes in place of a dtype
     "renamed",  # a keyword has another name in JAX
     "called attribute",  # an attribute of an array is called

@@ -94,6 +94,13 @@ def _leak(name: str, type: str, function: str, location: str, transform: str) ->
     )
 
 
+def _leak_checked(function: str, location: str, holder: str) -> str:
+    at = f" ({location})" if location else ""
+    value = f"value that {quoted(function)}{at} traced and" if function else f"traced value{at}"
+    held = f": {quoted(holder)} still holds it" if holder else ""
+    return f"jax.checking_leaks() found a {value} that outlives the tracing{held}."
+
+
 def _depends(function: str, location: str, transform: str, arguments: str) -> str:
     several = "arguments" if ", " in arguments else "argument"
     return (
@@ -135,6 +142,7 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_static": _static,
     "error_static_traced": _static_traced,
     "error_leak": _leak,
+    "error_leak_checked": _leak_checked,
     "error_deleted": lambda names: (
         f"{quoted(names)} were donated or deleted: their memory has been freed or used for other arrays."
         if ", " in names

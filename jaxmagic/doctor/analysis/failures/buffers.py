@@ -11,6 +11,7 @@ from ...record.failure import Failure, Kept, Traced
 from ...record.finding import RuleFinding
 from .expression import before_dot, spelled
 from .origin import evidence_of, place
+from .wrong_arguments.operands import fact
 
 #: At most this many names are listed.
 _MOST = 3
@@ -25,20 +26,24 @@ def explain_leak(failure: Failure) -> RuleFinding:
     """Explain ``UnexpectedTracerError``: which function made the value, and which of its lines may have kept it."""
     traced = failure.traced
     names = [each.name for each in failure.values if traced is None or _made_by(failure, each.name)]
+    checked, holder = "checked" in dict(failure.said), fact(failure, "holder")
+    names = [*filter(None, [holder])] if checked else names
     function = "" if traced is None else traced.function
     evidence: list[Note] = []
     made_at = "" if traced is None or not _is_users(traced) else place(traced)
     computed = None if failure.detail is None else place_known_as(failure.detail)
     if failure.detail is not None and function:
         evidence.append(note("doctor.error_created", location=computed or ""))
-    likely = [each for each in failure.escapes if each.name and any(_begins(name, each.name) for name in names)]
+    stored = [each for each in failure.escapes if each.name]
+    likely = [each for each in stored if any(_begins(name, each.name) for name in names)]
+    likely = likely or [each for each in stored if holder and _begins(each.name, holder)]
     if likely:
         evidence += [note("doctor.error_escaped", location=each.location, code=each.text) for each in likely[:3]]
     elif failure.escapes:
         evidence += [
             note("doctor.error_may_escape", location=each.location, code=each.text) for each in failure.escapes[:5]
         ]
-    else:
+    elif not checked:
         evidence.append(note("doctor.error_escape_unknown"))
     caches = [each for each in failure.escapes if each.text.startswith("@")]
     remedy = note("doctor.write_returned", function=function, debug=f"{spelled(failure, 'jax')}.debug.print")
@@ -53,7 +58,9 @@ def explain_leak(failure: Failure) -> RuleFinding:
             function=function,
             location=(computed or "") if traced is None else made_at,
             transform="" if traced is None else traced.transform,
-        ),
+        )
+        if not checked
+        else note("doctor.error_leak_checked", function=function, location=made_at or computed or "", holder=holder),
         line=failure.line,
         source=failure.source,
         evidence=(*evidence, *evidence_of(failure)),

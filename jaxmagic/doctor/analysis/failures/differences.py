@@ -100,6 +100,8 @@ def _trees(text: str) -> tuple[Difference, ...]:
         (r"metadata\s+(.+)\nbut [^\n]+ metadata\s+(.+)\n", "{0}", "{1}"),
         (r"subtree of type\s+(<class '.+?'>)\s+but [^\n]+ different type\s+(<class '.+?'>)", "{0}", "{1}"),
         (r"expected keys: (.+?); present keys: (.+?)\.?$", "the keys {0}", "{1}"),
+        (r"input tree structure is:\s+PyTreeDef\(\*\)\s+the output[\w ]+:\s+PyTreeDef\(None\)", "leaf", "NoneType"),
+        (r"output tree structure is:\s+PyTreeDef\(None\)", "pytree", "NoneType"),
         (r"^Expected (\w+), got (.+?)\.?$", "{0}", "{1}"),
     )
     for pattern, first, other in pairs:

@@ -41,6 +41,7 @@ _OF_TEXT: tuple[tuple[str, str, Kind], ...] = (
     ("ValueError", r"^Dict key mismatch; expected keys|^Expected \w+, got ", "pytree"),
     ("ValueError", r"^(List|Tuple|Custom node|Custom dataclass|Named tuple)[\w ]* mismatch: ", "pytree"),
     ("ValueError", r"^Mismatch custom node data: ", "pytree"),
+    ("Exception", r"\ALeaked trace ", "leak"),
 )
 
 #: NumPy's names, and how JAX writes them in types.
@@ -161,6 +162,16 @@ def detail(kind: Kind, text: str) -> str | None:
     }
     match = re.search(patterns[kind], text[:LONGEST], re.M) if kind in patterns else None
     return None if match is None else next(filter(None, match.groups()), None)
+
+
+def holder(text: str) -> str:
+    """Return the variable that holds a traced value, if ``jax.checking_leaks()`` names it; else nothing.
+
+    >>> holder("Leaked trace T. Leaked tracer(s): <list 2> is referred to by __main__.cache")
+    'cache'
+    """
+    found = re.search(r"is referred to by (?:[A-Za-z_]\w*\.)+([A-Za-z_]\w*)$", text[:LONGEST], re.M)
+    return found[1] if found is not None and text.startswith("Leaked trace ") else ""
 
 
 def created_at(text: str) -> tuple[str, ...]:

@@ -86,6 +86,7 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         said=(
             *recognized.said.items(),
             *(transformed_at(recognized.error) if kind in OF_TRANSFORMED else ()),
+            *([("checked", "1"), ("holder", messages.holder(text))] if text.startswith("Leaked trace ") else ()),
             *([("traced by", "jax")] if kind == "numpy" and messages.is_traced_by_jax(text) else ()),
         ),
     )

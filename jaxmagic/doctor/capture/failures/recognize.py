@@ -28,7 +28,8 @@ from .wrong_calls.trees import arithmetic_of_trees
 #: Kinds of which the message is flax's own, or NumPy's in a function of flax.
 # fmt: off
 _OF_LIBRARIES = (
-    "layer input", "groups", "image axes", "unbound", "submodule", "variables", "nested variables", "immutable",
+    "layer input", "groups", "image axes", "unbound", "submodule", "name in use",
+    "frozen module", "variables", "nested variables", "immutable",
     "module key", "unset", "trace level", "container", "frozen", "dropout", "optimizer", "nnx optimizer",
 )
 # fmt: on
@@ -38,7 +39,7 @@ _LIBRARIES = "/flax/", "/equinox/", "/optax/"
 
 
 #: Kinds of which NumPy says the same in the same words.
-_IN_NUMPYS_WORDS = "truth", "iterated", "overflow"
+_IN_NUMPYS_WORDS = "truth", "iterated", "overflow", "unsized"
 
 #: How what JAX lacks is looked up.
 _LOOKED_UP: dict[Kind, Callable[[dict[str, str]], dict[str, str] | None]] = {

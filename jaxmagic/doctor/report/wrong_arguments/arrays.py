@@ -109,6 +109,7 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         f"{jax}.grad(f) returns the gradient alone; {jax}.value_and_grad(f) returns the value and the gradient. Of "
         "other functions, assign the result to one name."
     ),
+    "write_one_name": lambda: "Assign it to one name.",
     "write_no_iteration": lambda: "Iterate over an array with an axis, such as x[None] or jnp.arange(n).",
     "error_scalar": lambda function, axes: (
         f"{quoted(function) or 'Python'} needs a single number, but it gets an array with {axes} "

@@ -80,6 +80,23 @@ def _write_optimizer(problem: str, optimizer: str) -> str:
 
 
 SCOPE_NOTES: dict[str, Callable[..., str]] = {
+    "error_name_in_use": lambda what, name, module: (
+        f"{quoted(module)} has two parts with the name {quoted(name)}, the second of which is a {what}."
+    ),
+    "write_name_once": lambda submodule: (
+        "Give each its own name=, or leave it out: flax then numbers them. To share parameters, make the layer once "
+        "and call it twice."
+        if submodule
+        else "Give each its own name."
+    ),
+    "error_frozen_module": lambda name, module: (
+        f"self.{quoted(name)} is set in a method of {quoted(module)}, but a module of flax.linen is frozen outside "
+        "setup()."
+    ),
+    "write_variable_of_module": lambda: (
+        "Use a local variable in the method. For a value that stays between calls, declare self.variable(collection, "
+        "name, init), and pass mutable=[collection] to apply()."
+    ),
     "error_unbound": lambda module: (
         f"{quoted(module)} is called without parameters: a module of flax.linen does not hold its own."
     ),

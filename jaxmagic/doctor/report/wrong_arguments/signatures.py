@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ....terminal import printable
 from ..quoted import quoted
 
 #: What JAX's functions pass to the functions that they call.
@@ -50,6 +51,12 @@ def _write_rule_parameters(rule: str, function: str, nondiff: int) -> str:
 SIGNATURE_NOTES: dict[str, Callable[..., str]] = {
     "error_signature": _signature,
     "write_signature": _write_signature,
+    "error_other_arguments": lambda called, missing, given: (
+        f"{quoted(called) or 'A function of JAX'} needs {quoted(missing)} as well."
+        if missing
+        else f"{quoted(called) or 'A function of JAX'} does not take {given} positional arguments."
+    ),
+    "write_other_arguments": lambda parameters: f"It takes, in this order: {printable(parameters)}.",
     "write_rule_parameters": _write_rule_parameters,
     "error_callable": lambda called, text: (
         f"{quoted(called) or 'A function of JAX'} gets "

@@ -37,6 +37,19 @@ def _xla(status: str, known: bool) -> str:
     return f"XLA {what}, and does not say which line of the code it is about.{where}"
 
 
+#: What each transfer is, and how code makes it explicitly.
+_TRANSFERS = {
+    "host-to-device": ("a NumPy array or a Python number{type} to a device", "{jax}.device_put(x)"),
+    "device-to-host": ("an array{type} to the host", "{jax}.device_get(x)"),
+    "device-to-device": ("an array{type} to another device", "{jax}.device_put(x, device)"),
+}
+
+
+def _transfer(direction: str, type: str) -> str:
+    what = _TRANSFERS[direction][0].format(type=f" ({quoted(type)})" if type else "")
+    return f"The line transfers {what}, which jax.transfer_guard forbids."
+
+
 def _write_xla(part: str) -> str:
     narrow = "To find the operation, call the function without jit, with jax.disable_jit(), or compile parts of it."
     if part == "ynnpack":
@@ -53,6 +66,11 @@ def _write_xla(part: str) -> str:
 
 
 TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
+    "error_transfer": _transfer,
+    "write_transfer": lambda direction, jax: (
+        f"Transfer it explicitly before: {_TRANSFERS[direction][1].format(jax=jax)}. To allow it here, write "
+        f'with {jax}.transfer_guard("allow"): around the line.'
+    ),
     "error_xla": _xla,
     "write_xla": _write_xla,
     "error_tangents": lambda needed, given, forward: (

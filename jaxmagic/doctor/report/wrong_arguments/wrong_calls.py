@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....terminal import printable
+from ....units import count
 from ...analysis.failures.expression import before_dot
 from ..quoted import quoted
 
@@ -83,9 +84,21 @@ def _write_number_dtype(function: str, random: bool, bounds: bool, sizes: str, j
     return f"Pass a dtype, such as {jnp}.float32, or leave it out."
 
 
+def _fields(places: int, values: int, missing: str, extra: str) -> str:
+    said = []
+    if places != values:
+        said.append(
+            f"The text has {count(places, 'field')} without a name, but gets {count(values, 'value')} by position."
+        )
+    if missing:
+        said.append(f"No value is passed for {quoted(missing)}.")
+    if extra:
+        said.append(f"The text has no field for {quoted(extra)}.")
+    return " ".join(said)
+
+
 def _write_renamed(keywords: str, other: str, indices: str, jnp: str) -> str:
     renamed = f"JAX and NumPy call it {quoted(keywords)}."
-    pair = f"PyTorch's {other} returns the values and their indices, JAX's the values only."
     others = {
         "std": "PyTorch divides by n - 1 by default, and JAX by n: ddof=1 divides by n - 1.",
         "median": "PyTorch's median is the lower of two middle values, which "
@@ -97,7 +110,12 @@ def _write_renamed(keywords: str, other: str, indices: str, jnp: str) -> str:
         return f"{renamed} {others[other]}"
     if not other:
         return renamed
-    return f"{renamed} {pair}{f' The indices are {quoted(indices)}.' if indices else ''}"
+    return f"{renamed} {_write_pair(other, indices)}"
+
+
+def _write_pair(other: str, indices: str) -> str:
+    pair = f"PyTorch's {other} returns the values and their indices, JAX's the values only."
+    return f"{pair} The indices are {quoted(indices)}." if indices else pair
 
 
 WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
@@ -156,6 +174,10 @@ WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
     "error_named_axes": lambda called: f"{quoted(called) or 'transpose()'} takes its axes by position.",
     "write_named_axes": lambda jnp: f"Leave out the name. {jnp}.transpose(x, axes=…) takes it.",
     "error_field": lambda: "The text names a field, but its value is passed by position.",
+    "error_fields": _fields,
+    "write_fields": lambda jax: (
+        f'Each value needs a field, {{}} by position and {{name}} by name: {jax}.debug.print("{{}} {{y}}", x, y=y).'
+    ),
     "write_field": lambda: "Pass it by its name, or leave the braces empty: {}.",
     "error_unpacked": lambda single, names: (
         "A single key cannot be unpacked."
@@ -173,6 +195,7 @@ WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(function) or 'A function of JAX'} has no parameter {quoted(keywords)}."
     ),
     "write_renamed": _write_renamed,
+    "write_pair": _write_pair,
     "error_called_attribute": lambda attribute, name: f"{quoted(attribute)} is no method: it is {_ATTRIBUTES[name]}.",
     "error_permutation": lambda given, shape: (
         f"transpose orders all axes, and gets {given} for an array of shape {shape}."

@@ -134,3 +134,17 @@ def test_axes_of_vmap_for_a_dictionary() -> None:
     mended = cell.rewritten(line.format('{"w": 0, "b": None}'))
     assert mended.error is None
     assert mended.names["y"].shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "begins"),
+    [
+        ("lax.scan(lambda c, x: (print(), x), 0.0, jnp.ones(3))", "The carry of scan begins as a single value"),
+        ("lax.scan(lambda c, x: (None, x), (0.0, 1.0), jnp.ones(3))", "The carry of scan begins as a pytree"),
+        ("lax.while_loop(lambda c: c < 3, lambda c: print(), 1)", "The carry of while_loop begins as a single value"),
+    ],
+)
+def test_a_carry_that_is_none_in_the_end_does_not_grow(call: str, begins: str) -> None:
+    said = Cell(f"{call}  # here").said
+    assert f"{begins} and ends as None." in said
+    assert "grow" not in said

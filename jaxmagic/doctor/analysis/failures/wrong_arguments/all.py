@@ -11,7 +11,7 @@ from . import meshes, modules, scopes, shardings, wrong_calls, xla
 from .explained import Explained, Rule
 from .libraries import layers, optimizers
 from .names import attributes, missing, renamed
-from .shapes import broadcasting, convolutions, indexing, joining, matrices, products
+from .shapes import axes, broadcasting, convolutions, indexing, joining, matrices, products
 from .transforms import (
     callbacks,
     control_flow,
@@ -43,6 +43,7 @@ _RULES: tuple[Rule, ...] = (
     *broadcasting.RULES,
     *joining.RULES,
     *indexing.RULES,
+    *axes.RULES,
     *convolutions.RULES,
     *updates.RULES,
     *at_elements.RULES,
@@ -78,6 +79,8 @@ _RULES: tuple[Rule, ...] = (
 WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
     **{each.kind: each.explain for each in _RULES},
     **wrong_calls.CALLS,
+    "squeeze": axes.explain_squeeze,
+    "array unpacked": axes.explain_unpacked_array,
     "renamed": renamed.explain_renamed,
     "module leaves": layers.explain_module_leaves,
     "layer key": layers.explain_layer_key,
@@ -90,6 +93,7 @@ WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
     "field": other_options.explain_field,
     "unpacked": other_options.explain_unpacked,
     "called apart": places.explain_called_apart,
+    "other arguments": signatures.explain_other_arguments,
     "order": places.explain_order,
     "device": places.explain_device,
     "no key": places.explain_no_key,

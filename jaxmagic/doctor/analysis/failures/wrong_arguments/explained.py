@@ -19,7 +19,8 @@ SHAPES = r"\([\d, ()]*\)"
 # fmt: off
 _OF_ELEMENTS = (
     "product", "batch", "einsum", "einsum axes", "broadcast", "broadcast to", "joined", "joined numbers",
-    "stacked", "reshaped", "axis", "index count", "mask shape", "slice size", "conv rank", "square", "core sizes",
+    "stacked", "reshaped", "axis", "index count", "mask shape", "slice size", "squeeze", "taken along",
+    "conv rank", "square", "core sizes",
 )
 # fmt: on
 

@@ -111,6 +111,20 @@ def explain_unset(failure: Failure) -> Explained:
     )
 
 
+def explain_name_in_use(failure: Failure) -> Explained:
+    """Explain a submodule or a parameter with a name that the module has already."""
+    what = {"submodule": "submodule", "param": "parameter"}.get(fact(failure, "what"), "variable")
+    name, module = fact(failure, "name"), fact(failure, "module")
+    found = note("doctor.error_name_in_use", what=what, name=name, module=module)
+    return Explained(found, note("doctor.write_name_once", submodule=what == "submodule"))
+
+
+def explain_frozen_module(failure: Failure) -> Explained:
+    """Explain an attribute that a method of a module sets."""
+    found = note("doctor.error_frozen_module", name=fact(failure, "name"), module=fact(failure, "module"))
+    return Explained(found, note("doctor.write_variable_of_module"))
+
+
 #: The messages that are explained here, in flax's words.
 # fmt: off
 RULES = (
@@ -121,6 +135,10 @@ RULES = (
         r"remember these fields are only accessible from inside"),
     Rule("AssignSubModuleError", "submodule", explain_submodule,
         r"Submodule (?P<layer>\w+) must be defined in `setup\(\)` or in a method wrapped in `@compact`"),
+    Rule("NameInUseError", "name in use", explain_name_in_use,
+        r'Could not create (?P<what>\w+) "(?P<name>[^"]*)" in Module (?P<module>\w+): Name in use'),
+    Rule("SetAttributeFrozenModuleError", "frozen module", explain_frozen_module,
+        r"Can't set (?P<name>\w+)=[^\n]* for Module of type (?P<module>\w+): Module instance is frozen"),
     Rule("ScopeCollectionNotFound", "variables", explain_variables,
         r'Tried to access "(?P<name>[^"]*)" from collection "(?P<collection>[^"]*)" in "(?P<scope>[^"]*)" but the '
         r"collection is (?P<empty>empty)"),

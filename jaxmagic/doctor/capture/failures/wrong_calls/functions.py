@@ -71,6 +71,20 @@ def wrong_order(call: Call, text: str) -> dict[str, str] | None:
     return {"places": ",".join(map(str, places)), "functions": ",".join(map(str, functions))}
 
 
+def other_arguments(call: Call, text: str) -> dict[str, str] | None:
+    """Recognize a call of a function of JAX with too few or too many arguments."""
+    function, _, words = text.partition("()")
+    if not call.in_jax_module or function != _name(call) or not call.parameters:
+        return None
+    missing = words.partition(": ")[2].replace("'", "")
+    given = "" if missing else str(len(call.node.args))
+    return {
+        "missing": missing,
+        "given": given,
+        "parameters": ", ".join(each for each in call.parameters if each[0] != "_"),
+    }
+
+
 def no_device(call: Call, text: str) -> dict[str, str] | None:
     """Recognize a text or a number in place of a device."""
     place = 1 if _name(call) == "device_put" and len(call.values) > 1 else -1

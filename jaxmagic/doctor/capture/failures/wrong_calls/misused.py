@@ -16,8 +16,9 @@ from ....record.failure_kind import Kind
 from ..called import has_float_bound
 from ..calls import MISSING
 from ..operands import array_type
+from .axes import axis_beyond, squeezed, too_many_rows, unpacked_array
 from .call import Call, argument, call_at, is_of_array, rank
-from .functions import called_apart, no_device, wrong_order
+from .functions import called_apart, no_device, other_arguments, wrong_order
 from .keys import no_key
 from .layers import apply_order, layer_key
 from .options import debug_field, named_axes, no_tuple, number_dtype, other_option, uneven_split, unpacked_keys
@@ -43,15 +44,16 @@ def misused(traceback: TracebackType | None, name: str, text: str) -> tuple[Kind
     kinds = shared(name, text)
     if not kinds:
         return None
-    unpacked = unpacked_keys(traceback) if "unpacked" in kinds else None
-    if unpacked is not None:
-        return "unpacked", unpacked
+    for kind in kinds:
+        facts = _OF_TRACEBACK[kind](traceback, text) if kind in _OF_TRACEBACK else None
+        if facts is not None:
+            return kind, facts
     call = call_at(traceback)
     if call is None:
         return ("float bound", {}) if "float bound" in kinds and has_float_bound(traceback) else None
     if any(isinstance(each, ast.Starred) for each in call.node.args):
         kinds = tuple(each for each in kinds if each == "arrays apart")
-    known = ((kind, _RECOGNIZED[kind](call, text)) for kind in kinds)
+    known = ((kind, _RECOGNIZED[kind](call, text)) for kind in kinds if kind in _RECOGNIZED)
     return next(((kind, facts) for kind, facts in known if facts is not None), None)
 
 
@@ -187,6 +189,14 @@ def _called_attribute(call: Call, text: str) -> dict[str, str] | None:
     return {"attribute": function.attr}
 
 
+#: How problems are recognized that do not show in the failing call.
+_OF_TRACEBACK: dict[Kind, Callable[[TracebackType | None, str], dict[str, str] | None]] = {
+    "unpacked": unpacked_keys,
+    "array unpacked": unpacked_array,
+    "axis": axis_beyond,
+    "pmap rows": too_many_rows,
+}
+
 #: How each problem is recognized in a call.
 _RECOGNIZED: dict[Kind, Callable[[Call, str], dict[str, str] | None]] = {
     "arrays apart": _arrays_apart,
@@ -200,6 +210,7 @@ _RECOGNIZED: dict[Kind, Callable[[Call, str], dict[str, str] | None]] = {
     "called attribute": _called_attribute,
     "called apart": called_apart,
     "order": wrong_order,
+    "other arguments": other_arguments,
     "device": no_device,
     "no key": no_key,
     "other option": other_option,
@@ -207,7 +218,7 @@ _RECOGNIZED: dict[Kind, Callable[[Call, str], dict[str, str] | None]] = {
     "uneven": uneven_split,
     "field": debug_field,
     "named axes": named_axes,
-    "unpacked": lambda call, text: None,
+    "squeeze": squeezed,
     "layer key": layer_key,
     "apply order": apply_order,
 }

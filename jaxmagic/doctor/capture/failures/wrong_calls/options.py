@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from string import Formatter
 from types import TracebackType
 from typing import Any
 
@@ -78,13 +79,42 @@ def uneven_split(call: Call, text: str) -> dict[str, str] | None:
 
 
 def debug_field(call: Call, text: str) -> dict[str, str] | None:
-    """Recognize ``jax.debug.print("{x}", x)``, which names a field and passes its value by position."""
-    if not call.in_jax_module or not ast.unparse(call.node.func).endswith("debug.print") or call.node.keywords:
+    """Recognize ``jax.debug.print("{x}", x)``, which names a field and passes its value by position.
+
+    If fields and values differ otherwise, the facts are how many of each there are, and the names that differ.
+    """
+    if not call.in_jax_module or not ast.unparse(call.node.func).endswith("debug.print"):
         return None
     words: Any = call.values[0] if call.values else None
     fields = re.findall(r"\{([A-Za-z_]\w*)(?:[:!][^{}]*)?\}", words) if is_exactly(words, str) else []
     named = is_exactly(words, str) and len(fields) == words.count("{") == len(call.values) - 1
-    return {"fields": ",".join(fields)} if named else None
+    if named and not call.node.keywords and text.startswith("'"):
+        return {"fields": ",".join(fields)}
+    return _fields(call, words) if is_exactly(words, str) else None
+
+
+def _fields(call: Call, words: str) -> dict[str, str] | None:
+    """Return how many fields have no name, how many values, and which names differ; ``None`` if they fit."""
+    try:
+        fields = [name for _, name, _, _ in Formatter().parse(words) if name is not None]
+        parts = [re.split(r"[.\[]", each)[0] for each in fields]
+    except ValueError:
+        return None
+    options = "ordered", "partitioned", "skip_format_check"
+    given = [each.arg for each in call.node.keywords if each.arg not in options]
+    if None in given or any(isinstance(each, ast.Starred) for each in call.node.args):
+        return None
+    places = len([each for each in parts if not each or each.isdecimal()])
+    names = [each for each in dict.fromkeys(parts) if each and not each.isdecimal()]
+    missing, extra = [each for each in names if each not in given], [each for each in given if each not in names]
+    if places == len(call.node.args) - 1 and not missing and not extra:
+        return None
+    return {
+        "places": str(places),
+        "values": str(len(call.node.args) - 1),
+        "missing": ", ".join(missing),
+        "extra": ", ".join(each for each in extra if each is not None),
+    }
 
 
 def named_axes(call: Call, text: str) -> dict[str, str] | None:
@@ -94,7 +124,7 @@ def named_axes(call: Call, text: str) -> dict[str, str] | None:
     return {} if is_of_array(call) and method == "transpose" and names == ["axes"] and not call.values else None
 
 
-def unpacked_keys(traceback: TracebackType | None) -> dict[str, str] | None:
+def unpacked_keys(traceback: TracebackType | None, text: str) -> dict[str, str] | None:
     """Recognize one key, or the two of ``jax.random.split(key)``, that are unpacked into another number of names."""
     last = users_last(traceback)
     place = None if last is None else place_of(last.tb_frame.f_code, last.tb_lasti)

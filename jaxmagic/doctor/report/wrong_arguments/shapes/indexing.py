@@ -44,6 +44,27 @@ def _write_slice_size(value: str, index: str, update: bool) -> str:
     return "Ask for a smaller size. Positions beyond the end are not padded."
 
 
+def _unpacked(array: str, shape: str, names: int) -> str:
+    if not shape:
+        return f"{quoted(array)} is one array in JAX, but is unpacked into {names} names."
+    (size, *_) = shape.strip("(").split(",")
+    return (
+        f"{quoted(array)} {shape} has {count(int(size), 'element')} along its first axis, but is unpacked into "
+        f"{count(names, 'name')}."
+    )
+
+
+def _write_unpacked(array: str, columns: bool) -> str:
+    if columns:
+        return f"To unpack its columns, write {quoted(before_dot(array))}.T. Without .T, its rows are unpacked."
+    return "Write as many names as that axis has elements, or index the elements that are needed."
+
+
+def _write_taken_along(jnp: str, missing: bool) -> str:
+    one = f"For one element per row, add the axis: {jnp}.take_along_axis(x, {jnp}.expand_dims(indices, axis), axis). "
+    return f"{one if missing else ''}For whole rows or columns, write {jnp}.take(x, indices, axis)."
+
+
 INDEXING_NOTES: dict[str, Callable[..., str]] = {
     "error_axis": _axis,
     "write_in_range": _in_range,
@@ -78,6 +99,44 @@ INDEXING_NOTES: dict[str, Callable[..., str]] = {
         "Convert the float with .astype(int), which cuts off the fraction, or divide with //."
         if floats
         else f"Convert them to one, with {jnp}.int32(i) or i.astype({jnp}.int32)."
+    ),
+    "error_squeeze": lambda array, shape, axis, size: (
+        f"squeeze removes axes of size 1, but axis {axis} of {quoted(array) or 'the array'} {shape} has size {size}."
+    ),
+    "write_squeeze": lambda: (
+        "Without an axis, it removes all axes of size 1. To take one element along an axis, index it, as in x[0]."
+    ),
+    "error_taken_along": lambda indices, rank: (
+        f"take_along_axis takes indices with as many axes as the array, but they have {_axes(indices)} and the array "
+        f"has {_axes(rank)}."
+    ),
+    "write_taken_along": _write_taken_along,
+    "error_labels": lambda one_hot: (
+        "softmax_cross_entropy_with_integer_labels takes one integer per example, but gets labels with "
+        f"{'more' if one_hot else 'fewer'} axes."
+    ),
+    "write_labels": lambda: (
+        "Pass integers with the shape of the logits but for the last axis. For one-hot labels and probabilities, use "
+        "optax.softmax_cross_entropy."
+    ),
+    "error_weights": lambda shape, choices: (
+        f"jax.random.choice chooses from {count(choices, 'element')}, but p has shape {shape}."
+    ),
+    "write_weights": lambda: "Pass one probability per element, in an array with one axis.",
+    "error_unsized": lambda array: f"{quoted(array) or 'An array'} is a scalar, and a scalar has no length.",
+    "write_unsized": lambda jnp: (
+        f"A reduction such as .sum() returns a scalar: find where the axis was lost, or add one with "
+        f"{jnp}.atleast_1d(x)."
+    ),
+    "error_array_unpacked": _unpacked,
+    "write_array_unpacked": _write_unpacked,
+    "error_pmap_rows": lambda: (
+        "jax.pmap gives each device one row of its arguments, but there are more rows than devices."
+    ),
+    "write_pmap_rows": lambda jax: (
+        f"{jax}.vmap maps all rows on one device. To use all {jax}.device_count() devices, put the rows of each into "
+        f"an axis of their own, x.reshape({jax}.device_count(), -1, *x.shape[1:]), and map a function that "
+        f"{jax}.vmap maps."
     ),
     "error_slice_size": _slice_size,
     "write_slice_size": _write_slice_size,

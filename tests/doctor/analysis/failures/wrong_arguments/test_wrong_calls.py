@@ -221,7 +221,6 @@ def test_a_keyword_is_not_written_twice(code: str) -> None:
         "(lambda x: x)(a, dim=1)",
         "jnp.sum(a, dims=1)",
         "jnp.iinfo(dim=1)",
-        "jnp.sum()",
         "type('A', (), {'size': 3})().size(0)",
     ],
 )

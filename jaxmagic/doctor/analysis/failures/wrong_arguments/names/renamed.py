@@ -15,10 +15,10 @@ from ..operands import fact, shortened
 RENAMED = {"dim": "axis", "keepdim": "keepdims", "a_min": "min", "a_max": "max"}
 
 #: Functions that return values and indices in PyTorch, and those that return the indices in JAX.
-_INDICES = {"max": "argmax", "min": "argmin", "sort": "argsort"}
+INDICES = {"max": "argmax", "min": "argmin", "sort": "argsort"}
 
 #: Functions that compute something else than PyTorch's of the same name.
-_OTHERS = *_INDICES, "std", "var", "median", "nanmedian", "split"
+_OTHERS = *INDICES, "std", "var", "median", "nanmedian", "split"
 
 
 def explain_renamed(failure: Failure) -> Explained:
@@ -32,10 +32,8 @@ def explain_renamed(failure: Failure) -> Explained:
     if failing is not None and isinstance(node, ast.Call):
         for each in node.keywords:
             each.arg = RENAMED.get(each.arg or "", each.arg)
-        if other in _INDICES:
-            second = _of_indices(node, _INDICES[other])
-            indices = "" if second is None else shortened(ast.unparse(second))
-            code = None if second is None else _for_pair(failing, node, second)
+        if other in INDICES:
+            indices, code = values_and_indices(failing, node)
         elif other in ("std", "var"):
             code = failing.with_node(node) if _divides_as_pytorch(node) else None
         elif not other:
@@ -51,13 +49,13 @@ def explain_renamed(failure: Failure) -> Explained:
     return Explained(found, remedy, code if fact(failure, "free") else None)
 
 
-def _of_indices(call: ast.Call, name: str) -> ast.Call | None:
-    """Return the call of another function with the same arguments; ``None`` for a function without its module."""
-    new = copy.deepcopy(call)
-    if not isinstance(new.func, ast.Attribute):
-        return None
-    new.func.attr = name
-    return new
+def values_and_indices(failing: Expression, values: ast.Call) -> tuple[str, str | None]:
+    """Return the call that returns the indices, and the statement with what it takes of values and indices."""
+    indices = copy.deepcopy(values)
+    if not isinstance(indices.func, ast.Attribute):
+        return "", None
+    indices.func.attr = INDICES[indices.func.attr]
+    return shortened(ast.unparse(indices)), _for_pair(failing, values, indices)
 
 
 def _for_pair(failing: Expression, values: ast.Call, indices: ast.Call) -> str | None:

@@ -96,6 +96,15 @@ def explain_field(failure: Failure) -> Explained:
     failing = expression_of(failure)
     node = None if failing is None else failing.node
     code = None
+    if not fact(failure, "fields"):
+        found = note(
+            "doctor.error_fields",
+            places=int(fact(failure, "places")),
+            values=int(fact(failure, "values")),
+            missing=fact(failure, "missing"),
+            extra=fact(failure, "extra"),
+        )
+        return Explained(found, note("doctor.write_fields", jax=spelled(failure, "jax")))
     if failing is not None and isinstance(node, ast.Call):
         words, *values = node.args
         names = fact(failure, "fields").split(",")

@@ -34,6 +34,18 @@ def explain_signature(failure: Failure) -> Explained:
     return Explained(found, note("doctor.write_signature", called=called))
 
 
+def explain_other_arguments(failure: Failure) -> Explained:
+    """Explain a function of JAX that the line calls with too few or too many arguments."""
+    failing = expression_of(failure)
+    found = note(
+        "doctor.error_other_arguments",
+        called="" if failing is None else shortened(failing.called or ""),
+        missing=fact(failure, "missing"),
+        given=int(fact(failure, "given") or 0),
+    )
+    return Explained(found, note("doctor.write_other_arguments", parameters=fact(failure, "parameters")))
+
+
 def explain_callable(failure: Failure) -> Explained:
     """Explain a result in place of a function, as in ``jax.jit(f(x))``."""
     failing = expression_of(failure)

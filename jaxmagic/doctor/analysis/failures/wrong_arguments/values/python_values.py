@@ -85,7 +85,9 @@ def explain_iterated(failure: Failure) -> Explained:
     if failing is None or not unpacked or not isinstance(statement, ast.Assign):
         return Explained(found, note("doctor.write_no_iteration"))
     value = statement.value
-    maker = value.func.func if isinstance(value, ast.Call) and isinstance(value.func, ast.Call) else None
+    if not isinstance(value, ast.Call):
+        return Explained(found, note("doctor.write_one_name"))
+    maker = value.func.func if isinstance(value.func, ast.Call) else None
     code = None
     if maker is not None and ast.unparse(maker) == f"{jax}.grad":
         code = ast.unparse(statement).replace(f"{jax}.grad(", f"{jax}.value_and_grad(", 1)

@@ -160,6 +160,6 @@ def test_functions_of_other_modules_with_other_arguments_have_no_code(code: str,
 
 
 def test_a_call_that_fits_has_code() -> None:
-    cell = Cell("y = jnp.top_k(jnp.array([1, 3, 2]), k=2)[0]  # here")
-    assert cell.finding.code == "y = lax.top_k(jnp.array([1, 3, 2]), k=2)[0]"
-    assert cell.rewritten(cell.finding.code).names["y"].tolist() == [3, 2]
+    cell = Cell("y = jnp.rsqrt(x=jnp.array(4.0))  # here")
+    assert cell.finding.code == "y = lax.rsqrt(x=jnp.array(4.0))"
+    assert cell.rewritten(cell.finding.code).names["y"] == 0.5

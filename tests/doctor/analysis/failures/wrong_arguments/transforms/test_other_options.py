@@ -81,3 +81,23 @@ def test_similar_errors_have_no_explanation(code: str) -> None:
     cell = Cell(f"{VALUES}{code}")
     assert cell.error is not None
     assert recognize(cell.error) is None
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ('"{y}", x=x', "No value is passed for y. The text has no field for x."),
+        ('"{} {}", x', "The text has 2 fields without a name, but gets 1 value by position."),
+        ('"{}", x=x', "gets 0 values by position. The text has no field for x."),
+        ('"x", x', "The text has 0 fields without a name, but gets 1 value by position."),
+        ('"{} {y:.2f}", x', "No value is passed for y."),
+        ('"{} {y[0]}", x, ordered=True', "No value is passed for y."),
+    ],
+)
+@pytest.mark.parametrize("jitted", [False, True])
+def test_fields_and_values_that_do_not_fit(call: str, said: str, jitted: bool) -> None:
+    line = f"    jax.debug.print({call})  # here"
+    cell = Cell(f"def f(x):\n{line}\n{'jax.jit(f)' if jitted else 'f'}(1.0)")
+    assert cell.finding.line == cell.here
+    assert said in cell.said
+    assert cell.finding.code is None
