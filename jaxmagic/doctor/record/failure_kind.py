@@ -144,6 +144,7 @@ Kind = Literal[
     "arrays apart",  # arrays are passed one by one where one sequence is expected
     "number dtype",  # a number or an array is passed where a dtype is expected
     "sizes apart",  # sizes are passed one by one where one shape is expected
+    "array axis",  # an array is passed for an axis
     "no shape",  # a shape is a float or an array
     "overflow",  # an integer does not fit into its dtype
     "float",  # an axis or a number of things is a float

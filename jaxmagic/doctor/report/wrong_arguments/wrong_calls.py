@@ -137,6 +137,12 @@ WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
         "arguments."
     ),
     "write_one_tuple": lambda shape: f"Put them into a tuple: {quoted(shape)}.",
+    "error_array_axis": lambda called, text: (
+        f"{quoted(text) or 'An array'} is passed as the axis of {quoted(called) or 'a function of JAX'}, its second "
+        "argument."
+    ),
+    "write_axis": lambda: "Pass an integer or a tuple of integers for the axis, and one array to reduce.",
+    "write_larger": lambda replacement: f"To compare two arrays element by element, write {quoted(replacement)}.",
     "error_called_apart": lambda called: (
         f"{quoted(called) or 'A function of JAX'} takes a function and returns another one, but gets the arguments "
         "of that function as well."

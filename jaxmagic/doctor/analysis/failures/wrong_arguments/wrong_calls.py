@@ -38,15 +38,18 @@ _SHARED: tuple[tuple[str, str, tuple[Kind, ...]], ...] = (
     ("KeyError", r"'\w+'$", ("field",)),
     ("TypeError", r"\w+\(\) got an unexpected keyword argument 'axes'", ("named axes",)),
     ("ValueError", r"(?:not enough|too many) values to unpack", ("unpacked", "array unpacked")),
-    ("IndexError", r"tuple index out of range$", ("axis", "field")),
+    ("IndexError", r"tuple index out of range$", ("axis", "array axis", "field")),
+    ("ValueError", r"axis -?\d+ is out of bounds for array of dimension \d+$", ("array axis",)),
     ("IndexError", r"Replacement index \d+ out of range for positional args tuple$", ("field",)),
     ("ValueError", r"Unused (?:positional|keyword) arguments to `jax\.debug\.print`", ("field",)),
     ("ValueError", r"cannot select an axis to squeeze out which has size not equal to one", ("squeeze", "pmap rows")),
     ("TypeError", r"iteration over a 0-d key array", ("unpacked",)),
     ("ValueError", r"Passing an array as a dtype argument is no longer supported", ("arrays apart", "number dtype")),
+    ("TypeError", r"cannot reshape array of shape ", ("sizes apart",)),
+    ("ValueError", r"Unexpected value for 'order' argument: ", ("sizes apart",)),
     ("ValueError", r"Zero-dimensional arrays cannot be concatenated", ("arrays apart",)),
     ("TypeError", r"[Oo]nly integer scalar arrays can be converted to a scalar index",
-        ("arrays apart", "called apart")),
+        ("arrays apart", "array axis", "called apart")),
     ("TypeError", r"Argument '<", ("order",)),
     ("ValueError", r"scan got value with no leading axis to scan over: <", ("order",)),
     ("TypeError", r"Cannot construct a dtype from an array", ("arrays apart", "number dtype")),
@@ -186,6 +189,21 @@ def explain_sizes_apart(failure: Failure) -> Explained:
     )
 
 
+def explain_array_axis(failure: Failure) -> Explained:
+    """Explain ``jnp.max(x, y)``, where ``jnp.maximum(x, y)`` may be meant."""
+    failing = expression_of(failure)
+    node = None if failing is None else failing.node
+    if failing is None or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return Explained(note("doctor.error_array_axis", called="", text=""), note("doctor.write_axis"))
+    called, given = ast.unparse(node.func), shortened(ast.unparse(node.args[1]))
+    found = note("doctor.error_array_axis", called=shortened(called), text=given)
+    if node.func.attr not in ("max", "min"):
+        return Explained(found, note("doctor.write_axis"))
+    node.func.attr = f"{node.func.attr}imum"
+    new = shortened(ast.unparse(node))
+    return Explained(found, note("doctor.write_larger", replacement=new), failing.with_node(node))
+
+
 def explain_view(failure: Failure) -> Explained:
     """Explain ``x.view(-1)``."""
     failing = expression_of(failure)
@@ -253,6 +271,7 @@ CALLS: dict[Kind, Callable[[Failure], Explained]] = {
     "arrays apart": explain_arrays_apart,
     "no shape": explain_no_shape,
     "sizes apart": explain_sizes_apart,
+    "array axis": explain_array_axis,
     "view": explain_view,
     "called attribute": explain_called_attribute,
 }

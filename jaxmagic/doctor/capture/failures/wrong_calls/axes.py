@@ -30,6 +30,8 @@ def axis_beyond(traceback: TracebackType | None, text: str) -> dict[str, str] | 
         if is_jax_file(entry.tb_frame.f_code.co_filename) and "axis" in names:
             count = rank(next((names[each] for each in _ARRAYS if each in names), MISSING))
             axes: Any = names["axis"]
+            if rank(axes) > 0:  # another array in its place
+                return None
             given = axes if is_exactly(axes, tuple, list) else [axes]
             wrong = [each for each in given if is_exactly(each, int) and not -count <= each < count]
             if count >= 0 and wrong:

@@ -146,10 +146,11 @@ def _sizes_apart(call: Call, text: str) -> dict[str, str] | None:
 
     Not in ``jax.random.normal(key, 2, 3)``, where 3 may be a scale or a bound, as in NumPy's function.
     """
-    if "shape" not in call.parameters or "dtype" not in call.parameters or call.parameters[0] == "key":
+    last = next((each for each in ("dtype", "order") if each in call.parameters), None)
+    if "shape" not in call.parameters or last is None or call.parameters[0] == "key":
         return None
     first = call.parameters.index("shape")
-    between = call.parameters[first + 1 : call.parameters.index("dtype")]
+    between = call.parameters[first + 1 : call.parameters.index(last)]
     if between not in [(), ("fill_value",)]:
         return None
     end = len(call.values) - len(between)
@@ -189,6 +190,12 @@ def _called_attribute(call: Call, text: str) -> dict[str, str] | None:
     return {"attribute": function.attr}
 
 
+def _array_axis(call: Call, text: str) -> dict[str, str] | None:
+    """Recognize ``jnp.max(x, y)``, whose second argument is the axis."""
+    arrays = len(call.values) == 2 and rank(call.values[1]) > 0 and call.in_jax_module
+    return {} if arrays and call.parameters[1:2] == ("axis",) else None
+
+
 #: How problems are recognized that do not show in the failing call.
 _OF_TRACEBACK: dict[Kind, Callable[[TracebackType | None, str], dict[str, str] | None]] = {
     "unpacked": unpacked_keys,
@@ -204,6 +211,7 @@ _RECOGNIZED: dict[Kind, Callable[[Call, str], dict[str, str] | None]] = {
     "float": _float,
     "float bound": lambda call, text: None,
     "sizes apart": _sizes_apart,
+    "array axis": _array_axis,
     "number dtype": number_dtype,
     "view": _viewed,
     "renamed": _renamed,

@@ -120,6 +120,9 @@ def test_a_shape_is_written_where_it_is_certain(code: str, written: str | None) 
         ("jnp.zeros(2, 3, 4)", "jnp.zeros((2, 3, 4))"),
         ("jnp.ones(2, 3, dtype=int)", "jnp.ones((2, 3), dtype=int)"),
         ("jnp.full(2, 3, 1)", "jnp.full((2, 3), 1)"),
+        ("jnp.reshape(a, 3, 2)", "jnp.reshape(a, (3, 2))"),
+        ("jnp.reshape(a, -1, 2)", "jnp.reshape(a, (-1, 2))"),
+        ("jnp.reshape(a, n, 1)", "jnp.reshape(a, (n, 1))"),
     ],
 )
 def test_sizes_that_are_passed_apart(code: str, written: str) -> None:
@@ -249,3 +252,24 @@ def test_an_array_for_an_axis_may_be_another_array_or_not(code: str) -> None:
 )
 def test_a_shape_of_other_things(code: str, said: str) -> None:
     assert said in failing(code).said
+
+
+def test_an_array_in_place_of_an_axis() -> None:
+    cell = Cell("x, y = jnp.array([1, 5]), jnp.array([4, 2])\nz = jnp.max(x, y)  # here")
+    assert cell.said.startswith("y is passed as the axis of jnp.max, its second argument.")
+    assert cell.finding.code == "z = jnp.maximum(x, y)"
+    assert cell.rewritten(cell.finding.code).names["z"].tolist() == [4, 5]
+
+
+@pytest.mark.parametrize("dtype", ["int", "float"])
+def test_an_array_in_place_of_the_axis_of_a_mean_has_no_code(dtype: str) -> None:
+    cell = Cell(f"x = jnp.full(3, 4, {dtype})\nz = jnp.mean(x, x)  # here")
+    assert cell.said.startswith("x is passed as the axis of jnp.mean, its second argument.")
+    assert cell.finding.code is None
+
+
+def test_a_choice_without_its_other_value_is_not_none() -> None:
+    cell = Cell("x = jnp.ones(3)\ny = jnp.where(x > 0, x)  # here")
+    assert cell.said.startswith("jnp.where needs y as well.")
+    assert "None" not in cell.said
+    assert "A value is None" in Cell("x = jnp.ones(3)\njnp.where(x > 0, x, None)").said

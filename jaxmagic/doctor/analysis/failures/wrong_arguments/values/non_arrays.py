@@ -134,6 +134,14 @@ def explain_listed(failure: Failure) -> Explained:
     places = [place for place, each in enumerate(failure.operands) if each.type == kind and each.keyword is None]
     place = number if number >= 0 else places[0] if len(places) == 1 else -1
     operand = failure.operands[place] if direct and place in places else None
+    if (
+        kind == "NoneType"
+        and function == "where"
+        and isinstance(node, ast.Call)
+        and len(node.args) + len(node.keywords) == 2
+    ):
+        found = note("doctor.error_other_arguments", called=called, missing="y", given=0)
+        return Explained(found, note("doctor.write_other_arguments", parameters="condition, x, y"))
     if direct and function in _OF_SEQUENCES and failure.operands and failure.operands[0].type in ("list", "tuple"):
         return _in_sequence(failure, kind, called, number)
     found = note(
