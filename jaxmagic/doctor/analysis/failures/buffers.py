@@ -27,7 +27,6 @@ def explain_leak(failure: Failure) -> RuleFinding:
     traced = failure.traced
     names = [each.name for each in failure.values if traced is None or _made_by(failure, each.name)]
     checked, holder = "checked" in dict(failure.said), fact(failure, "holder")
-    names = [*filter(None, [holder])] if checked else names
     function = "" if traced is None else traced.function
     evidence: list[Note] = []
     made_at = "" if traced is None or not _is_users(traced) else place(traced)
@@ -36,7 +35,8 @@ def explain_leak(failure: Failure) -> RuleFinding:
         evidence.append(note("doctor.error_created", location=computed or ""))
     stored = [each for each in failure.escapes if each.name]
     likely = [each for each in stored if any(_begins(name, each.name) for name in names)]
-    likely = likely or [each for each in stored if holder and _begins(each.name, holder)]
+    if checked:  # the holder may be anything that leads to the variable, such as the shell
+        likely = [each for each in stored if holder and _begins(each.name, holder)]
     if likely:
         evidence += [note("doctor.error_escaped", location=each.location, code=each.text) for each in likely[:3]]
     elif failure.escapes:
@@ -60,7 +60,12 @@ def explain_leak(failure: Failure) -> RuleFinding:
             transform="" if traced is None else traced.transform,
         )
         if not checked
-        else note("doctor.error_leak_checked", function=function, location=made_at or computed or "", holder=holder),
+        else note(
+            "doctor.error_leak_checked",
+            function=function,
+            location=made_at or computed or "",
+            holder=holder if likely else "",
+        ),
         line=failure.line,
         source=failure.source,
         evidence=(*evidence, *evidence_of(failure)),

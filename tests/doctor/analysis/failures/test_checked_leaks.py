@@ -42,14 +42,26 @@ def test_the_line_that_stores_the_value(source: str, said: str, stored: str) -> 
     assert cell.finding.code is None
 
 
-def test_the_variable_that_holds_the_value_is_named() -> None:
-    text = (
-        "Leaked trace DynamicJaxprTrace. Leaked tracer(s):\n\nJitTracer(~float32[])\n"
-        "The error occurred while tracing the function f at a.py:3 for jit. \n"
-        "<DynamicJaxprTracer 1> is referred to by <list 2>[0]\n<list 2> is referred to by __main__.kept\n"
+@pytest.mark.parametrize(("holder", "named"), [("kept", True), ("shell", False)])
+def test_the_variable_that_holds_the_value_is_named_where_a_line_stores_into_it(holder: str, named: bool) -> None:
+    cell = Cell(
+        """
+        kept = []
+        def f(x):
+            kept.append(x)
+        code = f.__code__
+        text = (
+            "Leaked trace DynamicJaxprTrace. Leaked tracer(s):\\n\\nJitTracer(~float32[])\\n"
+            f"The error occurred while tracing the function f at {code.co_filename}:{code.co_firstlineno} "
+            "for jit. \\n"
+            "<DynamicJaxprTracer 1> is referred to by <list 2>[0]\\n<list 2> is referred to by __main__.HOLDER\\n"
+        )
+        jax.tree.map(lambda _: (_ for _ in ()).throw(Exception(text)), 0)
+        """.replace("HOLDER", holder)
     )
-    said = Cell(f"error = Exception({text!r})\njax.tree.map(lambda _: (_ for _ in ()).throw(error), 0)").said
-    assert "outlives the tracing: kept still holds it." in said
+    assert ("outlives the tracing: kept still holds it." in cell.said) == named
+    assert "shell" not in cell.said
+    assert ("It escaped at" if named else "It may have escaped at") in cell.said
 
 
 def test_other_exceptions_of_that_type_have_no_explanation() -> None:
