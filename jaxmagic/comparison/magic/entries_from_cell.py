@@ -63,7 +63,7 @@ def compile_candidates(
         made = compiled(**values, **{name: Differentiated(mode) for name, mode in modes.items()})
         count = len(candidates)
         bodies, calls, answers = made.bodies[:count], made.bodies[count : 2 * count], made.bodies[2 * count :]
-        works = _works(per, calls if per == "flops" else answers, count)
+        works = _works(per, bodies if per == "flops" else answers, count)
         return {
             candidate.label: Entry(
                 runner=Runner(body, each=made.each, named=only_name(candidate.code)),
@@ -81,11 +81,6 @@ def compile_candidates(
     return make
 
 
-def _count(answer: Callable[[], Any]) -> Work:
-    function, args, kwargs = answer()
-    return count_operations(function, args, kwargs)
-
-
 def _works(
     per: WorkKind | None, answers: Sequence[Callable[[], Any]], count: int
 ) -> Sequence[Callable[[], Work] | None]:
@@ -93,7 +88,7 @@ def _works(
     if per is None:
         return [None] * count
     if per == "flops":
-        return [partial(_count, answer) for answer in answers]
+        return [partial(count_operations, answer) for answer in answers]
     try:
         amount = answers[0]()
     except NameError as error:
