@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ...benchmarking.capture.runner import Runner
+from ...compilation.record.compilation import Compilation
 from ...errors import message_of
 from ...profiling.analysis.interpret import interpreted
 from ...profiling.analysis.summarize import ProfileSummary, summarize
@@ -15,10 +18,15 @@ from ...records.note import note
 _CALLS = 3
 
 
-def profile_of(runner: Runner, code: str | None) -> Profile:
+def profile_of(runner: Runner, code: str | None, compiled: Iterable[Compilation] = ()) -> Profile:
     """Profile some more calls, without making their arguments.
 
     Errors of the profiler and of the code are not raised: the record is empty then, and its notes say why.
+
+    Args:
+        runner: calls the candidate.
+        code: its source.
+        compiled: what its first call compiled.
     """
     profiler, notes = Profiler(), []
     summary, recording = ProfileSummary(0, (), (), ()), None
@@ -37,4 +45,4 @@ def profile_of(runner: Runner, code: str | None) -> Profile:
         notes.append(note("profiling.not_profiled", error=f"{type(problem).__name__}: {message_of(problem)}"))
     finally:
         profiler.cancel()
-    return make_profile(summary, recording, code=code, runs=_CALLS, notes=notes)
+    return make_profile(summary, recording, code=code, compiled=compiled, runs=_CALLS, notes=notes)

@@ -146,7 +146,7 @@ def take_comparison(
             beyond.take(partial(_take_pipelined, contestants, latencies, PIPELINED * turns.share.budget_ns))
         beyond.take(partial(_take_works, contestants))
         if profiled:
-            beyond.take(partial(_take_profiles, contestants, progress))
+            beyond.take(partial(_take_profiles, contestants, progress, firsts))
     except BaseException as error:
         contestants.forget_values()  # the traceback holds the runner, and IPython holds the traceback
         if turns.rounds is not None:
@@ -237,11 +237,13 @@ def _take_works(contestants: Contestants, beyond: _Beyond) -> None:
                 beyond.works[label] = entry.work()
 
 
-def _take_profiles(contestants: Contestants, progress: Progress, beyond: _Beyond) -> None:
+def _take_profiles(
+    contestants: Contestants, progress: Progress, firsts: Mapping[str, _First], beyond: _Beyond
+) -> None:
     for label, entry in contestants.items():
         progress.stage(f"recording {label}")
         with contestants.named(label):
-            beyond.profiles[label] = profile_of(entry.runner, entry.code)
+            beyond.profiles[label] = profile_of(entry.runner, entry.code, firsts[label].timing.compilations)
 
 
 def _check_outputs(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ... import units
 from ...benchmarking.record.versus import Versus, judge
 from ...benchmarking.report.versus import headline
-from ...profiling.record.profile import Profile
+from ...profiling.record.profile import COMPILED_EARLIER, Profile
 from ...statistics.estimate import Estimate
 from ..analysis.device_scaling import device_scaling, devices_used, has_device_counts, is_device_count
 from ..analysis.profile_diff import NOTICEABLE, By, Difference, call_ns, differences, profiled
@@ -31,8 +31,10 @@ def about_profiles(comparison: Comparison) -> list[str]:
             f"{_but(comparison, profiles)}."
         )
     for each in comparison.candidates:
-        if each.profile is not None and not each.profile.device_uses:
-            notes = each.profile.notes or ("no device time was recorded.",)
+        if each.profile is not None:
+            notes: Sequence[object] = [note for note in each.profile.notes if note.kind == COMPILED_EARLIER]
+            if not each.profile.device_uses:
+                notes = each.profile.notes or ("no device time was recorded.",)
             sentences += [f"{each.label}: {note}" for note in notes]
     return sentences
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import NamedTuple
@@ -12,7 +12,6 @@ from ...records.inside import inside
 from ...records.paths import short_source
 from ...xla import scopes
 from ..record.profile import PlaceTime, Profile
-from .stale_callers import calls_of_now, compiled_earlier
 
 #: What the levels of a tree are.
 By = OneOf["scope", "stack"]
@@ -64,9 +63,8 @@ def tree(profile: Profile, by: By = "scope") -> Node:
             operation.
     """
     root = Node(Step("all"))
-    earlier = compiled_earlier(profile) if by == "stack" else []
     for place in profile.place_times:
-        path = [Step(each) for each in scopes.steps(place.scope)] if by == "scope" else _calls(place, earlier)
+        path = [Step(each) for each in scopes.steps(place.scope)] if by == "scope" else _calls(place)
         node = root
         node.time_ns += place.time_ns
         for step in path or [Step(NOWHERE)]:
@@ -76,12 +74,12 @@ def tree(profile: Profile, by: By = "scope") -> Node:
     return root
 
 
-def _calls(place: PlaceTime, earlier: Collection[str]) -> list[Step]:
+def _calls(place: PlaceTime) -> list[Step]:
     """Return the user's calls, the library function that they call, and the operation.
 
-    A repeated line, as in a loop, counts once. Functions that were compiled earlier are without their callers then.
+    A repeated line, as in a loop, counts once.
     """
-    stack = calls_of_now(place, earlier)
+    stack = place.stack
     steps: list[Step] = []
     called = [Step(name, kind="library") for name in (inside(stack),) if name is not None]
     mine = [each for each in stack if is_users(each)]

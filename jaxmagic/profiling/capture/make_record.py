@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from ...compilation.record.compilation import Compilation
 from ...records.call_stack import is_users
+from ...records.names import listed
 from ...records.note import Note, note
 from ...runtime.environment import probe
 from ...runtime.given_peaks import Given, given_peaks
 from ...runtime.jax_version import keeps_lines
 from ..analysis.devices.command_buffers import ran_in_graphs
 from ..analysis.roofline import fastest_product
+from ..analysis.stale_callers import without_stale_callers
 from ..analysis.summarize import ProfileSummary
-from ..record.profile import DeviceUse, OperationTime, Profile
+from ..record.profile import COMPILED_EARLIER, DeviceUse, OperationTime, Profile
 from ..record.recording import Interpreted, Trace
+from .called_now import is_called_by
 from .cpu_peaks import cpu_peaks
 from .source_excerpts import codes_of
+
+#: At most this many programs are named.
+_MOST_NAMES = 4
 
 
 def make_profile(
@@ -25,6 +33,7 @@ def make_profile(
     recording: Interpreted | None,
     *,
     here: bool = True,
+    compiled: Iterable[Compilation] = (),
     notes: Sequence[Note] = (),
     **more: Any,
 ) -> Profile:
@@ -34,12 +43,16 @@ def make_profile(
         summary: the activity of the devices.
         recording: the trace; ``None`` if there is none.
         here: whether the trace was recorded in this process.
+        compiled: what this process compiled for the measured code.
         notes: other notes of the record.
         more: the other fields of the record.
     """
+    stale: list[Note] = []
+    if here:
+        summary, stale = _without_stale_callers(summary, compiled, more.get("code"))
     frames = dict.fromkeys(frame for each in summary.place_times for frame in each.stack if is_users(frame))
     codes = codes_of(frames, trusted=here)
-    all_notes = [*notes, *_notes(recording, here)]
+    all_notes = [*notes, *stale, *_notes(recording, here)]
     if codes and not here:
         all_notes.append(note("profiling.source_of_now"))
     uses, given = summary.device_uses, given_peaks()
@@ -48,6 +61,19 @@ def make_profile(
         all_notes += about_peaks
     more |= summary._asdict() | {"device_uses": tuple(with_given(each, given) for each in uses)}
     return Profile(codes=codes, notes=tuple(all_notes), environment=probe() if here else None, **more)
+
+
+def _without_stale_callers(
+    summary: ProfileSummary, compiled: Iterable[Compilation], code: str | None
+) -> tuple[ProfileSummary, list[Note]]:
+    """Take callers of earlier calls out of a summary, and name the programs whose callers are not known."""
+    names = {each.function for each in compiled}
+    called = partial(is_called_by, code)
+    found = without_stale_callers(summary.place_times, summary.operation_times, names, called)
+    summary = summary._replace(place_times=found.places, operation_times=found.operations)
+    if not found.unknown:
+        return summary, []
+    return summary, [note(COMPILED_EARLIER, functions=listed(found.unknown, _MOST_NAMES))]
 
 
 def with_peaks(

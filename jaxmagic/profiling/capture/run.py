@@ -293,15 +293,17 @@ class ProfileWatch:
         timings = self._recorded.timings
         notes += [each for timing in timings[-1:] for each in timing.notes if each.kind == "timing.not_run"]
         notes += of_quoted_call(code)
+        warm_up, compilations = self._plan.warm_up, [each for timing in timings for each in timing.compilations]
         return make_profile(
             read.summary,
             read.recording,
             code=code,
             runs=(self._recorded.complete(read.recording, error) if is_recorded else len(timings)) or None,
-            warm_up=self._plan.warm_up,
+            compiled=(*(warm_up.compilations if warm_up else ()), *compilations),
+            warm_up=warm_up,
             unprofiled=self._plan.unprofiled,
             timed_runs=len(self._plan.timed),
-            compilations=tuple(each for timing in timings for each in timing.compilations),
+            compilations=tuple(compilations),
             kept=None if read.kept is None else str(read.kept),
             other_load=others,
             started_at=self._started_at,

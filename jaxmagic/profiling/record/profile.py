@@ -20,6 +20,9 @@ from .timeline import ProfileTimeline
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+#: The kind of the note that names programs whose calling lines are unknown.
+COMPILED_EARLIER = "profiling.compiled_earlier"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationTime:

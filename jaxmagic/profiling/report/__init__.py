@@ -56,7 +56,7 @@ def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
     yield Picture(chart=lambda: steps_chart(profile))
     yield from _listed(profile, style)
     again = words.about_warm_up(profile) if profile.compilations else []
-    yield from _sentences(again, words.about_earlier(profile), words.about_copy(profile, style.digits))
+    yield from _sentences(again, words.about_copy(profile, style.digits))
     yield from _sentences(
         words.about_kept(profile), (str(each) for each in _notes(profile) if matters(each, profile))
     )

@@ -92,6 +92,10 @@ NOTES: dict[str, Callable[..., str]] = {
         "these programs have no lines."
     ),
     "lines_of_earlier_calls": lines_before_0_10,
+    "compiled_earlier": lambda functions: (
+        f"Compiled by earlier calls: {functions}. JAX records the lines of those calls, so it is unknown which lines "
+        "call them now."
+    ),
     "source_of_now": lambda: (
         "The recording has no source: lines are shown from the files on this machine as they are now."
     ),

@@ -6,11 +6,9 @@ import shlex
 from pathlib import PurePath
 
 from ... import units
-from ...records.names import listed
 from ...records.other_load import loaded
 from ...timing.report import about_fetch
 from ..analysis.devices.bound import Bound, bound_of, runs_differ, slowed_down
-from ..analysis.stale_callers import compiled_earlier
 from ..record.profile import Profile
 from .legend import SPLIT
 
@@ -31,9 +29,6 @@ _WITH_IDLE_TIME = {"host": "Host-bound", "neither": "Neither host-bound nor devi
 
 #: Notes that are the headline of a profile without device time.
 WHY_NOTHING = frozenset({"profiling.not_called", "profiling.no_program"})
-
-#: At most this many names of a list are shown.
-_MOST_NAMES = 4
 
 
 def headline(profile: Profile) -> str:
@@ -207,15 +202,6 @@ def about_warm_up(profile: Profile) -> list[str]:
         remedy = f" {cause.remedy[0].upper()}{cause.remedy[1:]}." if cause.remedy else ""
         sentences.append(f"The code compiles again in each run: {cause.reason}.{remedy}")
     return sentences
-
-
-def about_earlier(profile: Profile) -> list[str]:
-    """Name functions that earlier calls compiled, whose callers are those of these calls."""
-    names = compiled_earlier(profile)
-    if not names:
-        return []
-    who = listed(names, _MOST_NAMES)
-    return [f"Compiled by earlier calls: {who}. Source lines outside jitted code refer to those calls."]
 
 
 def about_load(profile: Profile) -> list[str]:

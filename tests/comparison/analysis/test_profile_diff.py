@@ -12,6 +12,7 @@ from jaxmagic.comparison.analysis.profile_diff import Difference, call_ns, diffe
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.profiling.record.profile import Code, Profile
 from jaxmagic.records.call_stack import Frame
+from jaxmagic.records.note import note
 
 
 def by_name(before: Profile, after: Profile, by: Any) -> dict[str, tuple[float, float, str]]:
@@ -104,11 +105,19 @@ def test_the_report_tells_lines_and_operations_and_why_something_is_missing(comp
     assert "line numpy jit change return jnp.sort(x) 10.0 ms – vanished" in text
     assert "return y 4.00 ms 4.00 ms less than 10 %" in text
     assert "operation numpy jit change sort 10.0 ms – vanished fusion 5.00 ms 4.00 ms 1.00 ms faster" in text
-    empty = Profile(recorded_ns=0, device_uses=(), operation_times=(), place_times=(), notes=("It is in use.",))
+    empty = Profile(
+        recorded_ns=0, device_uses=(), operation_times=(), place_times=(), notes=(note("profiling.profiler_in_use"),)
+    )
     text = str(with_profiles(comparison, fabricated(), empty))
-    assert "jit: It is in use." in text
+    assert "jit: The JAX profiler is running already" in text
     assert "operation" not in text
     assert "profiler" not in str(comparison)
+
+
+def test_the_report_names_programs_whose_calling_lines_are_unknown(comparison: Comparison) -> None:
+    earlier = replace(elsewhere(), notes=(note("profiling.compiled_earlier", functions="matmul"),))
+    text = " ".join(str(with_profiles(comparison, fabricated(), earlier)).split())
+    assert "jit: Compiled by earlier calls: matmul. JAX records the lines of those calls, so" in text
 
 
 def test_frames_have_all_of_it(comparison: Comparison) -> None:

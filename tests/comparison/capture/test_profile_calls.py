@@ -29,7 +29,7 @@ def test_a_call_is_profiled_without_what_makes_its_arguments() -> None:
     found = profile_of(runner, "sorts(x)")
     assert found.runs == 3
     assert {each.category for each in found.operation_times} == {"sort"}
-    assert {each.kind for each in found.notes} <= {"profiling.lines_of_earlier_calls"}
+    assert {each.kind for each in found.notes} <= {"profiling.lines_of_earlier_calls", "profiling.compiled_earlier"}
 
 
 def test_a_profiler_in_use_is_left_alone_and_that_is_said(tmp_path: Any) -> None:
@@ -94,3 +94,17 @@ def test_numbers_of_devices_make_a_table() -> None:
     assert frame["devices"].tolist() == [1, 2, 4]
     assert (frame["exposed_share"] > 0).all()
     assert frame["speedup"][0] == 1
+
+
+def test_lines_of_an_earlier_call_are_not_those_of_a_candidate() -> None:
+    x = jnp.ones((123, 123))
+    product = lambda: x @ x  # noqa: E731
+    product()
+    runner = runner_of(lambda: jnp.matmul(x, x), (), {})
+    found = profile_of(runner, "matmul(x, x)", runner.first_call().compilations)
+    assert found.place_times
+    assert not any(frame.function.endswith("<lambda>") for each in found.place_times for frame in each.stack)
+    assert any("earlier calls: matmul" in str(note) for note in found.notes)
+    other = runner_of(lambda: jnp.cos(x), (), {})
+    found = profile_of(other, "cos(x)", other.first_call().compilations)
+    assert any(frame.function.endswith("<lambda>") for each in found.place_times for frame in each.stack)

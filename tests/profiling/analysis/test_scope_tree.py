@@ -122,15 +122,6 @@ def test_the_top_of_a_cell_is_named_after_its_line_and_the_line_is_not_repeated(
     assert [(each.name, each.place) for each in found.cells if each.level == 1] == [("cell 3:9", "")]
 
 
-def test_callers_of_an_earlier_call_that_compiled_are_not_drawn() -> None:
-    top = replace(CALLER, function="<module>", line=9)
-    places = (place(MS, top, CALLER, HELPER, scope="jit(f)/sort"),)
-    root = tree(replace(fabricated(), place_times=places, warm_up=None), "stack")
-    assert names(root) == ["f"]
-    elsewhere = tree(replace(fabricated(), place_times=places, runs=None), "stack")
-    assert names(elsewhere) == ["cell 3:9"]
-
-
 def test_a_flame_graph_says_what_it_does_not_show() -> None:
     def note(*places: PlaceTime, by: By | None = None) -> str:
         found = profile_flame(replace(fabricated(), place_times=places), by)

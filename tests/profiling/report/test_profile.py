@@ -408,13 +408,10 @@ def test_what_compiles_in_each_run_is_said_with_the_remedy(profile: Profile, tim
     assert not says(replace(found, warm_up=None), "in each run")
 
 
-def test_what_an_earlier_call_compiled_is_said(profile: Profile, timing: Make, compilation: Make) -> None:
-    caller = Frame(function="<module>", file="/tmp/cell.py", line=9, cell="cell 2")
-    outside = tuple(replace(each, stack=(caller, *each.stack)) for each in profile.place_times)
-    sentence = "Compiled by earlier calls: f. Source lines outside jitted code refer to those calls."
-    assert says(replace(profile, place_times=outside), sentence)
-    assert not says(replace(profile, place_times=outside, warm_up=timing(compilation())), sentence)
-    assert not says(profile, sentence)
+def test_programs_whose_calling_lines_are_unknown_are_named(profile: Profile) -> None:
+    sentence = "Compiled by earlier calls: f. JAX records the lines of those calls, so it is unknown which lines call"
+    assert says(replace(profile, notes=(note("profiling.compiled_earlier", functions="f"),)), sentence)
+    assert not says(profile, "earlier calls")
 
 
 def test_what_else_kept_the_machine_busy_is_said(profile: Profile, environment: Environment) -> None:
