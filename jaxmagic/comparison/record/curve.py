@@ -49,11 +49,14 @@ class Growth:
             infinite if it never does.
         overhead_ns: the part of the time that does not grow, with its 90 % interval; ``None`` if a power alone fits
             the points as well.
+        changes: whether the points scatter around the best curve by more than chance explains: the exponent changes
+            along the sweep, so that its interval has no ends.
     """
 
     exponent: Estimate
     start: float
     overhead_ns: Estimate | None
+    changes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ import numpy as np
 
 from ...statistics.estimate import Estimate
 from ...statistics.medians import CONFIDENCE
-from .between_points import Noise, moderated
+from .between_points import PRIOR_FREEDOM, Noise, moderated
 from .curve import Growth
 from .overhead_curves import Array, Points, added, overlapped, power, profile, relative_work
 
@@ -48,7 +48,7 @@ _FARTHEST = 1.0
 #: If the squares of the residuals exceed this many times the prior's, the smallest sizes are checked for a misfit.
 _SUSPICIOUS = 2.0
 
-#: The smallest sizes are left out if chance would make them fit this badly with a probability below this.
+#: Points fit badly if chance would make them fit as badly with a probability below this.
 _MISFIT = 0.01
 
 #: The fewest points to keep, one more than the curve has parameters.
@@ -89,6 +89,9 @@ def growth(sizes: Sequence[float], times: Sequence[float], errors: Sequence[floa
 @lru_cache(maxsize=256)
 def _growth(sizes: tuple[float, ...], times: tuple[float, ...], errors: tuple[float, ...]) -> Growth:
     first, fit = _largest(Points(np.log(sizes), np.log(times), np.array(errors)))
+    if _is_misfit(fit):
+        unknown = Estimate(value=fit.exponent, low=-inf, high=inf, confidence=CONFIDENCE)
+        return Growth(exponent=unknown, start=sizes[first], overhead_ns=None, changes=True)
     noise = moderated(fit.squares, fit.freedom, list(fit.points.errors))
     limit = fit.squares + noise.reach((1 - CONFIDENCE) / 2) ** 2
     low, high = _ends(fit, limit)
@@ -158,6 +161,20 @@ def _largest(points: Points) -> tuple[int, _Fit]:
     return first, best
 
 
+def _is_misfit(fit: _Fit) -> bool:
+    """Return whether chance hardly explains how far the points are from the best curve, by an F-test with the prior.
+
+    A curve without an overhead has one parameter less.
+    """
+    from scipy.special import fdtrc
+
+    is_power = fit.squares >= power(fit.points)[1] * (1 - 1e-6)
+    freedom = fit.freedom + is_power
+    if freedom < 1:
+        return False
+    return float(fdtrc(freedom, PRIOR_FREEDOM, fit.squares / freedom / fit.points.typical)) < _MISFIT
+
+
 def _fit(points: Points) -> _Fit:
     slope, squares = power(points)
     grid = np.copysign(np.arange(0, _LARGEST + _STEP / 2, _STEP), slope)
@@ -223,4 +240,4 @@ def _bent(points: Points, exponent: float, curve: Curve) -> tuple[Array, float]:
     """Return the logarithms of work over overhead at each point and of the overhead, for the best curve of a kind."""
     exponents = np.array([exponent])
     over: Array = relative_work(points, exponents)[0] + profile(points, exponents, curve).bends[0]
-    return over, float(np.mean(points.weights * (points.y - curve(over))))
+    return over, float(points.mean(points.y - curve(over))[0])

@@ -31,10 +31,16 @@ class Points(NamedTuple):
 
     @property
     def weights(self) -> Array:
-        """Weights with a mean of one, so that weighted squares have the scale of the noise."""
+        """Weights that are one for the mean variance, so that weighted squares have the scale of the noise."""
         variances = BETWEEN_POINTS**2 + self.errors**2
         weights: Array = variances.mean() / variances
         return weights
+
+    def mean(self, values: Array) -> Array:
+        """Return the weighted mean of values at these points, along the last axis."""
+        weights = self.weights
+        mean: Array = np.sum(weights * values, axis=-1, keepdims=True) / weights.sum()
+        return mean
 
     @property
     def typical(self) -> float:
@@ -88,15 +94,14 @@ def relative_work(points: Points, exponents: Array) -> Array:
 
 
 def _squares(points: Points, curves: Array) -> Array:
-    residuals, weights = points.y - curves, points.weights
-    residuals = residuals - np.mean(weights * residuals, axis=-1, keepdims=True)
-    squares: Array = np.sum(weights * residuals**2, axis=-1)
+    residuals = points.y - curves
+    squares: Array = np.sum(points.weights * (residuals - points.mean(residuals)) ** 2, axis=-1)
     return squares
 
 
 def power(points: Points) -> tuple[float, float]:
     """Fit a power without overhead. Return its exponent and the weighted sum of squared residuals."""
     weights = points.weights
-    x, y = (part - np.mean(weights * part) for part in (points.x, points.y))
+    x, y = (part - points.mean(part) for part in (points.x, points.y))
     slope = float(np.sum(weights * x * y) / np.sum(weights * x * x))
     return slope, float(np.sum(weights * (y - slope * x) ** 2))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import log, pi, sqrt
+from statistics import stdev
 
 from ...statistics.estimate import Estimate
 from ...statistics.medians import median, median_interval
 from .between_points import standard_error
+from .candidate import Candidate
 from .comparison import Comparison
 from .curve import Curve, Variable
 from .growth import growth
@@ -58,7 +61,9 @@ def _curve(variable: Variable, label: str, others: str, measured: Sequence[tuple
     grows = None
     if variable.numbers is not None:
         sizes = [variable.numbers[at] for at in positions]
-        grows = growth(sizes, [each.value for each in times], [standard_error(each) for each in times])
+        grows = growth(
+            sizes, [each.value for each in times], [_error(*each) for each in zip(candidates, times, strict=True)]
+        )
     return Curve(
         label=label,
         others=others,
@@ -68,6 +73,14 @@ def _curve(variable: Variable, label: str, others: str, measured: Sequence[tuple
         compile_ns=tuple(each.first_call.compile_ns for each in candidates),
         growth=grows,
     )
+
+
+def _error(candidate: Candidate, time: Estimate) -> float:
+    """Return the standard error of the logarithm of a time; without an interval, from the scatter of its samples."""
+    calls_ns = candidate.latency.calls_ns
+    if time.confidence or len(calls_ns) < 2:
+        return standard_error(time)
+    return stdev(map(log, calls_ns)) * sqrt(pi / 2 / len(calls_ns))
 
 
 def time_of(calls_ns: Sequence[float]) -> Estimate:

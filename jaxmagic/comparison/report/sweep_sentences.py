@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
+from math import log
 
 from ... import units
 from ...records.finding import Finding
@@ -98,20 +100,32 @@ def about_growth(sweep: Sweep) -> list[str]:
     """Say how the time of each candidate grows, as far as its points show."""
     sentences = about_known_growth(sweep)
     bounded: list[str] = []
-    unknown: dict[int, list[str]] = {}
+    unknown: list[str] = []
     for curve in sweep.curves:
         if curve.growth is None or is_known(curve.growth):
             continue
-        if is_bounded(curve.growth):
+        if curve.growth.changes:
+            sentences.append(_changing(curve))
+        elif is_bounded(curve.growth):
             name, exponent = curve.variable.name, curve.growth.exponent
             bounded.append(f"{curve.name} between {name}^{exponent.low:.1f} and {name}^{exponent.high:.1f}")
         else:
-            unknown.setdefault(len(curve.positions), []).append(curve.name)
+            unknown.append(curve.name)
     if bounded:
         sentences.append(f"Uncertain growth: {'; '.join(bounded)}.")
-    for count, names in unknown.items():
-        sentences.append(f"Growth cannot be estimated from {units.count(count, 'point')}: {'; '.join(names)}.")
+    if unknown:
+        sentences.append(f"Growth unknown, hidden by overhead or noise: {'; '.join(unknown)}.")
     return sentences
+
+
+def _changing(curve: Curve) -> str:
+    """Say how the time grows from each point to the next, if it grows as no single power."""
+    name, numbers = curve.variable.name, curve.variable.numbers
+    assert numbers is not None
+    points = [(log(numbers[at]), log(time.value)) for at, time in zip(curve.positions, curve.times, strict=True)]
+    steps = [(y - before_y) / (x - before_x) for (before_x, before_y), (x, y) in pairwise(points)]
+    low, high = (f"{name}^{each:.2f}" for each in (min(steps), max(steps)))
+    return f"{curve.name} grows as no single power of {name}: from one point to the next as {low} to {high}."
 
 
 def _growth(curve: Curve, growth: Growth) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import median
 from typing import Any
 
 import pytest
@@ -58,3 +59,22 @@ def test_without_numbers_there_is_no_growth(sweep: Sweep) -> None:
     words = replace(sweep.variables[0], numbers=None)
     named = replace(sweep, variables=(words,))
     assert [each.growth for each in named.curves] == [None, None]
+
+
+def test_a_few_scattered_samples_leave_the_exponent_less_certain(sweep: Sweep) -> None:
+    def width(spread: float) -> float:
+        points = []
+        for point in sweep.points[:4]:
+            assert point.comparison is not None
+            candidates = []
+            for each in point.comparison.candidates:
+                middle = median(each.latency.samples_ns)
+                samples = tuple(round(middle * factor) for factor in (1 - spread, 1, 1 + spread))
+                candidates.append(replace(each, latency=replace(each.latency, samples_ns=samples)))
+            again = replace(point.comparison.again, samples_ns=(1, 1, 1))
+            points.append(replace(point, comparison=replace(point.comparison, candidates=candidates, again=again)))
+        grows = curves(replace(sweep, points=tuple(points)))[0].growth
+        assert grows is not None
+        return grows.exponent.high - grows.exponent.low
+
+    assert width(0.3) > 2 * width(0.001)

@@ -159,7 +159,7 @@ def test_an_unfinished_sweep_says_what_ended_it(sweep: Sweep) -> None:
 def test_an_exponent_that_may_be_anything_is_not_printed_at_all(sweep: Sweep) -> None:
     crooked = [replace(sweep.points[each], at=(at,)) for at, each in enumerate((3, 0, 4))]
     text = " ".join(to_text(replace(sweep, points=tuple(crooked))).split())
-    assert "Growth cannot be estimated from 3 points: numpy; jit." in text
+    assert "Growth unknown, hidden by overhead or noise: numpy; jit." in text
     assert "n^" not in text
 
 
@@ -180,10 +180,10 @@ def estimate(value: float, low: float, high: float) -> Estimate:
             "jit grows as n^1.00 (0.90 to 1.10).",  # less than 1 % of the time at n = 1024
         ),
         (estimate(2, 1.2, 2.9), None, 8, "Uncertain growth: jit between n^1.2 and n^2.9."),
-        (estimate(2, 1.2, 3.1), None, 8, "Growth cannot be estimated from 8 points: jit."),
-        (estimate(0.2, -21.5, 21.8), None, 8, "Growth cannot be estimated from 8 points: jit."),
-        (estimate(2, 1.2, inf), None, 8, "Growth cannot be estimated from 8 points: jit."),
-        (estimate(0, -inf, inf), None, 8, "Growth cannot be estimated from 8 points: jit."),
+        (estimate(2, 1.2, 3.1), None, 8, "Growth unknown, hidden by overhead or noise: jit."),
+        (estimate(0.2, -21.5, 21.8), None, 8, "Growth unknown, hidden by overhead or noise: jit."),
+        (estimate(2, 1.2, inf), None, 8, "Growth unknown, hidden by overhead or noise: jit."),
+        (estimate(0, -inf, inf), None, 8, "Growth unknown, hidden by overhead or noise: jit."),
     ],
 )
 def test_growth_is_told_as_far_as_it_is_known(
@@ -198,6 +198,17 @@ def test_growth_is_told_as_far_as_it_is_known(
     curves = (replace(sweep["jit"][0], growth=found),)
     monkeypatch.setattr(Sweep, "curves", property(lambda _: curves))
     assert sweep_words.about_growth(sweep) == [words]
+
+
+def test_growth_that_is_no_power_is_told_from_point_to_point(sweep: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    curve = replace(sweep["jit"][0], positions=(0, 1, 2), times=tuple(estimate(ns, ns, ns) for ns in (10, 20, 80)))
+    numbers = tuple(2.0**each for each in range(len(curve.variable.labels)))
+    variable = replace(curve.variable, numbers=numbers)
+    changing = Growth(exponent=estimate(1.5, -inf, inf), start=1, overhead_ns=None, changes=True)
+    monkeypatch.setattr(Sweep, "curves", property(lambda _: (replace(curve, variable=variable, growth=changing),)))
+    told = ["jit grows as no single power of n: from one point to the next as n^1.00 to n^2.00."]
+    assert sweep_words.about_growth(sweep) == told
+    assert sweep_words.about_known_growth(sweep) == []
 
 
 def test_many_points_and_many_errors_are_shortened(sweep: Sweep) -> None:
