@@ -11,10 +11,11 @@ from .how_to_jit import SAME_TYPES, about_caveats, how_to_jit, jitted_vmap, loop
 from .recompile import waits_for_size
 
 
-def _wait(count: int, time_ns: int, library: str, loop: int) -> str:
+def _wait(count: int, share: float, library: str, loop: int) -> str:
     where = f" inside {printable(library)}" if library else ""
     each = ", in a loop" if loop else ""
-    return f"The code waits for a result{where} {count} times per run{each}: {units.time(time_ns)} in all."
+    part = units.share(share, 1)
+    return f"The code waits for a result{where} {count} times per run{each}. These waits take {part} of a run."
 
 
 def _read_later(decides: int, called: str = "") -> str:
@@ -132,8 +133,8 @@ NOTES: dict[str, Callable[..., str]] = {
     "host_wait_cores": lambda: (
         "The gain may be a fraction of the cost: on the CPU the host and the device share the same cores."
     ),
-    "host_wait_also": lambda line, count, time_ns: (
-        f"The code also waits at {printable(line)}: {count} times, {units.time(time_ns)}."
+    "host_wait_also": lambda line, count, share: (
+        f"The code also waits at {printable(line)}: {count} times, for {units.share(share, 1)} of the run."
     ),
     "host_wait_remedy": _read_later,
     "host_wait_one_call": lambda: (

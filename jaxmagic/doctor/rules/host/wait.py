@@ -45,7 +45,7 @@ def _waits(time: HostTime, evidence: Evidence) -> RuleFinding:
     latency = [note("doctor.host_wait_latency", latency_ns=round(time.latency_ns))] if time.latency_ns else []
     loop = comprehension_around(first.line) or loop_around(first.line)
     others = [
-        note("doctor.host_wait_also", line=each.line.location, count=each.count, time_ns=each.wait_ns)
+        note("doctor.host_wait_also", line=each.line.location, count=each.count, share=_share(each, evidence))
         for each in waits[1 : 1 + _MOST_LINES]
         if each.line is not None
     ]
@@ -57,7 +57,7 @@ def _waits(time: HostTime, evidence: Evidence) -> RuleFinding:
         found=note(
             "doctor.host_wait",
             count=first.count,
-            time_ns=first.wait_ns,
+            share=_share(first, evidence),
             library=first.library or "",
             loop=int(loop is not None),
         ),
@@ -69,6 +69,11 @@ def _waits(time: HostTime, evidence: Evidence) -> RuleFinding:
         remedy=remedy,
         code=code,
     )
+
+
+def _share(wait: HostWait, evidence: Evidence) -> float:
+    """Return the part of the run in which waits were observed; that run is slower than the one whose time is told."""
+    return min(wait.wait_ns / max(evidence.observed.wall_ns, 1), 1.0)
 
 
 def _advice(

@@ -99,6 +99,18 @@ class TestWait:
         assert latency == ([{"latency_ns": 10 * MS}] if backend == "cpu" else [])
         assert found.evidence[0].facts["rest"] == int(backend == "gpu")
 
+    def test_waits_are_a_share_of_the_run_in_which_they_were_observed(self, evidence: Any, source: str) -> None:
+        """That run is slower than the one whose time the report begins with."""
+        waits = (waits_at(source, 5, wait_ns=150 * MS), waits_at(source, 6, wait_ns=20 * MS))
+        made = evidence(waited_ns=7 * MS, waits=waits)
+        slower = replace(made.observed, wait_ns=made.observed.wait_ns + 200 * MS - made.observed.wall_ns)
+        (found,) = wait.look(replace(made, observed=slower))
+        assert found.found.facts["share"] == pytest.approx(0.75)
+        assert "These waits take 75 % of a run." in str(found.found)
+        also = [str(each) for each in found.evidence if each.kind == "doctor.host_wait_also"]
+        assert len(also) == 1
+        assert also[0].endswith("100 times, for 10 % of the run.")
+
     def test_the_code_may_wait_for_one_device_after_the_other(self, evidence: Any, source: str) -> None:
         made = evidence(waited_ns=7 * MS, waits=(waits_at(source, 5),))
         uses = (use("CPU:0", 25 * MS), use("CPU:1", 25 * MS))
