@@ -14,6 +14,9 @@ from .operations import by_line, over_devices
 _NOT_ITS_OWN = ("collective", "control flow", "infeed", "host callback")
 _MOVES = ("copy-start", "copy-done", "Memcpy")
 
+#: What an operation lacks for a place on the roofline: a count, or a roof, as a bus, a network or the host limits it.
+Missing = Literal["roof", "FLOPs", "bytes", "FLOPs and bytes"]
+
 
 class Peaks(NamedTuple):
     """Peak rates of a device.
@@ -79,7 +82,7 @@ def place(operation: OperationTime, peaks: Peaks | None) -> Placed | None:
     seconds = operation.mean_ns / 1e9
     if peaks is None or operation.flops is None or not operation.accessed_bytes or not seconds:
         return None
-    if operation.category in _NOT_ITS_OWN or operation.asynchronous or operation.name.startswith(_MOVES):
+    if _is_elsewhere(operation):
         return None
     intensity = operation.flops / operation.accessed_bytes
     flops_per_s, bytes_per_s = operation.flops / seconds, operation.accessed_bytes / seconds
@@ -103,7 +106,26 @@ def placed_by_line(profile: Profile) -> Iterator[Placed]:
     return filter(None, (place(each.total, peaks) for each in by_line(profile.operation_times)))
 
 
-def without_rate(profile: Profile) -> list[OperationTime]:
-    """Return the totals of the groups that have no place on the roofline, the one with most time first."""
-    peaks = peaks_of(profile)
-    return [each.total for each in by_line(profile.operation_times) if place(each.total, peaks) is None]
+def without_place(profile: Profile) -> dict[Missing, list[OperationTime]]:
+    """Return the totals of the groups that have no place on the roofline by what is missing, most time first.
+
+    Groups that are known to access nothing are left out.
+    """
+    found: dict[Missing, list[OperationTime]] = {}
+    for each in (group.total for group in by_line(profile.operation_times)):
+        if missing := _missing(each):
+            found.setdefault(missing, []).append(each)
+    return found
+
+
+def _missing(operation: OperationTime) -> Missing | None:
+    if _is_elsewhere(operation):
+        return "roof"
+    if operation.flops is None:
+        return "FLOPs and bytes" if operation.accessed_bytes is None else "FLOPs"
+    return "bytes" if operation.accessed_bytes is None else None
+
+
+def _is_elsewhere(operation: OperationTime) -> bool:
+    """Return whether a bus, a network or the host limits an operation."""
+    return operation.category in _NOT_ITS_OWN or operation.asynchronous or operation.name.startswith(_MOVES)

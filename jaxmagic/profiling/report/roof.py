@@ -8,7 +8,7 @@ from ... import units
 from ...records.names import listed
 from ...report.inside_words import last_names
 from ..analysis.operations import OperationGroup, counts_by_device, identity, parts
-from ..analysis.roofline import Peaks, Placed, peaks_of, place, placed, without_rate
+from ..analysis.roofline import Peaks, Placed, peaks_of, place, placed, without_place
 from ..record.profile import Profile
 from .lines import short, whole
 
@@ -62,13 +62,13 @@ def about_roof(profile: Profile) -> list[str]:
     sorting_ns = sum(each.time_ns for each in profile.operation_times if each.category == "sort")
     if sorting_ns > _WORTH_A_WORD * profile.device_ns:
         sentences.append("Sorts have no FLOPs; their rate counts one read and one write of the data.")
-    rest = without_rate(profile)
-    time_ns = sum(each.time_ns for each in rest)
-    if time_ns >= _WORTH_A_WORD * profile.device_ns:
-        names = listed([each.name for each in rest], 3)
-        sentences.append(
-            f"FLOPs or bytes unknown for {units.share(time_ns, profile.device_ns)} of the device time ({names})."
-        )
+    for missing, rest in without_place(profile).items():
+        time_ns = sum(each.time_ns for each in rest)
+        if time_ns >= _WORTH_A_WORD * profile.device_ns:
+            names, share = listed([each.name for each in rest], 3), units.share(time_ns, profile.device_ns)
+            what = "No roof" if missing == "roof" else f"{missing[0].upper()}{missing[1:]} unknown"
+            why = ": a bus, a network or the host limits it" if missing == "roof" else ""
+            sentences.append(f"{what} for {share} of the device time ({names}){why}.")
     return sentences
 
 

@@ -9,7 +9,7 @@ import pytest
 from fabricate.profiling import MS, fabricated, operation, use
 
 from jaxmagic.drawing.plot import formatted
-from jaxmagic.profiling.analysis.roofline import peaks_of, place, placed, without_rate
+from jaxmagic.profiling.analysis.roofline import peaks_of, place, placed, without_place
 from jaxmagic.profiling.charts.roofline import roofline_chart
 from jaxmagic.profiling.record.profile import OperationTime, Profile
 from jaxmagic.report.to_html import to_html
@@ -52,20 +52,24 @@ def test_of_several_devices_the_mean_run_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    "unknown",
+    ("unknown", "missing"),
     [
-        SORT,
-        replace(PRODUCT, accessed_bytes=None),
-        replace(PRODUCT, accessed_bytes=0),
-        replace(PRODUCT, total_ns=0),
-        replace(SUM, name="all-reduce.1", category="collective"),
-        replace(SUM, name="copy-done.4", category="copy"),
+        (replace(SORT, accessed_bytes=None), "FLOPs and bytes"),
+        (replace(SORT, accessed_bytes=80), "FLOPs"),
+        (replace(PRODUCT, accessed_bytes=None), "bytes"),
+        (replace(PRODUCT, accessed_bytes=0), None),
+        (replace(PRODUCT, total_ns=0), None),
+        (replace(SUM, name="all-reduce.1", category="collective"), "roof"),
+        (replace(SUM, name="copy-done.4", category="copy", flops=0), "roof"),
+        (replace(SUM, name="copy-done.4", category="copy", flops=None, accessed_bytes=None), "roof"),
     ],
 )
-def test_what_is_not_known_has_no_rate(unknown: OperationTime) -> None:
+def test_what_is_not_known_has_no_rate(unknown: OperationTime, missing: str | None) -> None:
     made = profile(unknown, SUM)
     assert [each.operation.name for each in placed(made)] == ["add.2"]
-    assert [each.name for each in without_rate(made)] == [unknown.name]
+    assert {what: [each.name for each in rest] for what, rest in without_place(made).items()} == (
+        {missing: [unknown.name]} if missing else {}
+    )
     assert made.operations()["of_roof"].isna().tolist() == [True, False]
 
 
@@ -127,11 +131,16 @@ def test_a_point_above_the_roof_says_why() -> None:
 
 
 def test_the_report_tells_rates_what_they_are_compared_with_and_what_is_missing() -> None:
-    text = " ".join(str(profile(PRODUCT, SUM, SORT)).split())
+    text = " ".join(str(profile(PRODUCT, SUM, replace(SORT, accessed_bytes=None))).split())
     assert "cell 3:2 50 %" in text
     assert "cell 3:2 80 %" in text
     assert "Roof: 100 GFLOP/s and 10.0 GB/s, as recorded." in text
-    assert "FLOPs or bytes unknown for 33 % of the device time (sort.3)." in text
+    assert "FLOPs and bytes unknown for 33 % of the device time (sort.3)." in text
+    copied = replace(SUM, name="copy-done.4", category="copy", flops=0)
+    text = " ".join(str(profile(copied, replace(SORT, accessed_bytes=80))).split())
+    assert "No roof for 67 % of the device time (copy-done.4): a bus, a network or the host limits it." in text
+    assert "FLOPs unknown for 33 % of the device time (sort.3)." in text
+    assert "bytes unknown" not in text.lower()
     html = to_html(profile(PRODUCT, SUM, SORT))
     assert all(each in html for each in ("50.0 GFLOP/s", "8.00 GB/s", "FLOP/s"))
     measured = profile(PRODUCT)
