@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
@@ -71,12 +71,9 @@ def against_record(
     if compare is None or type(new) is not type(old):
         raise TypeError(f"expected two records of the same kind, got {type(old).__name__} and {type(new).__name__}")
     changed = differing(old.environment, new.environment)
-    marks = tuple(f"{name} was {before!r} and is {now!r}" for name, (before, now) in changed.items())
+    marks = _marks(changed)
     if marks and not anyway:
-        raise NotComparable(
-            f"The records are from different environments: {'; '.join(marks)}. Measure again in one environment, or "
-            "compare them anyway (anyway=True, --anyway)."
-        )
+        raise not_comparable(changed)
     compared = compare(old, new, process_noise)
     if _none_has_ratio(compared):
         few = [
@@ -92,6 +89,18 @@ def against_record(
             "Measure it again with more time (--budget, budget_s) or a given number of samples (-r)."
         )
     return [replace(each, differing=marks) for each in compared]
+
+
+def not_comparable(changed: Mapping[str, tuple[object, object]]) -> NotComparable:
+    """Return the error for records whose environments differ in some fields."""
+    return NotComparable(
+        f"The records are from different environments: {'; '.join(_marks(changed))}. Measure again in one "
+        "environment, or compare them anyway (anyway=True, --anyway)."
+    )
+
+
+def _marks(changed: Mapping[str, tuple[object, object]]) -> tuple[str, ...]:
+    return tuple(f"{name} was {before!r} and is {now!r}" for name, (before, now) in changed.items())
 
 
 def _none_has_ratio(compared: Sequence[Versus]) -> bool:

@@ -33,6 +33,12 @@ def refusal(magic: str, keyword: str) -> ast.stmt:
     return ast.Raise(call_with(imported("IPython.core.error", "UsageError"), why), None)
 
 
+def not_first(magic: str) -> ast.stmt:
+    """Return a statement that raises an error, because ``%%magic`` is not on the first line of its cell."""
+    why = f"%%{magic} has to be the first line of its cell. Move it above all other lines, also comments."
+    return ast.Raise(call_with(imported("IPython.core.error", "UsageError"), f"{why} Nothing was run."), None)
+
+
 def keep_dropped(name: str, statement: ast.stmt) -> ast.stmt:
     """Change ``f(x)`` to ``block.dropped = f(x)``, also in loops and branches; the block keeps the last value.
 

@@ -35,6 +35,9 @@ _Earlier = TypeVar("_Earlier", bound="Earlier")
 class Earlier(Protocol):
     """An earlier record, with which a new one is compared."""
 
+    def require_comparable(self) -> None:
+        """Check that a record of this environment can be compared with the earlier one."""
+
     def complete(self, new: Any) -> Any:
         """Add to the new record what the comparison takes."""
 
@@ -57,8 +60,8 @@ def load_earlier(
         earlier: takes the record, the path as given, and whether to compare records of different environments.
 
     Raises:
-        UsageError: the file cannot be read, or holds no record or a different kind of record, or ``--save`` cannot
-            be written or is the same file.
+        UsageError: the file cannot be read, or holds no record or one of another kind or environment, or ``--save``
+            cannot be written or is the same file.
     """
     if arguments.save:
         try:
@@ -91,7 +94,12 @@ def load_earlier(
             f"--against {arguments.against}: expected a {kind.__name__}, which this magic makes, got a {got}. "
             f"Name a file that the same magic has written with --save{other}."
         )
-    return earlier(record, str(arguments.against), anyway=arguments.anyway)
+    made = earlier(record, str(arguments.against), anyway=arguments.anyway)
+    try:
+        made.require_comparable()
+    except NotComparable as error:
+        raise UsageError(f"--against: {error} Nothing was run.") from None
+    return made
 
 
 #: The magics with --against, by the kind of record that each makes.

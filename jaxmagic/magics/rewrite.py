@@ -33,6 +33,7 @@ from .block_syntax import (
     every_run,
     keep_dropped,
     move_to_string,
+    not_first,
     opening,
     raising_here,
     refusal,
@@ -71,6 +72,9 @@ class BlockRewriter(ast.NodeTransformer):
         """Rewrite a whole cell; called by IPython, which unregisters this on any exception but ``InputRejected``."""
         try:
             if isinstance(node, ast.Module):
+                if misplaced := self._misplaced(node):
+                    node.body = [ast.copy_location(not_first(misplaced), node.body[0])]
+                    return node
                 bind_in_functions(node, {**self._parsers, **self._called})
                 node.body = self._statements(node.body, outermost=True)
             return node  # IPython gives new nodes without a location that of their statement
@@ -81,6 +85,12 @@ class BlockRewriter(ast.NodeTransformer):
                 f"jaxmagic could not rewrite its magic in this cell ({type(error).__name__}: {error}). "
                 "The cell was not run. To run it without jaxmagic, use %unload_ext jaxmagic."
             ) from error
+
+    def _misplaced(self, tree: ast.AST) -> str | None:
+        """Return the magic whose ``%%magic`` is below the first line, where IPython takes it for a line magic."""
+        names = {f"%{name}": parser for name, parser in {**self._parsers, **self._called}.items()}
+        calls = (magic_call(each, "run_line_magic", names) for each in ast.walk(tree) if isinstance(each, ast.Call))
+        return next((call.magic[1:] for call in calls if call is not None), None)
 
     def _is_for_us(self, tree: ast.AST) -> bool:
         """Return whether a cell has any of jaxmagic's magics; if not, it runs even if nested too deep to rewrite."""

@@ -188,6 +188,9 @@ class Profiled:
         self.profile: Profile | None = None
         self._watch = profile_watch(cold=True)
 
+    def __str__(self) -> str:
+        return repr(self) if self.profile is None else str(self.profile)
+
     @begins("_cancel")
     def __enter__(self) -> Profiled:
         self._watch.start()

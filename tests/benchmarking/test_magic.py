@@ -303,8 +303,10 @@ def test_the_noise_between_processes_is_saved_with_a_record_that_is_put_beside_a
 def test_what_cannot_be_put_beside_it_is_refused(session: Any, tmp_path: Any, capsys: Any) -> None:
     record = session.run(f"%jaxtimeit -oq -r 6 {QUICK} f(x)")
     path = jaxmagic.save(replace(record, environment=replace(record.environment, backend="tpu")), tmp_path / "b.json")
-    error = session.run(f"%jaxtimeit -q {QUICK} --against '{path}' f(x)", fails=UsageError)
+    error = session.run(f"%jaxtimeit -q {QUICK} --against '{path}' print('called')", fails=UsageError)
     assert str(error).startswith("--against: The records are from different environments: backend was 'tpu' and is")
+    assert str(error).endswith("Nothing was run.")
+    assert "called" not in capsys.readouterr().out
     session.run(f"%jaxtimeit -r 6 {QUICK} --anyway --against '{path}' f(x)")
     out = " ".join(capsys.readouterr().out.split())
     assert "Compared although the environments differ: backend was 'tpu' and is 'cpu'." in out

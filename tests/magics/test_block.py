@@ -6,6 +6,7 @@ import builtins
 from typing import Any
 
 import pytest
+from IPython.core.error import UsageError
 
 import jaxmagic
 from jaxmagic.magics.block import Block
@@ -214,3 +215,23 @@ def patched(monkeypatch: Any, kind: type, name: str, called: list[str]) -> None:
         return method(*arguments, **options)
 
     monkeypatch.setattr(kind, name, noted)
+
+
+@pytest.mark.parametrize(
+    ("cell", "magic"),
+    [
+        ("ran = True\n%%jaxtime\ny = 1", "jaxtime"),
+        ("# a comment\n%%jaxcompare --budget 1s\na: 1\nb: 2", "jaxcompare"),
+        ("ran = True\nfor i in range(3):\n    %%jaxprof\n    y = 1", "jaxprof"),
+        ("%jaxtime ran = True\n%%jaxtime\ny = 1", "jaxtime"),
+    ],
+)
+def test_a_cell_magic_below_the_first_line_is_told_before_anything_runs(session: Any, cell: str, magic: str) -> None:
+    error = session.run(cell, fails=UsageError)
+    assert str(error) == (
+        f"%%{magic} has to be the first line of its cell. Move it above all other lines, also comments. "
+        "Nothing was run."
+    )
+    assert "ran" not in session.shell.user_ns
+    session.run("\n%%jaxtime -q\nbelow = 1")
+    assert session.shell.user_ns["below"] == 1

@@ -39,6 +39,7 @@ def test_a_number_at_its_letter_is_one_unless_all_of_it_is_code(text: str, words
         ("-v t f(x)", ["-v", "t"], "f(x)"),
         ("-vt f(x)", ["-v", "t"], "f(x)"),
         ("-qv t f(x)", ["-q", "-v", "t"], "f(x)"),
+        ("-velocity * 2", [], "-velocity * 2"),
         ("--max-time 50ms f(x)", ["--max-time", "50ms"], "f(x)"),
         ("--max-time=50ms f(x)", ["--max-time=50ms"], "f(x)"),
         ("--max-time '1.5 s' f(x)", ["--max-time", "1.5 s"], "f(x)"),
@@ -237,8 +238,8 @@ def test_dashes_and_values_that_are_none_are_told(line: str, message: str) -> No
 
 
 def _split(option: str, got: str, write: str) -> str:
-    write = f"Write {option} {write}, or put the value in quotes."
-    return f"{option}: expected a value without spaces, got {got}. {write}"
+    quotes = ", or put the value in quotes" if "," in got else ""
+    return f"{option}: expected a value without spaces, got {got}. Write {option} {write}{quotes}."
 
 
 @pytest.mark.parametrize(
@@ -252,6 +253,11 @@ def _split(option: str, got: str, write: str) -> str:
         ("jaxcompare", "--sweep=m=64, 128", _split("--sweep", "m=64, 128", "m=64,128")),
         ("jaxcompare", "-r 3 --sweep n=range(1, 9, 2)", _split("--sweep", "n=range(1, 9,", "n=range(1,9,2)")),
         ("jaxcompare", "--modes forward, grad", _split("--modes", "forward, grad", "forward,grad")),
+        ("jaxcompare", "--sweep m=64 128 --budget 1s", _split("--sweep", "m=64 128", "m=64,128")),
+        ("jaxcompare", "--sweep=m=2**6 2**7 2**8", _split("--sweep", "m=2**6 2**7", "m=2**6,2**7,2**8")),
+        ("jaxcompare", "--modes forward grad --budget 1s", _split("--modes", "forward grad", "forward,grad")),
+        ("jaxtime", "-verbose f(x)", "there is no option -verbose. To name the record, write -v erbose"),
+        ("jaxtime", "-qvresult f(x)", "there is no option -qvresult. To name the record, write -v result"),
         ("jaxdoctor", "--only sort, layout f(x)", _split("--only", "sort, layout", "sort,layout")),
     ],
 )

@@ -10,8 +10,10 @@ from typing import Any
 from ...progress.bar import shown_progress
 from ...records.environment import differing
 from ...records.storage import load
+from ...runtime.environment import probe
+from ...runtime.jax_version import require_jax
 from ...terminal import printable
-from ..analysis import against_record, needs_noise
+from ..analysis import against_record, needs_noise, not_comparable
 from ..record.benchmark import Benchmark
 from ..record.process_noise import ProcessNoise
 from ..record.versus import Versus
@@ -80,6 +82,20 @@ class Earlier:
         self._path = path
         self._anyway = anyway
         self._noise: ProcessNoise | None = None
+
+    def require_comparable(self) -> None:
+        """Check that a record of this environment can be compared with the earlier one, as far as it is known by now.
+
+        Raises:
+            JaxNotAvailable: JAX is not installed or too old.
+            NotComparable: the environments differ.
+        """
+        require_jax()
+        now = probe()  # whose devices are unknown before a backend has started
+        changed = differing(self.record.environment, now)
+        known = {name: values for name, values in changed.items() if values[1] not in (None, ())}
+        if known and not self._anyway:
+            raise not_comparable(known)
 
     def complete(self, new: Any) -> Any:
         """Measure the noise between processes if needed, and return `new`; a benchmark contains it from then on.

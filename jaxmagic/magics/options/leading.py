@@ -249,7 +249,7 @@ def _magics_with(name: str) -> list[str]:
 def _short_options(
     text: str, start: int, word: str, known: dict[str, argparse.Action], words: list[str]
 ) -> int | None:
-    """Read ``-q``, ``-qo``, ``-v NAME`` or ``-vNAME``; anything else is code."""
+    """Read ``-q``, ``-qo``, ``-v NAME`` or ``-vx``; anything else is code."""
     flags: list[str] = []
     for position, letter in enumerate(word[1:], 1):
         action = known.get(f"-{letter}")
@@ -262,6 +262,10 @@ def _short_options(
             continue
         end = start + len(word)
         if rest := word[position + 1 :]:
+            if action.metavar == "NAME" and len(rest) > 1:
+                if is_code(text[start:]):
+                    return None  # -velocity
+                raise UsageError(f"there is no option {word}. To name the record, write -{letter} {rest}")
             if not _fits(action, rest) and is_code(text[start:]):
                 return None  # -n0 + 1
             words += [*flags, f"-{letter}", rest]

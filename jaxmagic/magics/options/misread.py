@@ -5,11 +5,18 @@ from __future__ import annotations
 import argparse
 import ast
 import re
+from itertools import takewhile
 
 from IPython.core.error import UsageError
 
 #: Options whose values are separated by commas, by the names that their helps give to the values.
 _LISTS = frozenset({"NAME=VALUES", "MODES", "RULES"})
+
+#: Those of a magic with no code on its line.
+_WITHOUT_CODE = frozenset({"NAME=VALUES", "MODES"})
+
+#: One of several values.
+_ITEM = re.compile(r"-?[\w.][\w.*+/]*")
 
 #: What looks like the value of an option that has none.
 _SWITCHED = re.compile(r"\s+(yes|no|on|off|true|false|0|1)\s+(?=\S)", re.IGNORECASE)
@@ -33,7 +40,7 @@ def is_code(text: str) -> bool:
 
 
 def refuse_split_list(name: str, action: argparse.Action, value: str, behind: str) -> None:
-    """Raise a `UsageError` if spaces split a list of values, as in ``--sweep n=64, 128``.
+    """Raise a `UsageError` if spaces split a list of values, as in ``--sweep n=64, 128`` or ``--sweep n=64 128``.
 
     Args:
         name: the option.
@@ -41,14 +48,18 @@ def refuse_split_list(name: str, action: argparse.Action, value: str, behind: st
         value: its value, as typed.
         behind: the rest of the line.
     """
-    if action.metavar not in _LISTS or not value.endswith(",") or not (more := behind.split()) or more[0][0] == "-":
+    if action.metavar not in _LISTS or not (more := behind.split()) or more[0][0] == "-":
         return
     joined = value
     while joined.endswith(",") and more:
         joined += more.pop(0)
+    if joined == value and action.metavar in _WITHOUT_CODE and is_code(value.partition("=")[2] or value):
+        joined = ",".join([value, *takewhile(_ITEM.fullmatch, more)])
+    if joined == value:
+        return
+    quotes = ", or put the value in quotes" if value.endswith(",") else ""
     raise UsageError(
-        f"{name}: expected a value without spaces, got {value} {behind.split()[0]}. "
-        f"Write {name} {joined}, or put the value in quotes."
+        f"{name}: expected a value without spaces, got {value} {behind.split()[0]}. Write {name} {joined}{quotes}."
     )
 
 

@@ -467,8 +467,10 @@ def test_a_block_is_recorded(x: Any) -> None:
     f = jax.jit(lambda x: jnp.sort(x * 67))
     jax.block_until_ready(f(jnp.ones((N, N))))
     with jaxmagic.profiler() as p:
+        assert str(p) == repr(p)
         f(jnp.ones((N, N)))
     assert p.profile is not None
+    assert str(p) == str(p.profile)
     assert p.profile.device_ns > 0
     assert p.profile.runs == 1
 
