@@ -102,8 +102,15 @@ def _verdict(profile: Profile) -> Iterator[Block]:
 
 
 def _listed(profile: Profile, style: Style) -> Iterator[Block]:
-    """List the lines that take most time; all others, and what no line shows, are in the whole listing."""
+    """List the lines that take most time; all others, and what no line shows, are in the whole listing.
+
+    If most of the time has no line, this comes first, as the lines below are only a small part.
+    """
     lines = line_times(profile)
+    nowhere = [each for each in lines if each.frame is None]
+    if 2 * sum(each.time_ns for each in nowhere) > profile.device_ns:
+        yield from _sentences(line_words.about_nowhere(nowhere, profile))
+        nowhere = []
     costliest = {id(each) for each in lines[:_MOST_LINES]}
     listed = [
         each
@@ -114,7 +121,7 @@ def _listed(profile: Profile, style: Style) -> Iterator[Block]:
     beside = tuple(
         _sentences(
             line_words.about_unlisted(lines, listed, profile),
-            line_words.about_nowhere(lines, profile),
+            line_words.about_nowhere(nowhere, profile),
             line_words.about_labels(lines, profile),
         )
     )
@@ -130,7 +137,8 @@ def _listed(profile: Profile, style: Style) -> Iterator[Block]:
         shares = [line.share for each in part for line in each.lines if line.share]
         more = [each for each in lines if each.time_ns > min(shares, default=0) * profile.device_ns]
         costlier = _sentences(
-            line_words.about_unlisted(more, listed, profile), line_words.about_nowhere(more, profile)
+            line_words.about_unlisted(more, listed, profile),
+            line_words.about_nowhere((each for each in nowhere if each in more), profile),
         )
         yield Excerpt(
             title=f"Whole listing: {units.count(count, 'line')} of {places}",

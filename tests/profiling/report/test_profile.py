@@ -575,3 +575,11 @@ def test_a_recording_of_tpus_keeps_its_columns_in_a_terminal() -> None:
     at = rows.index(["device", "busy", "share", "compute", "collectives", "exposed", "memcpy", "exposed"])
     assert rows[at + 5] == ["device", "at", "barriers", "idle"]
     assert [rows[at + 6][0], *rows[at + 6][-2:]] == ["TPU:0", "13.7", "s"]
+
+
+def test_time_without_a_line_comes_first_if_it_is_most_of_all(profile: Profile) -> None:
+    def order(time_ns: int) -> bool:
+        text = to_text(replace(profile, place_times=(*profile.place_times, place(time_ns))))
+        return text.index("Without a line: ") < text.index("return jnp.sort(x)")
+
+    assert [order(MS), order(20 * MS)] == [False, True]
