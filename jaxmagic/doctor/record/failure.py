@@ -77,6 +77,7 @@ class Passed:
         flat: whether it is a list, a tuple or a set of hashable values, or a dictionary of such values by text;
             ``None`` if unknown.
         varies: whether it reads the variable of a loop around the call.
+        position: the position of the parameter; ``None`` if it has none.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Passed:
     type: str | None = None
     flat: bool | None = None
     varies: bool = False
+    position: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +100,7 @@ class JitCall:
         unjitted: the same call without jit, which runs; ``None`` if there is no such call.
         decorator: the decorator that jits the function, such as ``"jax.jit"``, if it is nothing but that.
         unfit: names that the function assigns to, or uses as arrays, which no static argument can be.
+        options: which of the options ``static_argnums`` and ``static_argnames`` jit gets; ``None`` if unknown.
     """
 
     function: str
@@ -107,6 +110,7 @@ class JitCall:
     unjitted: str | None = None
     decorator: str | None = None
     unfit: tuple[str, ...] = ()
+    options: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,7 +55,7 @@ def _write_static(
             f"{names} are Python {kind} where {quoted(function)} is called: declare {'all' if first[1:] else 'both'} "
             f"static. The function is then compiled once per combination of their values.{loop}{other}"
         )
-    how = f", with {quoted(option)} where the function is jitted" if option else ""
+    how = f", with {printable(option)} where the function is jitted" if option else ""
     return (
         f"{'The argument ' if 'argnums' in option else ''}{quoted(argument)} is a Python {type} where "
         f"{quoted(function)} is called: declare it static{how}. "
@@ -90,7 +90,8 @@ def _write_dynamic_slice(
         *first, last = map(quoted, static.split(", "))
         are = f"{', '.join(first)} and {last} are Python ints" if first else f"{last} is a Python int"
         them = "them" if first else "it"
-        declared = f" {are} where {quoted(function)} is called: declare {them} static, with {printable(option)}."
+        how = f", with {printable(option)}" if option else ""
+        declared = f" {are} where {quoted(function)} is called: declare {them} static{how}."
     return (
         f"The size of the slice, {quoted(size)}, does not depend on where it starts: write {printable(code)}, which "
         f"is compiled once for all starts{' of one size' if static else ''}. If it would reach beyond the end of "
@@ -126,20 +127,20 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         )
     ),
     "write_static": _write_static,
-    "write_static_perhaps": lambda argument, function, tuple=False: (
+    "write_static_perhaps": lambda argument, function, option="", tuple=False: (
         f"If {quoted(argument)} is a {'tuple of Python numbers' if tuple else 'Python number'} wherever "
-        f"{quoted(function)} is called, declare it static: "
-        f'static_argnames="{quoted(argument)}". Whether it is, is unknown here.'
+        f"{quoted(function)} is called, declare it static{option and f': {printable(option)}'}. "
+        "Whether it is, is unknown here."
     ),
-    "write_static_if": lambda argument, type, function, computed: (
+    "write_static_if": lambda argument, type, function, computed, option="": (
         f"{quoted(argument)} is a Python {type} where {quoted(function)} is called. If "
         f"{printable(computed) or 'the failing number'} is computed by Python alone, without functions of JAX, "
-        f'declare {quoted(argument)} static, with static_argnames="{quoted(argument)}". The function is then '
+        f"declare {quoted(argument)} static{option and f', with {printable(option)}'}. The function is then "
         "compiled once per value."
     ),
-    "write_static_list": lambda argument, function: (
+    "write_static_list": lambda argument, function, option="": (
         f"{quoted(argument)} is a Python list where {quoted(function)} is called, and a static argument has to be "
-        f'hashable: pass a tuple, and declare it static, with static_argnames="{quoted(argument)}". The function is '
+        f"hashable: pass a tuple, and declare it static{option and f', with {printable(option)}'}. The function is "
         "then compiled once per value."
     ),
     "write_static_part": _write_static_part,

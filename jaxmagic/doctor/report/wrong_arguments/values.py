@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ....terminal import printable
 from ..quoted import quoted
 
 
@@ -160,12 +161,12 @@ VALUE_NOTES: dict[str, Callable[..., str]] = {
         "gets its arrays as arguments. A static self would be compiled once per object, and would not see later "
         "changes."
     ),
-    "write_static_or_pytree": lambda argument, type: (
+    "write_static_or_pytree": lambda type, option: (
         f"If {quoted(type)} holds arrays, make it a pytree, for example with jax.tree_util.register_dataclass. If it "
-        f'holds settings and is hashable, declare it static: static_argnames="{quoted(argument)}".'
+        f"holds settings and is hashable, declare it static{option and f': {printable(option)}'}."
     ),
-    "write_static_argument": lambda argument, anew: (
-        f'Declare it static where the function is jitted: static_argnames="{quoted(argument)}". It is then compiled '
+    "write_static_argument": lambda option, anew: (
+        f"Declare it static where the function is jitted{option and f': {printable(option)}'}. It is then compiled "
         f"once per value{', and again for each new lambda' if anew else ''}."
     ),
     "error_result": _result,

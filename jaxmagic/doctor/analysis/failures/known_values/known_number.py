@@ -11,6 +11,7 @@ from ....record.failure import Failure
 from ..expression import Expression, is_jax, spelled, value_named
 from .size_use import SizeUse, is_number
 from .static_argument import StaticArgument, computed, write_static
+from .static_options import options_for
 
 #: An element or an attribute of an argument, as JAX names it, such as ``cfg['h']``, ``shape[0]`` and ``cfg.h``.
 _PART = re.compile(r"(\w+)[.\[].*", re.DOTALL)
@@ -35,7 +36,9 @@ def known_number(
         return note("doctor.write_slice", lax=lax), None
     if static is not None:
         function = failure.traced.function if failure.traced is not None else ""
-        return note("doctor.write_static_perhaps", argument=static.names[0], function=function), None
+        name = static.names[0]
+        option = options_for(failure, (name,))
+        return note("doctor.write_static_perhaps", argument=name, function=function, option=option), None
     return note("doctor.write_known_size"), None
 
 
@@ -48,7 +51,8 @@ def perhaps_static(failure: Failure) -> Note | None:
     value = value_named(failure, argument)
     if value is None or not value.type.endswith("[]") or not value.type.startswith(("i", "u")):
         return None
-    return note("doctor.write_static_perhaps", argument=argument, function=traced.function)
+    option = options_for(failure, (argument,))
+    return note("doctor.write_static_perhaps", argument=argument, function=traced.function, option=option)
 
 
 def flag_in_container(failure: Failure, condition: str) -> Note | None:
@@ -93,6 +97,7 @@ def _given_number(failure: Failure, failing: Expression | None) -> tuple[Note, s
         type=number.type or "",
         function=traced.function,
         computed="".join(inner),
+        option=options_for(failure, (argument,)),
     )
     return advice, None
 
@@ -110,11 +115,13 @@ def _container(
     holds = passed is None or (passed.type in ("tuple", "list") and passed.flat is not False)
     if not _ELEMENT.fullmatch(argument) or unfit or not holds:
         return None if read == name else (_part(read, argument, name, function), None)
+    option = options_for(failure, (name,))
     if passed is None or passed.flat is None:
-        return note("doctor.write_static_perhaps", argument=name, function=function, tuple=True), None
+        advice = note("doctor.write_static_perhaps", argument=name, function=function, tuple=True, option=option)
+        return advice, None
     if passed.type == "tuple":
         return write_static(failure, StaticArgument((name,), "yes", "tuple"))
-    return note("doctor.write_static_list", argument=name, function=function), None
+    return note("doctor.write_static_list", argument=name, function=function, option=option), None
 
 
 def _part(read: str, argument: str, container: str, function: str) -> Note:

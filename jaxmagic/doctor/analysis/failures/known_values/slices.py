@@ -10,7 +10,8 @@ from .....records.note import Note, note
 from ....record.failure import Failure, Operand
 from ..expression import MOST_VALUES, Expression, call, spelled, value_named, with_imports
 from .size_use import names_in_body
-from .static_argument import is_static, static_names
+from .static_argument import is_static
+from .static_options import options_for
 
 #: A sum of products of names, such as ``i * n + 2``: how often each product of sorted names is in it.
 Sum: TypeAlias = Counter[tuple[str, ...]]
@@ -43,13 +44,13 @@ def dynamic_slice(failure: Failure, failing: Expression) -> tuple[Note, str | No
     function, option = "", ""
     if static and failure.call is not None:
         function = failure.call.function
-        option = f"static_argnames={static_names([*failure.call.static, *static])}"
+        option = options_for(failure, static)
     remedy = note(
         "doctor.write_dynamic_slice",
         array=ast.unparse(array),
         size=size,
         code=text,
-        static=", ".join(static) if option else "",
+        static=", ".join(static) if function else "",
         function=function,
         option=option,
     )

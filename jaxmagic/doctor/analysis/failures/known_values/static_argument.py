@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from .....records.call_stack import Frame
@@ -12,6 +12,7 @@ from .....records.note import Note, note
 from ....record.failure import Failure, Passed
 from ..expression import Expression, spelled, value_named, with_imports
 from .size_use import is_number, names_in_body, parts_in, sizes_in
+from .static_options import static_names
 
 #: Libraries whose functions compute with traced values, but for those that select what is computed.
 _ON_JAX = re.compile(r"/(flax|equinox|optax|haiku|numpyro|diffrax|optimistix|lineax|blackjax|distrax)/")
@@ -177,13 +178,3 @@ def static_decorator(failure: Failure, *names: str) -> str | None:
     functools = spelled(failure, "functools")
     static = static_names(names)
     return with_imports(failure, f"@{functools}.partial({call.decorator}, static_argnames={static})", "functools")
-
-
-def static_names(names: Sequence[str]) -> str:
-    """Write the names of static arguments.
-
-    >>> static_names(["n"]), static_names(["start", "size"])
-    ('"n"', '("start", "size")')
-    """
-    written = ", ".join(f'"{each}"' for each in names)
-    return written if len(names) == 1 else f"({written})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import FrameType, MethodType
 from typing import Any
 
@@ -14,8 +15,9 @@ from ....record.failure import JitCall, Passed
 from ..calls import MISSING, value_of, wrapped_function
 from ..entries import Entry
 from ..libraries.jitted import Behind, behind
-from ..statement import Place, definition
+from ..statement import Place
 from .call_values import CallValues
+from .static_options import definition_of, static_options
 from .unjitted import unjitted_call
 
 #: Types whose values can be hashed, whatever they are.
@@ -59,14 +61,16 @@ def jit_call(entry: Entry, innermost: FrameType, traced: Any = None) -> JitCall 
     method = _method(node.func, jitted, frame)
     if given is None or method is None:
         return None
-    code = function.__code__
     parameters = found.positional(len(given[0]))
     passed = [*zip(parameters[len(method) :], given[0], strict=False), *given[1].items()]
-    home = definition(_tree(place, code.co_filename), function.__name__, code.co_firstlineno)
+    home = definition_of(function, place)
     called = ast.unparse(node.func)
     variables = _loop_variables(place)
     values = CallValues(place, frame, innermost)
-    arguments = tuple(_passed(name, each, values.value_of, variables) for name, each in passed)
+    places = {name: position for position, name in enumerate(parameters)}
+    arguments = tuple(
+        replace(_passed(name, each, values.value_of, variables), position=places.get(name)) for name, each in passed
+    )
     static = _static(found.jitted, parameters)
     unjitted = unjitted_call(called, function, home, frame, method, node, arguments, static)
     return JitCall(
@@ -77,6 +81,7 @@ def jit_call(entry: Entry, innermost: FrameType, traced: Any = None) -> JitCall 
         unjitted=unjitted if values.hold() and not found.library else None,
         decorator=_decorator(home),
         unfit=_unfit(home),
+        options=static_options(node.func, home, place),
     )
 
 
@@ -143,19 +148,6 @@ def _static(jitted: Any, parameters: Sequence[str]) -> tuple[str, ...]:
     names = tuple(known.get("static_argnames") or ())
     numbers = [each for each in known.get("static_argnums") or () if 0 <= each < len(parameters)]
     return tuple(dict.fromkeys([*(parameters[each] for each in numbers), *names]))
-
-
-def _tree(place: Place, file: str) -> ast.Module | None:
-    """Return the parsed file of a function, if it is the file of its call; else parse it."""
-    import linecache
-
-    lines = linecache.getlines(file)
-    if tuple(lines) == place.lines:
-        return place.tree
-    try:
-        return ast.parse("".join(lines))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
 
 
 def _decorator(home: ast.FunctionDef | None) -> str | None:

@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 from .....runtime.around import attribute, is_a, is_exactly, member, of_type
 from .....runtime.private_api import static_arguments
 from .....runtime.tracing import is_tracer
+from ....analysis.failures.known_values.static_options import static_option
 from ....record.failure import Traced
 from ....record.library_use import Selector
 from ..calls import MISSING, value_of
 from ..jit_calls.call_values import CallValues
+from ..jit_calls.static_options import definition_of, static_options
 from ..statement import Place
 from ..traced.leaked import tracers_in, used
 
@@ -151,7 +153,7 @@ def _passed(parameter: _Parameter, place: Place, frame: FrameType, traced: Frame
     node = place.node
     if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
         return None
-    jitted = _jitted(node, frame)
+    jitted = _jitted(node, place, frame)
     if jitted is None:
         return None
     name, position = parameter
@@ -164,14 +166,10 @@ def _passed(parameter: _Parameter, place: Place, frame: FrameType, traced: Frame
     value = MISSING if given is None else CallValues(place, frame, traced).value_of(given)
     if given is None or not is_exactly(value, *_SELECTING):
         return None
-    option = f'static_argnames="{name}"' if name else f"static_argnums={position}"
-    if jitted.has_static and position is not None:  # JAX takes numbers from names, or names from numbers, not both
-        also = f'"{name}" in static_argnames, or ' if name else ""
-        option = f"{also}{position} in static_argnums{', whichever it has already' if name else ''},"
     return Selector(
         function=ast.unparse(node.func),
         argument=name or ast.unparse(given),
-        option=option,
+        option=static_option(name, position, jitted.options),
         type=str(of_type("__name__", type(value))),
     )
 
@@ -182,15 +180,15 @@ class _Jitted(NamedTuple):
     Attributes:
         is_bound: whether a method was jitted that was bound to its object before.
         is_method: whether the call passes the object of the jitted method.
-        has_static: whether it has static arguments.
+        options: which options for static arguments it has; ``None`` if that is unknown.
     """
 
     is_bound: bool = False
     is_method: bool = False
-    has_static: bool = False
+    options: tuple[str, ...] | None = None
 
 
-def _jitted(node: ast.Call, frame: FrameType) -> _Jitted | None:
+def _jitted(node: ast.Call, place: Place, frame: FrameType) -> _Jitted | None:
     """Describe the jitted function that a call calls; ``None`` if it is another function."""
     function = node.func
     if isinstance(function, ast.Call):  # jax.jit(f)(x)
@@ -199,18 +197,21 @@ def _jitted(node: ast.Call, frame: FrameType) -> _Jitted | None:
             return None
         if not function.args:
             return None
-        static = any((each.arg or "static").startswith("static") for each in function.keywords)
-        return _Jitted(is_bound=_is_method(function.args[0], frame), has_static=static)
+        return _Jitted(is_bound=_is_method(function.args[0], frame), options=static_options(function, None, place))
     jitted = value_of(function, frame)
     kind = type(jitted)
     if of_type("__name__", kind) not in ("PjitFunction", "JitFn", "JitWrapped"):
         return None
     if _package(of_type("__module__", kind)) not in _JITTING:
         return None
-    static = any(static_arguments(jitted).values())
-    if is_exactly(attribute(jitted, "__wrapped__"), MethodType):
-        return _Jitted(is_bound=True, has_static=static)
-    return _Jitted(is_method=_is_method(function, frame), has_static=static)
+    own = attribute(jitted, "__wrapped__")
+    home = definition_of(own, place) if is_exactly(own, FunctionType) else None
+    options = static_options(function, home, place)
+    if options is None and not any(static_arguments(jitted).values()):
+        options = ()
+    if is_exactly(own, MethodType):
+        return _Jitted(is_bound=True, options=options)
+    return _Jitted(is_method=_is_method(function, frame), options=options)
 
 
 def _is_method(node: ast.expr, frame: FrameType) -> bool:

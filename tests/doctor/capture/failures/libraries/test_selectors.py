@@ -315,27 +315,47 @@ def test_through_apply_of_haiku(given: str) -> None:
     assert Cell(f'{HAIKU}jax.jit(apply, static_argnames="train")(params, state, None, {given})').error is None
 
 
+@pytest.mark.parametrize("call", ["n=2, verbose=True", "2, True"])
 @pytest.mark.parametrize(
-    ("options", "call", "again"),
+    ("options", "said", "again"),
     [
-        ('static_argnames="verbose"', "n=2, verbose=True", 'static_argnames=("verbose", "n")'),
-        ('static_argnames="verbose"', "2, True", 'static_argnames=("verbose", "n")'),
-        ("static_argnums=2", "n=2, verbose=True", "static_argnums=(1, 2)"),
-        ("static_argnums=2", "2, True", "static_argnums=(1, 2)"),
+        ('static_argnames="verbose"', '"n" in static_argnames', 'static_argnames=("verbose", "n")'),
+        ("static_argnums=2", "1 in static_argnums", "static_argnums=(1, 2)"),
+        ("static_argnums=()", "1 in static_argnums", "static_argnums=1"),
+        (
+            'static_argnames="verbose", static_argnums=2',
+            '"n" in static_argnames and 1 in static_argnums',
+            'static_argnames=("verbose", "n"), static_argnums=(1, 2)',
+        ),
     ],
 )
-def test_a_function_with_static_arguments_gets_another_one_in_the_option_that_it_has(
-    options: str, call: str, again: str
+@pytest.mark.parametrize("decorated", [True, False])
+def test_an_argument_gets_static_in_the_options_that_jit_has(
+    decorated: bool, options: str, said: str, again: str, call: str
 ) -> None:
     source = f"""
-        @functools.partial(jax.jit, {options})
+        {"@functools.partial(jax.jit, OPTIONS)" if decorated else ""}
         def f(x, n, verbose=False):
             for _ in range(n):  # here
                 x = x * 2
             return x
+        {"" if decorated else "f = jax.jit(f, OPTIONS)"}
         f(1.0, {call})
     """
-    cell = Cell(source)
+    cell = Cell(source.replace("OPTIONS", options))
     assert cell.finding.line == cell.here
-    assert '"n" in static_argnames, or 1 in static_argnums, whichever it has already,' in cell.said
-    assert Cell(source.replace(options, again)).error is None
+    assert f"declare it static, with {said} where" in cell.said
+    assert Cell(source.replace("OPTIONS", again)).error is None
+
+
+def test_a_jit_that_is_not_seen_leaves_open_which_options_it_has() -> None:
+    cell = Cell("""
+        def f(x, n, verbose):
+            for _ in range(n):
+                x = x * 2
+            return x
+        functions = {"f": jax.jit(f, static_argnums=2)}
+        functions["f"](1.0, 2, True)
+    """)
+    said = '"n" in static_argnames and 1 in static_argnums, as far as it has these options, where'
+    assert said in cell.said

@@ -10,6 +10,7 @@ from ......records.note import note
 from .....record.failure import Failure, Operand
 from ...expression import Expression, call, expression_of, spelled, with_imports, with_operand
 from ...known_values.static_argument import static_decorator
+from ...known_values.static_options import options_for
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
 from .carried import explain_carried
@@ -67,8 +68,9 @@ def explain_not_array(failure: Failure) -> Explained:
     if name == "self":
         return Explained(found, note("doctor.write_self", type=kind))
     if kind not in _PLAIN and not _is_dtype(kind):
-        return Explained(found, note("doctor.write_static_or_pytree", argument=name, type=kind))
-    remedy = note("doctor.write_static_argument", argument=name, anew=kind == "function")
+        option = options_for(failure, (name,))
+        return Explained(found, note("doctor.write_static_or_pytree", type=kind, option=option))
+    remedy = note("doctor.write_static_argument", option=options_for(failure, (name,)), anew=kind == "function")
     return Explained(found, remedy, static_decorator(failure, name))
 
 
