@@ -15,7 +15,9 @@ from ..statement import Place
 _COMPREHENSIONS = ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
 
 
-class _Names(NamedTuple):
+class Variables(NamedTuple):
+    """The variables that an expression sees."""
+
     f_locals: Mapping[str, Any]
     f_globals: Mapping[str, Any]
 
@@ -81,7 +83,7 @@ def _without(frame: Names, hidden: set[str]) -> Names:
         {name: each for name, each in names.items() if name not in hidden}
         for names in (frame.f_locals, frame.f_globals)
     )
-    return _Names(*kept)
+    return Variables(*kept)
 
 
 def _of_comprehensions(place: Place) -> set[str]:

@@ -18,7 +18,7 @@ from ..libraries.jitted import Behind, behind
 from ..statement import Place
 from .call_values import CallValues
 from .static_options import definition_of, static_options
-from .unjitted import unjitted_call
+from .unjitted import meets_jit_again, unjitted_call
 
 #: Types whose values can be hashed, whatever they are.
 _HASHABLE = int, float, complex, bool, str, bytes, type(None)
@@ -72,13 +72,14 @@ def jit_call(entry: Entry, innermost: FrameType, traced: Any = None) -> JitCall 
         replace(_passed(name, each, values.value_of, variables), position=places.get(name)) for name, each in passed
     )
     static = _static(found.jitted, parameters)
-    unjitted = unjitted_call(called, function, home, frame, method, node, arguments, static)
+    runs = values.hold() and not found.library and not meets_jit_again(function, home, innermost)
+    unjitted = unjitted_call(called, function, home, frame, method, node, arguments, static) if runs else None
     return JitCall(
         function=called,
         frame=entry.where,
         arguments=arguments,
         static=static,
-        unjitted=unjitted if values.hold() and not found.library else None,
+        unjitted=unjitted,
         decorator=_decorator(home),
         unfit=_unfit(home),
         options=static_options(node.func, home, place),

@@ -7,9 +7,12 @@ import builtins
 from collections.abc import Sequence
 from types import FrameType, FunctionType, ModuleType
 
-from .....runtime.around import is_a
+from .....runtime.around import enclosed, is_a
 from ....record.failure import Passed
+from ...remedies.user_functions import is_users_function, jitted_functions
+from ..calls import Names, value_of, wrapped_function
 from ..modules import module_names
+from .call_values import Variables
 
 #: Python types of arguments that JAX makes arrays of when it traces a function.
 _CONVERTED = "int", "float", "bool", "complex", "ndarray"
@@ -55,6 +58,30 @@ def unjitted_call(
             text = wrapped
         arguments.append(text if keyword is None else f"{keyword}={text}")
     return f"{called}.__wrapped__({', '.join(arguments)})"
+
+
+def meets_jit_again(function: FunctionType, home: ast.FunctionDef | None, innermost: FrameType) -> bool:
+    """Return whether a function may call one of the user's jitted functions where it runs without jit.
+
+    That traces its arguments, so the same error may follow. Calls before the line that failed have succeeded.
+
+    Args:
+        function: the function that was jitted.
+        home: its definition.
+        innermost: the frame that failed.
+    """
+    frame: FrameType | None = innermost
+    while frame is not None and frame.f_code is not function.__code__:
+        frame = frame.f_back
+    names: Names = Variables(enclosed(function), function.__globals__) if frame is None else frame
+    reached = 0 if frame is None else frame.f_lineno
+    for node in ast.walk(home) if home is not None else ():
+        if isinstance(node, ast.Call):
+            called = value_of(node.func, names)
+            behind = [wrapped_function(each) for each in jitted_functions({"called": called})]
+            if function in behind or (node.lineno >= reached and any(map(is_users_function, behind))):
+                return True
+    return False
 
 
 def _is_plain(function: FunctionType, home: ast.FunctionDef | None) -> bool:

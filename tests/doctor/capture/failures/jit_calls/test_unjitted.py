@@ -1,0 +1,97 @@
+"""The call without jit is offered only where no call of a jitted function would fail in it as well."""
+
+from __future__ import annotations
+
+import jax
+import pytest
+from failing_cells import Cell
+
+FIB = """
+@jax.jit
+def fib(n):
+    if n < 2:
+        return n
+    return fib(n - 1) + fib(n - 2)
+fib(5)
+"""
+
+MUTUAL = """
+@jax.jit
+def even(n):
+    return True if n == 0 else odd(n - 1)
+@jax.jit
+def odd(n):
+    return False if n == 0 else even(n - 1)
+even(4)
+"""
+
+THROUGH_ANOTHER = """
+def step(n):
+    return fact(n - 1) * n
+@jax.jit
+def fact(n):
+    return n if n < 2 else step(n)
+fact(4)
+"""
+
+METHOD = """
+class Tree:
+    @functools.partial(jax.jit, static_argnums=0)
+    def depth(self, n):
+        if n < 2:
+            return n
+        return self.depth(n - 1) + 1
+tree = Tree()
+tree.depth(3)
+"""
+
+LATER = """
+@jax.jit
+def repeat(x, n):
+    for _ in range(n):
+        x = x + 1
+    return x
+@jax.jit
+def f(x, n):
+    y = x * jnp.zeros(n)
+    return repeat(y, n)
+f(1.0, 3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "call"),
+    [
+        (FIB, "fib.__wrapped__(5)"),
+        (MUTUAL, "even.__wrapped__(4)"),
+        (THROUGH_ANOTHER, "fact.__wrapped__(4)"),
+        (METHOD, "tree.depth.__wrapped__(tree, 3)"),
+        (LATER, "f.__wrapped__(1.0, 3)"),
+    ],
+)
+def test_a_call_that_fails_without_jit_as_well_is_not_offered(source: str, call: str) -> None:
+    cell = Cell(source)
+    assert cell.fallback is None
+    with pytest.raises((TypeError, jax.errors.ConcretizationTypeError)):
+        eval(call, cell.names)
+
+
+@pytest.mark.parametrize("decorated", ["@jax.jit", ""])
+def test_jitted_functions_called_before_the_failing_line_are_no_obstacle(decorated: str) -> None:
+    cell = Cell(f"""
+        @jax.jit
+        def double(x):
+            return x * 2
+        {decorated}
+        def twice(x):
+            return double(x)
+        @jax.jit
+        def f(x, n):
+            y = twice(x)
+            for _ in range(n):
+                y = y + 1
+            return y
+        f(1.0, 3)
+    """)
+    assert cell.fallback is not None
+    assert eval(cell.fallback, cell.names) == 5
