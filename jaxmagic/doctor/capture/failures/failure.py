@@ -23,7 +23,7 @@ from .calls import called_name, functions_called
 from .captured import deleted_by
 from .entries import Entry, beyond, entries_of, library_in
 from .held import largest_alive, shared_in
-from .holder import holder_at, holder_of
+from .holder import holder_at, holder_of, source_of
 from .jit_calls.jit_call import jit_call
 from .libraries.batches import module_in
 from .libraries.selectors import selector_of
@@ -136,7 +136,8 @@ def _with_operands(facts: Failure, last: Entry, calls: Sequence[Entry]) -> Failu
     called = _first_of_jax(calls if library is None else calls[calls.index(library) :])
     if facts.kind == "update":
         outer, holder = is_outer(place, frame), holder_of(place, frame)
-        return replace(facts, operands=index_parts(place, frame), outer=outer, holder=holder)
+        said = (*facts.said, *source_of(place, frame))
+        return replace(facts, operands=index_parts(place, frame), outer=outer, holder=holder, said=said)
     if facts.kind in ("at element", "at use"):
         facts = replace(facts, holder=holder_at(place, frame))
     if facts.kind == "format":

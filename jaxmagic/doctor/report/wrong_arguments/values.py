@@ -14,13 +14,25 @@ def _update(array: str, target: str) -> str:
     return f"{quoted(target)} cannot be assigned: {quoted(array)} is a JAX array, and JAX arrays are immutable."
 
 
-def _write_at(array: str, method: str, root: str, repeated: bool) -> str:
+def _write_at(array: str, method: str, root: str, repeated: bool, taken: str = "", back: str = "") -> str:
     array = quoted(array)
+    also = f" To change that as well, write {printable(back)} after it." if back else ""
+    source = f" {quoted(taken)}, from which {array} was taken, stays as it is.{also}" if taken else ""
     caller = f" The caller's {quoted(root)} stays as it is: return the new one." if root else ""
     more = " An index that occurs several times then counts each time, unlike in NumPy." if repeated else ""
-    return (
-        f"Make a new array: {array} = {array}.at[…].{method}(…). Under jit, XLA can update it in place.{more}{caller}"
+    new = f"{array} = {array}.at[…].{method}(…)"
+    return f"Make a new array: {new}. Under jit, XLA can update it in place.{more}{caller}{source}"
+
+
+def _write_at_lost(array: str, taken: str, whole: str) -> str:
+    """Word the advice for an element of what a loop goes over, where nothing reads what the loop makes of it."""
+    array, whole = quoted(array), quoted(whole)
+    how = (
+        f"Make a new array of the whole: {whole} = {whole}.at[i, …].set(…), where i is the position of {array} in it."
+        if whole
+        else "Keep each new one, for example in a list."
     )
+    return f"A new {array} would be lost: nothing in the loop reads it, and {quoted(taken)} stays as it is. {how}"
 
 
 def _write_at_new(array: str, method: str, holder: str) -> str:
@@ -124,6 +136,7 @@ VALUE_NOTES: dict[str, Callable[..., str]] = {
     "error_update": _update,
     "write_at": _write_at,
     "write_at_new": _write_at_new,
+    "write_at_lost": _write_at_lost,
     "write_at_divided": _write_at_divided,
     "write_at_cut_off": _write_at_cut_off,
     "write_at_outside": lambda array, root: (

@@ -8,6 +8,7 @@ from ......records.note import note
 from .....record.failure import Failure, Operand
 from ...expression import Expression, call, expression_of, spelled
 from ..explained import Explained, Rule
+from ..operands import fact
 from .at_elements import METHODS, chosen_by_mask, is_outer, takes
 from .non_numbers import index_of_text, string_index
 
@@ -35,6 +36,12 @@ def explain_update(failure: Failure) -> Explained:
         outside = note("doctor.write_at_outside", array=ast.unparse(target.value), root=root)
         return Explained(found, outside)
     array, index = _replaced(failure, target)
+    taken, lost = fact(failure, "taken"), fact(failure, "lost")
+    if lost:
+        whole = taken if fact(failure, "over") else ""
+        return Explained(
+            found, note("doctor.write_at_lost", array=ast.unparse(target.value), taken=taken, whole=whole)
+        )
     chosen = chosen_by_mask(failure, failing.statement, target, target.value)
     if chosen is not None:
         return Explained(found, *chosen)
@@ -60,6 +67,8 @@ def explain_update(failure: Failure) -> Explained:
         method=method,
         root=root if root in failure.parameters and isinstance(array, ast.Name) else "",
         repeated=method != "set" and not _is_single(target.slice, failure.operands),
+        taken=taken,
+        back=fact(failure, "back"),
     )
     code = None if index is None else _written(failing, target, array, index, method)
     return Explained(found, remedy, code)
