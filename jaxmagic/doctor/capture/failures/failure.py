@@ -159,7 +159,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
     """Add what the code and the variables of the failing line tell."""
     last, place = users[-1], users[-1].place
     code, library = last.frame.f_code, library_in(beyond(entries, last))
-    if facts.kind == "number" and is_percent(place.node):
+    if facts.kind == "number" and is_percent(place.node, last.frame):
         facts = replace(facts, kind="format")
     if facts.traced is None and facts.kind in ("mask", "shape", "number", "format"):
         facts = replace(facts, traced=common_origin(meant(facts, place, last.frame)))

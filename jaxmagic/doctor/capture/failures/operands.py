@@ -133,13 +133,10 @@ def allowed_platforms() -> tuple[str, bool]:
     return allowed, bool(allowed) and os.environ.get("JAX_PLATFORMS") == allowed
 
 
-def is_percent(node: ast.AST | None) -> bool:
+def is_percent(node: ast.AST | None, frame: FrameType) -> bool:
     """Return whether an expression formats values with a string and ``%``."""
     return (
-        isinstance(node, ast.BinOp)
-        and isinstance(node.op, ast.Mod)
-        and isinstance(node.left, ast.Constant)
-        and is_exactly(node.left.value, str)
+        isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and is_exactly(value_of(node.left, frame), str)
     )
 
 

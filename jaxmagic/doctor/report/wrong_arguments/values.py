@@ -88,16 +88,17 @@ def _write_at_copied(function: str, jax: str, jnp: str, np: str) -> str:
 
 
 def _format(value: str, type: str) -> str:
-    what = f"{quoted(value)} ({type}) is traced" if value else "A value is traced"
-    return f"{what}, so it has no value yet that could be formatted."
+    typed = f" ({type})" if type else ""
+    return f"{quoted(value) or 'A value'}{typed} is traced, so it has no value yet that could be formatted."
 
 
-def _write_printed(debug: str, printed: bool) -> str:
+def _write_printed(debug: str, printed: bool, value: str = "") -> str:
     if printed:
         return f"Use {debug}(), which prints when the compiled function runs."
+    printing = f'{debug}("{{}}", {quoted(value) or "x"})'
     return (
-        f'To print it, use {debug}("{{}}", x), which prints when the compiled function runs. For a text that is used '
-        "otherwise, return the value, and format it outside of the traced function."
+        f"To print it, use {printing}, which prints when the compiled function runs. For a text that is used "
+        "otherwise, return the value, and format it outside the traced function."
     )
 
 

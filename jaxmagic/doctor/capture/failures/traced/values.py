@@ -11,7 +11,8 @@ from types import FrameType
 from .....runtime.around import attribute, of_type
 from .....runtime.tracing import is_tracer, origin_of, type_of
 from ....analysis.failures import messages
-from ....analysis.failures.expression import MOST_VALUES
+from ....analysis.failures.expression import ABOUT, MOST_VALUES
+from ....analysis.failures.wrong_arguments.values.formats import with_format
 from ....record.failure import Failure, Handed, Traced, Value
 from ..calls import value_of
 from ..entries import Entry
@@ -47,13 +48,19 @@ def with_leaked(facts: Failure, node: ast.AST | None, frame: FrameType, around: 
 def meant(facts: Failure, place: Place, frame: FrameType) -> tuple[Value, ...]:
     """Return the traced values of which one is meant by the message: those in an index, a shape or a text."""
     if facts.kind == "format":
-        found = tuple(values_in(place.statement, frame))
-    else:
-        found = tuple(values_in(_index_in(place.node), frame))
+        nodes = ast.walk(place.statement) if place.statement is not None else ()
+        formatted = (value for each in nodes for value in with_format(each) if not _reads_shape(value))
+        return next(filter(None, (tuple(values_in(value, frame)) for value in formatted)), ())
+    found = tuple(values_in(_index_in(place.node), frame))
     if facts.kind in ("mask", "shape"):
         return found
     found = tuple(each for each in found if facts.type in (None, each.type))
     return found if len(found) == 1 else ()
+
+
+def _reads_shape(node: ast.AST) -> bool:
+    """Return whether an expression reads what is known of a traced value, such as its shape."""
+    return any(isinstance(each, ast.Attribute) and each.attr in ABOUT for each in ast.walk(node))
 
 
 def _index_in(node: ast.AST | None) -> ast.AST | None:

@@ -9,7 +9,7 @@ from string import Formatter
 
 from ......records.note import Note, note
 from .....record.failure import Failure, Value
-from ...expression import Expression, call, expression_of, spelled, value_named, with_imports
+from ...expression import Expression, call, expression_of, gets_traced, spelled, value_named, with_imports
 from ..explained import Explained, Rule
 from .scalars import is_scalar
 
@@ -20,15 +20,55 @@ _PERCENT = re.compile(r"%(?:(%)|(\.\d+)?([efg])|(d)|(s))")
 def explain_format(failure: Failure) -> Explained:
     """Explain ``f"{x:.3f}"``, ``"%.3f" % x`` and ``"{:.3f}".format(x)`` on a traced value."""
     failing = expression_of(failure)
-    names = [each.name for each in failure.values]
-    found = note(
-        "doctor.error_format",
-        value=names[0] if len(names) == 1 else "",
-        type=failure.values[0].type if len(names) == 1 else "",
-    )
-    jax = spelled(failure, "jax")
+    text = "" if failing is None else _formatted_value(failure, failing)
+    value = value_named(failure, text)
+    found = note("doctor.error_format", value=text, type="" if value is None else value.type)
+    debug = f"{spelled(failure, 'jax')}.debug.print"
     code = None if failing is None else _printed(failure, failing)
-    return Explained(found, note("doctor.write_printed", debug=f"{jax}.debug.print", printed=code is not None), code)
+    return Explained(found, note("doctor.write_printed", debug=debug, printed=code is not None, value=text), code)
+
+
+def _formatted_value(failure: Failure, failing: Expression) -> str:
+    """Return the first value in the failing expression that has a format and is traced; empty if it is unknown."""
+    for each in ast.walk(_whole_text(failing)):
+        for value in with_format(each):
+            if gets_traced(failure, failing, value):
+                return ast.unparse(value)
+    return ""
+
+
+def _whole_text(failing: Expression) -> ast.AST:
+    """Return the f-string of which the failing node is a part, if all its parts have its position, or the node.
+
+    That is so before Python 3.12, where it is unknown which part failed.
+    """
+    texts = [each for each in ast.walk(failing.statement) if isinstance(each, ast.JoinedStr)]
+    around = next((each for each in texts if failing.node in [*ast.walk(each)]), None)
+    is_same = around is not None and around.col_offset == getattr(failing.node, "col_offset", -1)
+    return around if around is not None and is_same else failing.node
+
+
+def with_format(node: ast.AST) -> list[ast.expr]:
+    """Return the values that a node formats as more than their text, in their order; none if that is unknown."""
+    match node:
+        case ast.FormattedValue(value=value, format_spec=ast.JoinedStr()):
+            return [value]
+        case ast.BinOp(left=left, op=ast.Mod(), right=right):
+            values = right.elts if isinstance(right, ast.Tuple) else [right]
+            if not isinstance(left, ast.Constant) or not isinstance(left.value, str):
+                return values if len(values) == 1 else []
+            types = re.findall(r"%[^a-zA-Z%]*([a-zA-Z])", left.value.replace("%%", ""))
+            pairs = zip(types, values, strict=False) if len(types) == len(values) else []
+            return [value for type, value in pairs if type not in "sra"]
+        case ast.Call(func=ast.Name(id="format"), args=[value, _]):
+            return [value]
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), args=args):
+            fields = [each for each in Formatter().parse(text) if each[1] is not None]
+            named = {str(number): value for number, value in enumerate(args)}
+            named |= {each.arg: each.value for each in node.keywords if each.arg is not None}
+            found = [(name or str(number), spec) for number, (_, name, spec, _) in enumerate(fields)]
+            return [named[name] for name, spec in found if spec and name in named]
+    return []
 
 
 def formatted(failure: Failure, failing: Expression) -> tuple[Note, str | None] | None:

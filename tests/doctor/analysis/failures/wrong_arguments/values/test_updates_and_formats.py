@@ -304,10 +304,37 @@ def test_a_class_of_the_user_with_a_similar_name_is_not_explained() -> None:
     assert recognize(cell.error) is None
 
 
-def test_of_several_traced_values_none_is_said_to_be_the_one() -> None:
-    cell = Cell("@jax.jit\ndef f(x, y):\n    return f'{x} {y:.1f}'  # here\nf(1.0, 2.0)")
-    assert cell.said.startswith("A value is traced")
-    assert "depends" not in cell.said
+@pytest.mark.parametrize(
+    ("line", "value", "argument"),
+    [
+        ('f"{x} {y:.1f}"', "y (f32[])", "y"),
+        ('f"{x[0]:.3f}"', "x[0]", "x"),
+        ('f"{x.shape[0]:d} {y:.1f} {x[0]:.1f}"', "y (f32[])", "y"),
+        ('f"mean {x.mean():.2f} of {x.shape[0]:d}"', "x.mean()", "x"),
+        ('print(f"{x.max():.3f}", end="")', "x.max()", "x"),
+        ('"%d" % x[0]', "x[0]", "x"),
+        ('"%s %d%% %.2f" % (x, y, x[0])', "y (f32[])", "y"),
+        ('"{:.2f} {}".format(x[0], y)', "x[0]", "x"),
+        ('"{1} {0:.2f}".format(x[0], y)', "x[0]", "x"),
+        ('"{} {b:.2f}".format(x, b=y)', "y (f32[])", "y"),
+        ('format(x[0], ".2f")', "x[0]", "x"),
+        ("percent % x.sum()", "x.sum()", "x"),
+    ],
+)
+def test_the_formatted_value_is_named_and_printed(line: str, value: str, argument: str) -> None:
+    cell = Cell(f"""
+        percent = "%.3f"
+        @jax.jit
+        def f(x, y):
+            {line}  # here
+            return x
+        f(jnp.arange(4.0), 2.0)
+    """)
+    assert cell.said.startswith(f"{value} is traced, so it has no value yet that could be formatted.")
+    assert f"depends on the argument {argument} of f" in cell.said
+    printed = f'jax.debug.print("{{}}", {value.partition(" ")[0]})'
+    assert printed in cell.said
+    assert cell.rewritten(printed).error is None
 
 
 @pytest.mark.parametrize(
