@@ -16,6 +16,7 @@ from .expression import (
     expression_of,
     is_jax,
     loop_of,
+    passes,
     spelled,
     value_named,
     whole_test,
@@ -61,7 +62,10 @@ def use_of(failing: Expression) -> str:
     if isinstance(failing.statement, ast.Match) and _in_pattern(failing.statement, node):
         return "match"
     if isinstance(node, ast.Call) and not _is_tested(failing):
-        return failing.called or ""
+        filters = [each for part in node.args for each in ast.walk(part) if isinstance(each, ast.Call)]
+        if any(ast.unparse(each.func) == "filter" for each in filters):
+            return "filter"
+        return "bool" if passes(node, "bool") else failing.called or ""
     if isinstance(failing.statement, ast.Assert) and _is_asserted(failing.statement.test, node):
         return "assert"
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):

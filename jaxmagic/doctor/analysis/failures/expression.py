@@ -168,6 +168,14 @@ def gets_traced(failure: Failure, failing: Expression, node: ast.AST) -> bool:
     return any(gets_traced(failure, failing, each) for each in ast.iter_child_nodes(node))
 
 
+def passes(node: ast.AST, function: str) -> bool:
+    """Return whether an expression passes a built-in function such as ``float`` on, as ``map(float, x)`` does."""
+    called = {id(each.func) for each in ast.walk(node) if isinstance(each, ast.Call)}
+    return any(
+        isinstance(each, ast.Name) and each.id == function and id(each) not in called for each in ast.walk(node)
+    )
+
+
 def call(function: str, *args: ast.expr) -> ast.Call:
     """Make a call of a function that is given by its text."""
     return ast.Call(func=ast.parse(function, mode="eval").body, args=list(args), keywords=[])

@@ -7,36 +7,15 @@ import ast
 from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
-from .expression import Expression, call, expression_of, gets_traced, spelled, value_named, with_imports
+from .expression import Expression, call, expression_of, spelled, value_named, with_imports
 from .known_values.known_number import known_number
+from .known_values.math_functions import MATH, SPECIAL, functions_of_math
+from .known_values.passed_functions import converted, passed_on, unmapped
 from .known_values.size_use import size_use
 from .known_values.slices import dynamic_slice
 from .known_values.static_argument import library_remedy, static_argument, write_static
 from .origin import evidence_of
 from .wrong_arguments.values.formats import formatted
-
-#: Functions of Python's ``math`` that ``jax.numpy`` has, too, with its name for each.
-MATH = {
-    **{name: name for name in ("sqrt", "sin", "cos", "tan", "exp", "log", "log2", "log10", "sinh", "cosh", "tanh")},
-    "hypot": "hypot",
-    "asin": "arcsin",
-    "acos": "arccos",
-    "atan": "arctan",
-    "atan2": "arctan2",
-    "asinh": "arcsinh",
-    "acosh": "arccosh",
-    "atanh": "arctanh",
-    "fabs": "abs",
-    "pow": "power",
-    **{name: name for name in ("log1p", "expm1", "degrees", "radians", "isnan", "isinf", "isfinite", "copysign")},
-    **{name: name for name in ("floor", "ceil", "fmod")},
-}
-
-#: Functions of Python's ``math`` with two arguments, by the name in ``jax.numpy``.
-_PAIRS = "hypot", "arctan2", "power", "copysign", "fmod"
-
-#: Functions of Python's ``math`` that ``jax.scipy.special`` has, with its name for each.
-_SPECIAL = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "gammaln"}
 
 #: Functions and methods that convert a value to a Python number.
 _CONVERSIONS = "float", "int", "complex", "item", "tolist", "__index__"
@@ -76,6 +55,8 @@ def _value(failure: Failure, failing: Expression) -> str:
         value = value_named(failure, ast.unparse(node))
         if value is not None and value.type == failure.type:
             return value.name
+    if passed_on(failure, failing):
+        return ""
     if node is not None and isinstance(node, ast.Call | ast.BinOp) and failure.detail in _CONVERSIONS:
         return ast.unparse(node)
     direct = {each.id for each in _operands(failing.node) if isinstance(each, ast.Name)}
@@ -116,7 +97,7 @@ def _need(failure: Failure, failing: Expression | None) -> str:
         return ast.unparse(failing.node)
     if failure.kind == "index" and failing is not None and isinstance(failing.node, ast.Subscript):
         return "index"
-    return called or failure.detail or "number"
+    return passed_on(failure, failing) or called or failure.detail or "number"
 
 
 def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | None]:
@@ -135,18 +116,20 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         return library_remedy(failure, failing, failure.library), None
     if failing is not None and isinstance(failing.node, ast.Subscript) and failure.kind == "number":
         return note("doctor.write_stored", array=ast.unparse(failing.node.value), jnp=jnp), None
+    if failing is not None and passed_on(failure, failing):
+        return unmapped(failure, failing, need), None
     if need in ("float", "int", "complex", "bool") or name in ("item", "tolist"):
         text = None if failing is None else formatted(failure, failing)
         if text is not None:
             return text
-        remedy = note("doctor.write_kept_number", need=name, dtype=_converted(failure.type, name))
+        remedy = note("doctor.write_kept_number", need=name, dtype=converted(failure.type, name))
         return remedy, _without_conversion(failure, failing, name)
     if failure.detail == "__reduce__":
         return note("doctor.write_stored_outside", function=need), None
     if need.startswith("math.") and name in MATH:
         return functions_of_math(failure, failing, need)
-    if need.startswith("math.") and name in _SPECIAL:
-        replacement = f"{spelled(failure, 'jax')}.scipy.special.{_SPECIAL[name]}"
+    if need.startswith("math.") and name in SPECIAL:
+        replacement = f"{spelled(failure, 'jax')}.scipy.special.{SPECIAL[name]}"
         return note("doctor.write_function", function=need, replacement=replacement), None
     if failure.detail in ("float", "int", "complex") and need != failure.detail:
         return note("doctor.write_library", function=need), None
@@ -180,16 +163,6 @@ def _is_known(failure: Failure) -> bool:
     return not any(each.arguments and each.line != traced.line for each in origins)
 
 
-def _converted(type: str | None, name: str) -> str:
-    """Return the dtype that a conversion gives to a value; empty if the value has it already, or if that is unknown.
-
-    >>> _converted("f32[]", "int"), _converted("i32[]", "float"), _converted("f32[]", "float")
-    ('int', 'float', '')
-    """
-    kept = {"int": ("i", "u"), "float": ("f", "bf"), "complex": ("c",)}.get(name, ())
-    return name if type and kept and not type.startswith(kept) else ""
-
-
 def _without_conversion(failure: Failure, failing: Expression | None, name: str) -> str | None:
     """Return ``return x + 1`` for ``return float(x) + 1``: the value stays an array of the same number."""
     if failing is None or not isinstance(failing.statement, ast.Return) or not isinstance(failing.node, ast.Call):
@@ -212,50 +185,6 @@ def _without_conversion(failure: Failure, failing: Expression | None, name: str)
     elif not (name == "item" or (name == "float" and is_float) or (name == "int" and is_integer)):
         return None
     return failing.with_node(kept)
-
-
-def functions_of_math(failure: Failure, failing: Expression | None, called: str) -> tuple[Note, str | None]:
-    """Return the advice for all functions of ``math`` in the failing statement that get traced values.
-
-    There is no code if one of them cannot be replaced: it would fail next.
-
-    Args:
-        failure: the error.
-        failing: the failing expression.
-        called: the function that it calls, which can be replaced.
-    """
-    jnp = spelled(failure, "jax.numpy")
-    functions, complete = {called: f"{jnp}.{MATH[called.removeprefix('math.')]}"}, True
-    for node in () if failing is None else ast.walk(failing.statement):
-        text = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-        if failing is None or not text.startswith("math.") or node is failing.node:
-            continue
-        if isinstance(node, ast.Call) and gets_traced(failure, failing, node):
-            name = MATH.get(text.removeprefix("math."), "")
-            functions |= {text: f"{jnp}.{name}"} if name else {}
-            complete = complete and bool(name) and _is_same(node, name)
-            node.func = call(f"{jnp}.{name}").func if name else node.func
-    code = replaced(failure, failing, functions[called]) if complete else None
-    if len(functions) == 1:
-        return note("doctor.write_function", function=called, replacement=functions[called]), code
-    texts, names = ", ".join(functions), ", ".join(functions.values())
-    return note("doctor.write_functions", functions=texts, replacements=names), code
-
-
-def _is_same(node: ast.Call, replacement: str) -> bool:
-    """Return whether a function of ``jax.numpy`` takes the arguments of a call of ``math`` and returns its type."""
-    count = 2 if replacement in _PAIRS else 1
-    return not node.keywords and len(node.args) == count and replacement not in ("floor", "ceil")
-
-
-def replaced(failure: Failure, failing: Expression | None, replacement: str) -> str | None:
-    """Return the statement with another function."""
-    if failing is None or not isinstance(failing.node, ast.Call):
-        return None
-    if not _is_same(failing.node, replacement.rpartition(".")[2]):
-        return None
-    code = failing.with_node(call(replacement, *failing.node.args))
-    return None if code is None else with_imports(failure, code, "jax.numpy")
 
 
 def _choice(failure: Failure, failing: Expression | None, jnp: str) -> Note:

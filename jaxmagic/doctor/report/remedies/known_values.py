@@ -113,6 +113,10 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         )
         + "A Python number can be made of the result that the function returns."
     ),
+    "write_unmapped": lambda mapped, kept: (
+        f"Keep the elements arrays: write {printable(kept)} in place of {quoted(mapped)}. Python numbers can be made "
+        "of the result that the function returns."
+    ),
     "write_sized": lambda function, jnp, argument="": (
         f"{quoted(function)} returns as many elements as the values say. "
         + (

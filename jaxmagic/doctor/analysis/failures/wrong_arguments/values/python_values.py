@@ -8,7 +8,7 @@ from ......records.note import note
 from .....record.failure import Failure
 from ...conditions import use_of
 from ...expression import Expression, expression_of, spelled
-from ...numbers import MATH, functions_of_math
+from ...known_values.math_functions import MATH, functions_of_math
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
 from .membership import membership
