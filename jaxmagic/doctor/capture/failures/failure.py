@@ -161,7 +161,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
     code, library = last.frame.f_code, library_in(beyond(entries, last))
     if facts.kind == "number" and is_percent(place.node, last.frame):
         facts = replace(facts, kind="format")
-    if facts.traced is None and facts.kind in ("mask", "shape", "number", "format"):
+    if facts.traced is None and facts.kind in ("mask", "shape", "number", "format", "scalar index"):
         facts = replace(facts, traced=common_origin(meant(facts, place, last.frame)))
     around = calls_around([each.frame for each in entries])
     if facts.kind in OF_TRACED and has_leaked(facts.traced, place, last.frame, around):

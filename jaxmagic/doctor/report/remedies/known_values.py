@@ -149,9 +149,13 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
     ),
     "write_static_part": _write_static_part,
     "write_static_flag": _write_static_flag,
-    "write_fori": lambda lax: (
-        f"Use {lax}.fori_loop(0, n, body, init), where body(i, carry) returns the next carry. jax.grad needs an n "
-        "that is static."
+    "write_static_int": lambda argument, function, option: (
+        f"{quoted(argument)} is a Python float where {quoted(function)} is called. Pass an int, and declare it static"
+        f"{option and f', with {printable(option)}'}. The function is then compiled once per value."
+    ),
+    "write_fori": lambda lax, steps="n": (
+        f"Use {lax}.fori_loop(0, {steps}, body, init), where body(i, carry) returns the next carry. jax.grad needs "
+        "an n that is static."
     ),
     "write_index": lambda jnp, items="items", index="i": (
         f"Make the sequence an array: {jnp}.array({printable(items)})[{printable(index)}]. An index that is out of "

@@ -160,9 +160,14 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
     "error_scalar_index": lambda: (
         "An array is used where Python needs one integer, but it has an axis, or holds no integer."
     ),
-    "write_scalar_index": lambda jnp: (
+    "write_scalar_index": lambda jnp, traced=False: (
         f"For items of a list, make the list an array: {jnp}.array(items)[i], where i holds integers. Where Python "
-        "itself needs one, as in range(), take one element of the array, x[0], and convert a float: int(x)."
+        "itself needs one, as in range(), "
+        + (
+            "take it from what is known during tracing, such as x.shape[0]."
+            if traced
+            else "take one element of the array, x[0], and convert a float: int(x)."
+        )
     ),
     "write_no_object": lambda type: f"Pass an array or a number in place of the {quoted(type)}.",
     "error_index_list": lambda: "A list is used as an index, but JAX takes arrays as indices.",

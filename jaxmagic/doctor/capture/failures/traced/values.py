@@ -51,7 +51,10 @@ def meant(facts: Failure, place: Place, frame: FrameType) -> tuple[Value, ...]:
         nodes = ast.walk(place.statement) if place.statement is not None else ()
         formatted = (value for each in nodes for value in with_format(each) if not _reads_shape(value))
         return next(filter(None, (tuple(values_in(value, frame)) for value in formatted)), ())
-    found = tuple(values_in(_index_in(place.node), frame))
+    index = _index_in(place.node)
+    found = tuple(values_in(index, frame))
+    if facts.kind == "scalar index" and (index is None or _reads_shape(index)):
+        return ()
     if facts.kind in ("mask", "shape"):
         return found
     found = tuple(each for each in found if facts.type in (None, each.type))

@@ -7,7 +7,8 @@ import re
 
 from ......records.note import note
 from .....record.failure import Failure
-from ...expression import expression_of, spelled
+from ...expression import before_dot, expression_of, spelled, value_named
+from ...known_values.static_options import options_for
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
 
@@ -117,6 +118,43 @@ def _as_integers(nodes: list[ast.expr], got: list[str]) -> bool:
         return False
     nodes[:] = [as_integer(each) if "." in text else each for each, text in zip(nodes, got, strict=True)]
     return True
+
+
+def explain_traced_integer(failure: Failure) -> Explained | None:
+    """Explain a traced float where Python needs an integer; ``None`` if the value is not traced, or has axes."""
+    failing = expression_of(failure)
+    node = None if failing is None or failure.library is not None or failure.traced is None else failing.node
+    if failing is None or failure.traced is None or not isinstance(node, ast.Call | ast.Subscript):
+        return None
+    given = [node.slice] if isinstance(node, ast.Subscript) else node.args
+    named = [value for each in given if (value := value_named(failure, ast.unparse(each))) is not None]
+    if any(not each.type.endswith("[]") for each in named):
+        return None
+    only = named[0] if len(named) == 1 else None
+    jnp, lax = spelled(failure, "jax.numpy"), spelled(failure, "jax.lax")
+    need = "index" if isinstance(node, ast.Subscript) else failing.called or ""
+    found = note(
+        "doctor.error_number",
+        value="" if only is None else only.name,
+        type="" if only is None else only.type,
+        need=need,
+    )
+    passed = () if failure.call is None or only is None or not failure.own else failure.call.arguments
+    argument = next(
+        (each for each in passed if each.name == getattr(only, "name", "") and each.type == "float"), None
+    )
+    if argument is not None and need == "range":
+        option = options_for(failure, (argument.name,))
+        function = failure.traced.function
+        return Explained(
+            found, note("doctor.write_static_int", argument=argument.name, function=function, option=option)
+        )
+    if isinstance(node, ast.Subscript):
+        items, index = ast.unparse(node.value), before_dot(ast.unparse(node.slice))
+        return Explained(found, note("doctor.write_index", jnp=jnp, items=items, index=f"{index}.astype(int)"))
+    if need == "range":
+        return Explained(found, note("doctor.write_fori", lax=lax, steps="n.astype(int)"))
+    return Explained(found, note("doctor.write_library", function=need))
 
 
 def explain_overflow(failure: Failure) -> Explained:

@@ -10,6 +10,7 @@ from ...expression import Expression, expression_of, spelled, with_operand
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
 from .carried import explain_carried
+from .integers import explain_traced_integer
 
 
 def explain_text(failure: Failure) -> Explained:
@@ -33,8 +34,13 @@ def explain_scalar_index(failure: Failure) -> Explained:
     """Explain an array where Python needs one integer; it repeats a text for ``text * array``."""
     if any(each.type in ("str", "bytes") for each in failure.operands):
         return explain_text(failure)
-    return explain_carried(failure) or Explained(
-        note("doctor.error_scalar_index"), note("doctor.write_scalar_index", jnp=spelled(failure, "jax.numpy"))
+    return (
+        explain_carried(failure)
+        or explain_traced_integer(failure)
+        or Explained(
+            note("doctor.error_scalar_index"),
+            note("doctor.write_scalar_index", jnp=spelled(failure, "jax.numpy"), traced=bool(failure.values)),
+        )
     )
 
 

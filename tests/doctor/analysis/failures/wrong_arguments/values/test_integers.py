@@ -66,3 +66,59 @@ def test_floats_in_other_calls_have_no_explanation(code: str) -> None:
     cell = Cell(f"{VALUES}{code}")
     assert cell.error is not None
     assert recognize(cell.error) is None
+
+
+STEPS = """
+def repeat(x, n):
+    for _ in range(n):
+        x = x + 1
+    return x
+{decorator}
+def f(x, n):
+    return {returned}
+result = f(1.0, {n})
+"""
+
+
+def test_a_python_float_for_the_steps_of_a_loop_becomes_a_static_int() -> None:
+    source = """
+        {decorator}
+        def f(x, n):
+            for _ in range(n):  # here
+                x = x + 1
+            return x
+        result = f(1.0, {n})
+    """
+    cell = Cell(source.format(decorator="@jax.jit", n="3.0"))
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("n (f32[]) is traced, so it has no value yet, but range needs one.")
+    assert "depends on the argument n of f" in cell.said
+    assert "n is a Python float where f is called. Pass an int, and declare it static, with static_arg" in cell.said
+    static = '@functools.partial(jax.jit, static_argnames="n")'
+    assert Cell(source.format(decorator=static, n="3")).names["result"] == 4
+    assert cell.fallback is None  # range() takes no float without jit either
+
+
+@pytest.mark.parametrize(
+    ("returned", "said", "mended"),
+    [
+        ("repeat(x, n)", "lax.fori_loop(0, n.astype(int), body, init)", "lax.fori_loop(0, n.astype(int), step, x)"),
+        ("[1, 2, 4][n]", "jnp.array([1, 2, 4])[n.astype(int)]", "jnp.array([1, 2, 4])[n.astype(int)]"),
+        ("hex(n)", "hex needs numbers, not traced values. Call it outside", None),
+    ],
+)
+def test_a_traced_float_is_no_integer_of_python(returned: str, said: str, mended: str | None) -> None:
+    cell = Cell(STEPS.format(decorator="@jax.jit", returned=returned, n="jnp.float32(2)"))
+    assert cell.said.startswith("n (f32[]) is traced, so it has no value yet, but")
+    assert said in cell.said
+    assert "int(x)" not in cell.said
+    if mended is not None:
+        again = STEPS.format(decorator="step = lambda i, x: x + 1\n@jax.jit", returned=mended, n="jnp.float32(2)")
+        assert Cell(again).names["result"] == (3 if "fori" in mended else 4)
+
+
+@pytest.mark.parametrize("steps", ["x", "len(x), n"])
+def test_no_traced_value_is_to_be_converted(steps: str) -> None:
+    cell = Cell(f"@jax.jit\ndef f(x, n):\n    return [*range({steps})]  # here\nf(jnp.ones(3), 2.0)")
+    assert "take it from what is known during tracing, such as x.shape[0]." in cell.said
+    assert "int(x)" not in cell.said
