@@ -44,7 +44,7 @@ from .operands import (
 from .recognize import Recognized, recognize, transformed_at
 from .statement import Place
 from .traced.assigned import body_of, computed_of, read_by
-from .traced.carried import OF_INDEX, carried_index
+from .traced.carried import OF_INDEX, carried_index, mapped_list
 from .traced.decided import decision_of
 from .traced.escapes import escapes_of
 from .traced.leaked import Around, calls_around, has_leaked, is_nested, is_vmap, is_vmapped, used
@@ -96,6 +96,8 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
     found = _with_code(facts, users, entries)
     if found.kind in OF_INDEX:
         found = replace(found, said=(*found.said, *carried_index(users)))
+    if found.kind == "listed":
+        found = replace(found, said=(*found.said, *mapped_list(users)))
     if found.kind in WRONG_ARGUMENTS:
         found = _with_operands(found, users[-1], beyond(entries, users[-1]))
     if kind == "nan":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ....terminal import printable
 from ...analysis.failures.expression import before_dot
 from ..quoted import quoted
 
@@ -150,6 +151,11 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         f"Make it an array: {jnp}.array(…)."
         if alike
         else f"If all its items have one shape, make it an array: {jnp}.array(…). Otherwise, pass one of them."
+    ),
+    "write_stacked": lambda items, going, whole, jnp: (
+        f"{quoted(items)} holds a slice of each array, because {printable(going)} goes over the leading axis of each "
+        f"array in {quoted(whole) or 'a list'}. To go over the arrays themselves, make one array of them, "
+        f"{jnp}.stack({printable(whole) or '…'}), if they have one shape."
     ),
     "write_no_none": lambda: "Pass an array or a number. A function without a return statement returns None.",
     "write_as_number": lambda number: (

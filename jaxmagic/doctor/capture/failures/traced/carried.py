@@ -82,6 +82,27 @@ def carried_index(users: Sequence[Entry]) -> tuple[tuple[str, str], ...]:
     return ()
 
 
+def mapped_list(users: Sequence[Entry]) -> tuple[tuple[str, str], ...]:
+    """Return which parameter of the failing function gets slices of the arrays that JAX goes over, and what these are.
+
+    That is for a function that ``scan``, ``map`` or ``vmap`` calls, if it is known that it does.
+    """
+    if len(users) < 2:
+        return ()
+    outer, code = users[-2], users[-1].frame.f_code
+    parameters, node = code.co_varnames[: code.co_argcount], outer.place.node
+    loop = _body_in(node, outer.frame, code)
+    if loop is not None and loop[0] is _LOOPS["scan"]:
+        given = [*loop[1].args[2:3], *(each.value for each in loop[1].keywords if each.arg == "xs")]
+        return (("going", "scan"), ("slices", loop[2][1]), ("whole", "".join(map(ast.unparse, given))))
+    match node:
+        case ast.Call(func=ast.Attribute(attr="map"), args=[_, items, *_]):
+            return (("going", "map"), ("slices", ", ".join(parameters)), ("whole", ast.unparse(items)))
+        case ast.Call(func=ast.Call(func=ast.Attribute(attr="vmap") | ast.Name(id="vmap"))):
+            return (("going", "vmap"), ("slices", ", ".join(parameters)), ("whole", ""))
+    return ()
+
+
 def _indices(node: ast.AST | None) -> list[ast.expr]:
     """Return what is used as an index in the failing expression."""
     match node:

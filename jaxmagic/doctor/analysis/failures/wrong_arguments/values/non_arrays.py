@@ -156,6 +156,9 @@ def explain_listed(failure: Failure) -> Explained:
         return Explained(found, note("doctor.write_no_none"))
     if kind not in ("list", "tuple"):
         return Explained(found, note("doctor.write_no_object", type=kind))
+    if operand is not None and operand.text in fact(failure, "slices").split(", "):
+        going, whole = fact(failure, "going"), fact(failure, "whole")
+        return Explained(found, note("doctor.write_stacked", items=operand.text, going=going, whole=whole, jnp=jnp))
     code = None if operand is None or failing is None else _as_array(failure, failing, operand, place)
     return Explained(found, note("doctor.write_listed", jnp=jnp, alike=code is not None), code)
 

@@ -81,3 +81,33 @@ def test_a_function_that_returns_a_text_is_no_dataclass() -> None:
     cell = Cell("jax.jit(lambda x: 'a')(1.0)  # here")
     assert "dataclass" not in cell.said
     assert cell.here.rpartition(":")[0] in cell.said
+
+
+@pytest.mark.parametrize(
+    ("call", "function", "whole"),
+    [
+        ("lax.scan(lambda c, w: (w @ c, None), x, {ws})[0]", "scan", "ws"),
+        ("lax.scan(body, x, xs={ws})[0]", "scan", "ws"),
+        ("lax.map(lambda w: w @ x, {ws})", "map", "ws"),
+        ("jax.vmap(lambda w: w @ x)({ws})", "vmap", "a list"),
+    ],
+)
+def test_a_list_of_arrays_is_stacked_to_go_over_it(call: str, function: str, whole: str) -> None:
+    source = f"""
+        x, ws = jnp.ones(3), [jnp.eye(3), 2 * jnp.eye(3)]
+        def body(c, w):
+            return w @ c, None
+        result = {call}
+    """
+    cell = Cell(source.format(ws="ws"))
+    assert f"{function} goes over the leading axis of each array in {whole}." in cell.said
+    assert "make one array of them, jnp.stack(" in cell.said
+    assert cell.finding.code is None
+    assert Cell(source.format(ws="jnp.stack(ws)")).names["result"].sum() in (6, 9)
+
+
+@pytest.mark.parametrize("call", ["lax.scan(lambda c, w: (c @ [c, c], None), x, x)", "jax.jit(lambda w: w @ x)(ws)"])
+def test_another_list_becomes_an_array(call: str) -> None:
+    cell = Cell(f"x, ws = jnp.ones(2), [jnp.ones(2), jnp.ones(2)]\n{call}")
+    assert "leading axis" not in cell.said
+    assert "make it an array: jnp.array(…)" in cell.said.replace("Make", "make")
