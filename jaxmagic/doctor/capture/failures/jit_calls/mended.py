@@ -21,6 +21,7 @@ from ...remedies.effects import Effects
 from ...remedies.measured_remedy import Run, measured, silenced
 from ...remedies.remedy import NotTried
 from ...remedies.user_functions import seen_by
+from ...side_effects.copied_values import copied, is_copyable
 from ...side_effects.foreseen import foreseen
 from ...side_effects.random_generators import RandomGenerators
 from ...side_effects.written_files import WrittenFiles
@@ -78,11 +79,12 @@ def _compared(error: BaseException, failure: Failure, finding: RuleFinding, budg
     assert function is not None
     offered = ast.parse(unjitted, mode="eval").body
     assert isinstance(offered, ast.Call)
-    plain = arguments_of(offered, site.values)
-    variables = {function.__name__: function, **seen_by(function), **_by_number(plain)}
+    originals = arguments_of(offered, site.values)
+    plain = _with_copies(originals)
+    variables = {function.__name__: function, **seen_by(function), **_by_name(function, plain)}
     _refuse_foreseen(function)
     effects = Effects(variables, Snapshot(variables))
-    mended, given = _mended(failure, finding, site, function, plain)
+    mended, given = _mended(failure, finding, site, function, originals)
     with RandomGenerators(variables).kept():
         _ran_once(lambda: function(*plain[0], **plain[1]), effects)
         expected = _with_arrays(function, plain)
@@ -177,8 +179,24 @@ def _site(error: BaseException, failure: Failure) -> _Site | None:
     return None
 
 
-def _by_number(arguments: Arguments) -> dict[str, Any]:
-    return {**{f"argument{number}": each for number, each in enumerate(arguments[0])}, **arguments[1]}
+def _with_copies(arguments: Arguments) -> Arguments:
+    """Return arguments with copies of the containers, which the function may change; arrays of JAX stay the same."""
+    import jax
+
+    def copy(value: Any) -> Any:
+        if not is_copyable(value):
+            return value
+        return jax.tree.map(lambda each: each if isinstance(each, jax.Array) else copied(each), value)
+
+    return [copy(each) for each in arguments[0]], {name: copy(each) for name, each in arguments[1].items()}
+
+
+def _by_name(function: FunctionType, arguments: Arguments) -> dict[str, Any]:
+    """Return arguments by their parameters, which are told from variables of that name."""
+    code = function.__code__
+    names = [*code.co_varnames[: code.co_argcount], *(f"argument {number}" for number in range(len(arguments[0])))]
+    named = dict(zip(names, arguments[0], strict=False))
+    return {f"the argument {name}": each for name, each in {**named, **arguments[1]}.items()}
 
 
 def _mended(

@@ -83,7 +83,7 @@ def carried_index(users: Sequence[Entry]) -> tuple[tuple[str, str], ...]:
 
 
 def mapped_list(users: Sequence[Entry]) -> tuple[tuple[str, str], ...]:
-    """Return which parameter of the failing function gets slices of the arrays that JAX goes over, and what these are.
+    """Return which parameter of the failing function gets slices of arrays that JAX goes over, and what these are.
 
     That is for a function that ``scan``, ``map`` or ``vmap`` calls, if it is known that it does.
     """

@@ -332,3 +332,21 @@ def test_outputs_of_floats_may_differ_for_another_reason() -> None:
         f(1.5)
     """)
     assert verified.outputs_agree is False
+
+
+@pytest.mark.parametrize("given", ["{'k': 2.0}", "[1.0, 2.0]"])
+def test_what_the_caller_passed_is_not_changed(given: str) -> None:
+    cell = Cell(f"""
+        @functools.partial(jax.jit, static_argnums=1)
+        def f(x, given):
+            given.clear()
+            return x
+        given = {given}
+        f(2, given)
+    """)
+    diagnosis = jaxmagic.explain_error(cell.error, verify=True, budget_s=600)
+    (finding,) = diagnosis.findings
+    assert finding.verified is not None
+    (refused,) = finding.verified.notes
+    assert "changes the argument given" in str(refused)
+    assert repr(cell.names["given"]) == given
