@@ -187,6 +187,10 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         f"The text of {quoted(file)} is not kept, so it is unknown which expression failed. It was run at "
         f"{printable(location)}."
     ),
+    "error_outdated": lambda file: (
+        f"{printable(file)} was changed after it had been imported, so the line that ran is not shown, and it is "
+        "unknown which expression failed. To run the file as it is now, restart, or use importlib.reload()."
+    ),
     "error_in_library": lambda function, location: (
         f"It happened in {quoted(function)} ({location}), which this line calls directly or through other calls."
     ),

@@ -31,7 +31,10 @@ def evidence_of(failure: Failure) -> tuple[Note, ...]:
         library = failure.library
         where = f"{known_as(library.file)}:{library.line}"
         notes.append(note("doctor.error_in_library", function=library.function, location=where))
-    if failure.source is None and failure.stack:  # code from a string, as of exec() and %timeit
+    outdated = dict(failure.said).get("outdated")
+    if outdated:
+        notes.append(note("doctor.error_outdated", file=outdated))
+    elif failure.source is None and failure.stack:  # code from a string, as of exec() and %timeit
         outer = next((each for each in reversed(failure.stack) if each.file != failure.stack[-1].file), None)
         if outer is not None:
             notes.append(note("doctor.error_run_by", file=failure.stack[-1].file, location=outer.location))

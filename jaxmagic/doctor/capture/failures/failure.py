@@ -187,13 +187,15 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         caller = users[begun - 1]
         call = jit_call(caller, entries[-1].frame, users[begun].frame.f_code)
     lines = text_of(last.where.file)
+    is_shown = 0 < last.where.line <= len(lines) and not place.outdated
     running = [each.frame.f_code for each in users]
     deleted, donors = deleted_by(users, beyond(entries, last)) if facts.kind == "deleted" else ((), Donors())
     shared = shared_in(place.node, last.frame) if facts.kind == "donated twice" else []
     alive = largest_alive(last.frame.f_globals) if facts.kind == "memory" else ()
     return replace(
         facts,
-        source=lines[last.where.line - 1].strip() if 0 < last.where.line <= len(lines) else None,
+        source=lines[last.where.line - 1].strip() if is_shown else None,
+        said=(*facts.said, ("outdated", last.where.file)) if place.outdated else facts.said,
         statement=place.text,
         node=place.position,
         operation=place.operation,

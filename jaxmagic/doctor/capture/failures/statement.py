@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import ast
 import dis
+import functools
+import importlib.machinery
 import itertools
 import linecache
+import os
+import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
+
+from ....runtime.around import attribute, attributes, is_exactly
 
 #: A longer file is not parsed.
 _LONGEST = 20_000
@@ -24,6 +30,7 @@ class Place(NamedTuple):
         statement: the statement around that.
         tree: the whole file.
         lines: its lines.
+        outdated: whether the file has been changed since its code was made: it has no nodes then.
     """
 
     operation: str
@@ -31,6 +38,7 @@ class Place(NamedTuple):
     statement: ast.stmt | None = None
     tree: ast.Module | None = None
     lines: tuple[str, ...] = ()
+    outdated: bool = False
 
     @property
     def text(self) -> str | None:
@@ -84,6 +92,8 @@ def place_of(code: CodeType, offset: int) -> Place:
     span = [each for each in positions if each is not None]
     if len(span) != 4 or not 0 < len(lines) <= _LONGEST:
         return Place(name)
+    if is_outdated(code, lines):
+        return Place(name, outdated=True)
     try:
         tree = ast.parse("".join(lines))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -92,6 +102,37 @@ def place_of(code: CodeType, offset: int) -> Place:
     if node is None:
         return _in_magic(lines, span, name) or Place(name, None, statement, tree, lines)
     return Place(name, node, statement, tree, lines)
+
+
+def is_outdated(code: CodeType, lines: Sequence[str]) -> bool:
+    """Return whether the lines of a module are surely not those that its code was made of; cells keep their text."""
+    file = code.co_filename
+    if not os.path.isfile(file) or any(_essence(each) == _essence(code) for each in _codes("".join(lines), file)):
+        return False
+    module = next(
+        (each for each in list(sys.modules.values()) if (attributes(each) or {}).get("__file__") == file), None
+    )
+    loader = attribute(attribute(module, "__spec__"), "loader")  # others may import other code than that of the file
+    return is_exactly(loader, importlib.machinery.SourceFileLoader)
+
+
+@functools.lru_cache(maxsize=8)
+def _codes(text: str, file: str) -> tuple[CodeType, ...]:
+    """Return the code of a file and of all functions in it; nothing if it cannot be compiled."""
+    try:
+        found = [compile(text, file, "exec", dont_inherit=True)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    for each in found:  # grows meanwhile
+        found += [inner for inner in each.co_consts if isinstance(inner, CodeType)]
+    return tuple(found)
+
+
+def _essence(code: CodeType) -> tuple[object, ...]:
+    """Return what two codes of the same text have in common."""
+    constants = [each for each in code.co_consts if not isinstance(each, CodeType)]
+    written = [sorted(map(repr, each)) if isinstance(each, frozenset) else repr(each) for each in constants]
+    return code.co_qualname, code.co_code, code.co_names, code.co_varnames, written, [*code.co_positions()]
 
 
 def _in_magic(lines: tuple[str, ...], span: Sequence[int], name: str) -> Place | None:
