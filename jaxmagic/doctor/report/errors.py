@@ -35,6 +35,7 @@ _NEEDS = {
     "slice": "the bounds of a slice, which have to be known when the function is traced",
     "index": "an index of a Python sequence, which has to be a number",
     "number": "a Python number",
+    "length": "the length of a list or a tuple, which has to be known when the function is traced",
 }
 
 

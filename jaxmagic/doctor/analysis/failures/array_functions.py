@@ -141,6 +141,8 @@ def _numpy_remedy(failure: Failure, failing: Expression | None) -> tuple[Note, s
     if failure.library is not None and not full:
         return note("doctor.write_library", function=called or failure.library.function), None
     if failing is not None and isinstance(failing.node, ast.Subscript):
+        if isinstance(failing.node.ctx, ast.Store):
+            return note("doctor.write_stored", array=ast.unparse(failing.node.value), jnp=jnp), None
         return note("doctor.write_indexed_array", array=ast.unparse(failing.node.value), jnp=jnp), None
     if failing is not None and isinstance(failing.node, _COMPREHENSIONS):
         remedy, code = _all_replaced(failure, failing, jnp)

@@ -51,6 +51,9 @@ from .traced.leaked import Around, calls_around, has_leaked, is_nested, is_vmap,
 from .traced.loop_bodies import first_nan
 from .traced.values import beginning, common_origin, handed, meant, values_in, with_closure, with_leaked
 
+#: The kinds of errors whose messages do not say which function was being traced, or not always.
+_OF_ONE_VALUE = "mask", "shape", "number", "format", "scalar index", "repeated"
+
 
 def read_failure(error: BaseException, limits: Limits | None = None) -> Failure | None:
     """Return what is known about an exception that JAX raised; ``None`` if it is no such exception.
@@ -163,7 +166,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
     code, library = last.frame.f_code, library_in(beyond(entries, last))
     if facts.kind == "number" and is_percent(place.node, last.frame):
         facts = replace(facts, kind="format")
-    if facts.traced is None and facts.kind in ("mask", "shape", "number", "format", "scalar index"):
+    if facts.traced is None and facts.kind in _OF_ONE_VALUE:
         facts = replace(facts, traced=common_origin(meant(facts, place, last.frame)))
     around = calls_around([each.frame for each in entries])
     if facts.kind in OF_TRACED and has_leaked(facts.traced, place, last.frame, around):

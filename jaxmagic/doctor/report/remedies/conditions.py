@@ -135,10 +135,15 @@ CONDITION_REMEDIES: dict[str, Callable[..., str]] = {
         "generator and no list."
     ),
     "write_any_equal": lambda: "Compare all elements at once: (x == value).any() in place of value in x.",
-    "write_identity": lambda: (
+    "write_identity": lambda jnp, traced=False: (
         "Python's in compares with == and needs one truth value of each comparison. For the same object, write "
-        "any(x is each for each in items); for arrays with equal elements, any((x == each).all() for each in items), "
-        "if all have one shape."
+        "any(x is each for each in items); for arrays with equal elements, "
+        + (
+            f"{jnp}.array([(x == each).all() for each in items]).any(), if all have one shape. That is traced: use "
+            f"it in {jnp}.where() or jax.lax.cond()."
+            if traced
+            else "any((x == each).all() for each in items), if all have one shape."
+        )
     ),
     "write_membership": lambda jnp: f"Use {jnp}.isin(x, {jnp}.array([…])) in place of x in […].",
     "write_kept_condition": lambda jnp, lax, gradient=False, mapped=False: (

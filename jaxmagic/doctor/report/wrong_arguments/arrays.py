@@ -152,6 +152,11 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         if alike
         else f"If all its items have one shape, make it an array: {jnp}.array(…). Otherwise, pass one of them."
     ),
+    "write_repeated": lambda number, type, traced: (
+        f"To repeat the {quoted(type)}, the number has to be a Python int"
+        + (", which is known when the function is traced." if traced else f", int({printable(number) or '…'}).")
+        + " To multiply its items, make it an array."
+    ),
     "write_stacked": lambda items, going, whole, jnp: (
         f"{quoted(items)} holds a slice of each array, because {printable(going)} goes over the leading axis of each "
         f"array in {quoted(whole) or 'a list'}. To go over the arrays themselves, make one array of them, "

@@ -117,3 +117,19 @@ def test_a_function_of_jax_that_traces_arguments_in_another_order_gets_no_advice
     assert "jax.random.randint failed while tracing its own arguments" in str(finding.found).replace("'", "")
     assert "help(jax.random.randint)" in str(finding.remedy)
     assert "NumPy on traced values" not in str(finding.remedy)
+
+
+@pytest.mark.parametrize("target", ["grid[0]", "grid[:, 1:]"])
+def test_a_part_of_a_numpy_array_is_set_in_a_jax_array(target: str) -> None:
+    source = f"""
+        @jax.jit
+        def f(x):
+            grid = np.zeros((2, 3))
+            {target} = x  # here
+            return grid
+        f(jnp.ones(()))
+    """
+    cell = Cell(source.replace("jnp.ones(())", "jnp.ones(3)" if target == "grid[0]" else "jnp.ones(2)"))
+    assert "Make it a JAX array, jnp.zeros() or jnp.asarray(grid), and write grid = grid.at[index].set" in cell.said
+    index = target.removeprefix("grid")
+    assert cell.rewritten(f"grid = jnp.asarray(grid)\ngrid = grid.at{index}.set(x)").error is None

@@ -52,6 +52,8 @@ def meant(facts: Failure, place: Place, frame: FrameType) -> tuple[Value, ...]:
         formatted = (value for each in nodes for value in with_format(each) if not _reads_shape(value))
         return next(filter(None, (tuple(values_in(value, frame)) for value in formatted)), ())
     index = _index_in(place.node)
+    if facts.kind == "repeated" and isinstance(index, ast.BinOp):
+        index = next((each for each in (index.left, index.right) if is_tracer(value_of(each, frame))), None)
     found = tuple(values_in(index, frame))
     if facts.kind == "scalar index" and (index is None or _reads_shape(index)):
         return ()

@@ -26,8 +26,10 @@ def membership(failure: Failure, failing: Expression | None) -> tuple[Note, str 
         return note("doctor.write_any_equal"), _written(failing, node, found, jnp)
     listed = items.elts if isinstance(items, ast.List | ast.Tuple | ast.Set) else []
     numbers = all(isinstance(each, ast.Constant) and type(each.value) in (int, float) for each in listed)
-    if listed and not numbers:
-        return note("doctor.write_identity"), None
+    compared = value_named(failure, ast.unparse(node.left))
+    whole = compared is not None and not compared.type.endswith("[]")
+    if (listed and not numbers) or (whole and not listed):
+        return note("doctor.write_identity", traced=bool(failure.values), jnp=jnp), None
     if not listed or value_named(failure, ast.unparse(node.left)) is None:
         return note("doctor.write_membership", jnp=jnp), None
     found = call(f"{jnp}.isin", node.left, call(f"{jnp}.array", ast.List(elts=listed, ctx=ast.Load())))

@@ -9,7 +9,7 @@ from ......records.cell_names import known_as
 from ......records.note import note
 from .....record.failure import Failure, Operand
 from ...expression import Expression, call, expression_of, spelled, with_imports, with_operand
-from ...known_values.static_argument import static_decorator
+from ...known_values.static_argument import static_argument, static_decorator, write_static
 from ...known_values.static_options import options_for
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
@@ -202,6 +202,26 @@ def _as_array(failure: Failure, failing: Expression, operand: Operand, place: in
     return None if code is None else with_imports(failure, code, "jax.numpy")
 
 
+def explain_repeated(failure: Failure) -> Explained:
+    """Explain ``[x] * n``, where `n` is an integer of JAX; other arrays are to be multiplied by the items."""
+    failing, kind = expression_of(failure), fact(failure, "type")
+    operands = failure.operands if failing is not None and isinstance(failing.node, ast.BinOp) else ()
+    number = operands[0 if fact(failure, "first") else 1] if len(operands) == 2 else None
+    is_integer = number is not None and re.fullmatch(r"[iu]\d+\[\]", number.type or "") is not None
+    if number is not None and number.type is not None and not is_integer:
+        return explain_listed(failure)
+    text = "" if number is None else shortened(number.text)
+    traced = bool(failure.values)
+    items = next((shortened(each.text) for each in operands if each is not number), "")
+    found = note("doctor.error_listed", argument=items, type=kind, function="*")
+    if is_integer and failure.traced is not None and number is not None:
+        found = note("doctor.error_number", value=text, type=number.type or "", need="length")
+        static = static_argument(failure, failing, of_size=True)
+        if static is not None and static.certain == "yes":
+            return Explained(found, *write_static(failure, static))
+    return Explained(found, note("doctor.write_repeated", number=text, type=kind, traced=traced))
+
+
 def explain_index_type(failure: Failure) -> Explained:
     """Explain a float as an index."""
     return explain_carried(failure) or Explained(
@@ -255,6 +275,12 @@ RULES = (
     Rule("TypeError", "listed", explain_listed,
         r"unsupported operand type\(s\) for (?P<function>\*{1,2})(?: or pow\(\))?: "
         r"'(?:[\w.]*ArrayImpl|\w+Tracer)' and '(?P<type>NoneType)'"),
+    Rule("TypeError", "repeated", explain_repeated,
+        r"unsupported operand type\(s\) for (?P<function>\*): '(?P<type>list|tuple)' and "
+        r"'(?:[\w.]*ArrayImpl|\w+Tracer)'"),
+    Rule("TypeError", "repeated", explain_repeated,
+        r"unsupported operand type\(s\) for (?P<function>\*): '(?P<first>[\w.]*ArrayImpl|\w+Tracer)' and "
+        r"'(?P<type>list|tuple)'"),
     Rule("TypeError", "index type", explain_index_type,
         r"Indexer must have integer or boolean type, got indexer with type (?P<dtype>\w+)"),
     Rule("TypeError", "index list", explain_index_list,

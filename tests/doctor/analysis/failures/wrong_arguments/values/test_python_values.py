@@ -131,12 +131,6 @@ def test_none_in_place_of_an_array() -> None:
         assert _on(line).said.startswith(f"z is None, but {function} of JAX takes arrays and numbers.")
 
 
-def test_a_repeated_list_is_no_sum_of_arrays() -> None:
-    error = _jitted("z = [0] * x", "2").error
-    assert error is not None
-    assert recognize(error) is None
-
-
 @pytest.mark.parametrize("line", ["x.at[0] = 5", "x.at[1, ] = 5"])
 def test_an_assignment_to_at(line: str) -> None:
     cell = Cell(f"x = jnp.array([1, 2, 3])\n{line}  # here\nresult = x")
@@ -256,3 +250,19 @@ def test_a_dictionary_is_a_memo_and_no_list_of_numbers(wrapped: str, memo: str, 
     assert "isin" not in cell.said
     assert ("Look it up outside of the traced function" in cell.said) is bool(wrapped)
     assert "x.item()" in cell.said
+
+
+@pytest.mark.parametrize("items", ["[a, b]", "known"])
+def test_traced_arrays_in_a_list_are_compared_as_a_whole(items: str) -> None:
+    source = """
+        @jax.jit
+        def f(x, a, b):
+            known = [a, b]
+            return {returned}
+        result = f(jnp.ones(2), jnp.zeros(2), jnp.ones(2))
+    """
+    cell = Cell(source.format(returned=f"x if x in {items} else -x"))
+    found = "jnp.array([(x == each).all() for each in items]).any()"
+    assert f"for arrays with equal elements, {found}, if all have one shape. That is traced: use it in" in cell.said
+    again = Cell(source.format(returned=f"jnp.where({found.replace('items', items)}, x, -x)"))
+    assert again.names["result"].tolist() == [1, 1]
