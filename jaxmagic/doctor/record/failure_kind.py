@@ -62,6 +62,7 @@ Kind = Literal[
     "listed",  # an argument is a list, or None
     "text",  # an operand is a string
     "iterated",  # a scalar was iterated over or unpacked
+    "truncated",  # math.trunc() gets a traced value
     "repeated",  # a list is multiplied by an array of JAX
     "scalar index",  # Python needs one integer, and gets an array that is none
     "key",  # a function of jax.random gets something else than one key, or another function gets a key

@@ -65,6 +65,9 @@ _WITH_LISTS = frozenset((
 #: Keywords that mean the same in both.
 _KEYWORDS = {"axis", "keepdims", "ddof"}
 
+#: Keywords of NumPy's ``clip()`` that have other names in JAX.
+_BOUNDS = {"a_min": "min", "a_max": "max"}
+
 #: Functions that take the type of the result in both.
 _WITH_DTYPE = "array", "asarray", "full", "full_like", "ones_like", "zeros_like", "sum", "mean", "prod", "cumsum"
 
@@ -159,6 +162,7 @@ def _all_replaced(failure: Failure, failing: Expression, jnp: str) -> tuple[Note
     named = {text: full for text, full in failure.said if full.startswith(("numpy.", "scipy."))}
     functions: dict[str, str] = {}
     left: dict[str, None] = {}
+    other: dict[str, None] = {}
     complete = True
     for each in _inner_first(failing.statement):
         if not isinstance(each, ast.Call) or not gets_traced(failure, failing, each):
@@ -175,6 +179,7 @@ def _all_replaced(failure: Failure, failing: Expression, jnp: str) -> tuple[Note
             left[text] = None
             continue
         functions[text] = f"{jnp}.{function}"
+        other |= {functions[text]: None} if not all(_is_shared(function, one) for one in each.keywords) else {}
         given = _given(failure, each, function, jnp)
         complete = complete and given is not None
         if given is not None:
@@ -187,6 +192,7 @@ def _all_replaced(failure: Failure, failing: Expression, jnp: str) -> tuple[Note
         functions=", ".join(functions),
         replacements=", ".join(functions.values()),
         left=", ".join(left),
+        other=", ".join(other),
     )
     return remedy, code
 
@@ -207,6 +213,8 @@ def _given(failure: Failure, node: ast.AST, name: str, jnp: str) -> list[ast.exp
     """Return the arguments for the function of ``jax.numpy``, with arrays in place of lists; ``None`` if unknown."""
     if not isinstance(node, ast.Call) or not all(_is_shared(name, each) for each in node.keywords):
         return None
+    for each in node.keywords:
+        each.arg = _BOUNDS.get(each.arg or "", each.arg)
     if name in _WITH_LISTS:
         return node.args
     first = node.args[0] if node.args else None
@@ -222,7 +230,7 @@ def _is_shared(name: str, keyword: ast.keyword) -> bool:
     """Return whether a keyword of a function means the same in NumPy and in JAX."""
     if keyword.arg == "dtype":
         return name in _WITH_DTYPE and ast.unparse(keyword.value).strip("'").rpartition(".")[2] in _DTYPES
-    return keyword.arg in _KEYWORDS
+    return keyword.arg in _KEYWORDS or (name == "clip" and keyword.arg in (*_BOUNDS, *_BOUNDS.values()))
 
 
 def _needs_number(node: ast.Call) -> bool:

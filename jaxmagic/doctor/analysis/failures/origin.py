@@ -41,7 +41,7 @@ def evidence_of(failure: Failure) -> tuple[Note, ...]:
     said = dict(failure.said)
     if failure.kind in OF_TRANSFORMED and said.get("location", failure.line) != failure.line:
         notes.append(note("doctor.error_transformed", location=said["location"], code=said["code"]))
-    if failure.kind in (*OF_TRACED, "scalar index", "repeated"):  # or about a value that is not traced
+    if failure.kind in (*OF_TRACED, "scalar index", "repeated", "truncated"):  # or about a value that is not traced
         notes += _origin(failure)
     unjitted = fallback(failure)
     if unjitted is not None and len(unjitted) <= _LONGEST and failure.call is not None:

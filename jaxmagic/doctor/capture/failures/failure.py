@@ -52,7 +52,7 @@ from .traced.loop_bodies import first_nan
 from .traced.values import beginning, common_origin, handed, meant, values_in, with_closure, with_leaked
 
 #: The kinds of errors whose messages do not say which function was being traced, or not always.
-_OF_ONE_VALUE = "mask", "shape", "number", "format", "scalar index", "repeated"
+_OF_ONE_VALUE = "mask", "shape", "number", "format", "scalar index", "repeated", "truncated"
 
 
 def read_failure(error: BaseException, limits: Limits | None = None) -> Failure | None:

@@ -8,7 +8,7 @@ from ....terminal import printable
 from ..quoted import quoted
 
 
-def _write_functions(functions: str, replacements: str, left: str = "") -> str:
+def _write_functions(functions: str, replacements: str, left: str = "", other: str = "") -> str:
     """Word which functions of JAX to use in place of which of NumPy."""
     pairs = zip(functions.split(", "), replacements.split(", "), strict=True)
     *first, last = (f"{quoted(new)} in place of {quoted(old)}" for old, new in pairs)
@@ -18,7 +18,8 @@ def _write_functions(functions: str, replacements: str, left: str = "") -> str:
         f" {quoted(left)} {need} a NumPy array as well: use a function of JAX in its place, or call it outside of "
         "the traced function."
     )
-    return f"Use {uses}.{rest if left else ''}"
+    arguments = f" Check the arguments of {quoted(other)}: not all have the names that they have in NumPy."
+    return f"Use {uses}.{arguments if other else ''}{rest if left else ''}"
 
 
 def _write_in_domain(domain: str, jnp: str, example: str = "", steep: str = "", inside: bool = False) -> str:

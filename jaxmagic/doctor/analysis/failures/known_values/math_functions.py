@@ -22,7 +22,7 @@ MATH = {
     "fabs": "abs",
     "pow": "power",
     **{name: name for name in ("log1p", "expm1", "degrees", "radians", "isnan", "isinf", "isfinite", "copysign")},
-    **{name: name for name in ("floor", "ceil", "fmod")},
+    **{name: name for name in ("floor", "ceil", "trunc", "fmod")},
 }
 
 #: Functions of Python's ``math`` with two arguments, by the name in ``jax.numpy``.
@@ -53,6 +53,12 @@ def functions_of_math(failure: Failure, failing: Expression | None, called: str)
             functions |= {text: f"{jnp}.{name}"} if name else {}
             complete = complete and bool(name) and _is_same(node, name)
             node.func = call(f"{jnp}.{name}").func if name else node.func
+    whole = None if failing is None else _whole_call(failing.node, jnp)
+    if failing is not None and whole is not None and len(functions) == 1:
+        narrows = whole.endswith(".astype(int)")  # Python's integers have no largest one
+        code = None if narrows else failing.with_node(ast.parse(whole, mode="eval").body)
+        code = None if code is None else with_imports(failure, code, "jax.numpy")
+        return note("doctor.write_function", function=ast.unparse(failing.node), replacement=whole), code
     code = replaced(failure, failing, functions[called]) if complete else None
     if len(functions) == 1:
         return note("doctor.write_function", function=called, replacement=functions[called]), code
@@ -60,10 +66,24 @@ def functions_of_math(failure: Failure, failing: Expression | None, called: str)
     return note("doctor.write_functions", functions=texts, replacements=names), code
 
 
+def _whole_call(node: ast.AST, jnp: str) -> str | None:
+    """Return what replaces a call that ``jax.numpy`` has under the same name with other arguments or another type.
+
+    >>> _whole_call(ast.parse("math.log(x, 2)", mode="eval").body, "jnp")
+    'jnp.log(x) / jnp.log(2)'
+    """
+    match node:
+        case ast.Call(func=ast.Attribute(attr="log"), args=[value, base]):
+            return f"{jnp}.log({ast.unparse(value)}) / {jnp}.log({ast.unparse(base)})"
+        case ast.Call(func=ast.Attribute(attr="floor" | "ceil" | "trunc" as name), args=[value]):
+            return f"{jnp}.{name}({ast.unparse(value)}).astype(int)"
+    return None
+
+
 def _is_same(node: ast.Call, replacement: str) -> bool:
     """Return whether a function of ``jax.numpy`` takes the arguments of a call of ``math`` and returns its type."""
     count = 2 if replacement in _PAIRS else 1
-    return not node.keywords and len(node.args) == count and replacement not in ("floor", "ceil")
+    return not node.keywords and len(node.args) == count and replacement not in ("floor", "ceil", "trunc")
 
 
 def replaced(failure: Failure, failing: Expression | None, replacement: str) -> str | None:

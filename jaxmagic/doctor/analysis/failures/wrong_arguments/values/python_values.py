@@ -55,6 +55,16 @@ def explain_scalar(failure: Failure) -> Explained:
     return Explained(found, note("doctor.write_one_number"))
 
 
+def explain_truncated(failure: Failure) -> Explained:
+    """Explain ``math.trunc(x)`` of a traced value, which is the only function of ``math`` that converts none."""
+    failing = expression_of(failure)
+    called = "" if failing is None else failing.called or ""
+    found = note("doctor.error_number", value="", type="", need=called or "number")
+    if called.startswith("math.") and called.removeprefix("math.") in MATH:
+        return Explained(found, *functions_of_math(failure, failing, called))
+    return Explained(found, note("doctor.write_library", function=called or "The function"))
+
+
 def explain_hash(failure: Failure) -> Explained:
     """Explain an array that was hashed, as a key of a dictionary or an element of a set."""
     failing = expression_of(failure)
@@ -102,6 +112,8 @@ RULES = (
     Rule("TypeError", "iterated", explain_iterated, r"iteration over a 0-d array"),
     Rule("TypeError", "scalar", explain_scalar,
         r"Only scalar arrays can be converted to Python scalars; got arr\.ndim=(?P<axes>\d+)"),
+    Rule("TypeError", "truncated", explain_truncated,
+        r"type (?P<tracer>\w+Tracer) doesn't define __trunc__ method"),
     Rule("TypeError", "hash", explain_hash,
         r"unhashable type: '(?:[\w.]+\.)?(?P<type>\w*Tracer|ArrayImpl)'"),
 )
