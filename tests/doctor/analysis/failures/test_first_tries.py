@@ -312,7 +312,7 @@ CELLS = {
     ),
     "math with a base": (
         "x",
-        False,
+        True,
         """
         @jax.jit
         def f(x):
