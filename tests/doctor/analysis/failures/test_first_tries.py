@@ -482,10 +482,23 @@ def test_an_argument_of_unknown_type_is_static_under_a_condition() -> None:
         @jax.jit
         def f(n):
             return jnp.zeros(n)  # here
-        f(sizes.get("a"))
+        f(*[sizes.get("a")])
     """)
     assert "If n is a Python number wherever f is called" in cell.said
     assert cell.finding.code is None
+
+
+def test_what_an_expression_passed_is_known_from_the_call() -> None:
+    cell = Cell("""
+        sizes = {"a": 3}
+        @jax.jit
+        def f(n):
+            return jnp.zeros(n)  # here
+        f(sizes.get("a"))
+    """)
+    assert "n is a Python int where f is called" in cell.said
+    assert cell.finding.code is not None
+    assert cell.rewritten(cell.finding.code).error is None
 
 
 def test_what_a_function_returns_is_traced_even_for_a_static_argument() -> None:

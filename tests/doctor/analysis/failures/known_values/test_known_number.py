@@ -164,8 +164,8 @@ def test_a_tuple_of_numbers_is_made_static(steps: tuple[str, ...]) -> None:
     [
         ("[2, 3]", 'pass a tuple, and declare it static, with static_argnames="n"'),
         ("[rows, 3]", 'pass a tuple, and declare it static, with static_argnames="n"'),
-        ("(rows, 9 // rows)", "If n is a tuple of Python numbers wherever f is called, declare it static"),
-        ("(rows, jnp.int32(3))", "If n is a tuple of Python numbers wherever f is called, declare it static"),
+        ("(rows, 9 // rows)", "n is a Python tuple where f is called: declare it static."),
+        ("(rows, jnp.int32(3))", "A size that depends on an array is unknown while the function is traced"),
     ],
 )
 def test_what_is_passed_decides_how_numbers_become_static(n: str, advice: str) -> None:

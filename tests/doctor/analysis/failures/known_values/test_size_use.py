@@ -65,10 +65,7 @@ def test_a_python_number_that_decides_a_size_is_made_static(line: str) -> None:
     [
         ("for i in range(int(n)): x = x + i", "Use lax.fori_loop(0, n, body, init)"),
         ("x = x[:int(n)]", "If the size itself is traced, keep the whole array and mask it."),
-        (
-            "x = jnp.zeros(int(n))",
-            'If n is a Python number wherever f is called, declare it static: static_argnames="n"',
-        ),
+        ("x = jnp.zeros(int(n))", "A size that depends on an array is unknown while the function is traced"),
         ("x = jnp.zeros(int(x.sum()))", "Take it from what is known during tracing"),
         ("x = jnp.zeros(n.item())", "Take it from what is known during tracing"),
     ],
