@@ -476,18 +476,6 @@ def test_a_static_argument_is_proposed_for_python_numbers_alone() -> None:
         )
 
 
-def test_an_argument_of_unknown_type_is_static_under_a_condition() -> None:
-    cell = Cell("""
-        sizes = {"a": 3}
-        @jax.jit
-        def f(n):
-            return jnp.zeros(n)  # here
-        f(*[sizes.get("a")])
-    """)
-    assert "If n is a Python number wherever f is called" in cell.said
-    assert cell.finding.code is None
-
-
 def test_what_an_expression_passed_is_known_from_the_call() -> None:
     cell = Cell("""
         sizes = {"a": 3}
