@@ -18,6 +18,7 @@ from jaxmagic.records import storage
 from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
+from jaxmagic.subjects import magics
 from jaxmagic.terminal import printable_lines, width, written_to
 
 EVIL = "a\x1b[2Jb\r\x07\x9b31m\u202e\0"
@@ -80,6 +81,17 @@ def test_every_magic_shows_its_report_there(session: Any, monkeypatch: pytest.Mo
     message = session.run("%jaxtime --max-time 1ns f(x)", fails=AssertionError)
     assert str(message).isascii()
     assert str(jaxmagic.NotMeasured("5 µs …")) == "5 us ..."
+
+
+@pytest.mark.parametrize("name", magics())
+def test_the_help_of_every_magic_is_read_there(session: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for cell in (f"%{name}?", f"%{name} -h", *(["%jaxmagic"] if name != "jaxmagic" else [])):
+        stream = ascii_only()
+        monkeypatch.setattr("sys.stdout", stream)
+        session.run(cell)
+        stream.flush()
+        printed = stream.buffer.getvalue().decode()  # type: ignore[attr-defined]
+        assert f"%{'%' * (name == 'jaxcompare')}{name}" in printed, cell
 
 
 def test_failures_of_assertions_are_read_there(

@@ -68,7 +68,7 @@ from .verbs.earlier import Earlier
 def jaxtimeit(
     magics: JaxMagics, line: str, cell: str | EllipsisType | None = None, local_ns: dict[str, Any] | None = None
 ) -> Any:
-    """Repeat a statement or a cell until its median time is known, with a reliable interval.
+    """Repeat a statement or a cell until its median time is reliable.
 
     In line mode::
 
@@ -77,7 +77,7 @@ def jaxtimeit(
     In cell mode the line is the setup, which runs once::
 
         %%jaxtimeit [options] setup
-        …
+        ...
 
     The first call is timed separately, with its compilation. Assignments are local, as in ``%timeit``. The value
     of the last call is in the record, which ``-o`` returns.

@@ -83,7 +83,7 @@ def _explain(magics: JaxMagics, arguments: argparse.Namespace) -> Diagnosis | No
     help="How many findings to show; 10 by default, all with --all.",
 )
 def jaxdoctor(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
-    """Find what costs time or memory in the code, and what to do about it.
+    """Find what costs time or memory in the code, and what to do.
 
     In line mode::
 
@@ -92,7 +92,7 @@ def jaxdoctor(magics: JaxMagics, line: str, cell: str | None = None, local_ns: d
     In cell mode, over the cell::
 
         %%jaxdoctor [options]
-        …
+        ...
 
     The code runs once, once more with its waits and lines recorded, once or twice undisturbed, and once under the JAX
     profiler. Code that assigns, donates or changes what it reads, writes files, starts programs, or records a

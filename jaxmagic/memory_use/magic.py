@@ -81,7 +81,7 @@ def jaxmem(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict
     In cell mode, over the cell::
 
         %%jaxmem [options]
-        …
+        ...
 
     Without code it lists the arrays that are alive, and the names that hold them.
 

@@ -74,7 +74,7 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
 @argument("--perfetto", metavar="FILE", help="Write a trace to FILE that ui.perfetto.dev opens; compressed if .gz.")
 @argument("--top", metavar="N", type=options.positive_int, help="Rows per table; 10 by default, all with --all.")
 def jaxprof(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
-    """Show the device time of the code by source line, operation and device.
+    """Show device time by source line, operation and device.
 
     In line mode::
 
@@ -83,7 +83,7 @@ def jaxprof(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dic
     In cell mode, over the cell::
 
         %%jaxprof [options]
-        …
+        ...
 
     The code runs once to warm up, once more to be timed if that compiled anything, and then ``-n`` times under
     the JAX profiler; with ``--cold`` the first run is recorded already. Its value is the value of the last run.

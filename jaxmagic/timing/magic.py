@@ -31,7 +31,7 @@ def jaxtime(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dic
     In cell mode, over the cell::
 
         %%jaxtime [options]
-        …
+        ...
 
     The value is displayed, stored and assigned as without the magic, and a final ``;`` silences it. The text
     after the options is run as it is; ``--`` ends the options.

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
 from IPython.core.error import UsageError
 
 import jaxmagic
+from jaxmagic.magics.declare import declared
 from jaxmagic.subjects import magics
 
 NAMES = [name for name in magics() if name != "jaxmagic"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("option", ["-h", "--help", "-q --help", "-h  # what was it?"])
+@pytest.mark.parametrize(
+    "option", ["-h", "--help", "-q --help", "-h  # what was it?", "-h --all", "--help -q", "-h -qo"]
+)
 def test_the_help_is_printed_and_nothing_runs(
     session: Any, capsys: pytest.CaptureFixture[str], name: str, option: str
 ) -> None:
@@ -72,8 +74,28 @@ def test_a_comparison_over_an_empty_cell_says_what_to_write_below(session: Any, 
     )
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_help_may_be_asked_for_before_any_option_and_behind_it(
+    session: Any, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """Each option has the value that it takes, if it takes one."""
+    values = {"TIME": "50ms", "SIZE": "16GiB", "SHARE": "1%", "CHECK": "1e-3", "WORK": "flops", "RULES": "recompile"}
+    values |= {"FILE": "a.json", "DIR": "runs", "NAME": "t", "NAME=VALUES": "n=1,2", "MODES": "grad"}
+    for option, action in declared(name).parser._option_string_actions.items():
+        value = "" if action.nargs in (0, "?") else values.get(str(action.metavar), "3")
+        for line in (f"-h {option} {value}", f"{option} {value} -h"):
+            session.run(f"%{name} {line}")
+            assert capsys.readouterr().out.count("\n\noptions:\n") == 1, line
+
+
+def test_help_before_code_is_told(session: Any) -> None:
+    error = session.run("%jaxprof -h -n 3 f(x)", fails=UsageError)
+    assert str(error) == "%jaxprof -h: expected nothing after it, got '-n 3 f(x)'. It prints the help."
+
+
 def test_a_minus_sign_and_a_variable_are_code(session: Any) -> None:
     assert session.run("h = 2\n%jaxtime -q -h + 1") == -1
+    assert session.run("h = 2\nz = 3\n%jaxtime -q -h -z") == -5
     assert session.run("qh = 3\n%jaxtime -qh") == -3
     assert session.run("%jaxtime -q -- -h") == -2
 
@@ -93,7 +115,9 @@ def test_the_list_has_every_magic_with_a_line_and_an_example(
     session.run("%jaxmagic")
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= 80
-    *lines, last = re.sub(r"\n {13}(?! *%)", " ", printed).splitlines()
+    *lines, last = printed.splitlines()
+    assert len(lines) == 2 * len(NAMES)
+    assert all(each.endswith((".", "?")) for each in lines[::2])
     assert [each.split()[0] for each in lines[::2]] == [f"%{name}" for name in NAMES]
     assert [each.split()[0].strip(",") for each in lines[1::2]] == [
         f"%%{name}" if name == "jaxcompare" else f"%{name}" for name in NAMES

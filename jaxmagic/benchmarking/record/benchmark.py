@@ -22,7 +22,8 @@ class Benchmark(Record, TimeitAttributes):
     """One statement, measured until its median is known precisely enough.
 
     Times per call are floats in nanoseconds, because a sample may be many calls. What was not measured is ``None``.
-    The attributes of IPython's ``TimeitResult`` (``average``, ``best``, ``all_runs``, …) are there too, in seconds.
+    The attributes of IPython's ``TimeitResult`` (``average``, ``best``, ``all_runs`` and others) are there
+    too, in seconds.
 
     Attributes:
         code: the source, or the name of the function, that was measured; ``None`` if unknown.

@@ -71,7 +71,7 @@ from .run import run_compare
 def jaxcompare(
     magics: JaxMagics, line: str, cell: str | EllipsisType | None = None, local_ns: dict[str, Any] | None = None
 ) -> Any:
-    """Measure expressions side by side: which is faster, by how much, and with what confidence?
+    """Measure expressions side by side: which is faster, and by how much?
 
     Lines before the first label are setup::
 

@@ -51,7 +51,7 @@ def split(text: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
         word = text[start:].split(maxsplit=1)[0] if text[start:] else ""
         if word == "--":
             return words, text[start + 2 :].lstrip()
-        if word == "-h" and not only_comment(text[start + 2 :]):
+        if word == "-h" and not only_comment(split(text[start + 2 :], parser)[1]):
             end = None  # -h + 1
         elif word.startswith("--"):
             end = _long_option(text, start, word, known, words)
