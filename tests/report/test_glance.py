@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import pytest
 from pages import to_html
 
+import jaxmagic
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.records.call_stack import Frame
-from jaxmagic.records.note import Note
+from jaxmagic.records.note import Note, note
 from jaxmagic.report import to_html as html
 from jaxmagic.report import to_text as text
 from jaxmagic.report.blocks import (
@@ -32,6 +33,7 @@ from jaxmagic.report.blocks import (
 from jaxmagic.report.glance import notes_folded
 from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_text import to_text
+from jaxmagic.session.history import History
 
 MOST_LINES = Style().lines
 
@@ -297,3 +299,42 @@ def test_the_title_of_notes_is_the_first_sentence_of_the_first() -> None:
     assert isinstance(fold, Fold)
     assert fold.title == "2 notes: Not listed: 4 arrays of jax.live_arrays() e.g. x"
     assert list(notes_folded(("One. Two.",))) == [Sentence(text="One. Two.", faint=True)]
+
+
+def busied(record: Any) -> Any:
+    """Return a record as a busy machine would have made it: each of its parts, and the peak rates."""
+    if isinstance(record, tuple) and not hasattr(record, "_fields"):
+        return tuple(map(busied, record))
+    if isinstance(record, dict):
+        return {name: busied(each) for name, each in record.items()}
+    if not is_dataclass(record) or isinstance(record, type):
+        return record
+    changed = {each.name: busied(getattr(record, each.name)) for each in fields(record) if each.init}
+    changed |= {name: value for name, value in (("other_load", 1.6), ("cpu_count", 2)) if name in changed}
+    if isinstance(record, jaxmagic.Profile):
+        changed["notes"] = (*changed["notes"], note("profiling.peaks_under_load"))
+    if isinstance(record, jaxmagic.Diagnosis):
+        changed["notes"] = (*changed["notes"], note("doctor.host_unjudged", rules="a", count=1, times=2.0))
+    return replace(record, **changed)
+
+
+#: Words of a sentence about a machine that other processes keep busy, and not about a device and its own work.
+_BUSY = re.compile(r"(CPUs?|machine( is| was)?( less)?) busy|busy machine", re.I)
+
+
+def test_one_sentence_in_all_is_about_a_busy_machine(records: dict[str, Any], environment: Any) -> None:
+    told = set()
+    for kind, record in records.items():
+        if kind == "Profile":
+            record = replace(record, environment=environment)
+        busy = History.of_records(map(busied, record)) if kind == "History" else busied(record)
+        for written in (text.to_text(busy, Style(width=4000)), re.sub(r"<[^>]*>", " ", to_html(busy))):
+            count = len(_BUSY.findall(written))
+            assert count <= 1, kind
+            told |= {kind} if count else set()
+    assert told >= {"Benchmark", "Comparison", "Sweep", "Profile", "Diagnosis"}
+
+
+def test_peak_rates_of_a_busy_machine_are_told_where_nothing_else_says_that_it_was_busy(records: Any) -> None:
+    profile = replace(records["Profile"], notes=(note("profiling.peaks_under_load"),))
+    assert "Peak rates were measured on a busy machine and may be too low" in text.to_text(profile, Style(width=4000))

@@ -79,15 +79,16 @@ def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
             *words.about_profiler(profile),
             *([] if again else words.about_warm_up(profile)),
             *([] if explain else about_signs(profile)),
-            *(str(each) for each in _notes(profile) if not matters(each, profile) and each.kind != ABOUT_THE_ROOF),
+            *(str(each) for each in _notes(profile) if not matters(each, profile)),
         )
     )
     yield from _sentences(words.EXPLANATION if explain else (), faint=True)
 
 
 def _notes(profile: Profile) -> list[Note]:
-    """Return the notes that are not the headline."""
-    return [each for each in profile.notes if each.kind not in words.WHY_NOTHING or profile.device_uses]
+    """Return the notes that are neither the headline nor about the peak rates."""
+    apart = {ABOUT_THE_ROOF} if profile.device_uses else {ABOUT_THE_ROOF, *words.WHY_NOTHING}
+    return [each for each in profile.notes if each.kind not in apart]
 
 
 def _sentences(*about: Iterable[str], faint: bool = False) -> Iterator[Sentence]:
@@ -200,7 +201,7 @@ def _operations(profile: Profile, style: Style) -> Fold:
             *(kernels if rows else []),
             *_sentences(about_operation_heads(table.rows[0] if groups else ()), faint=True),
             *_sentences(roof.about_roof(profile), faint=True),
-            *_sentences((str(each) for each in profile.notes if each.kind == ABOUT_THE_ROOF), faint=True),
+            *_sentences(words.about_measured_roof(profile), faint=True),
             Picture(chart=lambda: roofline_chart(profile)),
         ),
     )

@@ -11,6 +11,7 @@ from ...timing.report import about_fetch
 from ..analysis.devices.bound import Bound, bound_of, runs_differ, slowed_down
 from ..record.profile import Profile
 from .legend import SPLIT
+from .notes import ABOUT_THE_ROOF
 
 #: For learners, with ``--explain``: five lines.
 EXPLANATION = (
@@ -205,10 +206,21 @@ def about_warm_up(profile: Profile) -> list[str]:
 
 
 def about_load(profile: Profile) -> list[str]:
-    """Report the load of other processes."""
+    """Report the load of other processes, in one sentence with what it did to the peak rates."""
     if profile.environment is None:
         return []
-    return [f"{each.text} {each.remedy}" for each in loaded(profile.other_load, profile.environment)]
+    roof = ", also while peak rates were measured, so '% of roof' may be too high" if _of_the_roof(profile) else ""
+    found = loaded(profile.other_load, profile.environment)
+    return [f"{each.text.removesuffix('.')}{roof}. {each.remedy}" for each in found]
+
+
+def about_measured_roof(profile: Profile) -> list[str]:
+    """Say that the peak rates were measured on a busy machine, unless the report already says that it was busy."""
+    return [] if about_load(profile) else _of_the_roof(profile)
+
+
+def _of_the_roof(profile: Profile) -> list[str]:
+    return [str(each) for each in profile.notes if each.kind == ABOUT_THE_ROOF]
 
 
 def about_copy(profile: Profile, digits: int) -> list[str]:
