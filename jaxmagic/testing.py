@@ -313,7 +313,7 @@ def _measured(record: Benchmark | Callable[[], Any], processes: int | None) -> B
     """Return the record itself, or the benchmark of a function."""
     if isinstance(record, Benchmark):
         if processes is not None:
-            raise TypeError("processes: expected a function to measure, got a Benchmark, which has been measured")
+            raise TypeError("processes: expected a function to measure, got a Benchmark. Leave processes out")
         return record
     if problem := misfit(record, (), {}):
         raise TypeError(printable(f"record: {problem}. {_ORDER}"))

@@ -92,15 +92,21 @@ def _misfit(
     try:
         signature.bind(*args, **kwargs)
     except TypeError:
-        taken = signature.parameters.values()
-        names = [str(each.replace(annotation=each.empty)) for each in taken]
-        if all(each.kind is each.KEYWORD_ONLY for each in taken):  # the defaults would do nothing
-            names = [f"{each.name}=..." for each in taken]
+        taken = [each for each in signature.parameters.values() if each.name != "self"]
+        names = [each.name for each in taken if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+        shown = [str(each.replace(annotation=each.empty)) for each in taken]
+        if not names:  # the defaults would do nothing
+            shown = [f"{each.name}=..." for each in taken]
+        expected = f"the arguments ({', '.join(names)})" if names else f"no {'positional ' * bool(taken)}argument"
+        count = len(args) + len(kwargs) + len(taken) - len(signature.parameters)
         wrong = next((name for name in kwargs if name not in signature.parameters), None)
+        if wrong is None:
+            misfit = f"expected {expected}, got {count or 'none'}"
+        else:
+            misfit = f"expected {'a keyword that it takes' if taken else expected}, got {wrong}="
         close = [] if wrong is None else difflib.get_close_matches(wrong, signature.parameters, 1)
-        write = f"{close[0]} instead" if close else f"{function.__name__}({', '.join(names)})"
-        message = str(error).partition(". Did you mean")[0]  # of Python 3.13
-        return f"{message}. Write {write}"
+        write = f"{close[0]} instead" if close else f"{function.__name__}({', '.join(shown)})"
+        return f"{function.__name__}(): {misfit}. Write {write}"
     return None
 
 

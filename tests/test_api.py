@@ -129,7 +129,7 @@ def test_a_tolerance_of_outputs_is_one_number_or_two() -> None:
 
 
 def test_a_record_is_compared_with_one_other(benchmark: Any) -> None:
-    with pytest.raises(TypeError, match=r"compare\(old, new\): expected one other record, got 0"):
+    with pytest.raises(TypeError, match=r"compare\(\): expected two records, got 1\. Write compare\(old, new\)"):
         jaxmagic.compare(benchmark)
 
 

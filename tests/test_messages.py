@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import inspect
 import re
 import traceback
 from pathlib import Path
@@ -252,7 +253,11 @@ def record() -> Any:
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
-        (lambda: jaxmagic.benchmark(), TypeError, "benchmark() missing 1 required positional argument: 'fn'"),
+        (
+            lambda: jaxmagic.benchmark(),
+            TypeError,
+            "benchmark(): expected the arguments (fn), got none. Write benchmark(fn, *args, rtol=0.01, ",
+        ),
         (
             lambda: jaxmagic.benchmark(f, 1, budget=1),
             TypeError,
@@ -347,7 +352,7 @@ def record() -> Any:
         (
             lambda: jaxmagic.peaks(1e12),  # type: ignore[misc]
             TypeError,
-            "peaks() takes 0 positional arguments but 1 was given. Write peaks(flops=..., bytes=...)",
+            "peaks(): expected no positional argument, got 1. Write peaks(flops=..., bytes=...)",
         ),
         (
             lambda: assert_no_regression(lambda: f(1), "nothere.json"),
@@ -400,18 +405,18 @@ def record() -> Any:
         (
             lambda: assert_no_regression(f, "a.json", tolerence=1),  # type: ignore[call-arg]
             TypeError,
-            "assert_no_regression() got an unexpected keyword argument 'tolerence'. Write tolerance instead",
+            "assert_no_regression(): expected a keyword that it takes, got tolerence=. Write tolerance instead",
         ),
         (
             lambda: assert_no_regression(f, "a.json", budget_s=1),  # type: ignore[call-arg]
             TypeError,
-            "assert_no_regression() got an unexpected keyword argument 'budget_s'. Write "
+            "assert_no_regression(): expected a keyword that it takes, got budget_s=. Write "
             "assert_no_regression(record, baseline, tolerance=0.1, processes=None, anyway=False, measure=True)",
         ),
         (
             lambda: jaxmagic.load("a.json", "b.json"),  # type: ignore[call-arg]
             TypeError,
-            "load() takes 1 positional argument but 2 were given. Write load(path)",
+            "load(): expected the arguments (path), got 2. Write load(path)",
         ),
         (
             lambda: assert_no_compile(f, 1),  # type: ignore[call-arg]
@@ -628,7 +633,7 @@ def record() -> Any:
         (
             lambda: jaxmagic.history()["a"],  # type: ignore[call-overload]
             TypeError,
-            "the history: expected the index of a record, such as -1 for the last, got str",
+            "the history: expected the index of a record, got str. Write history()[-1] for the last",
         ),
         (
             lambda: assert_faster(f, f, 1, at_least="2x"),  # type: ignore[arg-type]
@@ -644,7 +649,10 @@ def test_a_wrong_call_shows_no_frame_of_ours(call: Any, kind: type[Exception], m
 
 def test_a_record_beside_another_one_is_told(executable: Any) -> None:
     message = wrong(lambda: jaxmagic.explore(executable(), 3), TypeError)
-    assert message == "explore(): expected a memory profile or a program to compare with, got int"
+    assert message == (
+        "explore(): expected a memory profile or a program to compare with, got int. "
+        "Write for example explore(jaxmagic.memory(f, x), jaxmagic.memory(g, x))"
+    )
 
 
 def test_a_file_for_the_other_verb_is_told_which(tmp_path: Path) -> None:
@@ -713,25 +721,67 @@ def test_what_no_user_has_given_keeps_its_frames(fault: Any) -> None:
 
 #: What a message of usage has: what was expected, or what to write.
 _SAYS_WHAT_TO_DO = re.compile(
-    r"expected .*, got|\b([Ww]rite|Put|Give|Use|Leave|Name|Return|Move|Rename|Measure|put it|a power is|See %)",
+    r"expected .*, got|expected (one|some) of|for example|\b([Ww]rite|Put|Give|Use|Leave|Name|Return|Make|Move|"
+    r"Rename|Measure|Choose|Tick|Pass|Load|Delete|Read|Run|Widen|open (it|the)|put it|a power is|See %)",
     re.S,
 )
 
+#: The kinds of errors of usage: of a magic, of a call, of a setting, and of something that was not measured.
+_OF_USAGE = {
+    "UsageError", "ArgumentTypeError", "TraitError", "TypeError", "ValueError", "KeyError", "IndexError",
+    "LookupError", "FrozenInstanceError", "NotMeasured", "NotComparable", "DonatedTwice",
+}  # fmt: skip
+
 #: Messages around another one, which says what to do, or around what the system says of a path.
-_AROUND = {"deliver.py", "sweep_option.py", "leading.py", "magic.py", "keyword_labels.py"}
+_AROUND = {
+    "deliver.py", "sweep_option.py", "leading.py", "magic.py", "keyword_labels.py", "given_arguments.py",
+    "settings.py", "declare.py", "exportable.py", "history.py",
+    "command_buffers.py", "chart_of.py", "open_recording.py",
+}  # fmt: skip
+
+#: Errors that no user sees as they are: what cannot be sent to a process, and programs that are too large to search.
+_CAUGHT = {"sending.py", "constant_work.py", "partial_sorts.py"}
+
+
+def _is_a_check_of_fields(path: Path, function: str) -> bool:
+    """Whether a function checks the fields of a record, which come from a file."""
+    of_a_record = "record" in (path.stem, path.parent.name)
+    return of_a_record and function not in ("candidate", "__getitem__")
 
 
 def usage_errors() -> list[Any]:
-    """The text of each UsageError in the package, without what is filled in."""
+    """The text of each error of usage in the package, without what is filled in but for the file's constants."""
     found = []
-    for path in sorted(Path(jaxmagic.__file__).parent.rglob("*.py")):
-        if "doctor" in path.parts:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.name in _CAUGHT or path.relative_to(PACKAGE).parts[0] in ("drawing", "xla"):
             continue
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "UsageError":
-                constants = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
-                text = "".join(each for each in constants if isinstance(each, str))
-                found.append(pytest.param(path.name, text, id=f"{path.stem}:{node.lineno}"))
+        tree = ast.parse(path.read_text("utf-8"))
+        constants = {
+            target.id: ast.unparse(node.value)
+            for node in tree.body
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        inside = {
+            id(each): function.name
+            for function in ast.walk(tree)
+            if isinstance(function, ast.FunctionDef)
+            for each in ast.walk(function)
+        }
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            name = getattr(node.func, "id", getattr(node.func, "attr", None))
+            if name not in _OF_USAGE or _is_a_check_of_fields(path, inside.get(id(node), "")):
+                continue
+            parts = [
+                str(each.value) if isinstance(each, ast.Constant) else constants.get(each.id, "")
+                for given in node.args
+                for each in ast.walk(given)
+                if isinstance(each, ast.Name) or (isinstance(each, ast.Constant) and isinstance(each.value, str))
+            ]
+            found.append(pytest.param(path.name, "".join(parts), id=f"{path.stem}:{node.lineno}"))
     return found
 
 
@@ -741,3 +791,128 @@ def test_a_mistake_of_usage_says_what_to_write_in_at_most_six_lines(file: str, t
     assert len(text) <= 6 * 80
     if not (file in _AROUND and len(text) < 50):
         assert _SAYS_WHAT_TO_DO.search(text), text
+
+
+def test_the_errors_of_every_subject_are_among_them() -> None:
+    texts = [each.values[1] for each in usage_errors()]
+    for part in ("%jaxdoctor --only: expected code after it", "modes: expected some of", "the history: expected"):
+        assert sum(part in each for each in texts) == 1
+
+
+#: What the message of a wrong call has: what was expected, what was given, and what to write.
+_SAYS_ALL = re.compile(
+    r"expected (.*), got .*([Ww]rite |for example |Pass )|expected (one|some) of .*, got |return records", re.S
+)
+
+#: Arguments with which each public function would run, so that another one can be wrong.
+_RIGHT = {"fn": f, "than": f, "candidates": {"a": f, "b": f}, "make_args": lambda n: (n,), "most": 1, "baseline": "a"}
+
+
+class Unfit:
+    """What no function takes."""
+
+
+def _public() -> dict[str, Any]:
+    functions = {name: getattr(jaxmagic, name) for name in jaxmagic.__all__}
+    functions |= {
+        name: getattr(jaxmagic.testing, name) for name in dir(jaxmagic.testing) if name.startswith("assert_")
+    }
+    return {
+        name: each for name, each in functions.items() if inspect.isfunction(each) and not name.endswith("extension")
+    }
+
+
+def _wrong_arguments() -> list[Any]:
+    """For each public function, a call with too much, and one for each parameter that is not a switch."""
+    found = []
+    for name, function in _public().items():
+        found.append(pytest.param(function, (Unfit(),) * 9, {}, id=f"{name}-surplus"))
+        taken = inspect.signature(function).parameters.values()
+        required = [each for each in taken if each.default is each.empty and each.kind.name.startswith("POSITIONAL")]
+        for wrong in taken:
+            if wrong.annotation == "bool" or wrong.kind.name.startswith("VAR_"):
+                continue
+            args = [Unfit() if each is wrong else _RIGHT.get(each.name, "a") for each in required]
+            keywords = {} if wrong in required else {wrong.name: Unfit()}
+            if name == "sweep":
+                args = [args[0], keywords.pop("make_args", _RIGHT["make_args"])]
+                keywords["n"] = [1]
+            elif required and required[0].name in ("fn", "candidates") and wrong.name != "setup":
+                args.append(1)
+            if name == "explain_error":
+                args = [keywords.pop("error", ValueError())]
+            found.append(pytest.param(function, args, keywords, id=f"{name}-{wrong.name}"))
+    return found
+
+
+@pytest.mark.parametrize(("function", "args", "keywords"), _wrong_arguments())
+def test_every_public_function_says_what_it_expected_what_it_got_and_what_to_write(
+    function: Any, args: Any, keywords: Any
+) -> None:
+    def call() -> None:
+        function(*args, **keywords)
+
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call()
+    stack = traceback.extract_tb(caught.value.__traceback__)
+    assert [each.name for each in stack if Path(each.filename).is_relative_to(PACKAGE)] in ([], ["shown"])
+    message = str(caught.value)
+    assert _SAYS_ALL.search(message), message
+    assert len(message) <= 6 * 80
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda b: jaxmagic.compare(b), "compare(): expected two records, got 1. Write compare(old, new)"),
+        (lambda b: jaxmagic.compare(b, b, b), "compare(): expected two records, got 3. Write compare(old, new)"),
+        (
+            lambda b: jaxmagic.compare(b, 3),
+            "expected two records of the same kind, got Benchmark and int. Measure both with the same function",
+        ),
+        (
+            lambda b: jaxmagic.compare(b, b, rtol=0.1),
+            "compare(old, new): expected only anyway and measure, got options that say how to measure. Both records "
+            "have already been measured. Leave these options out.",
+        ),
+        (
+            lambda b: jaxmagic.explore(b, b),
+            "explore(): expected a memory profile or a program as the first of several, got Benchmark. "
+            "Write explore(record) for one record.",
+        ),
+        (lambda b: b.save(), "save(): expected the arguments (path), got none. Write save(path)"),
+        (lambda b: b.figure("order", 3), "figure(): expected the arguments (of), got 2. Write figure(of=None)"),
+    ],
+)
+def test_a_record_in_a_wrong_place_is_told(call: Any, message: str) -> None:
+    measured = benchmark()
+    assert wrong(lambda: call(measured), TypeError) == message
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (
+            "digits = 99",
+            "digits: expected an integer from 1 to 9, got 99. Write for example %config JaxMagics.digits = 3",
+        ),
+        ("digits = 'a'", "digits: expected an integer from 1 to 9, got 'a'. Write for example"),
+        (
+            "form = 'html'",
+            "form: expected one of 'rich', 'text', 'line', 'static', got 'html'. Write for example %config ",
+        ),
+        ("colour = 3", "colour: expected True or False, got 3. Write for example %config JaxMagics.colour = True"),
+        ("error_hint = None", "error_hint: expected True or False, got None. Write for example"),
+        (
+            "peak_bytes = '3TB'",
+            "peak_bytes: expected a rate per second from 1 to 1e24, or 0 for the default, got '3TB'. "
+            "Write for example %config JaxMagics.peak_bytes = 1e12",
+        ),
+    ],
+)
+def test_a_setting_that_is_refused_says_what_to_write(
+    session: Any, caplog: pytest.LogCaptureFixture, setting: str, message: str
+) -> None:
+    session.run(f"%config JaxMagics.{setting}")
+    assert message in caplog.text

@@ -69,7 +69,8 @@ def against_record(
     """
     compare: Comparer | None = of_record(type(old), "analysis", "COMPARERS")
     if compare is None or type(new) is not type(old):
-        raise TypeError(f"expected two records of the same kind, got {type(old).__name__} and {type(new).__name__}")
+        kinds = f"{type(old).__name__} and {type(new).__name__}"
+        raise TypeError(f"expected two records of the same kind, got {kinds}. Measure both with the same function")
     changed = differing(old.environment, new.environment)
     marks = _marks(changed)
     if marks and not anyway:

@@ -9,21 +9,21 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, get_args
 
 from IPython.core.error import UsageError
 from IPython.core.magic import MAGIC_NO_VAR_EXPAND_ATTR, Magics, magics_class
 from IPython.core.magic_arguments import argument
-from traitlets import Bool, Enum, Float, Int, TraitError, observe
+from traitlets import Bool, Enum, Int, observe
 
-from ..report.style import Style
-from ..runtime.given import rate
+from ..report.style import Form, Style
 from ..runtime.given_peaks import Given, give_peaks
 from ..session.shown_errors import keep_last_shown
 from ..subjects import Magic, magics
 from ..terminal import width, wrapped, written_to
 from ..tracebacks import of_the_user
 from . import options
+from .options.settings import A_RATE, Rate, setting
 
 _HELP = argument("-h", "--help", action="store_true", help="Print this help, and run nothing.")
 _QUIET = argument("-q", action="store_true", help="Show no report.")
@@ -244,40 +244,34 @@ def _paragraph(text: str) -> str:
     return wrapped(plain.removesuffix(":") if plain.endswith("::") else plain)
 
 
-class _Rate(Float):
-    """A rate per second; 0 for the default."""
-
-    def validate(self, obj: Any, value: Any) -> float:
-        if type(value) in (int, float) and value == 0:
-            return 0.0
-        try:
-            return rate(str(self.name), value)
-        except ValueError as error:
-            raise TraitError(f"{error}. Give 0 for the default.") from None
-
-
 @magics_class
 class JaxMagics(Magics):
     """jaxmagic's magics and their settings."""
 
-    form = Enum(
-        ["rich", "text", "line", "static"],
-        "rich",
-        help="How reports are shown: 'rich' (text and HTML), 'text' (text only), 'line' (one line) or 'static' "
-        "(text, and a picture as PNG).",
-    ).tag(config=True)
-    digits = Int(3, min=1, max=9, help="Significant digits of a time.").tag(config=True)
-    colour = Bool(True, help="Distinguish the parts of the bar by hue; if not, by shades of grey.").tag(config=True)
-    peak_flops = _Rate(
-        0,
-        help="Peak FLOP/s of a device to compare with; 0 for the default (data sheet, trace or measurement).",
-    ).tag(config=True)
-    peak_bytes = _Rate(
-        0, help="Peak memory bandwidth of a device to compare with, in bytes/s; 0 for the default."
-    ).tag(config=True)
-
-    error_hint = Bool(True, help="Print a line under the traceback of an error that %jaxdoctor explains.").tag(
-        config=True
+    form = setting(
+        Enum(
+            get_args(Form),
+            "rich",
+            help="How reports are shown: 'rich' (text and HTML), 'text' (text only), 'line' (one line) or 'static' "
+            "(text, and a picture as PNG).",
+        ),
+        f"one of {', '.join(map(repr, get_args(Form)))}",
+    )
+    digits = setting(Int(3, min=1, max=9, help="Significant digits of a time."), "an integer from 1 to 9")
+    colour = setting(
+        Bool(True, help="Distinguish the parts of the bar by hue; if not, by shades of grey."), "True or False"
+    )
+    peak_flops = setting(
+        Rate(
+            0, help="Peak FLOP/s of a device to compare with; 0 for the default (data sheet, trace or measurement)."
+        ),
+        *A_RATE,
+    )
+    peak_bytes = setting(
+        Rate(0, help="Peak memory bandwidth of a device to compare with, in bytes/s; 0 for the default."), *A_RATE
+    )
+    error_hint = setting(
+        Bool(True, help="Print a line under the traceback of an error that %jaxdoctor explains."), "True or False"
     )
 
     #: Set by the extension, to be undone on unloading.

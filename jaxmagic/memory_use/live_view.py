@@ -121,7 +121,8 @@ def _beside(record: MemoryProfile | Executable, *beside: object) -> MemoryView:
     for each in beside:
         if not isinstance(each, MemoryProfile | Executable):
             raise TypeError(
-                f"explore(): expected a memory profile or a program to compare with, got {type(each).__name__}"
+                f"explore(): expected a memory profile or a program to compare with, got {type(each).__name__}. "
+                "Write for example explore(jaxmagic.memory(f, x), jaxmagic.memory(g, x))"
             )
     return MemoryView(record, *beside, cells=cells())  # type: ignore[arg-type]  # just checked
 

@@ -101,7 +101,7 @@ def memory_watch(
     """
     heap = None
     if not isinstance(pprof, bool):
-        target = target_of(path_of("pprof", pprof))
+        target = target_of(path_of("pprof", pprof, "pprof='heap.pb.gz'"))
         heap = HeapWatch(keep=lambda data: write(data, target))
     elif pprof:
         heap = HeapWatch()

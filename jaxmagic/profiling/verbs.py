@@ -152,10 +152,11 @@ def profile_watch(
     """
     if logdir is None and label is not None:
         raise ValueError(
-            f"label: expected a folder to keep recordings in as well, got {label!r} alone. Give logdir too"
+            f"label: expected a folder to keep recordings in as well, got {label!r} alone. "
+            "Write for example logdir='runs' too"
         )
     kept = None if logdir is None else LogDir(logdir, label)
-    file = None if perfetto is None else target_of(path_of("perfetto", perfetto))
+    file = None if perfetto is None else target_of(path_of("perfetto", perfetto, "perfetto='run.json.gz'"))
 
     def recorded(recording: Trace) -> list[Note]:
         if file is None:
@@ -270,7 +271,7 @@ def read_profile(path: str | os.PathLike[str]) -> Profile:
     """
     from .capture.open_recording import open_recording
 
-    folder_or_file = path_of("read_profile()", path)
+    folder_or_file = path_of("read_profile()", path, "read_profile('runs')")
     with shown_progress() as progress:
         progress.stage("reading the recording")
         return open_recording(folder_or_file)

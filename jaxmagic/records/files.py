@@ -33,14 +33,22 @@ _KINDS = {
 }
 
 
-def path_of(where: str, given: object, kind: str = "a file") -> Path:
+def path_of(where: str, given: object, write: str, kind: str = "a file") -> Path:
     """Return what a verb, or one of its arguments, was given as a path.
+
+    Args:
+        where: the verb or the argument.
+        given: what it was given.
+        write: an example of what to write.
+        kind: what the path leads to.
 
     Raises:
         TypeError: it is none.
     """
     if not isinstance(given, str | os.PathLike):
-        raise TypeError(f"{where}: expected the path of {kind}, got {type(given).__name__}")
+        raise TypeError(
+            f"{where}: expected the path of {kind}, got {type(given).__name__}. Write for example {write}"
+        )
     return Path(given)
 
 

@@ -73,7 +73,7 @@ def save(record: object, path: str | os.PathLike[str]) -> Path:
             f"save(): expected a record or the history, got {kind}. "
             "Pass a record, such as jaxmagic.last() or the timing of a stopwatch."
         )
-    refuse_picture(path_of("save()", path))
+    refuse_picture(path_of("save()", path, "save(record, 'run.json')"))
     document = {"format": _FORMAT, "version": VERSION, "kind": kind, "record": encode(record)}
     target = target_of(path)
     with replacing(target, "w", encoding="utf-8") as file:
@@ -117,7 +117,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> jaxmagic.load(path).wall_ns == t.timing.wall_ns
     True
     """
-    source = path_of("load()", path)
+    source = path_of("load()", path, "load('run.json')")
     opened = f"open it with jaxmagic.read_profile({str(source)!r})"
     if source.is_dir():
         raise IsADirectoryError(

@@ -63,7 +63,7 @@ def nanoseconds(value_s: float, name: str = "budget_s") -> int:
 def seconds(name: str, value: float) -> float:
     """Return `value` if it is a positive number of seconds."""
     if write := in_seconds(name, value):
-        raise ValueError(f"{name}: expected seconds as a number, got {_shown(value)}; write {write}")
+        raise ValueError(f"{name}: expected seconds as a number, got {shown(value)}; write {write}")
     return positive(name, value)
 
 
@@ -79,7 +79,7 @@ def positive(name: str, value: float, example: float = 0.5) -> float:
     """Return `value` if it is a positive number; `example` is one that makes sense."""
     number = _number(value)
     if not 0 < number < inf:
-        raise ValueError(f"{name}: expected a positive number, got {_shown(value)}; for example {name}={example}")
+        raise ValueError(f"{name}: expected a positive number, got {shown(value)}; for example {name}={example}")
     return number
 
 
@@ -87,7 +87,7 @@ def not_negative(name: str, value: float) -> float:
     """Return `value` if it is zero or a positive number."""
     number = _number(value)
     if not 0 <= number < inf:
-        raise ValueError(f"{name}: expected a number of at least 0, got {_shown(value)}; {_as_share(name, value)}")
+        raise ValueError(f"{name}: expected a number of at least 0, got {shown(value)}; {_as_share(name, value)}")
     return number
 
 
@@ -95,9 +95,7 @@ def share(name: str, value: float) -> float:
     """Return `value` if it is a fraction between 0 and 1; a relative interval as wide as its median says nothing."""
     number = _number(value)
     if not 0 < number < 1:
-        raise ValueError(
-            f"{name}: expected a fraction between 0 and 1, got {_shown(value)}; {_as_share(name, value)}"
-        )
+        raise ValueError(f"{name}: expected a fraction between 0 and 1, got {shown(value)}; {_as_share(name, value)}")
     return number
 
 
@@ -111,7 +109,7 @@ def rate(name: str, value: float) -> float:
     number = _number(value)
     if not LEAST_RATE <= number <= MOST_RATE:
         raise ValueError(
-            f"{name}: expected a rate per second from 1 to 1e24, got {_shown(value)}; for example {name}=1e12"
+            f"{name}: expected a rate per second from 1 to 1e24, got {shown(value)}; for example {name}=1e12"
         )
     return number
 
@@ -120,17 +118,17 @@ def whole(name: str, value: int, least: int = 1) -> int:
     """Return `value` if it is an integer of at least `least`."""
     if type(value) is not int or value < least:
         write = _as_whole(name, value, least)
-        raise ValueError(f"{name}: expected an integer of at least {least}, got {_shown(value)}{write}")
+        raise ValueError(f"{name}: expected an integer of at least {least}, got {shown(value)}{write}")
     return value
 
 
 def _as_whole(name: str, value: object, least: int) -> str:
-    if not isinstance(value, str):
-        return ""
-    meant = bytes_in(value) if name.endswith("_bytes") else None
-    if meant is None and re.fullmatch(r"\d{1,20}", value.strip()):
+    meant = bytes_in(value) if name.endswith("_bytes") and isinstance(value, str) else None
+    if isinstance(value, str) and re.fullmatch(r"\d{1,20}", value.strip()):
         meant = int(value)
-    return f"; write {name}={meant}" if meant is not None and meant >= least else ""
+    if meant is not None and meant >= least:
+        return f"; write {name}={meant}"
+    return f"; for example {name}={'2**34' if name.endswith('_bytes') else least}"
 
 
 def check_function(verb: str, fn: object) -> None:
@@ -162,7 +160,7 @@ def _number(value: Any) -> float:
         return nan
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """The value in a message, however long it is."""
     try:
         text = repr(value)

@@ -91,11 +91,15 @@ class History(Displayable):
             return list(self._records)[index]
         if not hasattr(index, "__index__"):
             kind = type(index).__name__
-            raise TypeError(f"the history: expected the index of a record, such as -1 for the last, got {kind}")
+            raise TypeError(
+                f"the history: expected the index of a record, got {kind}. Write history()[-1] for the last"
+            )
         try:
             return self._records[index]
         except IndexError:
-            raise IndexError(f"the history: expected an index below {len(self)}, got {index}") from None
+            told = f"the history: expected an index below {len(self)}, got {index}"
+            write = "Write history()[-1] for the last record" if self else "Measure something first"
+            raise IndexError(f"{told}. {write}") from None
 
     def __eq__(self, other: object) -> bool:
         return list(self) == list(other) if isinstance(other, History) else NotImplemented

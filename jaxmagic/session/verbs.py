@@ -39,6 +39,7 @@ def replace_last(record: Record) -> None:
     _history.replace_last(record.without_values())
 
 
+@of_the_user
 def history() -> History:
     """Return the session's records, oldest first: those of magics and of functions that measure.
 
@@ -53,6 +54,7 @@ def history() -> History:
     return _history
 
 
+@of_the_user
 def environment() -> Environment:
     """Return the versions, devices and settings of this session: what a report of a problem should state.
 

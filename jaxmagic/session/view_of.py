@@ -21,7 +21,10 @@ def view_of(record: object, *beside: object) -> Any:
     if view is not None and (not beside or "beside" in signature(view).parameters):
         return view(record, *beside)
     if beside:
-        raise TypeError(f"explore(): expected a memory profile as the first of several, got {type(record).__name__}")
+        raise TypeError(
+            "explore(): expected a memory profile or a program as the first of several, "
+            f"got {type(record).__name__}. Write explore(record) for one record."
+        )
     if not isinstance(record, Record):
         raise TypeError(
             f"explore(): expected a record, or nothing for the session's history, got {type(record).__name__}. "

@@ -55,7 +55,7 @@ def times_chart(comparison: Comparison, metric: Metric, statistic: Statistic, hi
         if time_ns is not None and each.label not in hidden:
             times[each.label] = time_ns
     if not times:
-        raise ValueError(f"{metric} was not measured for any of these candidates")
+        raise ValueError(f"{metric} was not measured for any of these candidates. Choose another metric")
     label = metric if metric in ("first call", "compile") else f"{statistic} {metric}"
     return Bars(
         title=f"{label} of each candidate",

@@ -101,7 +101,7 @@ class ComparisonView(View):
     def _measure_again(self) -> None:
         measure = self.record.measure_again
         if measure is None:
-            raise ValueError("this record was loaded or comes from the history, so it cannot be measured again")
+            raise ValueError("this record was loaded or comes from the history. Run the cell again to measure again")
         self.again.disabled = True
         self.progress.layout.visibility = "visible"
         try:
@@ -119,5 +119,5 @@ class ComparisonView(View):
 def _known(chart: Chart | None) -> Curves:
     """Raise if the memory is unknown, as it may be after measuring again."""
     if not isinstance(chart, Curves):
-        raise ValueError("the memory of fewer than two candidates is known")
+        raise ValueError("the memory of fewer than two candidates is known. Choose another picture")
     return chart

@@ -123,16 +123,19 @@ def compare(
 
     if isinstance(candidates, Benchmark | Comparison | Sweep):
         if len(args) != 1:
-            raise TypeError(f"compare(old, new): expected one other record, got {len(args)}")
+            raise TypeError(f"compare(): expected two records, got {len(args) + 1}. Write compare(old, new)")
         given = (baseline, check, strict, rtol, budget_s, modes, setup, profile)
         if given != (None, "allclose", False, 0.01, None, ("forward",), None, False):
             raise TypeError(
-                "compare(old, new) takes only anyway and measure, because both records have already been measured. "
-                "Leave out the options that say how to measure."
+                "compare(old, new): expected only anyway and measure, got options that say how to measure. "
+                "Both records have already been measured. Leave these options out."
             )
         unknown = [name for name in kwargs if name not in options_of(compare_records)]
         if unknown:
-            raise TypeError(f"compare(old, new): expected only anyway and measure, got {unknown[0]}")
+            raise TypeError(
+                f"compare(old, new): expected only anyway and measure, got {unknown[0]}. "
+                "Write for example anyway=True"
+            )
         compared = compare_records(candidates, *args, **kwargs)
         return compared[0] if isinstance(candidates, Benchmark) else {each.label: each for each in compared}
     require_jax()

@@ -33,7 +33,7 @@ class LogDir:
     """
 
     def __init__(self, folder: str | os.PathLike[str], label: str | None = None) -> None:
-        path = path_of("logdir", folder, "a folder")
+        path = path_of("logdir", folder, "logdir='runs'", "a folder")
         if not os.fspath(folder):
             raise ValueError("expected a folder, got an empty name. Write . for the current one")
         if label is not None and (label in ("", ".", "..") or label != Path(label).name or not label.isprintable()):

@@ -45,7 +45,9 @@ def open_recording(path: Path) -> Profile:
     except DecodeError:
         raise NotMeasured(_about_broken(next(filter(_is_broken, files)))) from None
     if not recording.tracks:
-        raise NotMeasured(" ".join([f"{path} is empty: it has no events.", *map(str, recording.notes)]))
+        raise NotMeasured(
+            " ".join([f"{path} is empty: it has no events. Give another recording.", *map(str, recording.notes)])
+        )
     profile = make_profile(summarize(recording), recording, here=False)
     if len(files) == 1:
         return profile
@@ -53,7 +55,7 @@ def open_recording(path: Path) -> Profile:
     if len(kinds) > 1:
         raise NotMeasured(
             f"{path} has recordings of different kinds of devices, {' and '.join(sorted(kinds))}, which are not of "
-            "one run: give one file."
+            "one run. Give one file."
         )
     names = listed([each.host for each in files], _MOST_HOSTS)
     return replace(profile, notes=(note("profiling.hosts", hosts=len(files), names=names), *profile.notes))

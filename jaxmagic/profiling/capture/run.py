@@ -110,7 +110,7 @@ class ProfileWatch:
         """The timing of a run without the profiler, or of a recorded run if there is none."""
         timing = self._plan.unprofiled or next(iter(self.timings), None)
         if timing is None:
-            raise NotMeasured("There is no timing: no run has ended.")
+            raise NotMeasured("There is no timing: no run has ended. Run it again.")
         return timing
 
     @property

@@ -24,6 +24,7 @@ from ...interrupts import uninterrupted
 from ...runtime import private_api
 from ...runtime.clock import Clock, now_ns
 from ...runtime.jax_version import require_jax
+from ...tracebacks import of_the_user
 from .fence_queues import Costs, Doubt, Queue, Waited, jit_enabled, queues_of
 from .wait import wait_for_all
 
@@ -167,6 +168,7 @@ class Fence:
         return waited
 
 
+@of_the_user
 def fence() -> None:
     """Wait until all JAX work that this process has started is done, whether or not its results are still alive.
 

@@ -60,7 +60,7 @@ def test_recordings_of_different_kinds_of_devices_are_not_of_one_run(tmp_path: P
     for name, plane in (("a", "/device:GPU:0"), ("b", "/device:TPU:0")):
         lines = {"XLA Ops": [("dot.1", 10, 20, operation(1))]}
         (tmp_path / f"{name}.xplane.pb").write_bytes(space({"name": plane, "lines": lines}))
-    with pytest.raises(NotMeasured, match=r"different kinds of devices, GPU and TPU, .*: give one file\.$"):
+    with pytest.raises(NotMeasured, match=r"different kinds of devices, GPU and TPU, .*\. Give one file\.$"):
         jaxmagic.read_profile(tmp_path)
     (tmp_path / "b.xplane.pb").write_bytes(whole)  # of the host alone
     assert jaxmagic.read_profile(tmp_path).device_uses[0].device == "a GPU:0"

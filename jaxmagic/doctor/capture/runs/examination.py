@@ -95,7 +95,7 @@ class Examination:
     def timing(self) -> Timing:
         """The timing of an undisturbed run if there is one, or else of the last run."""
         if self._runs is None or not self._runs.timings:
-            raise NotMeasured("There is no timing: no run has ended.")
+            raise NotMeasured("There is no timing: no run has ended. Run it again.")
         return (self._runs.undisturbed or self._runs.timings)[-1]
 
     def see(self, code: str | None, variables: Mapping[str, Any], tried: TriedCode | None = None) -> None:
