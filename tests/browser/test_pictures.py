@@ -532,6 +532,31 @@ def test_the_list_below_a_map_fits_and_is_cut_with_an_ellipsis_alone(executable:
     assert {overflow for _, overflow, _ in cells} == {"ellipsis"}
 
 
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_the_list_below_a_map_looks_like_the_tables_of_a_report(executable: Any, show: Any, width: int) -> None:
+    made = executable()
+    first, *others = made.allocations
+    smaller = replace(first, buffers=(replace(first.buffers[0], size_bytes=100), *first.buffers[1:]))
+    page = show(chart_to_html(chart_of(replace(made, allocations=(smaller, *others)))), width=width).page
+    page.get_by_text("in 4 buffers").wait_for()
+    rows = page.locator("tr", has=page.locator("td[title]")).evaluate_all(
+        """all => all.map(row => [...row.querySelectorAll('td[title]')].map(cell => {
+          const text = document.createRange(), at = getComputedStyle(cell);
+          text.selectNodeContents(cell);
+          return {title: cell.title, right: text.getBoundingClientRect().right, font: at.fontFamily,
+            align: at.textAlign, inside: cell.getBoundingClientRect().right - parseFloat(at.paddingRight)};
+        }))"""
+    )
+    assert len(rows) == 4
+    assert len({size["title"] for size, *_ in rows}) > 1
+    assert max(size["right"] for size, *_ in rows) - min(size["right"] for size, *_ in rows) < 1
+    assert all(size["inside"] - size["right"] < 1 for size, *_ in rows)
+    for size, *code, kind in rows:
+        assert {each["font"] for each in code} == {"monospace"}
+        assert {each["align"] for each in code} == {"left"}
+        assert "monospace" not in size["font"] + kind["font"]
+
+
 def test_the_list_below_a_map_is_short_and_its_names_are_whole_where_there_is_room(
     executable: Any, show: Any
 ) -> None:

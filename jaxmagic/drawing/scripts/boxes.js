@@ -120,11 +120,14 @@ upgradeAll('%KEY%', async root => {
     for (const i of there.slice(0, most)) {
       const row = make(grid, 'tr', narrow ? 'display:flex;flex-wrap:wrap;padding:0' : 'display:contents');
       make(make(row, 'td', 'padding:0 4px 0 0'), 'span', `color:${map.kinds[kinds[i]][1]}`, '\u25a0');
-      for (const cell of [say(Y, map.height[i]), ...lines(i)]) {
-        if (narrow && !cell) continue;
-        make(row, 'td', 'padding:0 12px 0 0;text-align:left;white-space:nowrap;overflow:hidden;text-overflow:ellipsis;' +
+      // As in the tables of a report: a size ends at the right, and what is from code, all but the kind, looks like code.
+      [say(Y, map.height[i]), ...lines(i)].forEach((cell, at) => {
+        if (narrow && !cell) return;
+        make(row, 'td', 'padding:0 8px 0 0;white-space:nowrap;overflow:hidden;text-overflow:ellipsis;' +
+          (at ? 'text-align:left;' : `text-align:right;min-width:${narrow ? 56 : 0}px;`) +
+          (at && at < columns - 2 ? 'font-family:monospace;' : '') +
           `max-width:${narrow ? `${wide - 24}px` : '100%'}`, cell).title = cell;
-      }
+      });
     }
     if (there.length > most) make(table, 'div', 'opacity:.75', `and ${there.length - most} more buffers`);
   };
