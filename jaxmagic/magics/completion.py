@@ -11,6 +11,7 @@ import glob
 import os
 import re
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -22,6 +23,7 @@ from .magic_calls import Parsers
 
 _MAGIC = re.compile(r"(?:^|.*[\s=])%{1,2}(?P<magic>\w+)\s+(?P<options>.*)$", re.S)
 _MODULE = "jaxmagic."
+_IMPORT = re.compile(r"(?:.*[\n;])?\s*from\s+jaxmagic\s+import\s+\(?(\s*\w+(\s+as\s+\w+)?\s*,)*\s*$", re.S)
 _PUBLIC_NAME = re.compile(r"(?:^|.*[^\w.])jaxmagic\.[^\W_]?\w*$", re.S)
 
 
@@ -71,8 +73,19 @@ def public_names(before: str, token: str, module: Any) -> list[str]:
     ours = getattr(module, "__name__", None) == "jaxmagic" and hasattr(module, "_PUBLIC")
     if not ours or not _PUBLIC_NAME.match(before) or not token.startswith(_MODULE):
         return []
-    names = sorted(module.__all__, key=lambda name: (not name[0].islower(), "_ipython_" in name, name))
-    return [each for each in (f"{_MODULE}{name}" for name in names) if each.startswith(token)]
+    return [each for each in (f"{_MODULE}{name}" for name in _in_order(module.__all__)) if each.startswith(token)]
+
+
+def imported_names(before: str, token: str) -> list[str]:
+    """Return the public names that complete ``from jaxmagic import``, where IPython would offer modules as well."""
+    if not _IMPORT.match(before.removesuffix(token)):
+        return []
+    public = import_module(_MODULE.rstrip(".")).__all__
+    return [each for each in _in_order([*public, "testing"]) if each.startswith(token)]
+
+
+def _in_order(names: Sequence[str]) -> list[str]:
+    return sorted(names, key=lambda name: (not name[0].islower(), "_ipython_" in name, name))
 
 
 def _open_option(words: Sequence[str], parser: argparse.ArgumentParser) -> argparse.Action | None:
@@ -137,7 +150,7 @@ class Completion:
 
     def _complete(self, before: str, token: str, cell: str) -> list[str]:
         try:
-            found = public_names(before, token, self._shell.user_ns.get("jaxmagic"))
+            found = public_names(before, token, self._shell.user_ns.get("jaxmagic")) or imported_names(before, token)
             return found or completions(before, token, cell, self._parsers)
         except Exception:
             return []  # a completion never disturbs what is being typed

@@ -111,3 +111,22 @@ def test_functions_come_before_classes(session: Any) -> None:
     assert completed(session, "y = jaxmagic.ben") == ["y = jaxmagic.benchmark"]
     session.run("jaxmagic = x")
     assert "jaxmagic.compare" not in completed(session, "jaxmagic.com")
+
+
+@pytest.mark.parametrize("jedi", [False, True])
+def test_an_import_offers_what_is_public_and_nothing_else(session: Any, jedi: bool) -> None:
+    session.shell.Completer.use_jedi = jedi
+    line = "from jaxmagic import "
+    names = [each.removeprefix(line) for each in completed(session, line)]
+    assert set(names) == {*jaxmagic.__all__, "testing"}
+    kinds = [name[0].islower() for name in names]
+    assert kinds == sorted(kinds, reverse=True)
+    for begun in (
+        f"{line}load, ben",
+        f"{line}(ben",
+        f"{line}load as read, ben",
+        "import jax; from jaxmagic import ben",
+    ):
+        assert completed(session, begun) == [f"{begun}chmark"]
+    assert "from jax import Array" in completed(session, "from jax import Arr")
+    assert "from jaxmagic.testing import assert_faster" in completed(session, "from jaxmagic.testing import assert_f")
