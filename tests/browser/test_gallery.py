@@ -36,6 +36,14 @@ _IN_THE_FONT_OF_THE_PAGE = """all => all.filter(it =>
   [...it.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.data.trim()) && it.checkVisibility() &&
   getComputedStyle(it).fontFamily === 'serif').map(it => it.textContent)"""
 
+#: Whether each picture, or the row of small multiples that it is in, is as wide as its place.
+_USES_ITS_PLACE = """() => [...document.querySelectorAll('[data-jaxmagic]')].every(root => {
+  const drawn = [...root.querySelectorAll('svg, canvas')].filter(it => it.checkVisibility());
+  const boxes = drawn.map(it => it.getBoundingClientRect()), place = root.parentElement.getBoundingClientRect();
+  return !boxes.length || Math.abs(Math.max(...boxes.map(it => it.right)) - place.right) < 2 &&
+    Math.abs(Math.min(...boxes.map(it => it.left)) - place.left) < 2;
+})"""
+
 #: Whether a report takes no more than that.
 _IS_SHORT = """most => {
   const tall = it => it.getBoundingClientRect().height;
@@ -121,6 +129,7 @@ def test_pictures_fit_their_page(
                 "all => all.map(it => it.getBoundingClientRect().right)"
             )
             assert max(wide, default=0) <= width
+            page.wait_for_function(_USES_ITS_PLACE, timeout=20_000)  # once each picture has noticed its width
             assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.locator("section *").evaluate_all(_IN_THE_FONT_OF_THE_PAGE) == []
         page.close()
