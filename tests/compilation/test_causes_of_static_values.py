@@ -61,6 +61,13 @@ class Plain:
     def __init__(self, rate: Any) -> None:
         self.rate = rate
 
+    def scaled(self, x: Any) -> Any:
+        return x * self.rate
+
+
+def scaled(rate: Any, x: Any) -> Any:
+    return x * rate
+
 
 class Own(Plain):
     def __eq__(self, other: object) -> bool:
@@ -155,10 +162,10 @@ def test_a_class_made_anew_is_another_one(make: Callable[[], Any], name: str) ->
         (
             2,
             3,
-            "with a different value.rate: 3 now, 2 before",
+            "with a different value.rate: 3 now, 2 in an earlier measurement",
             "pass one object in every call, and pass value.rate as an a",
         ),
-        ("a", "b", "with a different value.rate: 'b' now, 'a' before", None),
+        ("a", "b", "with a different value.rate: 'b' now, 'a' in an earlier measurement", None),
         (
             len,
             [].append,
@@ -194,12 +201,63 @@ def test_a_container_of_a_class_made_anew(depth: int) -> None:
     assert (found.kind, found.reason) == ("pytree", "argument tree is of a different class with the same name: Two")
 
 
+@pytest.mark.parametrize(
+    ("make", "reason", "remedy"),
+    [
+        (
+            lambda rate: functools.partial(scaled, rate),
+            "a re-created partial of the same function: scaled (",
+            "make the partial once, outside, and pass the same object as value in every call",
+        ),
+        (
+            lambda rate: Plain(rate).scaled,
+            "a method of a re-created object: Plain.scaled (",
+            "make the object once, outside, and pass its method as value in every call",
+        ),
+        (
+            lambda _: jax.jit(scaled),
+            "a re-created PjitFunction of the same function: scaled (",
+            "make it once, outside, and pass the same object as value in every call",
+        ),
+    ],
+)
+def test_what_is_re_created_around_a_function_is_named(make: Callable[[Any], Any], reason: str, remedy: str) -> None:
+    (found,) = second(make(2), make(2))
+    assert found.reason.startswith(f"static argument value is {reason}test_causes_of_static_values.py:")
+    assert found.reason.endswith(")")
+    assert found.remedy == remedy
+
+
+@pytest.mark.parametrize(
+    ("make", "reason", "remedy"),
+    [
+        (
+            lambda rate: functools.partial(scaled, rate),
+            "with a different args[0]: 3 now, 2 in an earlier measurement",
+            "pass its function instead of the partial, and pass args[0] as an argument of it and of the jitted",
+        ),
+        (
+            lambda rate: Plain(rate).scaled,
+            "with a different self.rate: 3 now, 2 in an earlier measurement",
+            "make the object once, and pass self.rate as an argument of the method and of the jitted function",
+        ),
+    ],
+)
+def test_a_value_that_differs_in_it_is_to_be_an_argument(
+    make: Callable[[Any], Any], reason: str, remedy: str
+) -> None:
+    (found,) = second(make(2), make(3))
+    assert found.reason.endswith(reason)
+    assert found.remedy is not None
+    assert found.remedy.startswith(remedy)
+
+
 def test_a_function_that_closes_over_another_value() -> None:
     def make(rate: Any) -> Any:
         return lambda x: x * rate
 
     (found,) = second(make(2.0), make(3.0))
-    assert found.reason.endswith(", with a different rate: 3.0 now, 2.0 before")
+    assert found.reason.endswith(", with a different rate: 3.0 now, 2.0 in an earlier measurement")
     assert found.remedy is not None
     assert found.remedy.startswith("define the function once, and pass rate as an argument of it and of the jitted")
     (found,) = second(make("a"), make("b"))
@@ -238,7 +296,7 @@ def test_what_is_too_long_is_told_by_what_differs_in_it() -> None:
     (found,) = second(Settings(1, note="x"), Settings(layers=(*range(900), 7)))  # type: ignore[arg-type]
     assert found.reason == (
         "static argument value has a different value: "
-        "Settings with a different value.layers: a tuple of 901 now, 1 before"
+        "Settings with a different value.layers: a tuple of 901 now, 1 in an earlier measurement"
     )
     (found,) = second(tuple(range(990)), (*range(989), 0))
     assert found.reason.startswith("static argument value has a different value: ")

@@ -13,6 +13,7 @@ from dataclasses import replace
 from ...records.names import listed
 from ..record.compilation import Cause
 from ..record.events import Call, Held, Leaf
+from .held import changes
 from .remedies import combined, difference, parameter_difference, setting_difference, type_difference, type_distance
 from .static_values import other_function, remade_body, remade_function, same_number, shown, static_difference
 
@@ -86,9 +87,9 @@ def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
     return min(comparable, key=lambda each: (*distance(call, each), *_last_resort(call, each)), default=None)
 
 
-def _last_resort(now: Call, before: Call) -> tuple[int, int]:
+def _last_resort(now: Call, before: Call) -> tuple[int, int, int]:
     """Return what decides between calls that differ in as much."""
-    return _other_numbers(now, before), len(_placed_elsewhere(now, before))
+    return _other_numbers(now, before), _other_contents(now, before), len(_placed_elsewhere(now, before))
 
 
 def _other_numbers(now: Call, before: Call) -> int:
@@ -97,6 +98,12 @@ def _other_numbers(now: Call, before: Call) -> int:
         value != before.static_args.get(name, value) and not same_number(value, before.static_args[name])
         for name, value in now.static_args.items()
     )
+
+
+def _other_contents(now: Call, before: Call) -> int:
+    """Count the values that differ in static arguments, such as the attributes of a module."""
+    differing = (name for name, value in now.static_args.items() if before.static_args.get(name, value) != value)
+    return sum(len(changes(*_held(name, now, before))) for name in differing)
 
 
 def distance(now: Call, before: Call) -> tuple[int, int]:
@@ -197,8 +204,9 @@ def _containers(argument: str, now: Call, before: Call) -> list[Cause]:
         kinds = [name for (name, number), (_, old) in _pairs(here, there) if number != old]
         what = f"argument {argument} is of a different class with the same name: {kinds[0]}"
         return [Cause(kind="pytree", reason=what, remedy=_ONE_CLASS, argument=argument, now=text, before=other)]
-    kind, other_kind = text.partition("[")[0], other.partition("[")[0]
-    values = (kind, other_kind) if kind != other_kind else (text, other)
+    names = [re.split(r"[\[(]", each)[0] for each in (text, other)]
+    kinds = [each.partition("[")[0] for each in (text, other)]  # an OrderedDict has the order of its keys
+    values = next((each for each in (names, kinds) if each[0] != each[1]), (text, other))
     return [difference("pytree", f"argument {argument} has a different pytree structure", argument, *values)]
 
 
@@ -267,7 +275,7 @@ def _static_arg(name: str, now: Call, before: Call) -> Cause:
         if source == other_source:
             if now.internal:
                 return remade_body(now.name, value, place)
-            return remade_function(name, value, place, *_held(name, now, before))
+            return remade_function(name, value, place, now.static_wrappers.get(name), *_held(name, now, before))
         return other_function(name, value, place, other, other_place)
     if now.internal:
         return parameter_difference(now.name, name, shown(value), shown(other))

@@ -126,20 +126,15 @@ def _find(call: Call | None, text: str, traced: bool, memory: Memory) -> Cause:
 def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> Cause:
     alike = most_alike(call, earlier)
     differing = [] if alike is None else differences(call, alike)
-    setting = jax_explanations.context(text)
-    named = setting is not None and setting.now is not None
-    if setting is not None and alike is not None and call.settings.get(setting.argument or "") is not None:
-        named = False  # JAX compared with a different call, and the settings of the nearest one are known
-    known = any(each.kind == "context" for each in differing)
-    if setting is not None and named and not known and (alike is None or alike.context != call.context):
-        return combined([setting, *differing])
     if alike is not None and differing:
-        how_far = distance(call, alike)
-        unseen = jax_explanations.nearer(text, call, how_far)
-        if unseen and not call.wrapped:
+        how_far = _how_far(call, alike, differing)
+        unseen = None if call.wrapped else jax_explanations.nearer(text, call, how_far)
+        if unseen:
             return unseen
-        nearest = how_far == _ONE_DIFFERENCE or (unseen is None and jax_explanations.read(text, call) is not None)
-        return _beside(alike, differing, memory, nearest=nearest)
+        setting = next(iter(jax_explanations.contexts(text)), None)
+        if setting is not None and _only_jax_knows(setting, call, alike, differing):
+            differing = [setting, *differing]
+        return _beside(alike, differing, memory, nearest=_is_nearest(text, call, how_far))
     if call.wrapped:
         return _of_wrapped(call, text, earlier, memory)
     explained = _from_explanation(text, call, memory)
@@ -151,6 +146,27 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
     if explained:
         return explained
     return _unknown(call) if text or earlier else _not_explained(call, memory)
+
+
+def _how_far(call: Call, alike: Call, differing: Sequence[Cause]) -> tuple[int, int]:
+    """Return in how many places two calls differ, where another structure is one as for JAX, and in how much."""
+    places, amount = distance(call, alike)
+    hidden = alike.context != call.context and all(each.kind != "context" for each in differing)
+    return min(places, len(differing) + hidden), amount
+
+
+def _only_jax_knows(setting: Cause, call: Call, alike: Call, differing: Sequence[Cause]) -> bool:
+    """Return whether a setting that JAX names also differs from the measured call, which does not show it."""
+    observed = any(each.kind == "context" for each in differing) or setting.argument in call.settings
+    return setting.now is not None and not observed and alike.context != call.context
+
+
+def _is_nearest(text: str, call: Call, how_far: tuple[int, int]) -> bool:
+    """Return whether no call that was not measured is nearer than one that was."""
+    if how_far == _ONE_DIFFERENCE:
+        return True
+    stated = jax_explanations.stated_distance(text)
+    return jax_explanations.read(text, call) is not None and (stated is None or stated[0] >= how_far[0])
 
 
 def _beside(alike: Call, differing: Sequence[Cause], memory: Memory, *, nearest: bool) -> Cause:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,13 +12,37 @@ from ..record.events import Call
 from .remedies import cause, combined, difference, setting_difference, type_difference, type_distance
 from .static_values import argument_in_words, shown, static_difference
 
+#: What :mod:`.cache_keys` adds to a text that does not name all differences from the earlier call.
+UNNAMED = "further differences: "
+_UNNAMED_COUNT = re.compile(rf"{UNNAMED}(\d+)")
+
+#: The argument that a path is in; nothing if all positional or all keyword arguments differ together.
+_ARGUMENT = re.compile(r"(?:input path )?(?:\[[01]\]|args|kwargs)\[[^\]]*\]")
+
 
 def read(text: str, call: Call | None) -> Cause | None:
     """Return the cause that `text` states, if any, with the argument names of `call`."""
-    for reader in (_types, _static, _pytree, _argument_count, context):
+    stated = _stated(text, call)
+    if not stated:
+        return None
+    why = combined(stated)
+    if UNNAMED not in text:
+        return why
+    return replace(why, reason=f"{why.reason}; and something else, which JAX does not name", remedy=None)
+
+
+def _stated(text: str, call: Call | None) -> list[Cause]:
+    """List the differences that `text` states: settings, and then what it says first about the arguments."""
+    settings = contexts(text)
+    for reader in (_types, _static, _pytree, _argument_count):
         if stated := reader(text, call):
-            return stated
-    return None
+            return [stated] if _several_calls(text) else [*settings, stated]
+    return settings
+
+
+def _several_calls(text: str) -> bool:
+    """Return whether this is the layout of JAX 0.8, which has what differs from several earlier calls."""
+    return "* key with " in text
 
 
 def never_seen(text: str, call: Call | None = None) -> bool:
@@ -52,7 +77,11 @@ def _closest(text: str) -> list[re.Match[str]]:
         return []
     # JAX 0.8 compares with all earlier calls that are equally close, later versions with the first by `ranked`.
     keys = text.partition("different input types")[2].split("* key with ")
-    return min((found for each in keys if (found := list(_DIFFERENCE.finditer(each)))), key=_distance, default=[])
+    return min((found for each in keys if (found := _differing(each))), key=_distance, default=[])
+
+
+def _differing(text: str) -> list[re.Match[str]]:
+    return list(_DIFFERENCE.finditer(text))
 
 
 def nearer(text: str, call: Call, distance: tuple[int, int]) -> Cause | None:
@@ -67,28 +96,38 @@ def nearer(text: str, call: Call, distance: tuple[int, int]) -> Cause | None:
     """
     if text.count("* key with ") != text.count("* key with different input types"):
         return None  # JAX 0.8 lists what else differs from the same call
-    closest = _closest(text)
-    return _types(text, call) if closest and _distance(closest) < distance else None
+    how_far = stated_distance(text)
+    if how_far is None or how_far >= distance or UNNAMED in text or container_places(text) > 1:
+        return None
+    return read(text, call)
 
 
-def ranked(severity: int, count: int, text: str) -> tuple[int, int, int, bool, str]:
-    """Rank what JAX 0.9 and newer say about one earlier call: it logs the text of the lowest rank.
+def stated_distance(text: str) -> tuple[int, int] | None:
+    """Return in how many places the call that JAX compares with differs, and in how much; ``None`` if unknown.
 
-    JAX's own ranks prefer a call under another configuration to one that differs in a type, and take any of those in
-    which as many arguments differ.
+    JAX counts what differs between two containers in its own way, so that only the places of such calls compare.
+    """
+    settings = [] if _several_calls(text) else contexts(text)
+    types, containers, unnamed = _closest(text), container_places(text), _UNNAMED_COUNT.search(text)
+    if not (settings or types or containers):
+        return None
+    places, differences = _distance(types)
+    places += len(settings) + containers + (int(unnamed[1]) if unnamed else 0)
+    return places, sys.maxsize if containers or unnamed else differences + len(settings)
+
+
+def container_places(text: str, *, arguments_only: bool = False) -> int:
+    """Count the arguments that have another structure; passing the arguments in another way counts once.
 
     Args:
-        severity: what differs first, as JAX numbers it: configuration, containers, debug information, types, nothing.
-        count: in how many places this differs.
-        text: the difference in words.
+        text: JAX's explanation.
+        arguments_only: whether that does not count.
     """
-    types = list(_DIFFERENCE.finditer(text)) if severity == 3 else []
-    places, differences = _distance(types) if types else (count, count)
-    return _RANKS.get(severity, severity), places, differences, _STATIC_NODE.search(text) is None, text
-
-
-#: The ranks of JAX's numbers. JAX 0.12 finds no difference where only the value of a static argument differs.
-_RANKS = {3: 0, 4: 1, 1: 2, 0: 3, 2: 4}
+    if "different input pytree" not in text:
+        return 0
+    found = [_ARGUMENT.match(each["path"]) for each in _differing(text)]
+    arguments = {each[0] for each in found if each is not None}
+    return len(arguments) + (None in found and not arguments_only)
 
 
 def _distance(differences: Sequence[re.Match[str]]) -> tuple[int, int]:
@@ -131,6 +170,11 @@ def _static(text: str, call: Call | None) -> Cause | None:
             return _left_out(only, found["now"])
         return static_difference(only, found["now"], found["before"])
     return None
+
+
+def is_static_value(text: str) -> bool:
+    """Return whether a static value is among the differences."""
+    return _STATIC_NODE.search(text) is not None
 
 
 def _left_out(name: str | None, value: str) -> Cause:
@@ -219,17 +263,16 @@ def _argument_count(text: str, call: Call | None) -> Cause | None:
     return difference("pytree", "passed differently, by position or by keyword", None, found["now"], found["before"])
 
 
-def context(text: str, call: Call | None = None) -> Cause | None:
-    """Return the difference in configuration or mesh, with its name and values where JAX gives them."""
+def contexts(text: str) -> list[Cause]:
+    """List the differences in configuration and mesh, with their names and values where JAX gives them."""
     if "tracing context" not in text.lower():
-        return None
-    found = re.search(r"\* (?P<name>\S+) differs: now (?P<now>.*) and before (?P<before>.*)", text)
-    if found:
-        name, now, before = found["name"], found["now"], found["before"]
-        return setting_difference(name, now, before)
+        return []
+    if named := re.findall(r"\* (\S+) differs: now (.*) and before (.*)", text):
+        causes = [setting_difference(*each) for each in named]
+        mesh = [each for each in causes if "mesh" in (each.argument or "")]
+        return [each for each in causes if each not in mesh[1:]]  # JAX keeps one mesh in several settings
     found = re.search(r"\[\d+\]: now (?P<now>.*?) and before (?P<before>[^\n,]*)", text)
     if found:
-        return difference(
-            "context", "a setting or the mesh has a different value", None, found["now"], found["before"]
-        )
-    return cause("context", "a different configuration or mesh; JAX does not say which")
+        what = "a setting or the mesh has a different value"
+        return [difference("context", what, None, found["now"], found["before"])]
+    return [cause("context", "a different configuration or mesh; JAX does not say which")]

@@ -77,9 +77,8 @@ def difference(kind: CauseKind, what: str, argument: str | None, now: str, befor
 
 def as_measured(why: Cause) -> Cause:
     """Say that the other type or value is of a call that was measured: later calls may have gone unseen."""
-    if not why.reason.endswith(f"{why.now} now, {why.before} before"):
-        return why
-    return replace(why, reason=f"{why.reason.removesuffix('before')}in an earlier measurement")
+    reason = re.sub(r"(?<= )before(?=$|; also different: )", "in an earlier measurement", why.reason, count=1)
+    return replace(why, reason=reason)
 
 
 def setting_difference(name: str, now: str, before: str) -> Cause:
@@ -226,7 +225,9 @@ def _named(cause: Cause) -> str:
 
 
 def _follows(cause: Cause, first: Cause) -> bool:
-    """Return whether a dtype differs because the first difference is ``jax_enable_x64``."""
+    """Return whether a dtype differs because the first difference is ``jax_enable_x64``, or a sharding, the mesh."""
+    if first.kind == "context" and "mesh" in (first.argument or ""):
+        return cause.kind == "placement"
     return first.argument == "jax_enable_x64" and cause.kind == "dtype"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..record.compilation import Cause
-from ..record.events import Held
+from ..record.events import Held, WrapperKind
 from .held import Change, as_arguments, changes, list_changes
 from .remedies import difference
 
@@ -186,17 +186,45 @@ def _object(
 
 
 def remade_function(
-    name: str, value: str, place: str, held: Mapping[str, Held], held_before: Mapping[str, Held]
+    name: str,
+    value: str,
+    place: str,
+    wrapper: tuple[WrapperKind, str] | None,
+    held: Mapping[str, Held],
+    held_before: Mapping[str, Held],
 ) -> Cause:
-    """Explain a static argument that is a function re-created from the same source, perhaps around other values."""
+    """Explain a static argument that is a function re-created from the same source, perhaps around other values.
+
+    Args:
+        name: the name of the argument.
+        value: the function in words.
+        place: where it is defined.
+        wrapper: the kind and the class of the object that calls the function, if the argument is none itself; this
+            object was re-created.
+        held: the values that the argument holds.
+        held_before: the values that the earlier one held.
+    """
     differing = changes(held, held_before)
-    reason = f"{argument_in_words(name)} is the same function, re-created: {located(value, place)}"
+    kind, owner = wrapper or ("function", "")
+    what, once, otherwise, called = {
+        "function": ("the same function, re-created", "define the function once", "define the function once", "it"),
+        "partial": (
+            "a re-created partial of the same function",
+            "make the partial once",
+            "pass its function instead of the partial",
+            "it",
+        ),
+        "method": ("a method of a re-created object", "make the object once", "make the object once", "the method"),
+        "object": (f"a re-created {owner} of the same function", "make it once", "make it once", "it"),
+    }[kind]
+    reason = f"{argument_in_words(name)} is {what}: {located(value, place)}"
     advice: str | None
-    advice = f"define the function once, outside, and pass the same object as {name} in every call"
+    same = f"its method as {name}" if kind == "method" else f"the same object as {name}"
+    advice = f"{once}, outside, and pass {same} in every call"
     if differing:
         reason += f", with {list_changes(differing)}"
-        inside = as_arguments(differing, " of it and of the jitted function")
-        advice = f"define the function once, and {inside}" if inside else None
+        inside = as_arguments(differing, f" of {called} and of the jitted function")
+        advice = f"{otherwise}, and {inside}" if inside else None
     return Cause(kind="static value", reason=reason, remedy=advice, argument=name, now=value, before=value)
 
 
@@ -205,7 +233,7 @@ def remade_body(operation: str, value: str, place: str) -> Cause:
     return Cause(
         kind="new function",
         reason=f"the function passed to {operation} is the same one, re-created: {located(value, place)}",
-        remedy="define the function once, outside, if its closure is the same; or "
+        remedy="define the function, or make its partial, once, outside, if its closure is the same; or "
         f"call {operation} in a function that is jitted once, and pass what varies as an argument, if no shape or "
         "length depends on it",
     )

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from ...runtime.private_api import CACHE_LOGGERS, CACHE_NOISE, MISS_LOGGERS, guard_explanations, release_explanations
-from ..analysis.jax_explanations import ranked
+from ..analysis.cache_keys import ranked
 
 _MARK = "TRACING CACHE MISS"
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import OrderedDict
 from collections.abc import Collection, Mapping
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...runtime.around import inherits, is_exactly, of_type
+from ...runtime.around import inherits, is_a, is_exactly, of_type
 from ...runtime.private_api import device_order
-from ..record.events import Held, Leaf
+from ..record.events import Held, Leaf, WrapperKind
 from .attributes import is_written, name_of_class
 from .contents import contents, contents_of
 from .function_identity import defined_at, function_id, source_id
@@ -42,6 +45,7 @@ class Described(NamedTuple):
         leaves: its arrays and numbers, by path (``x``, ``params['w']``).
         static_args: its static arguments by name, in words.
         static_functions: the static arguments that are functions: a number for their source, and where it is defined.
+        static_wrappers: those of them that are no functions but call one: their kind, and the name of their class.
         static_contents: the values that each static argument holds.
         containers: the container types of each argument that has any, by name.
         call_signature: the number of arguments passed by position, and the names of those passed by keyword.
@@ -51,6 +55,7 @@ class Described(NamedTuple):
     leaves: Mapping[str, Leaf]
     static_args: Mapping[str, str]
     static_functions: Mapping[str, tuple[int, str]]
+    static_wrappers: Mapping[str, tuple[WrapperKind, str]]
     static_contents: Mapping[str, Mapping[str, Held]]
     containers: Mapping[str, str]
     call_signature: tuple[int, tuple[str, ...]]
@@ -108,19 +113,26 @@ def describe(
         for name, each in given.items()
         if not _COMPLETE.fullmatch(words[name])
     }
-    return Described(leaves, words, functions, held, containers, call_signature, tuple(bound))
+    around = {name: wrapper for name in functions if (wrapper := _wrapper(given[name])) is not None}
+    return Described(leaves, words, functions, around, held, containers, call_signature, tuple(bound))
 
 
 def _containers(structure: Any, depth: int = 0) -> str:
-    """Return the types of nested containers, without their keys: ``"dict[list[*], *]"``."""
+    """Return the types of nested containers, without their keys: ``"dict[list[*], *]"``.
+
+    The keys of an ``OrderedDict`` belong to its type, in their order.
+    """
     data, children = structure.node_data(), structure.children()
     if data is None:
         return "None" if structure.num_leaves == 0 else "*"
     shown = "…" if depth > 3 else ", ".join(_containers(each, depth + 1) for each in children[:8])
-    kind = data[0]
+    kind, aux = data
     # To JAX, a re-created class is a different one, whatever its name.
     number = f" (class {function_id(kind)})" if is_written(kind) else ""
-    return f"{name_of_class(kind)}{number}[{shown}]"
+    keys = ""
+    if kind is OrderedDict:
+        keys = f"({', '.join(repr(key) if is_exactly(key, str, int) else '…' for key in aux)})"
+    return f"{name_of_class(kind)}{number}{keys}[{shown}]"
 
 
 def _functions(values: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, tuple[int, str]]:
@@ -128,6 +140,17 @@ def _functions(values: Mapping[str, Any], words: Mapping[str, str]) -> dict[str,
     functions = {name: each for name, each in values.items() if _FUNCTION.fullmatch(words[name])}
     sources = {name: source_id(each) for name, each in functions.items()}
     return {name: (source, defined_at(functions[name])) for name, source in sources.items() if source is not None}
+
+
+def _wrapper(value: Any) -> tuple[WrapperKind, str] | None:
+    """Return what a callable value is if it is not a function, and the name of its class."""
+    if is_exactly(value, FunctionType, BuiltinFunctionType) or is_a(value, type):
+        return None
+    if is_a(value, partial):
+        return "partial", "partial"
+    if is_exactly(value, MethodType):
+        return "method", name_of_class(type(value.__self__))
+    return "object", name_of_class(type(value))
 
 
 def _is_array(leaf: Any) -> bool:

@@ -189,6 +189,7 @@ def _from_call(frame: FrameType, name: str, arguments: bool) -> Call | None:
         leaves=described.leaves,
         static_args=dict(described.static_args) | parameters,
         static_functions=dict(described.static_functions) | bodies,
+        static_wrappers=described.static_wrappers,
         static_contents=described.static_contents,
         held={} if internal else contents(user.function),
         options={} if internal or user.library else jit_options(info),

@@ -39,6 +39,9 @@ HeldKind = Literal[
 ]
 
 
+#: What a static argument is that calls a function without being one.
+WrapperKind = Literal["partial", "method", "object"]
+
 #: Stands for values that were not read.
 CUT = "…"
 
@@ -78,6 +81,7 @@ class Call:
         leaves: its array arguments by path (``x``, ``params['w']``).
         static_args: its static arguments by name, in words.
         static_functions: the static arguments that are functions: a number for their source, and where it is defined.
+        static_wrappers: those of them that are no functions but call one: their kind, and the name of their class.
         static_contents: the values that each static argument holds, by path.
         held: the closure, default and global values that the function uses, by path (``w``, ``cfg.rate``).
         options: the options of ``jax.jit`` that programs depend on, in words.
@@ -104,6 +108,7 @@ class Call:
     leaves: Mapping[str, Leaf] = field(default_factory=dict)
     static_args: Mapping[str, str] = field(default_factory=dict)
     static_functions: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    static_wrappers: Mapping[str, tuple[WrapperKind, str]] = field(default_factory=dict)
     static_contents: Mapping[str, Mapping[str, Held]] = field(default_factory=dict)
     held: Mapping[str, Held] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)

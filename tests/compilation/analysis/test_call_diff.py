@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from jaxmagic.compilation.analysis.call_diff import differences, most_alike, placement_difference
-from jaxmagic.compilation.record.events import Call, Leaf
+from jaxmagic.compilation.record.events import Call, Held, Leaf
 
 F32, F64, I32 = (Leaf(type=each, placement=None) for each in ("f32[4]", "f64[4]", "i32[8]"))
 WEAK = Leaf(type="f32[4]", placement=None, weak=True)
@@ -183,6 +183,27 @@ def test_a_default_that_is_replaced_by_another_static_value_is_one_difference() 
     given = call({"x": I32}, n="2", call_signature=(1, ("n",)))
     now = call({"x": F32}, n="2", call_signature=(1, ("n",)))
     assert most_alike(now, [default, given]) is default  # a different shape and dtype are two
+
+
+def test_of_calls_equally_alike_it_is_the_one_whose_modules_hold_the_most_equal_values() -> None:
+    def module(number: int, **values: int) -> Call:
+        held = {f"m.{name}": Held("number", str(value), value, 0) for name, value in values.items()}
+        return replace(call(m=f"a GraphDef (value {number:#x})"), static_contents={"m": held})
+
+    train, evaluate = module(1, rate=1, deterministic=0), module(2, rate=1, deterministic=1)
+    assert most_alike(module(3, rate=2, deterministic=0), [train, evaluate]) is train
+    assert most_alike(module(3, rate=2, deterministic=1), [evaluate, train]) is evaluate
+
+
+def test_keys_of_an_ordered_dict_in_another_order_are_another_container() -> None:
+    def ordered(container: str) -> Call:
+        return replace(call({"x['a']": F32, "x['b']": F32}), containers={"x": container})
+
+    now, other = ordered("OrderedDict('b', 'a')[*, *]"), ordered("OrderedDict('a', 'b')[*, *]")
+    assert most_alike(now, [ordered("dict[*, *]"), other]) is other
+    ((cause,), (kind,)) = (differences(now, each) for each in (other, ordered("dict[*, *]")))
+    assert (cause.now, cause.before) == ("OrderedDict('b', 'a')", "OrderedDict('a', 'b')")
+    assert (kind.now, kind.before) == ("OrderedDict", "dict")
 
 
 def test_placement_is_compared_with_the_call_of_which_fewest_arrays_lie_elsewhere() -> None:

@@ -90,9 +90,11 @@ def test_without_an_earlier_call_jax_is_believed() -> None:
 
 def test_a_setting_that_jax_names_is_believed_first() -> None:
     now, before = call(static_args={"n": "2"}, context=2), call(static_args={"n": "1"}, context=1)
-    cause = find(SETTING.format("jax_default_matmul_precision"), now, before)
-    assert (cause.kind, cause.argument) == ("context", "jax_default_matmul_precision")
-    assert cause.reason.endswith("and other differences at n (2 now, 1 before)")
+    text = SETTING.format("jax_default_matmul_precision")
+    alone, besides = find(text, now, before), find(f"{text}\n  further differences: 1", now, before)
+    assert {(each.kind, each.argument) for each in (alone, besides)} == {("context", "jax_default_matmul_precision")}
+    assert alone.reason.endswith("True now, False before")  # of a call that was not measured, with the same n
+    assert besides.reason.endswith("and other differences at n (2 now, 1 before)")
 
 
 def test_a_setting_is_not_blamed_where_a_call_under_the_same_one_was_seen() -> None:
@@ -103,7 +105,13 @@ def test_a_setting_is_not_blamed_where_a_call_under_the_same_one_was_seen() -> N
     assert (cause.kind, cause.argument) == ("shape", "x")
 
 
-@pytest.mark.parametrize("text", [SETTING.format("jax_enable_x64"), UNAVAILABLE])
+@pytest.mark.parametrize(
+    "text",
+    [
+        SETTING.format("jax_enable_x64") + "\ndifferent input types:\n  * at x, now f64[4] and before f32[4]",
+        UNAVAILABLE,
+    ],
+)
 def test_a_setting_is_told_before_the_float64_that_it_allows(text: str) -> None:
     """The setting is named from the calls if JAX does not name it, as on 0.8."""
     before = call(leaves={"x": F32}, context=1, settings={"jax_enable_x64": "False"})
@@ -114,6 +122,18 @@ def test_a_setting_is_told_before_the_float64_that_it_allows(text: str) -> None:
         "(f64[4] now, f32[4] before)"
     )
     assert cause.remedy == "set configuration and mesh once, before the first call"  # which would have been enough
+
+
+def test_a_call_that_was_not_measured_is_nearer_where_its_arguments_are_passed_differently_alone() -> None:
+    """Nobody measured the call that passed ``n`` by position under the present setting."""
+    setting = {"context": 2, "settings": {"jax_enable_x64": "True"}}
+    before = call(leaves={"x": F32}, context=1, settings={"jax_enable_x64": "False"})
+    now = call(leaves={"x": F32}, call_signature=(0, ("x",)), **setting)
+    passed = "different input pytree:\n  * at input path [0], now tuple of length 0 and before tuple of length 1"
+    assert find(MISS.format(passed), now, before).reason.startswith("a different number of positional arguments")
+    both = find(MISS.format(f"{passed}\n  further differences: 1"), now, before)
+    assert both.reason.startswith("the setting jax_enable_x64 has a different value: True now, False before")
+    assert find(MISS.format(passed), now, replace(before, **setting)).reason.startswith("the arguments are passed")
 
 
 def test_a_context_without_a_name_is_believed_last() -> None:

@@ -193,26 +193,6 @@ def test_a_nearer_call_is_one_from_which_less_differs() -> None:
     assert jax_explanations.nearer("cache miss explanation unavailable", CALL, (1, 2)) is None
 
 
-def test_calls_that_differ_in_types_alone_rank_first_and_those_in_which_less_differs() -> None:
-    """JAX's own order is that of its numbers, and then that of the number of arguments and the text."""
-    types = "different input types:\n  * at x, now f32[4] and before {}"
-    explanations = [
-        (3, 1, types.format("f32[5]")),
-        (3, 1, types.format("bf16[3]")),
-        (3, 1, types.format("f32[5,4]")),
-        (3, 2, types.format("f32[5]") + "\n  * at y, now f32[4] and before f32[5]"),
-        (4, 0, "cache miss explanation unavailable"),
-        (1, 1, STATIC),
-        (1, 1, "different input pytree:\n  * at input path [0], now tuple and before list, so they differ"),
-        (1, 2, "different input pytree:\n"),
-        (0, 1, "Tracing context doesn't match"),
-        (2, 1, "Debug info doesn't match."),
-    ]
-    ranks = [jax_explanations.ranked(*each) for each in explanations]
-    assert ranks == sorted(ranks)
-    assert [text for *_, text in ranks] == [text for *_, text in explanations]
-
-
 def test_one_argument_is_named_once_where_several_earlier_calls_are_equally_close() -> None:
     difference = "different input types:\n      types now: x: i32[4]\n        * at x, now i32[4] and before f32[{}]\n"
     cause = read(OLD.format(difference.format(4)) + "  * key with " + difference.format(8))
@@ -224,6 +204,33 @@ def test_the_call_that_differs_in_less_is_chosen_where_jax_names_several() -> No
     cause = read(OLD.format(difference.format("f32[8]")) + "  * key with " + difference.format("i32[8]"))
     assert cause.reason == "argument x has a different shape: i32[4] now, i32[8] before"
     assert cause.remedy is not None
+
+
+SETTING = "Tracing context doesn't match, e.g. due to config or context manager.\n  * jax_enable_x64 differs: now True and before False"
+
+
+def test_a_setting_and_a_type_are_both_named() -> None:
+    cause = read(NEW.format(f"{SETTING}\ndifferent input types:\n  * at x, now f64[4] and before f32[4]"))
+    assert (cause.kind, cause.argument) == ("context", "jax_enable_x64")
+    assert cause.reason.endswith("True now, False before; and other differences at x (f64[4] now, f32[4] before)")
+
+
+def test_what_jax_does_not_name_is_said_to_differ_and_has_no_remedy() -> None:
+    text = NEW.format(f"{SETTING}\n  further differences: 1")
+    assert (read(text).reason, read(text).remedy) == (
+        "the setting jax_enable_x64 has a different value: True now, False before; and something else, which JAX does "
+        "not name",
+        None,
+    )
+    assert jax_explanations.nearer(text, CALL, (9, 9)) is None
+    assert jax_explanations.stated_distance(text) == (2, jax_explanations.stated_distance(text)[1])  # type: ignore[index]
+
+
+def test_one_mesh_in_several_settings_is_one_difference() -> None:
+    mesh = "\n  * {}mesh_context_manager differs: now Mesh('d': 1) and before None"
+    text = NEW.format(f"Tracing context doesn't match{mesh.format('')}{mesh.format('abstract_')}")
+    assert read(text).reason == "the mesh differs: Mesh('d': 1) now, None before"
+    assert jax_explanations.stated_distance(text) == (1, 1)
 
 
 def test_a_context_without_a_name_is_said_to_have_none() -> None:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import pytest
 
 import jaxmagic
-from jaxmagic.compilation.analysis import jax_explanations
+from jaxmagic.compilation.analysis import cache_keys, jax_explanations
 from jaxmagic.compilation.capture.cache_miss_log import MissLog
 from jaxmagic.runtime import private_api
 
@@ -104,7 +104,7 @@ def test_jax_has_its_own_function_back() -> None:
 
 def test_without_jaxs_function_nothing_is_guarded(monkeypatch: Any) -> None:
     monkeypatch.setattr(private_api, "_explaining_place", lambda: None)
-    private_api.guard_explanations(jax_explanations.ranked)
+    private_api.guard_explanations(cache_keys.ranked)
     private_api.release_explanations()
     with jaxmagic.stopwatch() as watch:
         watch.result = jax.jit(lambda x: x + 62)(jnp.ones(3))

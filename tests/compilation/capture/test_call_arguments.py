@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 import jax
@@ -85,6 +86,11 @@ def test_the_leaves_are_bounded() -> None:
 
 def test_a_leaf_that_is_no_array_has_the_name_of_its_type() -> None:
     assert describe(lambda x: x, ("text",), {}, ()).leaves["x"].type == "str"
+
+
+def test_an_ordered_dict_has_the_order_of_its_keys() -> None:
+    value = OrderedDict([("b", 1.0), (2, 2.0), ((), 3.0)])
+    assert describe(lambda x: x, (value,), {}, ()).containers == {"x": "OrderedDict('b', 2, …)[*, *, *]"}
 
 
 def test_placement_says_where_and_whether_committed(x: Any) -> None:
