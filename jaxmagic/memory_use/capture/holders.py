@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from heapq import heappop, heappush
 from itertools import chain
@@ -206,20 +206,36 @@ def _roots(namespace: dict[str, Any], modules: Iterable[str] | None) -> Iterator
     shown = last_shown()
     for last in lasts if any(each is shown for each in lasts) else [shown]:  # an error about usage keeps another one
         yield ("name", "last traceback"), last
-    yield from _of_shell(names)
+    yield from _of_shell(names, {id(frame) for last in lasts for frame in _frames(last)})
     for name in modules:
         module = sys.modules.get(name)
         if module is not None and is_module(module) and dict_of(module) is not namespace:
             yield ("name", name), module
 
 
-def _of_shell(names: dict[str, Any]) -> Iterator[Part]:
-    """Yield what IPython holds: the last cell's result, and the last three values after ``%reset out``."""
+def _frames(error: Any) -> Iterator[types.FrameType]:
+    """Yield the frames of a traceback, or of the traceback of an exception."""
+    traceback = BaseException.__dict__["__traceback__"].__get__(error) if isinstance(error, BaseException) else error
+    while type(traceback) is types.TracebackType:
+        yield traceback.tb_frame
+        traceback = traceback.tb_next
+
+
+def _of_shell(names: dict[str, Any], shown: Collection[int]) -> Iterator[Part]:
+    """Yield what IPython holds: the last cell's result, a traceback, and the last three values after ``%reset out``.
+
+    Args:
+        names: the names of the session.
+        shown: the frames of the last error, by address, which need no second name.
+    """
     get_ipython = names.get("get_ipython")
     if type(get_ipython) is not types.MethodType:
         return
     held = attributes(get_ipython.__self__) or {}
     yield ("name", "get_ipython().last_execution_result"), held.get("last_execution_result")
+    traceback = (attributes(held.get("InteractiveTB")) or {}).get("tb")
+    if all(id(frame) not in shown for frame in [*_frames(traceback)][-1:]):
+        yield ("name", "IPython's last traceback"), traceback
     hidden = held.get("user_ns_hidden")
     for key, value in dict.items(hidden) if type(hidden) is dict else ():
         if type(key) is str and key in _LAST_VALUES and value is not names.get(key):

@@ -5,15 +5,19 @@ A reader yields the steps from an object, and the objects that they lead to.
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import gc
 import sys
+import threading
 import types
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
+
+import numpy as np
 
 from ...records.attribute_names import Step, aliases, field_names, step_to
 from ...records.call_stack import Frame as RecordedFrame
@@ -58,7 +62,7 @@ def _new_reader(kind: type) -> Reader | None:
     attributes = _attributes_of(kind)
     if attributes is not None:
         own.append(attributes)
-    elif not own and top in ("builtins", "itertools"):  # an iterator, a view, a cell
+    elif not own and top in sys.stdlib_module_names:  # an iterator, a view, a cell, a queue
         own.append(_unnamed)
     if _is_users_class(kind):
         own.append(lambda node: [(("type", None), kind)])
@@ -231,6 +235,15 @@ def _unnamed(node: Any) -> Iterator[Part]:
     return ((_INSIDE, each) for each in gc.get_referents(node))
 
 
+def _of_array(array: Any) -> Iterator[Part]:
+    """Read the elements of a NumPy array of objects, and what a view of other memory is of."""
+    if np.ndarray.dtype.__get__(array).kind == "O":
+        places = np.ndindex(*np.ndarray.shape.__get__(array))
+        for place, element in zip(places, np.ndarray.flat.__get__(array), strict=True):
+            yield ("item", place[0] if len(place) == 1 else place), element
+    yield ("attribute", "base"), np.ndarray.base.__get__(array)
+
+
 def _of_cache(function: Any) -> Iterator[Part]:
     """Read the cache of :func:`functools.lru_cache`, which only the garbage collector can see."""
     return ((("inside", "cache"), each) for each in gc.get_referents(function))
@@ -285,6 +298,11 @@ _READERS: tuple[tuple[type, Reader], ...] = (
     (types.CoroutineType, _of_generator("cr")),
     (types.AsyncGeneratorType, _of_generator("ag")),
     (functools._lru_cache_wrapper, _of_cache),
+    (np.ndarray, _of_array),
+    (memoryview, lambda view: [(("attribute", "obj"), view.obj)]),
+    # To read the attributes of a derived class may run its __init__.
+    (threading.local, lambda node: _named(node.__dict__) if type(node) is threading.local else _unnamed(node)),
+    (contextvars.ContextVar, lambda variable: [(("attribute", "get()"), contextvars.copy_context().get(variable))]),
     (types.BuiltinFunctionType, lambda method: [(("attribute", "__self__"), method.__self__)]),
 )
 

@@ -26,10 +26,13 @@ _MOST_TOGETHER = 2
 
 _ROOT = re.compile(r"[^\W\d][\w ]*")
 
+#: Where the search for the holders of arrays goes.
+_SEARCHED = "The search follows names, outputs, closures and tracebacks through the objects of Python and NumPy."
+
 #: What keeps an array to which no name leads.
 _MAY_HOLD = (
-    "Possible holders: the constants of a jitted function, a running function, a cache in JAX, a C extension, "
-    "another thread, or garbage in a cycle, which gc.collect() frees."
+    "Possible holders: the constants of a jitted function, a running function, a cache in JAX, an object of a C "
+    "extension, another thread, or garbage in a cycle, which gc.collect() frees."
 )
 
 #: For learners, with ``--explain``: five lines.
@@ -144,10 +147,7 @@ def about_unfound(profile: MemoryProfile) -> list[str]:
     unfound = sum(each.own_bytes for each in profile.arrays.made if not each.names)
     if not unfound:
         return []
-    return [
-        f"{units.size(unfound)} of this is held by something unknown: no name, output, closure or traceback leads to "
-        f"it. {_MAY_HOLD}"
-    ]
+    return [f"{units.size(unfound)} of this is held by something unknown. {_SEARCHED} {_MAY_HOLD}"]
 
 
 def about_unnamed(live: LiveArrays) -> list[str]:
@@ -156,7 +156,7 @@ def about_unnamed(live: LiveArrays) -> list[str]:
     if not unnamed or not live.search_complete:
         return []
     size, count = units.size(sum(each.own_bytes for each in unnamed)), units.count(len(unnamed), "array")
-    return [f"No name, output, closure or traceback leads to {count} of {size}. {_MAY_HOLD}"]
+    return [f"Found no holder of {count} of {size}. {_SEARCHED} {_MAY_HOLD}"]
 
 
 def about_deleted(deleted: Sequence[HeldArray]) -> list[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import gc
+import queue
 import sys
+import threading
 import types
 import weakref
 from collections import deque
@@ -13,6 +16,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from jaxmagic.memory_use.capture.holders import find_holders
@@ -119,6 +123,25 @@ def cached(value: Any) -> Any:
     return f
 
 
+def thread_local(value: Any) -> Any:
+    made = threading.local()
+    made.w = value
+    return made
+
+
+def context_variable(value: Any) -> Any:
+    made: Any = contextvars.ContextVar("v")
+    contextvars.ContextVar("unset")
+    made.set(value)
+    return made
+
+
+def queued(value: Any) -> Any:
+    made: Any = queue.SimpleQueue()
+    made.put(value)
+    return made
+
+
 def module(value: Any) -> Any:
     made = types.ModuleType("mine")
     made.__dict__["w"] = value
@@ -161,6 +184,13 @@ def class_with(value: Any) -> Any:
         pytest.param(lambda a: closure(a).__closure__[0], "v (inside)", id="cell"),
         pytest.param(lambda a: iter([a]), "v (inside)[0]", id="iterator"),
         pytest.param(lambda a: types.SimpleNamespace(w=a), "v.w", id="simple-namespace"),
+        pytest.param(lambda a: np.array([None, a], dtype=object), "v[1]", id="numpy-objects"),
+        pytest.param(lambda a: np.array([[None, [a]]], dtype=object), "v[(0, 1)][0]", id="numpy-matrix-of-objects"),
+        pytest.param(np.asarray, "v.base.obj", id="numpy-view"),
+        pytest.param(lambda a: np.asarray(a)[1:], "v.base.base.obj", id="part-of-a-numpy-view"),
+        pytest.param(thread_local, "v.w", id="thread-local"),
+        pytest.param(context_variable, "v.get()", id="context-variable"),
+        pytest.param(queued, "v (inside)[0]", id="queue"),
         pytest.param(lambda a: jax.tree_util.Partial(max, a), "v.args[0]", id="jax-partial"),
         pytest.param(lambda a: jax.jit(closure(a)), "v.__wrapped__ (closure: w)", id="jitted"),
         pytest.param(lambda a: property(closure(a)), "v.fget (closure: w)", id="property"),
@@ -305,6 +335,34 @@ def test_what_ipython_keeps_when_out_was_reset_is_named(a: Any) -> None:
     namespace = {"get_ipython": shell.get_ipython}
     assert names(a, namespace)[0] == "get_ipython().user_ns_hidden['_']"
     assert names(a, namespace | {"_": a})[0] == "_"
+
+
+def test_the_traceback_that_ipython_keeps_is_searched_unless_it_is_the_last_one(
+    a: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Shell:
+        def get_ipython(self) -> Any: ...
+
+    Shell.__module__ = "IPython.core.interactiveshell"
+    shell, error = Shell(), failed(a)
+    shell.InteractiveTB = types.SimpleNamespace(tb=error.__traceback__)  # type: ignore[attr-defined]
+    namespace = {"get_ipython": shell.get_ipython}
+    assert "IPython's last traceback: frame g, variable h['x']" in names(a, namespace)
+    monkeypatch.setattr(sys, "last_value", error, raising=False)
+    assert {each.partition(":")[0] for each in names(a, namespace)} == {"last traceback"}
+
+
+def test_the_attributes_of_a_thread_local_object_with_code_of_its_own_are_not_read(a: Any) -> None:
+    class Local(threading.local):
+        def __init__(self) -> None:
+            made.append(self)
+
+    made: list[Any] = []
+    local = Local()
+    thread = threading.Thread(target=lambda: names(a, {"v": local}))
+    thread.start()
+    thread.join()
+    assert len(made) == 1
 
 
 def test_values_beside_the_namespace_have_the_names_they_are_given(a: Any) -> None:

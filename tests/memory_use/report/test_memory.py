@@ -104,7 +104,7 @@ def test_what_was_made_and_nobody_is_found_to_hold_is_said_to_be_unknown(
     (kept,) = memory_profile().arrays.made
     lost = replace(kept, names=(), device_bytes=(("cpu:0", 4096),))
     old = replace(lost, made=False)
-    sentence = "4.00 KiB of this is held by something unknown: no name, output, closure or traceback leads to it."
+    sentence = "4.00 KiB of this is held by something unknown. The search follows names, outputs, closures and trace"
     assert sentence in " ".join(render(memory_profile(arrays=live_arrays(kept, lost, old))).split())
     assert "held by something unknown" not in render(memory_profile(arrays=live_arrays(kept, old)))
 
@@ -160,9 +160,10 @@ def test_where_an_array_is_not_found_from_a_name_that_is_said(live_arrays: Any) 
           size  array   held by
            8 B  f32[2]  no name found
            4 B  f32[1]  x
-          No name, output, closure or traceback leads to 1 array of 8 B. Possible
-            holders: the constants of a jitted function, a running function, a cache in
-            JAX, a C extension, another thread, or garbage in a cycle, which
+          Found no holder of 1 array of 8 B. The search follows names, outputs, closures
+            and tracebacks through the objects of Python and NumPy. Possible holders:
+            the constants of a jitted function, a running function, a cache in JAX, an
+            object of a C extension, another thread, or garbage in a cycle, which
             gc.collect() frees.
     """)
     unfinished = live_arrays((8, ()), (4, ("x",)), search_complete=False)
