@@ -155,7 +155,9 @@ def live(namespace: Mapping[str, Any] | None = None) -> LiveArrays:
 def memory_requirement(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Executable:
     """Return the memory that a jitted function needs on each device for these arguments, without running it.
 
-    The function is compiled, because the compiler plans its memory.
+    The function is compiled, because the compiler plans its memory. On the CPU, libraries that run products and
+    convolutions for XLA allocate more while they run: ``at_least`` says whether such calls were found, and ``notes``
+    names them.
 
     Args:
         fn: a jitted function; another function is jitted.

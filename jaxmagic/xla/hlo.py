@@ -61,6 +61,7 @@ class HloInstruction(NamedTuple):
         minor_to_major: the axes of its result, from the fastest varying to the slowest varying one in memory; empty
             for a tuple.
         known_trip_count: for a ``while``, how often its body runs; 0 if unknown at compile time.
+        fusion_kind: for a ``fusion`` with an emitter or a library of its own, their name, such as ``"__ynn_fusion"``.
         subshapes: all parts of its result, with the workspace; the whole comes first.
     """
 
@@ -84,6 +85,7 @@ class HloInstruction(NamedTuple):
     dimensions: tuple[int, ...] = ()
     minor_to_major: tuple[int, ...] = ()
     known_trip_count: int = 0
+    fusion_kind: str = ""
     subshapes: tuple[Subshape, ...] = ()
 
 

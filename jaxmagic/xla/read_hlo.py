@@ -71,6 +71,15 @@ def _known_trip_count(message: Any) -> int:
     return int(found[1]) if found else 0
 
 
+#: The name of the emitter or library of a fusion in its backend config.
+_FUSION_KIND = re.compile(rb'"fusion_config":\s*\{[^{}]*"kind":\s*"(__\w+)"')
+
+
+def _fusion_kind(message: Any) -> str:
+    found = _FUSION_KIND.search(message.backend_config)
+    return text(found[1]) if found else ""
+
+
 def _is_one_kernel(message: Any) -> bool:
     """Return whether XLA for the CPU compiles a call into one kernel."""
     attributes = message.frontend_attributes.map
@@ -120,6 +129,7 @@ class _Reader:
             dimensions=tuple(message.dimensions) if opcode == "transpose" else (),
             minor_to_major=result.minor_to_major,
             known_trip_count=_known_trip_count(message) if opcode == "while" else 0,
+            fusion_kind=_fusion_kind(message) if opcode == "fusion" else "",
             subshapes=whole.subshapes,
         )
 

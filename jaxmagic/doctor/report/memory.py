@@ -122,6 +122,10 @@ NOTES: dict[str, Callable[..., str]] = {
     "taken_in_parts": lambda name: f"Tried with {printable(name)} taking the batch in parts.",
     "memory": _memory,
     "memory_parts": _parts,
+    "memory_uncounted": lambda function, peak_bytes: (
+        f"{printable(function)} needs at least {units.size(peak_bytes)}: library calls may allocate more while they "
+        "run, which XLA does not plan. The peak of the process in %jaxmem --all contains it."
+    ),
     "memory_kept": _kept_arrays,
     "memory_kept_remedy": lambda name: (
         f"If {printable(name)} is not meant to grow, drop what you no longer need. Move what only the host needs, "

@@ -11,6 +11,7 @@ from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from .all import HOST_RULES, RULES
 from .compiling.compile_claims import divide_compile_time
+from .memory import uncounted
 from .rule import available
 from .unjudged import unjudged
 
@@ -57,6 +58,8 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
         except Exception as error:  # one rule that fails must not lose what the others found
             notes.append(note("doctor.rule_failed", rule=rule.name, error=briefly(error)))
     notes += [note("doctor.not_looked", rules=", ".join(rules), need=need) for need, rules in blind.items()]
+    if "memory" in looked and (more := uncounted(evidence)):
+        notes.append(more)
     host = [rule for rule in HOST_RULES if rule.name in looked]
     if not {rule.name for rule in host} & {each.rule for each in findings}:
         notes += filter(None, [unjudged(host, evidence)])

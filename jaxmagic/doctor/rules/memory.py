@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ... import units
-from ...records.note import note
+from ...records.note import Note, note
 from ..record.evidence import Evidence, KeptArrays
 from ..record.finding import RuleFinding
 from ..record.program import Program
@@ -32,6 +32,15 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         if kept.size_bytes >= _LEAST_KEPT_BYTES:
             yield _piling_up(kept)
     yield from piling_programs(evidence, RULE.name)
+
+
+def uncounted(evidence: Evidence) -> Note | None:
+    """Return a note on the largest program that may need more of a given memory than was counted; or ``None``."""
+    more = [each for each in evidence.programs or () if each.executable.at_least]
+    if not more or not evidence.limit_bytes:
+        return None
+    largest = max(more, key=lambda each: each.executable.peak_bytes or 0)
+    return note("doctor.memory_uncounted", function=largest.name, peak_bytes=largest.executable.peak_bytes or 0)
 
 
 def _finding(program: Program, peak_bytes: int, others_bytes: int, limit_bytes: int) -> RuleFinding:

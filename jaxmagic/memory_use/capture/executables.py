@@ -17,6 +17,7 @@ from ...xla.lines.callers import with_own_callers
 from ...xla.read_hlo import read_buffer_assignment, read_module
 from ...xla.schedule import Schedule, flattened_schedule
 from ..analysis.buffer_map import memory_map
+from ..analysis.uncounted import uncounted
 from ..record.memory_profile import Allocation, Executable
 from .closure_constants import NOTHING, Captured, Named, captured, name_all, names_in
 from .usage_readings import known
@@ -145,6 +146,8 @@ def _read_plan(plan: _Plan, named: Named, notes: list[Note]) -> dict[str, Any]:
     module, table = scheduled
     assignment = _read("buffer_assignment", lambda: read_buffer_assignment(serialized), notes) if serialized else None
     names = _read("constant_names", lambda: names_in(module, named), notes) or {}
+    if (more := uncounted(module)) is not None:
+        notes.append(more)
     allocations = _read("live_ranges", lambda: _map(module, assignment, table, names), notes)
     if allocations is None:
         return {}

@@ -103,7 +103,7 @@ class Executable(Displayable):
         notes: what could not be read, and why.
     """
 
-    _derived: ClassVar[tuple[str, ...]] = ("peak_bytes", "host_bytes", "fits")
+    _derived: ClassVar[tuple[str, ...]] = ("peak_bytes", "host_bytes", "fits", "at_least")
 
     name: str
     ran: bool | None = None
@@ -138,6 +138,11 @@ class Executable(Displayable):
         This is not ``peak_memory_in_bytes`` of JAX's statistics, which excludes temporaries on the CPU.
         """
         return _total(self.argument_bytes, self.output_bytes, self.temporary_bytes, self.alias_bytes)
+
+    @property
+    def at_least(self) -> bool:
+        """Whether library calls may allocate more than ``peak_bytes``; ``notes`` names them."""
+        return any(each.kind == "memory_use.uncounted" for each in self.notes)
 
     @property
     def host_bytes(self) -> int | None:

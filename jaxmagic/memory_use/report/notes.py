@@ -33,6 +33,10 @@ def _devices_silent(devices: str, missing: str, error: str = "") -> str:
 #: Words for notes, by the kind behind ``memory_use.``; each gets the facts of the note.
 NOTES: dict[str, Callable[..., str]] = {
     "unread": lambda part, error: f"Could not read {_PARTS[part]} ({error}).",
+    "uncounted": lambda calls, names, lines: (
+        f"Not counted: memory that {units.count(calls, 'library call')} ({names}{f' at {lines}' if lines else ''}) "
+        "may allocate while running, which XLA does not plan."
+    ),
     "interrupted": lambda part: f"Interrupted while the record was made: {_PARTS[part]} could not be read.",
     "programs_unknown": lambda: (
         "This version of JAX does not show which programs ran: the programs that were compiled are listed."

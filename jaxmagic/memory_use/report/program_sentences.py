@@ -30,7 +30,7 @@ _ON_THE_HOST = {
 def programs_title(programs: Sequence[Executable]) -> str:
     """Name the number of programs, and the memory of the largest."""
     most = programs[0]
-    needs = "an unknown amount" if most.peak_bytes is None else units.size(most.peak_bytes)
+    needs = "an unknown amount" if most.peak_bytes is None else needed(most)
     verb = "the largest needs" if len(programs) > 1 else f"{shortened([most.name], 40)[0]} needs"
     return f"{units.count(len(programs), 'program')}, {verb} {needs}"
 
@@ -63,7 +63,12 @@ def program_headline(program: Executable) -> str:
     """Name the memory that a program needs."""
     if program.peak_bytes is None:
         return f"{program.name} needs an unknown amount of memory"
-    return f"{program.name} needs {units.size(program.peak_bytes)}"
+    return f"{program.name} needs {needed(program)}"
+
+
+def needed(program: Executable) -> str:
+    """Name the memory that a program needs, if that is known, and whether it may be more."""
+    return f"{'at least ' if program.at_least else ''}{units.size(program.peak_bytes or 0)}"
 
 
 def about_constants(programs: Sequence[Executable]) -> list[str]:
@@ -132,4 +137,6 @@ def about_limit(program: Executable) -> list[str]:
     if program.fits is None or program.limit_bytes is None or program.peak_bytes is None:
         return []
     verdict = "fits" if program.fits else "does not fit"
+    if program.fits and program.at_least:
+        verdict = "fits, as far as it is counted,"
     return [f"{program.name} {verdict} in the {units.size(program.limit_bytes)} of memory of its device."]

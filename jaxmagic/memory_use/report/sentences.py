@@ -57,7 +57,8 @@ def headline(profile: MemoryProfile) -> str:
     parts = []
     if profile.peak_bytes is not None:
         most = "A program needs" if len(profile.executables) == 1 else "The largest program needs"
-        parts.append(f"{most} {units.size(profile.peak_bytes)}")
+        at_least = "at least " if any(each.at_least for each in profile.executables) else ""
+        parts.append(f"{most} {at_least}{units.size(profile.peak_bytes)}")
     arrays = "arrays" if parts else "Arrays"
     parts.append(f"{arrays}: {units.size(after)} after, {_change(delta)}")
     parts.append(f"ran in {units.time(profile.timing.wall_ns)}")

@@ -16,7 +16,9 @@ from gathered_evidence import evidence_of, with_memory
 import jaxmagic
 from jaxmagic.doctor.record.evidence import KeptArrays
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules.examine import examine
 from jaxmagic.doctor.rules.memory import RULE
+from jaxmagic.records.note import note
 
 #: Two arguments and a result of 1 MB each.
 X = jnp.ones((500, 500))
@@ -42,6 +44,18 @@ def test_program_that_hardly_fits_is_found(memory_bytes: int, sentence: str, cos
 @pytest.mark.parametrize("memory_bytes", [int(NEEDS / 0.9) + 2, 10 * NEEDS, None])
 def test_program_that_fits_is_left_alone(memory_bytes: int | None) -> None:
     assert jaxmagic.diagnose(ADD, X, X + 1, only=["memory"], memory_bytes=memory_bytes).findings == ()
+
+
+def test_that_more_than_was_counted_may_be_needed_is_said_beside_a_limit() -> None:
+    evidence = evidence_of(ADD, X, X + 1)
+    (program,) = evidence.programs or ()
+    more = note("memory_use.uncounted", calls=1, names="__ynn_fusion", lines="")
+    larger = replace(program, executable=replace(program.executable, notes=(more,)))
+    limited = replace(evidence, programs=(larger,), limit_bytes=10 * NEEDS)
+    (said,) = examine(limited, only=["memory"]).notes
+    assert str(said).startswith("<lambda> needs at least 2.86 MiB: library calls may allocate more while they run, ")
+    assert examine(replace(limited, limit_bytes=None), only=["memory"]).notes == ()
+    assert examine(replace(evidence, limit_bytes=10 * NEEDS), only=["memory"]).notes == ()
 
 
 def test_donated_arguments_count_once() -> None:

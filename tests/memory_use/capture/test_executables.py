@@ -41,7 +41,7 @@ def total(executable: Executable, kind: str) -> int:
 def test_the_allocations_add_up_to_what_the_compiler_says(name: str) -> None:
     made, program = compiled(name)
     found, said = requirement(program), made.memory_analysis()
-    assert found.notes == ()
+    assert {each.kind for each in found.notes} <= {"memory_use.uncounted"}  # in calls of a library
     assert found.allocations is not None
     assert not found.estimated
     alias = sum(each.size_bytes for each in found.allocations if each.aliased)

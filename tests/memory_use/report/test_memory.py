@@ -98,6 +98,25 @@ def test_new_arrays_in_place_of_others_leave_the_total_unchanged(memory_profile:
 
 
 @pytest.mark.parametrize("render", [to_text, to_html])
+def test_memory_that_library_calls_may_allocate_is_said_not_to_be_counted(
+    memory_profile: Any, executable: Any, render: Any
+) -> None:
+    more = note("memory_use.uncounted", calls=2, names="__ynn_fusion", lines="cell 1:2")
+    sentence = "Not counted: memory that 2 library calls (__ynn_fusion at cell 1:2) may allocate while running, which"
+    program = executable(notes=(more,))
+    assert program.at_least
+    shown = render(program)
+    assert "jit_f needs at least " in shown
+    assert sentence in " ".join(shown.split())
+    assert "A program needs at least " in render(memory_profile(executables=(program,)))
+    small = executable(notes=(more,), argument_bytes=1)
+    assert "The largest program needs at least " in render(memory_profile(executables=(executable(), small)))
+    assert "at least" not in render(executable())
+    (fits,) = program_words.about_limit(executable(notes=(more,), limit_bytes=2**30))
+    assert fits == "jit_f fits, as far as it is counted, in the 1.00 GiB of memory of its device."
+
+
+@pytest.mark.parametrize("render", [to_text, to_html])
 def test_what_was_made_and_nobody_is_found_to_hold_is_said_to_be_unknown(
     memory_profile: Any, live_arrays: Any, render: Any
 ) -> None:
