@@ -13,7 +13,7 @@ from ...runtime.gc_pause import held_back
 from ...xla.buffer_assignment import BufferAssignment
 from ...xla.buffer_packing import packed
 from ...xla.hlo import HloModule
-from ...xla.lines.callers import with_own_callers
+from ...xla.lines.callers import with_own_callers, without_callers
 from ...xla.read_hlo import read_buffer_assignment, read_module
 from ...xla.schedule import Schedule, flattened_schedule
 from ..analysis.buffer_map import memory_map
@@ -78,7 +78,7 @@ def described(
     most = _MOST_MAPPED if mapped else 0
     names = name_all([plan.captured for _, plan, _ in found[:most]], namespace)
     with_maps = [
-        (program, _with_map(plan, each, named))
+        (program, _with_map(plan, each, named, earlier=not each.compiled))
         for (program, plan, each), named in zip(found[:most], names, strict=True)
     ]
     return [*with_maps, *((program, executable) for program, _, executable in found[most:])]
@@ -123,22 +123,30 @@ def _planned(program: Any, capture: Captured) -> tuple[_Plan, Executable]:
     return _Plan(module, getattr(stats, "serialized_buffer_assignment_proto", b""), capture), executable
 
 
-def _with_map(plan: _Plan, executable: Executable, named: Named) -> Executable:
-    """Add steps and allocations to a program, if they can be read."""
+def _with_map(plan: _Plan, executable: Executable, named: Named, *, earlier: bool = False) -> Executable:
+    """Add steps and allocations to a program, if they can be read.
+
+    Args:
+        plan: its module and buffer assignment.
+        executable: the program.
+        named: names of the arrays that its function captured.
+        earlier: whether an earlier call compiled it, whose lines did not run now.
+    """
     if plan.module is None:
         return executable
     notes = list(executable.notes)
     with held_back():
-        fields = _read_plan(plan, named, notes)
+        fields = _read_plan(plan, named, notes, earlier=earlier)
     return replace(executable, notes=tuple(notes), **fields)
 
 
-def _read_plan(plan: _Plan, named: Named, notes: list[Note]) -> dict[str, Any]:
+def _read_plan(plan: _Plan, named: Named, notes: list[Note], *, earlier: bool) -> dict[str, Any]:
     serialized = plan.assignment
 
     def read_scheduled() -> tuple[HloModule, Schedule]:
         module = read_module(plan.module.as_serialized_hlo_module_proto(), literals=bool(named.arrays))
-        return with_own_callers(module), flattened_schedule(module)
+        module = with_own_callers(module)
+        return without_callers(module) if earlier else module, flattened_schedule(module)
 
     scheduled = _read("schedule", read_scheduled, notes)
     if scheduled is None:

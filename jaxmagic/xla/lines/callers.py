@@ -44,6 +44,31 @@ def with_own_callers(module: HloModule) -> HloModule:
     return module._replace(instructions={**module.instructions, **corrected}) if corrected else module
 
 
+def without_callers(module: HloModule) -> HloModule:
+    """Return the module without the calls that led to the program: those of the call that compiled it.
+
+    Another call may run it from elsewhere. The lines of an eager operation are only such calls.
+    """
+    shortened: dict[tuple[Stack, str], Stack] = {}
+    instructions = {}
+    names = [name for each in module.instructions.values() for name in _jitted(each.op_name)[:1]]
+    for number, each in module.instructions.items():
+        key = each.stack, next(iter(_jitted(each.op_name) or names), "")
+        if key not in shortened:
+            shortened[key] = _inside(*key)
+        instructions[number] = each._replace(stack=shortened[key])
+    return module._replace(instructions=instructions)
+
+
+def _inside(stack: Stack, program: str) -> Stack:
+    """Return the calls of a stack from the program's function on; all of them if functions were not recorded."""
+    if not all(frame.function for frame in stack):
+        return stack
+    name = "__call__" if program == "<unnamed function>" else program  # of a callable object
+    named = (at for at in reversed(range(len(stack))) if name in stack[at].function.split("."))
+    return stack[next(named, len(stack)) :]
+
+
 def _own_callers(once: Mapping[_Key, HloInstruction]) -> dict[_Key, HloInstruction]:
     """Correct one instruction per key."""
     written = [each for each in once.values() if each.stack]

@@ -133,6 +133,30 @@ def test_buffers_name_their_operation_and_their_line() -> None:
     assert arguments == ["x"]
 
 
+def sources(executable: Executable) -> set[str | None]:
+    """Return the lines of the results of a program."""
+    outputs = (each for each in executable.allocations or () if each.kind == "output")
+    return {buffer.source for allocation in outputs for buffer in allocation.buffers}
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 10), reason="this JAX records lines without their functions")
+def test_a_program_that_an_earlier_call_compiled_has_no_line_of_that_call() -> None:
+    def earlier(x: Any) -> Any:
+        return x @ x
+
+    jitted = jax.jit(lambda x: jnp.sin(x) @ x)
+    x = jnp.ones((211, 211))
+    for compiles in (True, False):
+        with watch() as watched:
+            jax.block_until_ready((earlier(x), jitted(x)))
+        found = {each.name: each for each in describe(watched)}
+        assert found["jit_matmul"].compiled is compiles
+        lines = sources(found["jit_matmul"])
+        assert lines == {f"{__file__}:{earlier.__code__.co_firstlineno + 1}"} if compiles else lines <= {None}
+        (own,) = (executable for name, executable in found.items() if "lambda" in name)
+        assert sources(own) == {f"{__file__}:{earlier.__code__.co_firstlineno + 3}"}
+
+
 def test_what_is_built_in_has_the_line_that_uses_it() -> None:
     table = jnp.arange(40_000.0).reshape(200, 200)
     found = requirement(jax.jit(lambda x: x @ table).lower(jnp.ones((200, 200))).compile().runtime_executable())

@@ -13,7 +13,7 @@ from recordings import module_of
 
 from jaxmagic.records.call_stack import Frame, Stack
 from jaxmagic.xla.hlo import HloInstruction
-from jaxmagic.xla.lines.callers import with_own_callers
+from jaxmagic.xla.lines.callers import with_own_callers, without_callers
 from jaxmagic.xla.lines.origins import Origins
 
 LIBRARY = "jit(second)/jit(_threefry_split)/first/while/body/add"
@@ -32,6 +32,23 @@ def instruction(op_name: str, *calls: str) -> HloInstruction:
 def corrected(*instructions: HloInstruction) -> list[HloInstruction]:
     made = fabricate.hlo.module(*instructions, name="jit_second")
     return list(with_own_callers(made).instructions.values())
+
+
+@pytest.mark.parametrize(
+    ("op_name", "calls", "left"),
+    [
+        ("jit(second)/tanh", ["main:1", "second:6", "g:8"], ["second:6", "g:8"]),
+        ("jit(second)/tanh", ["main:1", "run.<locals>.second:6", "g:8"], ["run.<locals>.second:6", "g:8"]),
+        ("jit(matmul)/dot_general", ["main:1", "f:3"], []),  # an eager operation
+        ("", ["main:1", "second:6"], ["second:6"]),  # as the other instructions
+        ("jit(<unnamed function>)/tanh", ["main:1", "Model.__call__:4"], ["Model.__call__:4"]),
+        ("jit(second)/tanh", [":6"], [":6"]),  # before JAX 0.10
+        ("jit(second)/tanh", [], []),
+    ],
+)
+def test_the_calls_that_led_to_a_program_are_left_out(op_name: str, calls: list[str], left: list[str]) -> None:
+    made = fabricate.hlo.module(instruction(op_name, *calls), instruction("jit(second)/add", "second:6"))
+    assert without_callers(made).instructions[0].stack == stack(*left)
 
 
 OWN = instruction("jit(second)/tanh", "main:1", "second:6")

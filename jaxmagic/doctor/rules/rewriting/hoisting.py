@@ -262,7 +262,7 @@ def _code(file: str, outer: Around, path: list[ast.AST], making: Making, taken: 
         return _joined(ast.unparse(parent), body, _span(parent), "", outer)
     if making.end_lineno != making.lineno:
         return None
-    name = f"{outer.name}_jitted" if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) else "jitted"
+    name = f"jitted_{outer.name}" if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) else "jitted"
     if name in taken:
         return None
     raw = body[making.lineno - begin].encode()

@@ -119,7 +119,7 @@ def doubled(x: Any) -> Any:
     return 2 * x
 
 
-doubled_once_jitted = doubled
+jitted_doubled_once = doubled
 
 
 def assigns_a_name_that_is_there(x: Any) -> Any:
@@ -430,6 +430,15 @@ def test_of_a_long_function_only_what_changes_is_printed() -> None:
     exec(finding.code, {"jax": jax, "jnp": jnp})
 
 
+def test_code_for_a_test_defines_no_other_test() -> None:
+    def test_step(x: Any) -> Any:
+        return jax.jit(lambda y: jnp.sin(y) @ y)(x)
+
+    code = the_one(test_step, X).code
+    assert code is not None
+    assert code.startswith("jitted_test_")  # it is moved out of the outermost function, which is this one
+
+
 def long_step_inline(x: Any) -> Any:
     a = x + 1
     b = a + 1
@@ -448,8 +457,8 @@ def test_of_a_long_function_the_line_that_changes_is_printed() -> None:
     finding = the_one(long_step_inline, X)
     line = long_step_inline.__code__.co_firstlineno + 6
     assert finding.code == (
-        "long_step_inline_jitted = jax.jit(lambda y: jnp.sin(y) @ y)\n\n"
-        f"# Then line {line} of long_step_inline becomes:\n#     x = long_step_inline_jitted(e)"
+        "jitted_long_step_inline = jax.jit(lambda y: jnp.sin(y) @ y)\n\n"
+        f"# Then line {line} of long_step_inline becomes:\n#     x = jitted_long_step_inline(e)"
     )
 
 
