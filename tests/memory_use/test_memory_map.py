@@ -46,7 +46,7 @@ def check(compiled: Any) -> None:
     said, found = compiled.memory_analysis(), requirement(compiled.runtime_executable())
     kept = said.argument_size_in_bytes + said.output_size_in_bytes - said.alias_size_in_bytes
     needs = kept + said.temp_size_in_bytes
-    assert found.notes == ()
+    assert {each.kind for each in found.notes} <= {"memory_use.uncounted"}  # in calls of a library
     assert found.peak_bytes == needs
     if hasattr(said, "total_allocation_bytes"):  # from JAX 0.12 on; with constants
         assert needs + (found.constant_bytes or 0) == said.total_allocation_bytes

@@ -175,6 +175,8 @@ SCOPE_NOTES: dict[str, Callable[..., str]] = {
         if problem == "method"
         else "This optimizer needs the parameters for its updates, but update() does not get them."
         if problem == "params"
+        else "update() needs the state that init() returned, but does not get it."
+        if problem == "state"
         else "update() gets something else for the state than init() returned."
     ),
     "write_optimizer": _write_optimizer,

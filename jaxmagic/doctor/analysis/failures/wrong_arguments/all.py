@@ -58,6 +58,7 @@ _RULES: tuple[Rule, ...] = (
     *mapped.RULES,
     *options.RULES,
     *integers.RULES,
+    *optimizers.RULES,
     *signatures.RULES,
     *meshes.RULES,
     *shardings.RULES,
@@ -70,7 +71,6 @@ _RULES: tuple[Rule, ...] = (
     *wrong_calls.RULES,
     *scopes.RULES,
     *layers.RULES,
-    *optimizers.RULES,
     *xla.RULES,
     *trees.RULES,
 )

@@ -16,7 +16,9 @@ def explain_optimizer(failure: Failure) -> Explained:
     failing, method = expression_of(failure), fact(failure, "method")
     called = "" if failing is None else failing.called or ""
     optimizer = shortened(called.rpartition(".")[0]) if called.endswith(".update") else "optimizer"
-    problem = "method" if method else "params" if fact(failure, "params") else "state"
+    problem = "method" if method else "params" if fact(failure, "params") else "other state"
+    if fact(failure, "no_state"):
+        problem = "state"
     found = note("doctor.error_optimizer", problem=problem, method=method)
     return Explained(found, note("doctor.write_optimizer", problem=problem, optimizer=optimizer))
 
@@ -34,6 +36,9 @@ def explain_nnx_optimizer(failure: Failure) -> Explained:
     return Explained(found, note("doctor.write_nnx_optimizer", wrt=wrt), code)
 
 
+#: The functions of Optax around the update functions that Python names where they get no state.
+_MAKERS = r"(?:chain|named_chain|scale\w*|clip\w*|add_\w+|identity|trace|masked|partition|apply_\w+)"
+
 #: The messages that are explained here, in the words of Optax and Flax.
 # fmt: off
 RULES = (
@@ -43,6 +48,9 @@ RULES = (
         r"The number of updates and (?P<state>states) has to be the same in chain"),
     Rule("AttributeError", "optimizer method", explain_optimizer,
         r"'GradientTransformation(?:ExtraArgs)?' object has no attribute '(?P<method>\w+)'"),
+    Rule("TypeError", "optimizer method", explain_optimizer,
+        rf"{_MAKERS}\.<locals>\.update(?:_fn)?\(\) missing \d required positional arguments?: [^\n]*"
+        r"'(?P<no_state>state)'"),
     Rule("TypeError", "nnx optimizer", explain_nnx_optimizer,
         r"Missing required argument `(?P<missing>wrt|grads)`"),
 )

@@ -33,6 +33,16 @@ params = optax.apply_updates(params, updates)
             "update() gets something else for the state than init() returned.",
             "Make the state once, state = opt.init(params).",
         ),
+        (
+            "opt.update(grads)",
+            "update() needs the state that init() returned, but does not get it.",
+            "Make the state once, state = opt.init(params).",
+        ),
+        (
+            "opt = optax.chain(optax.clip(1.0), optax.sgd(0.1)); opt.update(grads)",
+            "update() needs the state that init() returned, but does not get it.",
+            "Each step is updates, state = opt.update(grads, state, params)",
+        ),
         ("opt.step()", "An optimizer of Optax has no step", "then params = optax.apply_updates(params, updates)."),
         ("opt.zero_grad()", "An optimizer of Optax has no zero_grad", "updates, state = optimizer.update("),
     ],
@@ -52,6 +62,19 @@ def test_updates_are_passed_without_the_state(given: str) -> None:
     cell = Cell(f"{VALUES}optax.apply_updates(params, {given})  # here")
     assert cell.finding.line == cell.here
     assert "update() of an optimizer returns two things" in cell.said
+
+
+def test_updates_of_one_array_are_passed_without_the_state() -> None:
+    pytest.importorskip("optax")
+    cell = Cell("""
+        import optax
+        opt, w = optax.adam(0.1), jnp.ones(2)
+        state = opt.init(w)
+        w = optax.apply_updates(w, opt.update(w, state))  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert "updates, state = optimizer.update(grads, state, params). Pass the updates alone." in cell.said
+    assert cell.rewritten("updates, state = opt.update(w, state); w = optax.apply_updates(w, updates)").error is None
 
 
 def test_the_state_in_place_of_the_gradients() -> None:
