@@ -18,7 +18,7 @@ from ..analysis.devices.command_buffers import ran_in_graphs
 from ..analysis.roofline import fastest_product
 from ..analysis.stale_callers import without_stale_callers
 from ..analysis.summarize import ProfileSummary
-from ..record.profile import COMPILED_EARLIER, DeviceUse, OperationTime, Profile
+from ..record.profile import DeviceUse, OperationTime, Profile
 from ..record.recording import Interpreted, Trace
 from .called_now import is_called_by
 from .cpu_peaks import cpu_peaks
@@ -73,7 +73,7 @@ def _without_stale_callers(
     summary = summary._replace(place_times=found.places, operation_times=found.operations)
     if not found.unknown:
         return summary, []
-    return summary, [note(COMPILED_EARLIER, functions=listed(found.unknown, _MOST_NAMES))]
+    return summary, [note("profiling.compiled_earlier", functions=listed(found.unknown, _MOST_NAMES))]
 
 
 def with_peaks(
