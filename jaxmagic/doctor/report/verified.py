@@ -158,6 +158,10 @@ NOTES: dict[str, Callable[..., str]] = {
     "no_outputs": lambda: "The code has no outputs to compare.",
     "outputs_vary": lambda: "The outputs vary from run to run without the remedy, so they cannot be compared.",
     "outputs_problem": lambda leaf, problem: f"{printable(leaf[:1].upper() + leaf[1:])}: {printable(problem)}.",
+    "outputs_dtype": lambda before, after: (
+        f"The outputs agree in value, but not in dtype: {printable(after)} with the remedy, {printable(before)} "
+        "without it."
+    ),
     "outputs_error": _error,
     "outputs_rounded": _rounded,
     "pasted": lambda: "Tried with the recommended code in its place.",

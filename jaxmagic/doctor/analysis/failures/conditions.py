@@ -8,6 +8,7 @@ import builtins
 from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
+from .dtypes import joined_dtypes
 from .expression import (
     MOST_VALUES,
     Expression,
@@ -153,6 +154,8 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         return note("doctor.write_decided", decides=failure.decides, jax=jax, jnp=jnp, lax=lax, mapped=mapped), None
     receiver = None if failing is None else _receiver(failing)
     code = None if failing is None else rewritten(failure, failing)
+    dtypes = {} if code is None else joined_dtypes(failure, code)
+    code = code if dtypes.keys() <= {"dtype", "joined"} else None
     gradient = code is None or may_diverge(code)
     python = None if failing is None else _python_operand(failure, failing)
     if python is not None and failing is not None:
@@ -174,6 +177,7 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
             chain=chain,
             whole=whole,
             mapped=mapped,
+            **dtypes,
         ), code
     if use == "while":
         return note("doctor.write_while", lax=lax, chain=chain, whole=whole), code
@@ -195,7 +199,8 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
             "doctor.write_logical", function=f"{jnp}.{name}", operator=operator, chain=chain, whole=whole
         ), code
     if use in ("max", "min"):
-        return note("doctor.write_extreme", function=use, replacement=f"{jnp}.{use}imum", whole=f"{jnp}.{use}"), code
+        functions = {"replacement": f"{jnp}.{use}imum", "whole": f"{jnp}.{use}"}
+        return note("doctor.write_extreme", function=use, **functions, **dtypes), code
     if use in ("any", "all") and not _takes_array(failure, failing):
         return note("doctor.write_reduced", function=use, replacement=f"{jnp}.{use}"), None
     if use in ("any", "all"):

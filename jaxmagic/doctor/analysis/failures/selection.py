@@ -13,7 +13,7 @@ from ...record.failure import Failure
 from .expression import MOST_VALUES, Expression, call, spelled, value_named, with_imports
 
 #: Functions of ``jax.numpy`` that keep the shape of their argument.
-_ELEMENTWISE = "abs", "sin", "cos", "tan", "exp", "tanh", "square", "negative", "sign"
+ELEMENTWISE = "abs", "sin", "cos", "tan", "exp", "tanh", "square", "negative", "sign"
 
 #: Those of them that are finite for finite numbers, with finite derivatives, and functions of conditions.
 _FINITE = "abs", "sin", "cos", "tanh", "square", "negative", "sign", "logical_not", "logical_and", "logical_or"
@@ -278,7 +278,7 @@ def shape_of(failure: Failure, node: ast.expr) -> str | None:
         return common_shape(failure, node.left, node.right)
     if isinstance(node, ast.Call) and not node.keywords:
         module, _, function = ast.unparse(node.func).rpartition(".")
-        known = {1: _ELEMENTWISE, 2: ("maximum", "minimum")}.get(len(node.args), ())
+        known = {1: ELEMENTWISE, 2: ("maximum", "minimum")}.get(len(node.args), ())
         if module == spelled(failure, "jax.numpy") and function in known:
             return common_shape(failure, *node.args)
     return None

@@ -32,6 +32,7 @@ from .modules import module_names
 from .operands import (
     allowed_platforms,
     default_devices,
+    default_float,
     elements_of,
     home_of,
     index_parts,
@@ -179,6 +180,8 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         facts = replace(facts, said=(*facts.said, ("called", called_name(place, last.frame, ("jax",)) or "")))
     if facts.kind == "index":
         facts = replace(facts, said=(*facts.said, ("elements", elements_of(place.node, last.frame))))
+    if facts.kind == "bool":
+        facts = replace(facts, said=(*facts.said, ("floats", default_float())))
     if facts.kind == "numpy":
         facts = replace(facts, said=(*facts.said, *functions_called(place.statement, last.frame).items()))
     values = tuple(values_in(place.whole, last.frame, around if facts.kind == "leak" else None))

@@ -125,6 +125,13 @@ def default_devices() -> tuple[str, int]:
     return str(jax.default_backend()), len(jax.devices())
 
 
+def default_float() -> str:
+    """Return the dtype that JAX gives to Python floats."""
+    import jax
+
+    return "float64" if jax.config.jax_enable_x64 else "float32"
+
+
 def allowed_platforms() -> tuple[str, bool]:
     """Return the platforms that JAX may use, if a setting names them, and whether an environment variable does."""
     import jax

@@ -110,6 +110,7 @@ def measured(
     clock: Clock,
     expected: Any = None,
     products: str = "",
+    dtypes: bool = False,
 ) -> Measured:
     """Measure two runs in turns.
 
@@ -121,6 +122,7 @@ def measured(
         clock: the clock of the deadline, in nanoseconds.
         expected: the outputs to compare with, if they are not those of the original.
         products: the coarser type in which the remedy computes products: outputs may differ by its rounding.
+        dtypes: whether the outputs have to have the dtypes of the original as well.
 
     Returns:
         The record, which has nothing but notes if there was not enough time, the user interrupted, or a run failed.
@@ -163,6 +165,8 @@ def measured(
     versus = comparison[_AFTER]
     times = {label: median(comparison.candidate(label).latency.calls_ns) for label in counted}
     agree, notes = _agree(counted, expected, products)
+    if agree and dtypes and (told := _about_dtypes(counted[_BEFORE].first, counted[_AFTER].last)):
+        agree, notes = None, [*notes, told]
     ratio = versus.ratio
     verified = Verified(
         before_ns=times[_BEFORE],
@@ -208,6 +212,15 @@ def _about_error(check: Check) -> list[Note]:
         rtol=check.rtol or 0.0,
     )
     return [told]
+
+
+def _about_dtypes(before: Any, after: Any) -> Note | None:
+    """Say in which dtype outputs differ that agree in value, leaving out Python numbers."""
+    for first, other in zip(_leaves(_comparable(before)), _leaves(_comparable(after)), strict=True):
+        typed = hasattr(first, "dtype") and hasattr(other, "dtype") and not getattr(first, "weak_type", False)
+        if typed and first.dtype != other.dtype:
+            return note("doctor.outputs_dtype", before=first.dtype.name, after=other.dtype.name)
+    return None
 
 
 def _leaf(check: Check) -> str:

@@ -34,15 +34,33 @@ def _mapped(lax: str, mapped: bool) -> str:
     )
 
 
+def _joined(dtype: str = "", number: str = "", joined: str = "", other: str = "") -> str:
+    """Word what becomes of dtypes that differ where a function returns one dtype in both cases."""
+    if number:
+        return f" {printable(number)} does not fit into {dtype}, the dtype of the other value: convert that first."
+    if other:
+        return f" The values are {dtype} and {other}: convert both to one dtype that holds them."
+    if not dtype:
+        return ""
+    rounded = ", and integers beyond 2**24 are rounded" if joined == "float32" and dtype[-2:] in ("32", "64") else ""
+    return f" The result has one dtype in both cases: {dtype} becomes {joined}{rounded}."
+
+
 def _write_selection(
-    jnp: str, lax: str, gradient: bool = False, chain: str = "", whole: str = "", mapped: bool = False
+    jnp: str,
+    lax: str,
+    gradient: bool = False,
+    chain: str = "",
+    whole: str = "",
+    mapped: bool = False,
+    **dtypes: str,
 ) -> str:
     runs = "" if mapped else ", which runs one of two functions"
     return (
         f"{_unchained(chain, whole)}Choose between two results with {jnp}.where(condition, a, b), which computes "
         "both, or with "
         f"{lax}.cond(condition, f, g, x){runs}."
-        f"{_mapped(lax, mapped)}{_gradient(jnp, gradient, mapped)}"
+        f"{_mapped(lax, mapped)}{_joined(**dtypes)}{_gradient(jnp, gradient, mapped)}"
     )
 
 
@@ -85,11 +103,12 @@ def _write_logical(function: str, operator: str, chain: str = "", whole: str = "
     return f"{how}Where the result decides what is computed, use where(), cond() or while_loop() as well."
 
 
-def _write_extreme(function: str, replacement: str, whole: str) -> str:
+def _write_extreme(function: str, replacement: str, whole: str, **dtypes: str) -> str:
     jnp = whole.rpartition(".")[0]
     return (
         f"Use {replacement}(a, b) in place of {function}(a, b), and {whole}(x) for the elements of one array, to "
         f"which {jnp}.stack([…]) joins those of a list. With key=, compare the keys in {jnp}.where."
+        f"{_joined(**dtypes)}"
     )
 
 

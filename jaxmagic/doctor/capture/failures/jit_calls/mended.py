@@ -95,6 +95,7 @@ def _compared(error: BaseException, failure: Failure, finding: RuleFinding, budg
             deadline_ns=clock() + budget_ns,
             clock=clock,
             expected=expected,
+            dtypes=True,
         ).verified
     about = [note("doctor.mended", function=site.call.function, code=unjitted)]
     about += [] if expected is None else [note("doctor.mended_arrays")]

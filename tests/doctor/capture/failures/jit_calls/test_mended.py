@@ -350,3 +350,21 @@ def test_what_the_caller_passed_is_not_changed(given: str) -> None:
     (refused,) = finding.verified.notes
     assert "changes the argument given" in str(refused)
     assert repr(cell.names["given"]) == given
+
+
+def test_outputs_that_agree_in_value_alone_are_shown_as_such() -> None:
+    cell = """
+        @jax.jit
+        def f(x):
+            if x > 3:  # here
+                y = x
+            else:
+                y = 0.5
+            return y
+        f(VALUE)
+    """
+    found = tried(cell.replace("VALUE", "jnp.int32(5)"))
+    assert found.outputs_agree is None
+    told = next(str(each) for each in found.notes if each.kind == "doctor.outputs_dtype")
+    assert told == ("The outputs agree in value, but not in dtype: float32 with the remedy, int32 without it.")
+    assert tried(cell.replace("VALUE", "5")).outputs_agree, "the dtype of a Python number depends on its use"
