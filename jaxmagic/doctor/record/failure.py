@@ -42,6 +42,7 @@ class Traced:
         line: the line on which its definition begins, with its decorators.
         transform: why it was traced, in JAX's word: ``"jit"``, ``"scan"``, ``"while_cond"``.
         arguments: those on which the value depends, as JAX names them: ``"params['w']"``. Empty if none are known.
+        unnamed: on how many others it depends, of which JAX does not know the names.
     """
 
     function: str
@@ -49,6 +50,7 @@ class Traced:
     line: int
     transform: str
     arguments: tuple[str, ...] = ()
+    unnamed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -171,6 +171,10 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         f"JAX was tracing {quoted(function)} ({location}) for {transform}. The value depends on none "
         "of its arguments."
     ),
+    "error_unnamed_argument": lambda function, location, transform: (
+        f"JAX was tracing {quoted(function)} ({location}) for {transform}. It does not say on which of its arguments "
+        "the value depends."
+    ),
     "error_closed_over": lambda name, type, function, location, arguments: (
         f"{quoted(name)} ({type}) comes from outside: it depends on {quoted(arguments)} of "
         f"{quoted(function)} ({location})."

@@ -95,6 +95,9 @@ def value_type(text: str) -> str | None:
     return None if match is None else short_type(match[1])
 
 
+#: What JAX writes for an argument of which it does not know the name, as inside ``jax.custom_vjp``.
+UNNAMED = "unknown"
+
 #: The function that was being traced, its file and line, and why.
 _TRACED = re.compile(r"while tracing the function (.+) at (.+):(\d+) for ([\w /]+?)\. ")
 
@@ -113,7 +116,7 @@ def traced(text: str) -> Traced | None:
     """Return the function that was being traced, with the arguments on which the value depends.
 
     >>> traced("while tracing the function f at a.py:3 for jit. ... depends on the values of the arguments x and y.")
-    Traced(function='f', file='a.py', line=3, transform='jit', arguments=('x', 'y'))
+    Traced(function='f', file='a.py', line=3, transform='jit', arguments=('x', 'y'), unnamed=0)
     """
     text = text[:LONGEST]
     words = _TRACED.search(f"{text} ")
@@ -122,12 +125,14 @@ def traced(text: str) -> Traced | None:
     if words is None or is_jax_file(words[2]):
         return None
     depends = re.search(r"depends on the values? of the arguments? (.+)\.$", text, re.M)
+    arguments = () if depends is None else _listed(depends[1])
     return Traced(
         function=words[1],
         file=words[2],
         line=int(words[3]),
         transform=words[4],
-        arguments=() if depends is None else _listed(depends[1]),
+        arguments=tuple(each for each in arguments if each != UNNAMED),
+        unnamed=arguments.count(UNNAMED),
     )
 
 

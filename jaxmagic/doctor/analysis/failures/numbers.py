@@ -157,7 +157,9 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
 def _is_known(failure: Failure) -> bool:
     """Return whether JAX computed the value of what is known during tracing, such as shapes: of no argument."""
     traced = failure.traced
-    if traced is None or traced.transform != "jit" or traced.arguments or failure.vmapped or failure.nested:
+    if traced is None or traced.transform != "jit" or failure.vmapped or failure.nested:
+        return False
+    if traced.arguments or traced.unnamed:
         return False
     origins = [each.origin for each in failure.values if each.origin is not None]
     return not any(each.arguments and each.line != traced.line for each in origins)

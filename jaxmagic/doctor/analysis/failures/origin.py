@@ -60,27 +60,14 @@ def _origin(failure: Failure) -> list[Note]:
     notes = []
     facts = {"function": traced.function, "location": place(traced), "transform": traced.transform}
     if traced.arguments:
-        notes.append(
-            note(
-                "doctor.error_depends",
-                function=traced.function,
-                location=place(traced),
-                transform=traced.transform,
-                arguments=", ".join(traced.arguments),
-            )
-        )
+        notes.append(note("doctor.error_depends", arguments=", ".join(traced.arguments), **facts))
         only = traced.arguments[0] if len(traced.arguments) == 1 else ""
         if traced.transform.startswith("checkpoint") and failure.kind in FIRST_TRIES and only.isidentifier():
             notes.append(note("doctor.error_checkpoint", argument=only, function=traced.function))
+    elif traced.unnamed:
+        notes.append(note("doctor.error_unnamed_argument", **facts))
     else:
-        notes.append(
-            note(
-                "doctor.error_no_argument",
-                function=facts["function"],
-                location=facts["location"],
-                transform=facts["transform"],
-            )
-        )
+        notes.append(note("doctor.error_no_argument", **facts))
         notes += _closed_over(failure, traced)
     calls = _calls(failure, traced)
     if calls:

@@ -50,7 +50,7 @@ from .traced.decided import decision_of
 from .traced.escapes import escapes_of
 from .traced.leaked import Around, calls_around, has_leaked, is_nested, is_vmap, is_vmapped, used
 from .traced.loop_bodies import first_nan
-from .traced.values import beginning, common_origin, handed, meant, values_in, with_closure, with_leaked
+from .traced.values import beginning, common_origin, handed, meant, named, values_in, with_closure, with_leaked
 
 #: The kinds of errors whose messages do not say which function was being traced, or not always.
 _OF_ONE_VALUE = "mask", "shape", "number", "format", "scalar index", "repeated", "truncated"
@@ -186,6 +186,8 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         facts = replace(facts, said=(*facts.said, *functions_called(place.statement, last.frame).items()))
     values = tuple(values_in(place.whole, last.frame, around if facts.kind == "leak" else None))
     begun = beginning(facts.traced, users)
+    if facts.traced is not None and begun is not None:
+        facts = replace(facts, traced=named(facts.traced, users[begun].frame))
     call = None
     if facts.kind in ("static", "not array"):
         call = jit_call(last, entries[-1].frame)

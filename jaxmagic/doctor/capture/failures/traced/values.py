@@ -16,9 +16,13 @@ from ....analysis.failures.wrong_arguments.values.formats import with_format
 from ....record.failure import Failure, Handed, Traced, Value
 from ..calls import value_of
 from ..entries import Entry
+from ..held import arrays_in
 from ..statement import Place
 from .decided import code_of
 from .leaked import Around, leaked_in, tracers_in
+
+#: Arguments are searched for traced values down to this depth.
+_DEPTH = 3
 
 
 def with_closure(facts: Failure, last: Entry, caller: Entry) -> Failure:
@@ -88,6 +92,21 @@ def beginning(traced: Traced | None, users: Sequence[Entry]) -> int | None:
         place for place, code in enumerate(codes) if (code.co_name, code.co_filename, code.co_firstlineno) == known
     ]
     return found[-1] if found else None
+
+
+def named(traced: Traced, frame: FrameType) -> Traced:
+    """Name the arguments of a traced function for which JAX has no names, if the value depends on all of them.
+
+    Args:
+        traced: the function.
+        frame: its call.
+    """
+    code, unnamed = frame.f_code, traced.unnamed
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if messages.UNNAMED in parameters:  # the user's name
+        return replace(traced, arguments=(*traced.arguments, messages.UNNAMED), unnamed=0) if unnamed else traced
+    found = [name for each in parameters for name, _ in arrays_in(each, frame.f_locals.get(each), is_tracer, _DEPTH)]
+    return replace(traced, arguments=tuple(found), unnamed=0) if len(found) == unnamed else traced
 
 
 def common_origin(values: Sequence[Value]) -> Traced | None:
