@@ -22,6 +22,7 @@ from .expression import (
 from .known_values.size_use import sizes_in
 from .numbers import explain_number
 from .origin import evidence_of
+from .wrong_arguments.values.at_elements import stored
 
 #: Functions that ``jax.numpy`` has under NumPy's name, with the same arguments and results.
 # fmt: off
@@ -143,6 +144,10 @@ def _numpy_remedy(failure: Failure, failing: Expression | None) -> tuple[Note, s
         return note("doctor.write_scipy", function=called), None
     if failure.library is not None and not full:
         return note("doctor.write_library", function=called or failure.library.function), None
+    if failing is not None and isinstance(failing.node, ast.Subscript) and isinstance(failing.node.ctx, ast.Store):
+        return stored(failure, failing, failing.node)
+    if failing is not None and isinstance(failing.node, ast.Subscript) and (failure.type or "").startswith("bool"):
+        return note("doctor.write_mask", jnp=jnp, gradient=True), None
     if failing is not None and isinstance(failing.node, ast.Subscript):
         if isinstance(failing.node.ctx, ast.Store):
             return note("doctor.write_stored", array=ast.unparse(failing.node.value), jnp=jnp), None

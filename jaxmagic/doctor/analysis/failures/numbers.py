@@ -15,6 +15,7 @@ from .known_values.size_use import size_use
 from .known_values.slices import dynamic_slice
 from .known_values.static_argument import library_remedy, static_argument, write_static
 from .origin import evidence_of
+from .wrong_arguments.values.at_elements import stored
 from .wrong_arguments.values.formats import formatted
 
 #: Functions and methods that convert a value to a Python number.
@@ -115,7 +116,7 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
             return write_static(failure, static)
         return library_remedy(failure, failing, failure.library), None
     if failing is not None and isinstance(failing.node, ast.Subscript) and failure.kind == "number":
-        return note("doctor.write_stored", array=ast.unparse(failing.node.value), jnp=jnp), None
+            return stored(failure, failing, failing.node)
     if failing is not None and passed_on(failure, failing):
         return unmapped(failure, failing, need), None
     if need in ("float", "int", "complex", "bool") or name in ("item", "tolist"):

@@ -41,6 +41,7 @@ from .operands import (
     names_in,
     operands_of,
     passed_arrays,
+    stored_in,
 )
 from .recognize import Recognized, recognize, transformed_at
 from .statement import Place
@@ -180,6 +181,8 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         facts = replace(facts, said=(*facts.said, ("called", called_name(place, last.frame, ("jax",)) or "")))
     if facts.kind == "index":
         facts = replace(facts, said=(*facts.said, ("elements", elements_of(place.node, last.frame))))
+    if facts.kind in ("numpy", "number"):
+        facts = replace(facts, said=(*facts.said, ("stored", stored_in(place, last.frame))))
     if facts.kind == "bool":
         facts = replace(facts, said=(*facts.said, ("floats", default_float())))
     if facts.kind == "numpy":

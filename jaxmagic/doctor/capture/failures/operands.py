@@ -159,6 +159,18 @@ def home_of(place: Place, frame: FrameType) -> str | None:
     return str(function.__module__) if is_exactly(function, FunctionType) else None
 
 
+def stored_in(place: Place, frame: FrameType) -> str:
+    """Return what is known of a NumPy array into which a line assigns: a view, or the floats of a local variable."""
+    node = place.node
+    array: Any = value_of(node.value, frame) if isinstance(node, ast.Subscript) else MISSING
+    if not is_exactly(array, np.ndarray):
+        return ""
+    if array.base is not None:
+        return "view"
+    variable = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and not is_outer(place, frame)
+    return "floats" if variable and array.dtype.kind in "fc" else ""
+
+
 def is_outer(place: Place, frame: FrameType) -> bool:
     """Return whether an element is assigned in a variable of an outer function or of the module."""
     node = place.node

@@ -216,9 +216,11 @@ def _about_error(check: Check) -> list[Note]:
 
 def _about_dtypes(before: Any, after: Any) -> Note | None:
     """Say in which dtype outputs differ that agree in value, leaving out Python numbers."""
+    import jax
+
     for first, other in zip(_leaves(_comparable(before)), _leaves(_comparable(after)), strict=True):
         typed = hasattr(first, "dtype") and hasattr(other, "dtype") and not getattr(first, "weak_type", False)
-        if typed and first.dtype != other.dtype:
+        if typed and first.dtype != other.dtype and jax.dtypes.canonicalize_dtype(first.dtype) != other.dtype:
             return note("doctor.outputs_dtype", before=first.dtype.name, after=other.dtype.name)
     return None
 

@@ -78,9 +78,10 @@ ARRAY_REMEDIES: dict[str, Callable[..., str]] = {
         f"{quoted(array)} is a NumPy array. Make it a JAX array, {jnp}.asarray({quoted(array)}), "
         "before it is indexed."
     ),
-    "write_stored": lambda array, jnp: (
-        f"{quoted(array)} holds numbers. Make it a JAX array, {jnp}.zeros() or {jnp}.asarray({quoted(array)}), and "
-        f"write {quoted(array)} = {quoted(array)}.at[index].set(value)."
+    "write_stored": lambda array, jnp, view=False: (
+        f"{quoted(array)} is a NumPy array, which holds numbers. Make it a JAX array, {jnp}.zeros() or "
+        f"{jnp}.asarray({quoted(array)}), and write {quoted(array)} = {quoted(array)}.at[index].set(value) here."
+        + (" If it is a part of another array, make that one a JAX array, and set the part there." if view else "")
     ),
     "write_random": lambda function, jax: (
         f"Use a function of {jax}.random with a key, such as {jax}.random.normal(key, shape), in place of "

@@ -118,17 +118,62 @@ def test_a_function_of_jax_that_traces_arguments_in_another_order_gets_no_advice
     assert "NumPy on traced values" not in str(finding.remedy)
 
 
-@pytest.mark.parametrize("target", ["grid[0]", "grid[:, 1:]"])
-def test_a_part_of_a_numpy_array_is_set_in_a_jax_array(target: str) -> None:
-    source = f"""
+STORED = {
+    "grid[0] = x": "grid = jnp.asarray(grid).at[0].set(x)",
+    "grid[:, 1] = x[:2]": "grid = jnp.asarray(grid).at[:, 1].set(x[:2])",
+    "grid[0, 1] = x[0]": "grid = jnp.asarray(grid).at[0, 1].set(x[0])",
+    "grid[i] = 3": "grid = jnp.asarray(grid).at[i].set(3)",
+    "grid[1:] += x": "grid = jnp.asarray(grid).at[1:].add(x)",
+}
+
+
+@pytest.mark.parametrize("line", STORED)
+def test_what_is_assigned_to_a_numpy_array_is_set_in_a_jax_array(line: str) -> None:
+    cell = Cell(f"""
+        @jax.jit
+        def f(x, i):
+            grid = np.ones((2, 3))
+            {line}  # here
+            return grid
+        result = f(jnp.arange(3.0), 1)
+    """)
+    assert "write grid = grid.at[index].set(value) here." in cell.said
+    assert "before it is indexed" not in cell.said
+    assert cell.finding.code == STORED[line]
+    grid, x, i = np.ones((2, 3)), np.arange(3.0), 1
+    exec(line, {"grid": grid, "x": x, "i": i})
+    assert np.array_equal(cell.rewritten(STORED[line]).names["result"], grid)
+
+
+UNSURE = {
+    "a part of another array": "for row in np.ones((2, 3)): row[:] = x",
+    "an array of integers": "grid = np.ones((2, 3), int); grid[0] = x",
+    "an index that is a list": "grid = np.ones((2, 3)); grid[[0, 1]] = x",
+    "elements that occur twice": "grid = np.ones((2, 3)); grid[i, i] += x[0]",
+    "a mask": "grid = np.ones(3); grid[x > 1] = x",
+    "two targets": "grid = np.ones((2, 3)); grid[0], y = x, 2",
+    "an attribute": "import types; a = types.SimpleNamespace(grid=np.ones((2, 3))); a.grid[0] = x",
+}
+
+
+@pytest.mark.parametrize("what", UNSURE)
+def test_an_assignment_that_may_mean_something_else_has_no_code(what: str) -> None:
+    cell = Cell(f"""
+        @jax.jit
+        def f(x, i):
+            {UNSURE[what]}  # here
+        f(jnp.arange(3.0), 1)
+    """)
+    assert ".at[index].set(value) here." in cell.said
+    assert ("If it is a part of another array" in cell.said) == (what == "a part of another array")
+    assert cell.finding.code is None
+
+
+def test_a_traced_mask_of_a_numpy_array_keeps_the_size() -> None:
+    cell = Cell("""
         @jax.jit
         def f(x):
-            grid = np.zeros((2, 3))
-            {target} = x  # here
-            return grid
-        f(jnp.ones(()))
-    """
-    cell = Cell(source.replace("jnp.ones(())", "jnp.ones(3)" if target == "grid[0]" else "jnp.ones(2)"))
-    assert "Make it a JAX array, jnp.zeros() or jnp.asarray(grid), and write grid = grid.at[index].set" in cell.said
-    index = target.removeprefix("grid")
-    assert cell.rewritten(f"grid = jnp.asarray(grid)\ngrid = grid.at{index}.set(x)").error is None
+            return np.ones(3)[x > 1]  # here
+        f(jnp.arange(3.0))
+    """)
+    assert "Keep the size: jnp.where(mask, x, 0)" in cell.said

@@ -6,7 +6,7 @@ import ast
 
 from ......records.note import Note, note
 from .....record.failure import Failure
-from ...expression import Expression, expression_of, spelled, value_named
+from ...expression import Expression, call, expression_of, spelled, value_named, with_imports
 from ...masks import masked, traced_mask
 from ..explained import Explained, Rule
 from ..operands import fact
@@ -22,6 +22,29 @@ METHODS: dict[type[ast.operator], str] = {
 
 #: Names of other libraries for methods of ``x.at[i]``.
 _NAMES = {"sub": "subtract", "div": "divide", "pow": "power", "assign": "set", "update": "set", "minimum": "min"}
+
+
+def stored(failure: Failure, failing: Expression, target: ast.Subscript) -> tuple[Note, str | None]:
+    """Return the advice for an assignment into a NumPy array, and ``x = jnp.asarray(x).at[0].set(1)`` if it fits."""
+    array, held = ast.unparse(target.value), dict(failure.said).get("stored", "")
+    jnp = spelled(failure, "jax.numpy")
+    remedy = note("doctor.write_stored", array=array, jnp=jnp, view=held == "view")
+    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    match failing.statement:
+        case ast.Assign(targets=[single], value=value) if single is target:
+            fits = not any(isinstance(each, ast.List | ast.Compare) for each in parts)
+            method = "set"
+        case ast.AugAssign(op=op, value=value) if type(op) in METHODS:  # an index of constants has no element twice
+            fits = all(isinstance(each, ast.Slice | ast.Constant) for each in parts)
+            method = METHODS[type(op)]
+        case _:
+            return remedy, None
+    if not fits or held != "floats" or (failure.type or "bool").startswith("bool"):
+        return remedy, None
+    at = ast.Attribute(value=call(f"{jnp}.asarray", target.value), attr="at", ctx=ast.Load())
+    element = ast.Subscript(value=at, slice=target.slice, ctx=ast.Load())
+    code = f"{array} = {ast.unparse(element)}.{method}({ast.unparse(value)})"
+    return remedy, with_imports(failure, code, "jax.numpy")
 
 
 def explain_at_use(failure: Failure) -> Explained:
