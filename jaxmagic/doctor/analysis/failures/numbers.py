@@ -116,7 +116,7 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
             return write_static(failure, static)
         return library_remedy(failure, failing, failure.library), None
     if failing is not None and isinstance(failing.node, ast.Subscript) and failure.kind == "number":
-            return stored(failure, failing, failing.node)
+        return stored(failure, failing, failing.node)
     if failing is not None and passed_on(failure, failing):
         return unmapped(failure, failing, need), None
     if need in ("float", "int", "complex", "bool") or name in ("item", "tolist"):

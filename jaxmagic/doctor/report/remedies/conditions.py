@@ -123,6 +123,15 @@ def _write_default(operator: str, first: str, other: str, jnp: str, gradient: bo
     )
 
 
+#: How to look for an array among others of the same shape.
+_EQUAL = "any((x == each).all() for each in items), if all have one shape."
+
+
+def _chosen(jnp: str, traced: bool) -> str:
+    """Word how to use a condition that is traced."""
+    return f" That is traced as well: use it in {jnp}.where(condition, a, b), not in an if." if traced else ""
+
+
 CONDITION_REMEDIES: dict[str, Callable[..., str]] = {
     "write_selection": _write_selection,
     "write_decided": _write_decided,
@@ -153,18 +162,18 @@ CONDITION_REMEDIES: dict[str, Callable[..., str]] = {
         f"Make the conditions one array, and use {replacement} of this array in place of {function}. It takes no "
         "generator and no list."
     ),
-    "write_any_equal": lambda: "Compare all elements at once: (x == value).any() in place of value in x.",
-    "write_identity": lambda jnp, traced=False: (
+    "write_any_equal": lambda jnp="jnp", traced=False: (
+        f"Compare all elements at once: (x == value).any() in place of value in x.{_chosen(jnp, traced)}"
+    ),
+    "write_identity": lambda jnp="jnp", traced=False: (
         "Python's in compares with == and needs one truth value of each comparison. For the same object, write "
         "any(x is each for each in items); for arrays with equal elements, "
-        + (
-            f"{jnp}.array([(x == each).all() for each in items]).any(), if all have one shape. That is traced: use "
-            f"it in {jnp}.where() or jax.lax.cond()."
-            if traced
-            else "any((x == each).all() for each in items), if all have one shape."
-        )
+        + (f"{jnp}.stack([{jnp}.array_equal(x, each) for each in items]).any()." if traced else _EQUAL)
+        + _chosen(jnp, traced)
     ),
-    "write_membership": lambda jnp: f"Use {jnp}.isin(x, {jnp}.array([…])) in place of x in […].",
+    "write_membership": lambda jnp, traced=False: (
+        f"Use {jnp}.isin(x, {jnp}.array([…])) in place of x in […].{_chosen(jnp, traced)}"
+    ),
     "write_kept_condition": lambda jnp, lax, gradient=False, mapped=False: (
         f"Keep the array, and use it in {jnp}.where(condition, a, b) or {lax}.cond(condition, f, g, x)."
         + _mapped(lax, mapped)

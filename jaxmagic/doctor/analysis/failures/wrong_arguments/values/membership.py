@@ -20,23 +20,22 @@ def membership(failure: Failure, failing: Expression | None) -> tuple[Note, str 
     if failing is None or not isinstance(node, ast.Compare) or len(node.ops) != 1:
         return note("doctor.write_membership", jnp=jnp), None
     items = node.comparators[0]
+    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    traced = any(value_named(failure, each) is not None for each in names)
     if _is_array(failure, items):
         equal = ast.Compare(left=items, ops=[ast.Eq()], comparators=[node.left])
         found = ast.Call(ast.Attribute(value=equal, attr="any", ctx=ast.Load()), args=[], keywords=[])
-        return note("doctor.write_any_equal"), _written(failing, node, found, jnp)
+        return note("doctor.write_any_equal", jnp=jnp, traced=traced), _written(failing, node, found, jnp)
     listed = items.elts if isinstance(items, ast.List | ast.Tuple | ast.Set) else []
     numbers = all(isinstance(each, ast.Constant) and type(each.value) in (int, float) for each in listed)
-    compared = value_named(failure, ast.unparse(node.left))
-    whole = compared is not None and not compared.type.endswith("[]")
-    if (listed and not numbers) or (whole and not listed):
-        return note("doctor.write_identity", traced=bool(failure.values), jnp=jnp), None
-    if not listed or value_named(failure, ast.unparse(node.left)) is None:
-        return note("doctor.write_membership", jnp=jnp), None
+    remedy = note("doctor.write_membership", jnp=jnp, traced=traced)
+    if failure.kind == "truth" and not (listed and numbers):  # a comparison with an item has several elements
+        return note("doctor.write_identity", jnp=jnp, traced=traced), None
+    if not (listed and numbers) or value_named(failure, ast.unparse(node.left)) is None:
+        return remedy, None
     found = call(f"{jnp}.isin", node.left, call(f"{jnp}.array", ast.List(elts=listed, ctx=ast.Load())))
     code = _written(failing, node, found, jnp)
-    return note("doctor.write_membership", jnp=jnp), None if code is None else with_imports(
-        failure, code, "jax.numpy"
-    )
+    return remedy, None if code is None else with_imports(failure, code, "jax.numpy")
 
 
 def _is_array(failure: Failure, node: ast.expr) -> bool:

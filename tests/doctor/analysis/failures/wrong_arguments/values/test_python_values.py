@@ -252,17 +252,38 @@ def test_a_dictionary_is_a_memo_and_no_list_of_numbers(wrapped: str, memo: str, 
     assert "x.item()" in cell.said
 
 
-@pytest.mark.parametrize("items", ["[a, b]", "known"])
-def test_traced_arrays_in_a_list_are_compared_as_a_whole(items: str) -> None:
-    source = """
-        @jax.jit
-        def f(x, a, b):
-            known = [a, b]
-            return {returned}
-        result = f(jnp.ones(2), jnp.zeros(2), jnp.ones(2))
-    """
-    cell = Cell(source.format(returned=f"x if x in {items} else -x"))
-    found = "jnp.array([(x == each).all() for each in items]).any()"
-    assert f"for arrays with equal elements, {found}, if all have one shape. That is traced: use it in" in cell.said
-    again = Cell(source.format(returned=f"jnp.where({found.replace('items', items)}, x, -x)"))
-    assert again.names["result"].tolist() == [1, 1]
+IN_LIST = """
+    @jax.jit
+    def f(x, items):
+        {code}  # here
+        return y
+    result = f({x}, [{x} + 1, {x}])
+"""
+
+
+@pytest.mark.parametrize(
+    ("x", "remedy"),
+    [
+        ("jnp.arange(3)", "jnp.stack([jnp.array_equal(x, each) for each in items]).any()"),
+        ("jnp.int32(3)", "jnp.isin(x, jnp.array(items))"),
+    ],
+)
+@pytest.mark.parametrize("items", ["items", "[items[0], items[1]]"])
+def test_a_traced_value_is_looked_for_in_a_list_with_functions_of_jax(x: str, remedy: str, items: str) -> None:
+    cell = Cell(IN_LIST.format(code=f"y = 1 if x in {items} else 0", x=x))
+    assert remedy.replace("items))", "[…]))") in cell.said
+    assert "That is traced as well: use it in jnp.where(condition, a, b), not in an if." in cell.said
+    assert "any((x == each).all()" not in cell.said
+    mended = Cell(IN_LIST.format(code=f"y = jnp.where({remedy}, 1, 0)", x=x))
+    assert int(mended.names["result"]) == 1
+
+
+def test_an_array_is_looked_for_in_a_list_with_python() -> None:
+    cell = Cell("""
+        x = jnp.arange(3)
+        items = [x + 1, x]
+        y = x in items  # here
+    """)
+    assert "any((x == each).all() for each in items), if all have one shape." in cell.said
+    assert "traced" not in cell.said
+    assert Cell("x = jnp.arange(3); y = any((x == each).all() for each in [x + 1, x])").names["y"]
