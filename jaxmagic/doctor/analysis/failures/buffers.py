@@ -30,9 +30,10 @@ def explain_leak(failure: Failure) -> RuleFinding:
     function = "" if traced is None else traced.function
     evidence: list[Note] = []
     made_at = "" if traced is None or not _is_users(traced) else place(traced)
-    computed = None if failure.detail is None else place_known_as(failure.detail)
-    if failure.detail is not None and function:
-        evidence.append(note("doctor.error_created", location=computed or ""))
+    known = failure.detail is not None and not names[1:]  # JAX says it of one value, and not of which
+    computed = place_known_as(failure.detail) if known and failure.detail is not None else None
+    if computed is not None and function:
+        evidence.append(note("doctor.error_created", location=computed))
     stored = [each for each in failure.escapes if each.name]
     likely = [each for each in stored if any(_begins(name, each.name) for name in names)]
     if checked:  # the holder may be anything that leads to the variable, such as the shell

@@ -59,6 +59,11 @@ def _write_in_domain(domain: str, jnp: str, example: str = "", steep: str = "", 
     )
 
 
+def _without(cache: str) -> str:
+    """Word what to write in place of a decorator that keeps what a function returned."""
+    return f"Write @property in place of {quoted(cache)}" if "property" in cache else f"Leave out {quoted(cache)}"
+
+
 ARRAY_REMEDIES: dict[str, Callable[..., str]] = {
     "write_function": lambda function, replacement: f"Use {replacement} in place of {quoted(function)}.",
     "write_functions": _write_functions,
@@ -96,7 +101,7 @@ ARRAY_REMEDIES: dict[str, Callable[..., str]] = {
         f'{debug}("{{}}", value).'
     ),
     "write_uncached": lambda cache: (
-        f"Leave out {quoted(cache)}: it keeps the array that its function computed while another function was "
+        f"{_without(cache)}, which keeps the array that its function computed while another function was "
         "traced. To compute a table once, make it with NumPy."
     ),
     "write_reassigned": lambda name, called="", copied="": (

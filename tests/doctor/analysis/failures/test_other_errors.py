@@ -264,6 +264,38 @@ def test_a_leak_through_a_cache() -> None:
     assert "Leave out @functools.lru_cache" in cell.said
 
 
+def test_a_cached_property_that_leaks_becomes_a_property() -> None:
+    cell = Cell("""
+        class Grid:
+            @functools.cached_property
+            def points(self):
+                return jnp.linspace(0, 1, 3)
+        grid = Grid()
+        jax.jit(lambda x: x * grid.points)(2.0)
+        result = grid.points + 1  # here
+    """)
+    assert "Write @property in place of @functools.cached_property, which keeps" in cell.said
+    mended = Cell(cell.source.partition("\n")[2].replace("@functools.cached_property", "@property"))
+    assert list(mended.names["result"]) == [1, 1.5, 2]
+
+
+def test_two_leaked_values_are_not_computed_on_one_line() -> None:
+    source = """
+        kept = {{}}
+        @jax.jit
+        def f(x):
+            kept["a"] = x * 3
+            kept["b"] = x - 1
+            return x
+        f(1.0)
+        {use}  # here
+    """
+    assert "It was computed at" in Cell(source.format(use="kept['a'] + 1")).said
+    both = Cell(source.format(use="kept['a'] + kept['b']")).said
+    assert "were traced by f" in both
+    assert "computed at" not in both
+
+
 def test_a_constant_that_is_stored_has_not_leaked() -> None:
     cell = Cell("""
         class Model:
