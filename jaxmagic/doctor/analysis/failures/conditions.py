@@ -169,16 +169,8 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         ), None
     chain, whole = _unchained(failing)
     if use in ("if", "if … else", "match"):
-        return note(
-            "doctor.write_selection",
-            jnp=jnp,
-            lax=lax,
-            gradient=gradient,
-            chain=chain,
-            whole=whole,
-            mapped=mapped,
-            **dtypes,
-        ), code
+        texts = {"jnp": jnp, "lax": lax, "chain": chain, "whole": whole, **dtypes}
+        return note("doctor.write_selection", gradient=gradient, mapped=mapped, **texts), code
     if use == "while":
         return note("doctor.write_while", lax=lax, chain=chain, whole=whole), code
     if use == "assert":
