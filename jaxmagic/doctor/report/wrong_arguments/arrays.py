@@ -157,7 +157,7 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         + (", which is known when the function is traced." if traced else f", int({printable(number) or '…'}).")
         + " To multiply its items, make it an array."
     ),
-    "write_stacked": lambda items, going, whole, jnp: (
+    "write_stacked_items": lambda items, going, whole, jnp: (
         f"{quoted(items)} holds a slice of each array, because {printable(going)} goes over the leading axis of each "
         f"array in {quoted(whole) or 'a list'}. To go over the arrays themselves, make one array of them, "
         f"{jnp}.stack({printable(whole) or '…'}), if they have one shape."

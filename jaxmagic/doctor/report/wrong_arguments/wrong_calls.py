@@ -141,7 +141,7 @@ WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(text) or 'An array'} is passed as the axis of {quoted(called) or 'a function of JAX'}, its second "
         "argument."
     ),
-    "write_axis": lambda: "Pass an integer or a tuple of integers for the axis, and one array to reduce.",
+    "write_reduced_axis": lambda: "Pass an integer or a tuple of integers for the axis, and one array to reduce.",
     "write_larger": lambda replacement: f"To compare two arrays element by element, write {quoted(replacement)}.",
     "error_called_apart": lambda called: (
         f"{quoted(called) or 'A function of JAX'} takes a function and returns another one, but gets the arguments "
@@ -201,7 +201,7 @@ WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(function) or 'A function of JAX'} has no parameter {quoted(keywords)}."
     ),
     "write_renamed": _write_renamed,
-    "write_pair": _write_pair,
+    "write_one_of_pair": _write_pair,
     "error_called_attribute": lambda attribute, name: f"{quoted(attribute)} is no method: it is {_ATTRIBUTES[name]}.",
     "error_permutation": lambda given, shape: (
         f"transpose orders all axes, and gets {given} for an array of shape {shape}."

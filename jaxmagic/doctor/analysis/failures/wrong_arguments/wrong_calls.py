@@ -194,11 +194,11 @@ def explain_array_axis(failure: Failure) -> Explained:
     failing = expression_of(failure)
     node = None if failing is None else failing.node
     if failing is None or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return Explained(note("doctor.error_array_axis", called="", text=""), note("doctor.write_axis"))
+        return Explained(note("doctor.error_array_axis", called="", text=""), note("doctor.write_reduced_axis"))
     called, given = ast.unparse(node.func), shortened(ast.unparse(node.args[1]))
     found = note("doctor.error_array_axis", called=shortened(called), text=given)
     if node.func.attr not in ("max", "min"):
-        return Explained(found, note("doctor.write_axis"))
+        return Explained(found, note("doctor.write_reduced_axis"))
     node.func.attr = f"{node.func.attr}imum"
     new = shortened(ast.unparse(node))
     return Explained(found, note("doctor.write_larger", replacement=new), failing.with_node(node))

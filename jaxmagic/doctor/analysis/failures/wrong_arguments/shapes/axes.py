@@ -56,7 +56,7 @@ def explain_unpacked_array(failure: Failure) -> Explained:
     found = note("doctor.error_array_unpacked", array=text, shape=written(shape) if shape else "", names=names)
     if statement is not None and isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         indices, code = values_and_indices(Expression(statement, value, statement), value)
-        return Explained(found, note("doctor.write_pair", other=value.func.attr, indices=indices), code)
+        return Explained(found, note("doctor.write_one_of_pair", other=value.func.attr, indices=indices), code)
     columns = len(shape) == 2 and shape[1] == names
     return Explained(found, note("doctor.write_array_unpacked", array=text, columns=columns))
 
