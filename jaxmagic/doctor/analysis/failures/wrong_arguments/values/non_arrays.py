@@ -158,7 +158,9 @@ def explain_listed(failure: Failure) -> Explained:
         return Explained(found, note("doctor.write_no_object", type=kind))
     if operand is not None and operand.text in fact(failure, "slices").split(", "):
         going, whole = fact(failure, "going"), fact(failure, "whole")
-        return Explained(found, note("doctor.write_stacked_items", items=operand.text, going=going, whole=whole, jnp=jnp))
+        return Explained(
+            found, note("doctor.write_stacked_items", items=operand.text, going=going, whole=whole, jnp=jnp)
+        )
     if failing is not None and kind == "tuple" and (failing.called or "").rpartition(".")[2] == "apply_updates":
         return Explained(found, note("doctor.write_updates"))
     code = None if operand is None or failing is None else _as_array(failure, failing, operand, place)
