@@ -352,6 +352,7 @@ def test_the_traceback_that_ipython_keeps_is_searched_unless_it_is_the_last_one(
     assert {each.partition(":")[0] for each in names(a, namespace)} == {"last traceback"}
 
 
+@pytest.mark.clock
 def test_the_attributes_of_a_thread_local_object_with_code_of_its_own_are_not_read(a: Any) -> None:
     class Local(threading.local):
         def __init__(self) -> None:

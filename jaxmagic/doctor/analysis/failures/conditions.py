@@ -169,8 +169,8 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         ), None
     chain, whole = _unchained(failing)
     if use in ("if", "if … else", "match"):
-        texts = {"jnp": jnp, "lax": lax, "chain": chain, "whole": whole, **dtypes}
-        return note("doctor.write_selection", gradient=gradient, mapped=mapped, **texts), code
+        more: dict[str, bool | str] = {"gradient": gradient, "mapped": mapped, **dtypes}
+        return note("doctor.write_selection", jnp=jnp, lax=lax, chain=chain, whole=whole, **more), code
     if use == "while":
         return note("doctor.write_while", lax=lax, chain=chain, whole=whole), code
     if use == "assert":
@@ -191,8 +191,8 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
             "doctor.write_logical", function=f"{jnp}.{name}", operator=operator, chain=chain, whole=whole
         ), code
     if use in ("max", "min"):
-        functions = {"replacement": f"{jnp}.{use}imum", "whole": f"{jnp}.{use}"}
-        return note("doctor.write_extreme", function=use, **functions, **dtypes), code
+        replacement, whole = f"{jnp}.{use}imum", f"{jnp}.{use}"
+        return note("doctor.write_extreme", function=use, replacement=replacement, whole=whole, **dtypes), code
     if use in ("any", "all") and not _takes_array(failure, failing):
         return note("doctor.write_reduced", function=use, replacement=f"{jnp}.{use}"), None
     if use in ("any", "all"):

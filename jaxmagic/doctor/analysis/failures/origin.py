@@ -58,16 +58,24 @@ def _origin(failure: Failure) -> list[Note]:
     if not is_users(Frame(function=traced.function, file=traced.file, line=traced.line)):
         return []  # a library's function, whose arguments have names that the user did not write
     notes = []
-    facts = {"function": traced.function, "location": place(traced), "transform": traced.transform}
+    function, location, transform = traced.function, place(traced), traced.transform
     if traced.arguments:
-        notes.append(note("doctor.error_depends", arguments=", ".join(traced.arguments), **facts))
+        notes.append(
+            note(
+                "doctor.error_depends",
+                arguments=", ".join(traced.arguments),
+                function=function,
+                location=location,
+                transform=transform,
+            )
+        )
         only = traced.arguments[0] if len(traced.arguments) == 1 else ""
         if traced.transform.startswith("checkpoint") and failure.kind in FIRST_TRIES and only.isidentifier():
             notes.append(note("doctor.error_checkpoint", argument=only, function=traced.function))
     elif traced.unnamed:
-        notes.append(note("doctor.error_unnamed_argument", **facts))
+        notes.append(note("doctor.error_unnamed_argument", function=function, location=location, transform=transform))
     else:
-        notes.append(note("doctor.error_no_argument", **facts))
+        notes.append(note("doctor.error_no_argument", function=function, location=location, transform=transform))
         notes += _closed_over(failure, traced)
     calls = _calls(failure, traced)
     if calls:
