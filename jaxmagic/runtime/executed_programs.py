@@ -44,6 +44,7 @@ class Origin(NamedTuple):
             on one device, or if unknown.
         transformed: the Python function whose jitted call was transformed outside of ``jit``, as ``jax.vmap(f)(x)``
             does; then `function` is unknown, as the program is another one.
+        arguments: what is passed for each parameter; empty if unknown.
     """
 
     function: Any
@@ -52,6 +53,7 @@ class Origin(NamedTuple):
     donated: tuple[int, ...] = ()
     passed: tuple[tuple[Any, Any], ...] = ()
     transformed: Any = None
+    arguments: tuple[Any, ...] = ()
 
 
 def observe_executions(notice: Callable[[Any, Callable[[], Origin | None]], None]) -> Callable[[], None] | None:
@@ -159,10 +161,11 @@ def _origin(frame: FrameType, run: Any, args: Sequence[Any]) -> Origin | None:
         caller = caller.f_back if caller.f_globals.get("__name__") == "jax._src.pjit" else None
     function = None if caller is None else caller.f_locals.get("fun")
     transformed = None if caller is not None else _transformed(frame)
-    donated: tuple[int, ...] = ()
+    donated, arguments = tuple[int, ...](), tuple[Any, ...]()
     with suppress(AttributeError, TypeError, IndexError):
         donated = _donated(local.get("computation"), run.kept_var_idx, local["donated_invars"])
-    return Origin(function, local.get("jaxpr"), lifted, donated, _passed(run, args), transformed)
+        arguments = tuple(args[place] for place in sorted(run.kept_var_idx))
+    return Origin(function, local.get("jaxpr"), lifted, donated, _passed(run, arguments), transformed, arguments)
 
 
 def _is_jit_disabled(frame: FrameType | None) -> bool:
@@ -174,13 +177,11 @@ def _is_jit_disabled(frame: FrameType | None) -> bool:
     return False
 
 
-def _passed(run: Any, args: Sequence[Any]) -> tuple[tuple[Any, Any], ...]:
+def _passed(run: Any, arguments: Sequence[Any]) -> tuple[tuple[Any, Any], ...]:
     """Return the arguments that a program uses, each with the sharding that it takes."""
-    with suppress(AttributeError, TypeError, IndexError, ValueError):
-        shardings = run.in_handler.in_shardings
-        if any(len(each.device_set) > 1 for each in shardings):
-            used = [args[place] for place in sorted(run.kept_var_idx)]
-            return tuple(zip(used, shardings, strict=True))
+    with suppress(AttributeError, TypeError, ValueError):
+        if any(len(each.device_set) > 1 for each in run.in_handler.in_shardings):
+            return tuple(zip(arguments, run.in_handler.in_shardings, strict=True))
     return ()
 
 

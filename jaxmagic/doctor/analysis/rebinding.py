@@ -104,20 +104,11 @@ def _bodies(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
 
 
 def _called(node: ast.AST) -> str | None:
-    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+    return ast.unparse(node.func) if isinstance(node, ast.Call) and _is_path(node.func) else None
 
 
 def _kept(tree: ast.Module, functions: Collection[str]) -> set[str]:
     """Return the names whose values something else might keep."""
-    free = {*functions, *_KEEPS_NOTHING}
-    passed: set[int] = set()
-    for node in ast.walk(tree):
-        if _called(node) in free:
-            assert isinstance(node, ast.Call)
-            arguments = [*node.args, *(each.value for each in node.keywords)]
-            passed |= {id(_root_node(each)) for each in arguments if _is_path(each)}
-        elif isinstance(node, ast.FormattedValue) and _is_path(node.value):
-            passed.add(id(_root_node(node.value)))
     loaded = [each for each in ast.walk(tree) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
     stored_parts = {
         id(_root_node(each))
@@ -125,12 +116,31 @@ def _kept(tree: ast.Module, functions: Collection[str]) -> set[str]:
         if isinstance(each, ast.Attribute | ast.Subscript) and isinstance(each.ctx, ast.Store) and _is_path(each)
     }
     shown = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
-    harmless = passed | stored_parts | _looked_at(tree)
+    harmless = only_read(tree, functions) | stored_parts
     return {each.id for each in loaded if id(each) not in harmless or id(each) in shown}
 
 
+def only_read(tree: ast.Module, functions: Collection[str]) -> set[int]:
+    """Return the names and attributes, by their ids, that are reduced, asked about, or passed to what keeps nothing.
+
+    Args:
+        tree: some code.
+        functions: the names of functions that keep nothing of their arguments.
+    """
+    free = {*functions, *_KEEPS_NOTHING}
+    passed: set[int] = set()
+    for node in ast.walk(tree):
+        if _called(node) in free:
+            assert isinstance(node, ast.Call)
+            arguments = [*node.args, *(each.value for each in node.keywords)]
+            passed |= {part for each in arguments if _is_path(each) for part in _parts(each)}
+        elif isinstance(node, ast.FormattedValue) and _is_path(node.value):
+            passed |= _parts(node.value)
+    return passed | _looked_at(tree)
+
+
 def _looked_at(tree: ast.Module) -> set[int]:
-    """Return the names, by their ids, that are reduced or asked about, or waited for by a statement of its own.
+    """Return names and attributes, by their ids: reduced, asked about, or waited for by a statement of its own.
 
     What the last statement returns is displayed, and so kept: it may be the array that it waits for.
     """
@@ -143,12 +153,12 @@ def _looked_at(tree: ast.Module) -> set[int]:
         waiting += ast.iter_child_nodes(node)
         match node:
             case ast.Call(func=ast.Attribute(value=array, attr=name)) if name in _REDUCES and _is_path(array):
-                found.add(id(_root_node(array)))
+                found |= _parts(array)
             case ast.Attribute(value=array, attr=name) if name in _ABOUT and _is_path(array):
-                found.add(id(_root_node(array)))
+                found |= _parts(array)
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=array, attr="block_until_ready"), args=given)):
                 if node is not tree.body[-1]:
-                    found |= {id(_root_node(each)) for each in (array, *given) if _is_path(each)}
+                    found |= {part for each in (array, *given) if _is_path(each) for part in _parts(each)}
     return found
 
 
@@ -158,6 +168,23 @@ def _taken(tree: ast.Module) -> set[str]:
     A variable that the code itself binds to something new, as in ``new = step(state); state = new``, counts as little
     as a result without a name.
     """
+    pairs = _assignments(tree)
+    new = {name for target, _ in pairs for name in _stored(target)}
+    taken: set[str] = set()
+    for _ in range(len(pairs)):
+        taken = {name for target, value in pairs if _is_held(value, new - taken) for name in _stored(target)}
+    return taken
+
+
+def held_elsewhere(tree: ast.Module) -> set[int]:
+    """Return attributes, by their ids, to which code assigns what a variable or a container holds as well."""
+    held = (target for target, value in _assignments(tree) if _is_held(value, ()))
+    opened = (each.optional_vars for each in ast.walk(tree) if isinstance(each, ast.withitem) and each.optional_vars)
+    return {id(each) for target in (*held, *opened) for each in ast.walk(target) if isinstance(each, ast.Attribute)}
+
+
+def _assignments(tree: ast.Module) -> list[tuple[ast.expr, ast.expr]]:
+    """Return what some code assigns, and the values."""
     pairs: list[tuple[ast.expr, ast.expr]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
@@ -166,11 +193,7 @@ def _taken(tree: ast.Module) -> set[str]:
             pairs.append((node.target, node.value))
         elif isinstance(node, ast.For | ast.AsyncFor):
             pairs.append((node.target, node.iter))
-    new = {name for target, _ in pairs for name in _stored(target)}
-    taken: set[str] = set()
-    for _ in range(len(pairs)):
-        taken = {name for target, value in pairs if _is_held(value, new - taken) for name in _stored(target)}
-    return taken
+    return pairs
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
@@ -219,6 +242,15 @@ def _root_node(node: ast.AST) -> ast.AST:
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node
+
+
+def _parts(path: ast.AST) -> set[int]:
+    """Return the ids of a path and of what it begins with."""
+    found = {id(path)}
+    while isinstance(path, ast.Attribute | ast.Subscript):
+        path = path.value
+        found.add(id(path))
+    return found
 
 
 def _root(node: ast.AST) -> str:

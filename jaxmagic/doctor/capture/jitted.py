@@ -33,7 +33,7 @@ def jitted_names(code: str | None, variables: Mapping[str, Any]) -> tuple[Jitted
     except (SyntaxError, ValueError):
         return ()
     names = {each.id: None for each in ast.walk(tree) if isinstance(each, ast.Name)}
-    found = (_described(name, variables[name]) for name in names if name in variables)
+    found = (described(name, variables[name]) for name in names if name in variables)
     return tuple(each for each in found if each is not None)
 
 
@@ -54,7 +54,8 @@ def static_parameters(variables: Mapping[str, Any]) -> tuple[StaticParameters, .
     return tuple(found)
 
 
-def _described(name: str, value: Any) -> JittedName | None:
+def described(name: str, value: Any) -> JittedName | None:
+    """Describe what a variable stands for; ``None`` if that is no jitted function of the user's."""
     if of_type("__name__", type(value)) != "PjitFunction":
         return None
     function = getattr(value, "__wrapped__", None)
@@ -62,7 +63,8 @@ def _described(name: str, value: Any) -> JittedName | None:
         return None
     place = first_line(function)
     declared = _declared(place.file, place.line)
-    return JittedName(name=name, function=place.function, location=place.location, declared=declared)
+    static = tuple(static_arguments(value).get("static_argnames") or ())
+    return JittedName(name=name, function=place.function, location=place.location, declared=declared, static=static)
 
 
 def _declared(file: str, line: int) -> str:

@@ -13,13 +13,16 @@ class JittedName:
         name: the variable.
         function: the name of the Python function inside it.
         location: where that function is defined, such as ``"cell 3:2"``.
-        declared: the source from there up to and including the line with ``def``; empty if it cannot be read.
+        declared: the source from there up to and including the line with ``def``; empty if it cannot be read, or if
+            that is not all of how it was jitted.
+        static: its static parameters.
     """
 
     name: str
     function: str
     location: str
     declared: str = ""
+    static: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

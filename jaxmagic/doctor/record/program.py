@@ -8,6 +8,7 @@ from ...memory_use.record.memory_profile import Executable
 from ...records.call_stack import Frame
 from ...xla.hlo import HloModule
 from .constant_work import ConstantWork
+from .jitted_names import JittedName
 from .library_use import ModuleLibrary
 from .partial_sort import PartialSort
 from .placement import Placement, UnevenShards
@@ -111,6 +112,41 @@ class KeptPrograms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PassedArray:
+    """An array that a function passed to a program, the first time.
+
+    Attributes:
+        parameter: the number of the program's parameter.
+        paths: how the variables of that function lead to it, such as ``"params['w']"``; ``None`` if not all are
+            known.
+        outer_paths: how the variables of functions around that one lead to it; ``None`` if not all are known.
+        shares_memory: whether another array, or another parameter, has the same memory.
+        alive: whether it is alive after the code has ended.
+        names: names in the session that lead to it then.
+    """
+
+    parameter: int
+    paths: tuple[str, ...] | None
+    outer_paths: tuple[str, ...] | None
+    shares_memory: bool
+    alive: bool
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The user's function that ran a program first.
+
+    Attributes:
+        jitted: the names that it has for the jitted function, such as ``"step"`` or ``"self.step"``.
+        arrays: the arrays that it passed.
+    """
+
+    jitted: tuple[JittedName, ...]
+    arrays: tuple[PassedArray, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """A compiled program that ran in the first run.
 
@@ -139,6 +175,7 @@ class Program:
         library: the library of modules through which that line called it, as ``model(x)`` or a function under the
             library's jit does; ``None`` if there is none, and for what makes modules.
         modules: the names that this line may have for modules of the library.
+        caller: the function with that line, if it passed large arrays; ``None`` at the top level, and if unknown.
     """
 
     executable: Executable
@@ -161,6 +198,7 @@ class Program:
     transformed_at: str | None = None
     library: ModuleLibrary | None = None
     modules: tuple[str, ...] = ()
+    caller: Caller | None = None
 
     @property
     def name(self) -> str:

@@ -16,7 +16,9 @@ from ..analysis.rebinding import ReplacedArguments, replaced_arguments
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.jitted_names import JittedName
-from ..record.program import Program
+from ..record.program import PassedArray, Program
+from .donating_callers import GivenUp, given_up_inside
+from .rewriting.jit.arguments import static_option
 from .rule import LEAST_SHARE, Rule
 
 #: Donating has to save at least this much memory.
@@ -47,6 +49,13 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
                 finding = _not_donated(evidence, program, program.module, jitted, call)
                 if finding is not None:
                     found[key] = finding
+    for program in evidence.programs or ():
+        key = (program.function, program.location)
+        inside = None if key in found else given_up_inside(program, evidence)
+        if inside is not None and program.module is not None:
+            finding = _not_donated(evidence, program, program.module, inside.jitted, inside.call, inside)
+            if finding is not None:
+                found[key] = finding
     yield from found.values()
 
 
@@ -59,6 +68,15 @@ def _parameters(module: HloModule) -> list[_Parameter]:
     ]
 
 
+def _arrays_passed(program: Program, module: HloModule) -> dict[str, list[PassedArray]]:
+    """Return the arrays that were passed for each argument."""
+    found: dict[str, list[PassedArray]] = {}
+    names = {each.number: each.argument for each in _parameters(module)}
+    for array in () if program.caller is None else program.caller.arrays:
+        found.setdefault(names.get(array.parameter, ""), []).append(array)
+    return found
+
+
 def _argument(name: str) -> str:
     """Return the argument of which JAX's name names a part: ``"state"`` for ``"state['m'][0]"``."""
     found = re.match(r"\w+", name)
@@ -66,7 +84,12 @@ def _argument(name: str) -> str:
 
 
 def _not_donated(
-    evidence: Evidence, program: Program, module: HloModule, jitted: JittedName, call: ReplacedArguments
+    evidence: Evidence,
+    program: Program,
+    module: HloModule,
+    jitted: JittedName,
+    call: ReplacedArguments,
+    inside: GivenUp | None = None,
 ) -> RuleFinding | None:
     peak_bytes = program.executable.peak_bytes
     if peak_bytes is None:
@@ -74,6 +97,9 @@ def _not_donated(
     named = {place: program.arguments[place] for place in call.positions if place < len(program.arguments)}
     passed = {named[place]: path for place, path in call.positions.items() if place in named}
     passed |= {each: path for each, path in call.keywords.items() if each in program.arguments}
+    if inside is not None:
+        arrays = _arrays_passed(program, module)
+        passed = {name: path for name, path in passed.items() if inside.is_free(path, arrays.get(name, ()))}
     taken = {*module.input_output_alias.values(), *program.donated}
     free = [each for each in _parameters(module) if each.argument in passed and each.number not in taken]
     usable, copied = _usable(module, free)
@@ -83,7 +109,7 @@ def _not_donated(
     if spared_bytes < max(_LEAST_BYTES, LEAST_SHARE * peak_bytes):
         return None
     arguments = list(dict.fromkeys(each.argument for each in usable))
-    if any(_holds_twice(evidence, passed[each], _parameters(module), each) for each in arguments):
+    if inside is None and any(_holds_twice(evidence, passed[each], _parameters(module), each) for each in arguments):
         return None
     facts: list[Note] = [note("doctor.donation_replaced", statement=call.text)]
     if shared_bytes:
@@ -180,7 +206,7 @@ def _code(jitted: JittedName, arguments: list[str]) -> str | None:
     if len(lines) == 2 and re.fullmatch(r"@(functools\.)?partial\((jax\.)?jit, [^()]*\)", lines[0].strip()):
         return f"{lines[0].strip()[:-1]}, {donating})\n{lines[1].strip()}"
     if len(lines) == 1 and jitted.function.isidentifier():
-        return f"{jitted.name} = jax.jit({jitted.function}, {donating})"
+        return f"{jitted.name} = jax.jit({jitted.function}{static_option(jitted.static)}, {donating})"
     return None
 
 
@@ -230,8 +256,12 @@ RULE = Rule(
     f"nowhere else, if results have its shape and dtype and donating it saves at least {_LEAST_BYTES // 2**20} MiB "
     f"and {units.percent(LEAST_SHARE)} of the program's peak. Temporaries that use the memory of these results until "
     "then are subtracted. That is an estimate, because XLA plans the memory anew; --verify compiles both programs. "
-    "Also reports donated arguments of that size whose memory no result takes. Calls inside functions are not "
-    "examined.",
+    "Calls inside functions count if all known calls of the jitted function replace the argument, nothing else holds "
+    "its arrays at the first call, as found in the variables of all running functions, and what it got from there is "
+    "gone once the code has ended. It is a variable of the function, an attribute to which the code assigns only new "
+    "values and which it reads for nothing else, or a parameter, if all known calls of the function are at the top "
+    "level and replace what they pass for it. "
+    "Also reports donated arguments of that size whose memory no result takes.",
     source="https://docs.jax.dev/en/latest/faq.html#buffer-donation",
     look=look,
     needs=("programs",),

@@ -22,6 +22,7 @@ from ....xla.read_hlo import read_module
 from ...record.program import CapturedArray, EquationCount, Program
 from ..frames import known
 from ..host_lines import place_of
+from .callers import SeenCaller, caller_of, described_caller
 from .constant_work import constant_work
 from .modules_at_call import ModulesAtCall, modules_at_call
 from .partial_sorts import partial_sorts
@@ -46,6 +47,7 @@ class _Seen(NamedTuple):
         passed: the larger arrays that it took, if it runs on several devices.
         transformed: the code of the jitted function that was transformed outside of ``jit``; ``None`` if none was.
         modules: the library of modules through which this line ran it; ``None`` if there is none.
+        caller: the function of this line; ``None`` if it is in none, or passed no large arrays.
     """
 
     captured: Captured
@@ -56,6 +58,7 @@ class _Seen(NamedTuple):
     passed: tuple[Passed, ...] = ()
     transformed: CodeType | None = None
     modules: ModulesAtCall | None = None
+    caller: SeenCaller | None = None
 
 
 def watch() -> executed_programs.watch:
@@ -75,6 +78,7 @@ def _seen(origin: executed_programs.Origin | None) -> _Seen:
         passed=passed_arrays(origin.passed),
         transformed=_code(origin.transformed),
         modules=modules_at_call(sys._getframe(1)),
+        caller=caller_of(sys._getframe(1), origin.function, origin.arguments),
     )
 
 
@@ -115,6 +119,7 @@ def programs_of(
         replace(
             _described(about, executable, _module(program) if number < _MOST_READ else None, names, transformed),
             placements=described_placements(about.passed, namespace or {}),
+            caller=None if about.caller is None else described_caller(about.caller, namespace or {}),
         )
         for number, ((program, executable), names) in enumerate(zip(ran, named, strict=True))
         if executable.ran and (about := seen.get(id(program))) is not None
