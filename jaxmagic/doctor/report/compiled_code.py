@@ -20,10 +20,11 @@ def _unrolled_compile(time_ns: int, programs: int) -> str:
     return f"Tracing and compiling took {units.time(time_ns)} in the first run{several}."
 
 
-def _unrolled_remedy(loop: str, over: str = "", collected: str = "") -> str:
+def _unrolled_remedy(loop: str, over: str = "", collected: str = "", mapped: str = "") -> str:
     if loop == "vmap":
+        how = f"{printable(mapped)} instead" if mapped else "jax.vmap over stacked inputs"
         return (
-            "No iteration needs the result of another. Use jax.vmap over stacked inputs, which computes all of them "
+            f"No iteration needs the result of another. Use {how}, which computes all of them "
             "at once, or jax.lax.map, which compiles the body once and needs less memory."
         )
     if loop == "fori_loop":

@@ -16,7 +16,17 @@ from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program, RepeatedLine
 from ..rewriting.loops.loop_code import loop_code
-from ..rewriting.loops.loop_facts import counter_of, is_sequential, lists_appended, makes_array, trip_count, way_of
+from ..rewriting.loops.loop_facts import (
+    counter_of,
+    is_range,
+    is_sequential,
+    iterated,
+    lists_appended,
+    makes_array,
+    mapped_rows,
+    trip_count,
+    way_of,
+)
 from ..rewriting.syntax import Loop, function_around, loops_around, tree_of, with_imports
 from ..rule import Rule, source_at
 from .compile_claims import numbers_of
@@ -42,13 +52,17 @@ _SLICES = "slice", "dynamic_slice", "gather"
 
 
 class _Unrolled(NamedTuple):
-    """A loop, with its lines that were traced to many equations, and the number of equations that make its items."""
+    """A loop, with its lines that were traced to many equations, and the number of equations that make its items.
+
+    It goes over the rows of arrays if `rows`, as far as these equations tell.
+    """
 
     loop: Loop
     lines: list[RepeatedLine]
     enclosing: int
     header: int = 0
     slices: int = 0
+    rows: bool = False
 
     @property
     def equations(self) -> int:
@@ -158,12 +172,14 @@ def _look_at(program: Program, compilations: list[Compilation], evidence: Eviden
         basis="estimated" if alone else None,
         per="first run",
         compiles=numbers_of(compilations, evidence),
-        remedy=_remedy(unrolled.loop, arrays=arrays),
+        remedy=_remedy(unrolled.loop, arrays=arrays, rows=unrolled.rows),
         code=None if code is None else with_imports(code, tree),
     )
 
 
-def _remedy(loop: Loop, *, arrays: bool) -> Note:
+def _remedy(loop: Loop, *, arrays: bool, rows: bool) -> Note:
+    if rows and not is_sequential(loop):
+        return note("doctor.unrolled_remedy", loop="vmap", over="", collected="", mapped=mapped_rows(loop))
     way = way_of(loop)
     counter = counter_of(loop) if isinstance(loop, ast.For) else None
     indexed = () if counter is None else counter.indexed
@@ -183,13 +199,19 @@ def _unrolled(program: Program) -> list[_Unrolled]:
         line = repeated.line
         tree = tree_of(line.file) if is_users(line) else None
         loops = [] if tree is None else loops_around(tree, line.line, line.function)
-        if not loops or not is_sequential(loops[-1]):
+        if not loops:
             continue
         loop = loops[-1]
         key = line.file, loop.lineno, loop.col_offset
         groups.setdefault(key, _Unrolled(loop, [], len(loops) - 1)).lines.append(repeated)
     counted_once = [each._replace(lines=_of_one_function(each.lines)) for each in groups.values()]
-    return [each._replace(header=_in_header(each, program), slices=_slices(each, program)) for each in counted_once]
+    found = [
+        each._replace(
+            header=_in_header(each, program), slices=_slices(each, program), rows=_takes_rows(each, program)
+        )
+        for each in counted_once
+    ]
+    return [each for each in found if each.rows or is_sequential(each.loop)]
 
 
 def _of_one_function(lines: list[RepeatedLine]) -> list[RepeatedLine]:
@@ -213,6 +235,28 @@ def _slices(unrolled: _Unrolled, program: Program) -> int:
         if at is not None and at.file == file and loop.lineno <= at.line <= (loop.end_lineno or 0):
             counts[each.primitive] = counts.get(each.primitive, 0) + each.count
     return max(counts[name] for name in _SLICES)
+
+
+def _takes_rows(unrolled: _Unrolled, program: Program) -> bool:
+    """Return whether a loop goes over rows of arrays: its first lines take as many of them as it has rounds."""
+    source = iterated(unrolled.loop)
+    if source is None or is_range(source):
+        return False
+    file, last = unrolled.lines[0].line.file, source.end_lineno or source.lineno
+    header = range(min(unrolled.loop.lineno, source.lineno), last + 1)
+    counts: Counter[str] = Counter()
+    for each in program.equations or ():
+        if (
+            each.line is not None
+            and not each.inside_call
+            and (each.line.file, each.line.line in header) == (file, True)
+        ):
+            counts[each.primitive] += each.count
+    inside = {id(node) for node in ast.walk(source)}
+    indices = [node for node in ast.walk(unrolled.loop) if isinstance(node, ast.Subscript) and id(node) not in inside]
+    indexed = sum(node.lineno in header for node in indices)
+    rows = min(counts["slice"] + counts["dynamic_slice"], counts["squeeze"])
+    return rows >= unrolled.rounds * (1 + indexed) or 0 < counts["unstack"] < unrolled.rounds
 
 
 def _in_header(unrolled: _Unrolled, program: Program) -> int:
@@ -240,8 +284,9 @@ RULE = Rule(
     f"call stacks of equations, if at least {units.percent(_LEAST_SHARE)} of the equations of a program come from "
     f"it, at least {units.percent(_LEAST_ALIKE)} of these repeat with the same shape, and their share of the time to "
     f"compile the program, beyond the {_SHORT_NS // 10**6} ms that short programs take as well, is at least "
-    f"{_LEAST_NS // 10**6} ms. Loops over the leaves of a pytree, whose iterations do not depend on each other, do "
-    "not count. The cost is this share of the time, because it is unknown how long each equation takes to compile. "
+    f"{_LEAST_NS // 10**6} ms. Loops whose iterations do not depend on each other count if they go over "
+    "range() or the rows of an array, but not over the leaves of a pytree. The cost is this share of the time, "
+    "because it is unknown how long each equation takes to compile. "
     "With --verify, the function is compiled with all iterations and with a third of them, which shows how long they "
     "take. Programs that the finding recompile would save do not count.",
     source="https://docs.jax.dev/en/latest/control-flow.html",

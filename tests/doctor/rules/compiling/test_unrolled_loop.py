@@ -287,6 +287,58 @@ def test_iterations_that_need_no_other_are_mapped() -> None:
     assert str(finding.remedy).startswith("No iteration needs the result of another. Use jax.vmap")
 
 
+def rows_in_a_list(w: Any, xs: Any) -> Any:
+    return jnp.stack([jnp.sin(jnp.tanh(w @ x)) for x in xs])
+
+
+def rows_in_a_loop(w: Any, xs: Any) -> Any:
+    out = []
+    for x in xs:
+        y = jnp.tanh(w @ x)
+        out.append(jnp.sin(y))
+    return jnp.stack(out)
+
+
+def rows_on_one_line(w: Any, xs: Any) -> Any:
+    out = []
+    for x, y in zip(xs, xs): out.append(jnp.sin(jnp.tanh(w @ x)) + y)  # fmt: skip  # noqa: E701, B905
+    return jnp.stack(out)
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+@pytest.mark.parametrize("function", [rows_in_a_list, rows_in_a_loop, rows_on_one_line])
+def test_a_loop_over_rows_that_carries_nothing_is_mapped(function: Any) -> None:
+    finding = the_one(jax.jit(function), X, X)
+    assert (finding.code, finding.remedy is not None and finding.remedy.facts["loop"]) == (None, "vmap")
+    assert finding.cost_ns is not None
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+def test_the_map_that_is_advised_computes_the_same() -> None:
+    finding = the_one(jax.jit(lambda w, xs: rows_in_a_list(w, xs)), X, X)
+    assert finding.remedy is not None
+    mapped = finding.remedy.facts["mapped"]
+    assert mapped == "jax.vmap(lambda x: jnp.sin(jnp.tanh(w @ x)))(xs)"
+    names = pasted(f"result = {mapped}", w=X, xs=X)
+    assert np.allclose(names["result"], rows_in_a_list(X, X), atol=1e-6)
+    assert f"Use {mapped} instead, which" in str(finding.remedy)
+    assert found(jax.jit(lambda w, xs: jax.vmap(lambda x: jnp.sin(jnp.tanh(w @ x)))(xs)), X, X) == []
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+def test_rows_that_a_module_of_equinox_computes_are_mapped() -> None:
+    eqx = pytest.importorskip("equinox")
+    model = eqx.nn.MLP(30, 4, 16, 2, key=jax.random.key(0))
+
+    @eqx.filter_jit
+    def predict(model: Any, xs: Any) -> Any:
+        return jnp.stack([model(x) for x in xs])
+
+    finding = the_one(predict, model, X)
+    assert finding.remedy is not None
+    assert finding.remedy.facts["mapped"] == "jax.vmap(lambda x: model(x))(xs)"
+
+
 @pytest.mark.usefixtures("whatever_it_takes")
 def test_loops_in_each_other_have_no_cost() -> None:
     def nested(x: Any) -> Any:
@@ -355,6 +407,10 @@ def update_in_a_comprehension(params: Any, grads: Any) -> Any:
     return [p - 0.1 * g for p, g in zip(params, grads, strict=True)]
 
 
+def first_rows_of_leaves(params: Any, grads: Any) -> Any:
+    return [p[0] - 0.1 * g[0] for p, g in zip(params, grads, strict=True)]
+
+
 def update_in_a_loop(params: Any, grads: Any) -> Any:
     new = {}
     for name, p in params.items():
@@ -406,6 +462,7 @@ NAMED = {str(n): w for n, w in enumerate(WS)}
         (jax.jit(polynomial), (X,)),
         (jax.jit(update_leaves), (WS, WS)),
         (jax.jit(update_in_a_comprehension), (WS, WS)),
+        (jax.jit(first_rows_of_leaves), (WS, WS)),
         (jax.jit(update_in_a_loop), (NAMED, NAMED)),
         (jax.jit(different_sizes), (X[0],)),
         (jax.jit(mostly_different_sizes), (X[0],)),

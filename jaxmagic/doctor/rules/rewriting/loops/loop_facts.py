@@ -105,11 +105,26 @@ def makes_array(node: ast.expr) -> bool:
 def is_sequential(loop: Loop) -> bool:
     """Return whether a loop of JAX could replace a loop: it counts, or each round needs the result of the one before.
 
-    A loop that does the same to each of some arrays, such as the leaves of a pytree, is neither.
+    A loop that does the same to each of some arrays, such as the leaves of a pytree or rows, is neither.
     """
     if is_range(iterated(loop)) or isinstance(loop, ast.While):
         return True
     return isinstance(loop, ast.For) and bool(carried(loop))
+
+
+def mapped_rows(loop: Loop) -> str:
+    """Return ``jax.vmap`` in place of a comprehension over the rows of an array; empty if it cannot be written.
+
+    >>> mapped_rows(ast.parse("[f(w, x) for x in xs]", mode="eval").body)
+    'jax.vmap(lambda x: f(w, x))(xs)'
+    """
+    match loop:
+        case ast.ListComp(generators=[each]) | ast.GeneratorExp(generators=[each]):
+            is_plain = isinstance(each.target, ast.Name) and isinstance(each.iter, ast.Name | ast.Attribute)
+            if is_plain and not each.ifs and not each.is_async:
+                item, body, rows = map(ast.unparse, (each.target, loop.elt, each.iter))
+                return f"jax.vmap(lambda {item}: {body})({rows})"
+    return ""
 
 
 def reads(node: ast.AST) -> set[str]:
