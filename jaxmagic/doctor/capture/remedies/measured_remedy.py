@@ -29,6 +29,10 @@ from .remedy import NotTried
 #: Measuring ends once the interval reaches no farther than this share of the ratio to either side.
 _RTOL = 0.05
 
+#: A first run with the remedy that takes at least this long, and so many times as long as later ones, is told.
+_LONG_FIRST_NS = 10**9
+_TIMES_LATER = 3
+
 #: Larger outputs of the first run are not kept to see whether outputs vary.
 _MOST_KEPT_BYTES = 2**28
 
@@ -72,6 +76,7 @@ class _Counted:
     Attributes:
         count: how many runs have begun.
         began: the place of the last of them in the order of all runs.
+        first_ns: the time until the first run returned; 0 before. It compiles what the run needs.
         first: the outputs of the first run.
         last: the outputs of the last run. A comparison that the deadline cuts short keeps none.
     """
@@ -79,6 +84,7 @@ class _Counted:
     def __init__(self, run: Run, order: Iterator[int], deadline_ns: int, clock: Clock) -> None:
         self.count = 0
         self.began = 0
+        self.first_ns = 0
         self.first: Any = None
         self.last: Any = None
         self._run = run
@@ -91,13 +97,12 @@ class _Counted:
             raise _Spent
         self.count += 1
         self.began = next(self._order)
+        begin = self._clock()
         self.last = value = self._run.call()
-        if (
-            self.count == 1
-            and sum(each.nbytes for each in _leaves(value) if is_array(each) or is_a(each, np.ndarray))
-            <= _MOST_KEPT_BYTES
-        ):
-            self.first = value
+        if self.count == 1:
+            self.first_ns = self._clock() - begin
+            kept = (each for each in _leaves(value) if is_array(each) or is_a(each, np.ndarray))
+            self.first = value if sum(each.nbytes for each in kept) <= _MOST_KEPT_BYTES else self.first
         return value
 
 
@@ -160,8 +165,9 @@ def measured(
         after_runs=counted[_AFTER].count,
         stopped=int(stopped),
     )
+    first_ns = counted[_AFTER].first_ns
     if comparison is None:
-        return Measured(Verified(notes=(why, runs)), interrupted)
+        return Measured(Verified(notes=(why, *_about_first(first_ns, 0.0), runs)), interrupted)
     versus = comparison[_AFTER]
     times = {label: median(comparison.candidate(label).latency.calls_ns) for label in counted}
     agree, notes = _agree(counted, expected, products)
@@ -175,9 +181,21 @@ def measured(
         low=None if ratio is None else 1 / ratio.high,
         high=None if ratio is None else 1 / ratio.low,
         outputs_agree=agree,
-        notes=(*notes, *([note("doctor.tried_too_few")] if ratio is None else []), runs),
+        notes=(
+            *notes,
+            *([note("doctor.tried_too_few")] if ratio is None else []),
+            *_about_first(first_ns, times[_AFTER]),
+            runs,
+        ),
     )
     return Measured(verified, comparison.stopped_by == "interrupt")
+
+
+def _about_first(first_ns: int, later_ns: float) -> list[Note]:
+    """Say how long the first run with the remedy took, if that is long: the user waits as long for it."""
+    if first_ns < max(_LONG_FIRST_NS, _TIMES_LATER * later_ns):
+        return []
+    return [note("doctor.tried_first_run", first_ns=first_ns)]
 
 
 def failure(error: Exception) -> Note:

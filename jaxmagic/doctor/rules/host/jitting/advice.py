@@ -19,6 +19,7 @@ from ...rewriting.jit.module_jit import jit_of, jit_of_modules
 from ...rewriting.jit.obstacles import obstacles
 from ...rewriting.jit.results import changed_results
 from ...rewriting.loops.jitted_round import JittedRound, jitted_round
+from ...rewriting.loops.long_loops import has_long_loop, lists_in
 from ...rewriting.loops.loop_end import end_of
 from ...rewriting.loops.while_loop import while_loop
 from ...rewriting.meanings import paths_in
@@ -137,7 +138,9 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
         way = "until" if end == "value" else "asked"
         code = while_loop(line, evidence) if way == "until" and "jit" not in known else None
         return _advice(way, function.name, {"written": 1} if code else undecided), code
-    if loop is not None and count > MOST_UNROLLED:
+    lists = lists_in(evidence.inputs)
+    many = count > MOST_UNROLLED
+    if many and (loop is not None or any(has_long_loop(each, None, lists) for each, _ in functions)):
         return _advice("loop", function.name, together), None
     outer = [each for each in around(line) if isinstance(each, Function) and each is not function]
     plain = all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in functions)

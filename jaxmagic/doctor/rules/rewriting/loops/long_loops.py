@@ -68,12 +68,12 @@ def _goes_over_parts(node: ast.For, modules: set[str]) -> bool:
 def _is_long(node: ast.AST) -> bool:
     """Return whether a node is a loop that may have many rounds.
 
-    One over pairs, as in ``for w, b in params``, goes over a list of layers, and a comprehension over parameters.
+    One over pairs, as in ``for w, b in params``, goes over a list of layers. A comprehension over the result of a
+    call, as in ``for w, g in zip(params, grads)``, goes over parameters, but for ``range``.
     """
-    if isinstance(node, ast.comprehension):
-        return any(isinstance(each, ast.Name) and each.id == "range" for each in ast.walk(node.iter))
-    if isinstance(node, ast.For):
-        return not (
-            isinstance(node.target, ast.Tuple) and isinstance(node.iter, ast.Name | ast.Attribute | ast.Subscript)
-        )
-    return isinstance(node, ast.While)
+    if not isinstance(node, ast.For | ast.comprehension):
+        return isinstance(node, ast.While)
+    is_variable = isinstance(node.iter, ast.Name | ast.Attribute | ast.Subscript)
+    if is_variable or isinstance(node, ast.For):
+        return not (is_variable and isinstance(node.target, ast.Tuple))
+    return any(isinstance(each, ast.Name) and each.id == "range" for each in ast.walk(node.iter))
