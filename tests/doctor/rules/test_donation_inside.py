@@ -287,14 +287,15 @@ USED = {
         "train()",
     ),
     "the same memory": (
-        "def train():\n    start = init()\n    p = jax.device_put(start, may_alias=True)\n    for _ in range(3):\n"
+        "def train():\n    start = init()\n    p = jax.tree.map(lambda a: a.addressable_data(0), start)\n"
+        "    for _ in range(3):\n"
         "        p, _ = step(p, G)\n    return start['a'] - p['a']\n",
         "train()",
     ),
     "a variable of a caller's caller": (
         "class T:\n    def __init__(self, p):\n        self.p = jax.tree.map(lambda a: a, p)\n"
         "    def fit(self):\n        self.p, _ = step(self.p, G)\n"
-        "def main():\n    p = init()\n    t = T(p)\n    t.fit()\n    return p['a'] - t.p['a']\n",
+        "def main():\n    p = init()\n    t = T(p)\n    t.fit()\n    return p['a'].sum()\n",
         "main()",
     ),
     "a list": (
