@@ -136,4 +136,4 @@ def test_a_remedy_is_tried_inside_methods(source: str, monkeypatch: pytest.Monke
 def test_a_method_that_was_asked_for_before_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     found = verified(monkeypatch, "call(x)", call=Model().__call__)
     assert found.before_ns is None
-    assert [each.kind for each in found.notes] == ["doctor.not_mechanical", "doctor.tried_runs"]
+    assert [each.kind for each in found.notes] == ["doctor.not_met", "doctor.tried_runs"]
