@@ -57,5 +57,9 @@ NOTES: dict[str, Callable[..., str]] = {
         f"without it. If all of it was slowed down alike, {'it finds' if count == 1 else 'they find'} nothing; if "
         "the host kept its pace, it loses time. Run %jaxdoctor again when the machine is less busy."
     ),
+    "reads_unseen": lambda python: (
+        f"On Python {printable(python)}, waits of np.asarray for arrays on the CPU are not seen: whether the device "
+        "is idle because of them is unknown. Python 3.12 shows them."
+    ),
     "not_looked": lambda rules, need: f"Rules not applied, because {_MISSING[need]}: {rules}.",
 }

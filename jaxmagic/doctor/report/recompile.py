@@ -309,6 +309,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "cache_off": lambda: "JAX's persistent compilation cache is off.",
     "cache_on": lambda: "JAX's persistent compilation cache is on.",
     "cache_missed": lambda programs: (
-        f"JAX's persistent compilation cache is on, but did not have {units.count(programs, 'program')} of these."
+        f"JAX's persistent compilation cache is on, but did not have {units.count(programs, 'program')} of these: "
+        "it has none of the same operations, shapes, device, versions and flags."
     ),
 }

@@ -13,7 +13,7 @@ from .all import HOST_RULES, RULES
 from .compiling.compile_claims import divide_compile_time
 from .memory import uncounted
 from .rule import available
-from .unjudged import unjudged
+from .unjudged import reads_unseen, unjudged
 
 #: A cost of the first run counts as much as this share of the same cost in every run.
 _FIRST_RUN = 0.01
@@ -62,7 +62,7 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
         notes.append(more)
     host = [rule for rule in HOST_RULES if rule.name in looked]
     if not {rule.name for rule in host} & {each.rule for each in findings}:
-        notes += filter(None, [unjudged(host, evidence)])
+        notes += filter(None, [unjudged(host, evidence), reads_unseen(evidence) if "host-wait" in looked else None])
     findings = divide_compile_time(findings, evidence)
     return Examined(tuple(sorted(findings, key=_priority)), tuple(looked), tuple(notes))
 

@@ -1,4 +1,4 @@
-"""Tells which rules about the host cannot judge, because the run under the profiler took much longer than others."""
+"""Tells what rules about the host cannot judge: in a run that took long under the profiler, or on an old Python."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import Any
 
 from ...records.note import Note, note
 from ..record.evidence import Evidence, HostUse
-from .host.host_time import best_run
+from .host.host_time import best_run, host_time, matters
 from .rule import Rule
 
 #: From this many times as long on, it is unknown how much of the host's time in the recorded run is the profiler's.
 _MANY_TIMES = 2.0
+
+#: The first Python in which JAX notices that other code reads the memory of an array.
+_SHOWS_READS = (3, 12)
 
 
 def unjudged(rules: Sequence[Rule], evidence: Evidence) -> Note | None:
@@ -35,6 +38,18 @@ def unjudged(rules: Sequence[Rule], evidence: Evidence) -> Note | None:
     kept = replace(evidence, host_use=_at_own_pace(use, times))
     names = [rule.name for rule in rules if any(each.cost_ns is not None for each in rule.look(kept))]
     return note("doctor.host_unjudged", rules=" and ".join(names), count=len(names), times=times) if names else None
+
+
+def reads_unseen(evidence: Evidence) -> Note | None:
+    """Return a note that waits of NumPy may be what the device idles for, where nothing shows them; or ``None``.
+
+    Before Python 3.12, NumPy reads the memory of the CPU's arrays without any function of JAX.
+    """
+    environment, time = evidence.first.environment, host_time(evidence)
+    version = tuple(int(each) for each in environment.python.split(".")[:2])
+    if environment.backend != "cpu" or version >= _SHOWS_READS or time is None or not matters(time.late_ns, evidence):
+        return None
+    return note("doctor.reads_unseen", python=environment.python)
 
 
 def _at_own_pace(use: HostUse, times: float) -> HostUse:

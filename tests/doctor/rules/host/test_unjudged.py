@@ -13,7 +13,7 @@ from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.rules import examine as module
 from jaxmagic.doctor.rules.host import wait
 from jaxmagic.doctor.rules.rule import Rule
-from jaxmagic.doctor.rules.unjudged import unjudged
+from jaxmagic.doctor.rules.unjudged import reads_unseen, unjudged
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.note import note
 
@@ -72,5 +72,28 @@ def test_it_is_told_unless_a_rule_about_the_host_finds_it(slowed: Any, monkeypat
         monkeypatch.setattr(module, "RULES", (wait.RULE, of(cost_ns)))
         monkeypatch.setattr(module, "HOST_RULES", (wait.RULE, of(cost_ns)))
         monkeypatch.setattr(module, "available", lambda _: {"waits", "profile"})
-        assert [each.kind for each in module.examine(slowed(3.4)).notes] == kinds
+        told = [each.kind for each in module.examine(slowed(3.4)).notes]
+        assert [each for each in told if each != "doctor.reads_unseen"] == kinds
         assert [each.kind for each in module.examine(slowed(3.4), only=("other",)).notes] == []
+
+
+@pytest.mark.parametrize(
+    ("python", "backend", "idle_ns", "is_told"),
+    [
+        ("3.11.7", "cpu", 40 * MS, True),
+        ("3.12.1", "cpu", 40 * MS, False),
+        ("3.13.0", "cpu", 40 * MS, False),
+        ("3.11.7", "gpu", 40 * MS, False),
+        ("3.11.7", "cpu", MS, False),
+    ],
+)
+def test_reads_of_numpy_may_be_what_an_idle_device_waits_for(
+    python: str, backend: str, idle_ns: int, is_told: bool, evidence: Any
+) -> None:
+    made = evidence((replace(STEP, busy_ns=100 * MS - idle_ns),))
+    made = replace(made, host_use=replace(made.host_use, idle_ns=idle_ns))
+    environment = replace(made.first.environment, python=python, backend=backend)
+    first, run = (replace(each, environment=environment) for each in (made.first, made.observed))
+    told = reads_unseen(replace(made, first=first, observed=run, timed=(run,)))
+    assert (told is not None) == is_told
+    assert told is None or f"On Python {python}, waits of np.asarray" in str(told)
