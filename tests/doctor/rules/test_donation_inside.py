@@ -355,3 +355,23 @@ def test_programs_that_use_arrays_afterwards_fail_with_donation(session: Session
         session.run('step = jax.jit(sgd, donate_argnames="p")')
         with pytest.raises((RuntimeError, ValueError), match="deleted"):
             session.run(cell)
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_what_a_later_run_replaces_held_the_array_in_the_first_one(cached: bool, session: Session) -> None:
+    session.run("%load_ext jaxmagic")
+    session.run("import functools, jax, jax.numpy as jnp\nxs = [jnp.ones(1000)] * 3")
+    session.run(f"""%%jaxdoctor -q -v found --only donation
+step = jax.jit(lambda p, x: (p * 0.9 + x, x.sum()))
+{"@functools.cache" if cached else ""}
+def init(): return jnp.ones((1000, 1000))
+def train():
+    p = init()
+    for x in xs:
+        p, total = step(p, x)
+    return p
+first = train()
+second = train()
+total = float((first - second).sum())
+""")
+    assert len(session.shell.user_ns["found"].findings) == (0 if cached else 1)

@@ -47,10 +47,21 @@ class _Seen(NamedTuple):
 
 
 class SeenCaller(NamedTuple):
-    """The names that a function has for a jitted one, and the arrays that it passed."""
+    """The names that a function has for a jitted one, and the arrays that it passed.
+
+    Attributes:
+        jitted: the names.
+        arrays: the arrays.
+        lasting: those of them that were alive when the run had ended; a later run may replace what held them.
+    """
 
     jitted: tuple[JittedName, ...]
     arrays: tuple[_Seen, ...]
+    lasting: set[int]
+
+    def note_lasting(self) -> None:
+        """Note which arrays are alive: the run has ended."""
+        self.lasting.update(number for number, each in enumerate(self.arrays) if each.array() is not None)
 
 
 def caller_of(frame: FrameType | None, function: Any, arguments: Sequence[Any]) -> SeenCaller | None:
@@ -81,6 +92,7 @@ def caller_of(frame: FrameType | None, function: Any, arguments: Sequence[Any]) 
             _Seen(number, weakref.ref(array), *_found(array, own, outer), id(array) in shared)
             for number, array in arrays.items()
         ),
+        set(),
     )
 
 
@@ -157,9 +169,9 @@ def described_caller(caller: SeenCaller, namespace: Mapping[str, Any]) -> Caller
                 paths=seen.paths,
                 outer_paths=seen.outer_paths,
                 shares_memory=seen.shares_memory,
-                alive=array is not None,
+                alive=array is not None or number in caller.lasting,
                 names=() if array is None else tuple(names.get(id(array), ())),
             )
-            for seen, array in zip(caller.arrays, arrays, strict=True)
+            for number, (seen, array) in enumerate(zip(caller.arrays, arrays, strict=True))
         ),
     )

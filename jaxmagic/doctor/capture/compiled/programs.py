@@ -66,6 +66,14 @@ def watch() -> executed_programs.watch:
     return executed_programs.watch(_seen)
 
 
+def run_ended(observed: executed_programs.ObservedPrograms) -> None:
+    """Note which of the arrays that programs took are alive when the run that was observed has ended."""
+    callers = [each.caller for each in observed.captured.values()]
+    for each in callers:
+        if each is not None:
+            each.note_lasting()
+
+
 def _seen(origin: executed_programs.Origin | None) -> _Seen:
     if origin is None:
         return _Seen(NOTHING)

@@ -77,6 +77,7 @@ class Gathered:
         """Observe the programs that run in the block."""
         with self._imports, self._puts.watch(), programs.watch() as self._programs:
             yield
+        programs.run_ended(self._programs)
         self._part("live arrays", self._arrays.mark, None)
 
     @contextmanager
