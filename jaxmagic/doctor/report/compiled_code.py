@@ -25,7 +25,7 @@ def _unrolled_remedy(loop: str, over: str = "", collected: str = "", mapped: str
         how = f"{printable(mapped)} instead" if mapped else "jax.vmap over stacked inputs"
         return (
             f"No iteration needs the result of another. Use {how}, which computes all of them "
-            "at once, or jax.lax.map, which compiles the body once and needs less memory."
+            "at once and returns one array, or jax.lax.map, which compiles the body once and needs less memory."
         )
     if loop == "fori_loop":
         how = "Use jax.lax.fori_loop, which compiles the body once"

@@ -169,8 +169,8 @@ NOTES: dict[str, Callable[..., str]] = {
         "operations may have been called."
     ),
     "not_jitted_first_called": lambda function, share: (
-        f"Others are called elsewhere: {printable(function)} has {units.share(share, 1)} of the time of all of them, "
-        "as far as the lines show that called each of them first."
+        f"Going by the first call of each, {printable(function)} has {units.share(share, 1)} of the time of all of "
+        "them. Which lines call the others is unknown."
     ),
     "not_jitted_lines": lambda share: (
         f"{units.percent(share)} of the samples that may be of operations are in the lines that become jitted "

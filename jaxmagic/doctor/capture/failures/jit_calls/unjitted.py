@@ -14,6 +14,10 @@ from ..calls import Names, value_of, wrapped_function
 from ..modules import module_names
 from .call_values import Variables
 
+#: Methods that take an item out of their object, and what draws random numbers.
+_TAKING = frozenset({"pop", "popitem", "popleft"})
+_RANDOM = frozenset({"np.random", "numpy.random", "random", "rng"})
+
 #: Python types of arguments that JAX makes arrays of when it traces a function.
 _CONVERTED = "int", "float", "bool", "complex", "ndarray"
 
@@ -43,6 +47,8 @@ def unjitted_call(
         passed: its arguments.
         static: the parameters that are static.
     """
+    if any(_draws(each) for each in ast.walk(node)):
+        return None
     texts = {each.text: each for each in passed}
     converted = not _is_plain(function, home)
     arguments = list(leading)
@@ -81,6 +87,16 @@ def meets_jit_again(function: FunctionType, home: ast.FunctionDef | None, innerm
             behind = [wrapped_function(each) for each in jitted_functions({"called": called})]
             if function in behind or (node.lineno >= reached and any(map(is_users_function, behind))):
                 return True
+    return False
+
+
+def _draws(node: ast.AST) -> bool:
+    """Return whether an expression takes something that it would not give again, as the next item of an iterator."""
+    match node:
+        case ast.Call(func=ast.Name(id="next")):
+            return True
+        case ast.Call(func=ast.Attribute(value=owner, attr=name)):
+            return name in _TAKING or ast.unparse(owner) in _RANDOM
     return False
 
 

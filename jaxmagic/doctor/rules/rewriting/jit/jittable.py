@@ -19,8 +19,8 @@ _NOT_PLAIN = (
 
 #: Functions that need values, and not what stands for them while JAX traces.
 _OF_PYTHON = frozenset({
-    "all", "any", "bool", "chr", "complex", "float", "format", "hash", "int", "max", "min", "open", "ord", "print",
-    "repr", "round", "sorted", "str",
+    "all", "any", "bool", "chr", "complex", "float", "format", "hash", "int", "isinstance", "max", "min", "open",
+    "ord", "print", "repr", "round", "sorted", "str",
 })  # fmt: skip
 
 #: Packages whose functions need values.

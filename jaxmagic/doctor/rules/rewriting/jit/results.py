@@ -25,39 +25,54 @@ def changed_results(function: Function, file: str, evidence: Evidence) -> Caveat
     """
     given = _numbers_given(function, file, evidence)
     numbers = python_numbers(function, given)
+    of_given = given | (numbers - python_numbers(function))
     computed = [
         each
         for node in own_nodes(function)
         for each in _changed(node, numbers)
-        if loaded([each]) & given and is_number(each, numbers)
+        if loaded([each]) & of_given and is_number(each, numbers)
     ]
     inner = {id(part) for each in computed for part in ast.walk(each) if part is not each}
     outer = (ast.unparse(each) for each in computed if id(each) not in inner)
     texts = dict.fromkeys(each for each in outer if len(each) <= _LONGEST)
     facts: Caveats = {"numbers": ", ".join(texts) or function.name} if computed else {}
-    keys = next((keys for node in own_nodes(function) if (keys := _keys(node)) != sorted(keys)), None)
-    return facts if keys is None else facts | {"sorts": ", ".join(keys)}
+    keys = next((keys for node in own_nodes(function) if (keys := _keys(node))), [])
+    return facts | {"sorts": ", ".join(keys)} if keys else facts
 
 
 def _changed(node: ast.AST, numbers: set[str]) -> Iterator[ast.expr]:
     """Yield the parts of what is returned, and arithmetic that may need more than 32 bits."""
     match node:
-        case ast.Return(value=ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts)):
-            yield from parts
         case ast.Return(value=ast.expr() as value):
-            yield value
+            yield from _parts(value)
         case ast.BinOp() if is_number(node, numbers) and is_risky(node):
             yield node
 
 
+def _parts(value: ast.expr) -> Iterator[ast.expr]:
+    """Yield what a result is made of: what is in tuples, lists and dictionaries that are written out."""
+    match value:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts):
+            yield from (inner for each in parts for inner in _parts(each))
+        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=words):
+            yield from (inner for each in words for inner in _parts(each.value))
+        case _:
+            yield value
+
+
 def _keys(node: ast.AST) -> list[str]:
-    """Return the keys of a dictionary that is written out and returned."""
-    match node:
-        case ast.Return(value=ast.Dict(keys=keys)):
-            texts = [each.value for each in keys if isinstance(each, ast.Constant)]
-            return [each for each in texts if isinstance(each, str)]
-        case ast.Return(value=ast.Call(func=ast.Name(id="dict"), args=[], keywords=words)):
-            return [each.arg for each in words if each.arg is not None]
+    """Return the keys of the first dictionary that is written out in a result, and is not sorted."""
+    for each in ast.walk(node) if isinstance(node, ast.Return) else ():
+        match each:
+            case ast.Dict(keys=keys):
+                texts = [key.value for key in keys if isinstance(key, ast.Constant)]
+                found = [text for text in texts if isinstance(text, str)]
+            case ast.Call(func=ast.Name(id="dict"), args=[], keywords=words):
+                found = [word.arg for word in words if word.arg is not None]
+            case _:
+                continue
+        if found != sorted(found):
+            return found
     return []
 
 

@@ -20,6 +20,7 @@ from ..jit.arguments import given_by, static_option, untraced
 from ..jit.jittable import computes_only, has_sizes, takes_arrays
 from ..jit.module_jit import jit_of, libraries_called, libraries_used
 from ..jit.obstacles import obstacles
+from ..jit.results import changed_results
 from ..meanings import paths_in
 from ..syntax import last_name, loaded, parameters, tree_of
 from .computed_numbers import ComputedNumbers
@@ -225,6 +226,8 @@ def _can_be_jitted(function: ast.FunctionDef, static: frozenset[str], place: Pla
         return False
     functions = functions_run(function, place.file, evidence)
     others = functions[1:]
+    if any("numbers" in changed_results(each, file, evidence) for each, file in others):
+        return False
     if _passes_static(function, parameters(function) - static, evidence.static, tree_of(place.file)):
         return False
     if not all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in others):

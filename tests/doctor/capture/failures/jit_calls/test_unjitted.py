@@ -95,3 +95,17 @@ def test_jitted_functions_called_before_the_failing_line_are_no_obstacle(decorat
     """)
     assert cell.fallback is not None
     assert eval(cell.fallback, cell.names) == 5
+
+
+@pytest.mark.parametrize("size", ["next(sizes)", "listed.pop()", "random.randint(2, 3)", "np.random.randint(2, 3)"])
+def test_a_call_that_would_draw_again_is_not_offered(size: str) -> None:
+    cell = Cell(f"""
+        import random
+        sizes, listed = iter([2, 3]), [2, 3]
+        @jax.jit
+        def f(x, n):
+            return jnp.zeros(n) + x  # here
+        f(1.0, {size})
+    """)
+    assert "n is a Python int where f is called" in cell.said
+    assert cell.fallback is None

@@ -102,7 +102,9 @@ def test_a_jitted_function_has_calls_of_its_own(evidence: Any, tmp_path: Path) -
     found = spared(FIELD, evidence(), tmp_path)
     assert found.time_ns == pytest.approx(2 * 600_000 - 30 * 10_000)
     assert [each.facts for each in found.evidence] == [{"function": "field", "share": 0.5}]
-    assert str(found.evidence[0]).startswith("Others are called elsewhere: field has 50 % of the time of all of them")
+    assert str(found.evidence[0]).startswith(
+        "Going by the first call of each, field has 50 % of the time of all of them."
+    )
 
 
 def test_calls_that_take_longer_than_the_device_is_idle_leave_nothing(evidence: Any, tmp_path: Path) -> None:

@@ -82,7 +82,14 @@ def go():
 
 @pytest.mark.parametrize(
     ("program", "numbers"),
-    [(COUNTED, "k % 7"), (SEEDED, "seed"), (TIMED, "t + dt")],
+    [
+        (COUNTED, "k % 7"),
+        (SEEDED, "seed"),
+        (TIMED, "t + dt"),
+        (COUNTED.replace("    y =", "    n = k % 7\n    y =").replace("y.sum(), k % 7", "y.sum(), n"), "n"),
+        (COUNTED.replace("k % 7", "(k % 7, 1)").replace("m\n", "m\n"), "k % 7"),
+        (COUNTED.replace("k % 7", "{'at': k % 7}"), "k % 7"),
+    ],
 )
 def test_a_function_whose_caller_needs_a_python_number_has_no_code(told: Any, program: str, numbers: str) -> None:
     remedy, code = told(program)
@@ -128,6 +135,7 @@ def test_the_arguments_of_the_examined_call_are_known(told: Any, kind: Any) -> N
     [
         ("{'mean': x, 'a': x}", "mean, a"),
         ("dict(mean=x, a=x)", "mean, a"),
+        ("(x, {'mean': x, 'a': x})[1]", "mean, a"),
         ("{'a': x, 'mean': x}", ""),
         ("dict(a=x, mean=x)", ""),
     ],
