@@ -178,7 +178,7 @@ QUESTIONS: dict[str, tuple[Attempt, ...]] = {
             read=_READ_MEMRAY,
         ),
         Attempt(
-            tool="memray `--native`",
+            tool="memray, native stacks",
             cells=("%load_ext memray", "%%memray_flamegraph --native\nembed(words, vectors).block_until_ready()"),
             steps=2,
             read=_READ_MEMRAY,
