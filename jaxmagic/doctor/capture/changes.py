@@ -49,6 +49,9 @@ _NOT_FOLLOWED = {*_OF_NNX, GLOBALS}
 #: Where a path goes on to what has no name of the user's: inside an iterator, the argument of a generator expression.
 _UNNAMED = re.compile(r" \((?:inside|local: \.)")
 
+#: The step from a view of NumPy to the array that it shows.
+_BASE = ("attribute", "base")
+
 
 class Reached(NamedTuple):
     """An object that the code can reach.
@@ -189,7 +192,8 @@ class Snapshot:
             yield from (Changed(_UNNAMED.split(path)[0], reached.by_function) for path in paths)
         for reached, reference, before in self._arrays:
             array = reference()
-            if array is not None and any(_differing(before, _state(array))):
+            of_view = reached.steps[-1:] == (_BASE,)  # which has changed as well
+            if array is not None and not of_view and any(_differing(before, _state(array))):
                 yield Changed(reached.path, reached.by_function)
 
     def _new_counters(self, before: dict[Any, _Identity], value: Any) -> Iterator[Step]:
