@@ -160,6 +160,6 @@ def test_the_lines_of_a_round_spare_their_operations_only(
     time = HostTime(made.host_use, 1.0, (), 0, 0, 2_100_000, 1.0, 0)
     one = JittedRound("", Frame(function="loop", file="", line=STEP), (at(tmp_path, STEP),), 1, 1)
     found = spared_in_loop(one, calls(), made, time)
-    assert found.time_ns == pytest.approx(105 * 20_000 * share - 15 * 1_000)
+    assert found.time_ns == pytest.approx(105 * 20_000 * share - 15 * 1_500)  # its calls take longer
     assert [each.kind for each in found.evidence] == [kind]
     assert found.evidence[0].facts["share"] == pytest.approx(share)
