@@ -15,7 +15,7 @@ def _wait(count: int, share: float, library: str, loop: int) -> str:
     where = f" inside {printable(library)}" if library else ""
     each = ", in a loop" if loop else ""
     part = units.share(share, 1)
-    return f"The code waits for a result{where} {count} times per run{each}. These waits take {part} of a run."
+    return f"The code waits for a result{where} {count} times per run{each}, for {part} of the run in all."
 
 
 def _read_later(decides: int, called: str = "") -> str:

@@ -249,7 +249,7 @@ def _magics_with(name: str) -> list[str]:
 def _short_options(
     text: str, start: int, word: str, known: dict[str, argparse.Action], words: list[str]
 ) -> int | None:
-    """Read ``-q``, ``-qo``, ``-v NAME`` or ``-vx``; anything else is code."""
+    """Read ``-q``, ``-qo``, ``-v NAME``, or ``-vN`` for a name of one letter; anything else is code."""
     flags: list[str] = []
     for position, letter in enumerate(word[1:], 1):
         action = known.get(f"-{letter}")

@@ -1,4 +1,4 @@
-"""Takes callers of an earlier call off the stacks of programs that this call compiled.
+"""Takes the callers of an earlier call off the stacks of programs that the earlier call compiled.
 
 A compiled program keeps the call stack of its compilation. JAX reports this stack for later calls as well, also for
 calls from elsewhere: the line of ``a @ b`` is that of the first product of these shapes in the session.

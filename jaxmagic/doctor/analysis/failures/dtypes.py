@@ -120,7 +120,9 @@ def _joined(failure: Failure, first: str, other: str = "int") -> str:
 
 
 def _fits(number: ast.expr, dtype: str) -> bool:
-    """Return whether the arithmetic of Python numbers has a result that a dtype can hold."""
+    """Return whether the arithmetic of Python numbers has a result that a dtype can hold, as far as is known."""
+    if any(isinstance(each, ast.Pow | ast.LShift) for each in ast.walk(number)):
+        return True  # it may have more digits than fit into memory
     try:
         value: float = eval(ast.unparse(number), {"__builtins__": {}})
     except ArithmeticError:

@@ -1,4 +1,4 @@
-"""What helps a function that compiles again: the words, and the code to paste."""
+"""Remedies for functions that compile again: the advice, and the code to paste."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .static_loop import counted_loop
 
 
 class Known(NamedTuple):
-    """What is known of a function that compiles again, and of the code around it.
+    """Facts about a function that compiles again, and about the code around it.
 
     Attributes:
         group: The programs.
@@ -71,7 +71,7 @@ class Known(NamedTuple):
 
 
 def known_of(group: Group, evidence: Evidence, *, every_run: bool) -> Known:
-    """Return what is known of a function that compiles again."""
+    """Collect the facts about a function that compiles again."""
     anew = group.kind == "new function" or (group.kind == "transformation" and every_run)
     made = made_anew(group, evidence) if anew else None
     kept = kept_if_made_once(group, evidence) if anew else Kept()

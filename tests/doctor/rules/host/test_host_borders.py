@@ -106,7 +106,7 @@ class TestWait:
         slower = replace(made.observed, wait_ns=made.observed.wait_ns + 200 * MS - made.observed.wall_ns)
         (found,) = wait.look(replace(made, observed=slower))
         assert found.found.facts["share"] == pytest.approx(0.75)
-        assert "These waits take 75 % of a run." in str(found.found)
+        assert "for 75 % of the run in all." in str(found.found)
         also = [str(each) for each in found.evidence if each.kind == "doctor.host_wait_also"]
         assert len(also) == 1
         assert also[0].endswith("100 times, for 10 % of the run.")

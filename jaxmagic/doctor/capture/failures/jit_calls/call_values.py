@@ -23,7 +23,7 @@ class Variables(NamedTuple):
 
 
 class CallValues:
-    """What the expressions in a call stood for.
+    """The values that the expressions in a call had when it was made.
 
     The arguments are those that the called function got, where its frame is known. Other variables are read from the
     frame of the call: those of a module may have changed since then, and those of a comprehension are unknown.

@@ -9,14 +9,14 @@ from types import FrameType, FunctionType, ModuleType
 
 from .....runtime.around import enclosed, is_a
 from ....record.failure import Passed
+from ....rules.rewriting.jit.obstacles import obstacles
 from ...remedies.user_functions import is_users_function, jitted_functions
 from ..calls import Names, value_of, wrapped_function
 from ..modules import module_names
 from .call_values import Variables
 
-#: Methods that take an item out of their object, and what draws random numbers.
+#: Methods that take an item out of their object.
 _TAKING = frozenset({"pop", "popitem", "popleft"})
-_RANDOM = frozenset({"np.random", "numpy.random", "random", "rng"})
 
 #: Python types of arguments that JAX makes arrays of when it traces a function.
 _CONVERTED = "int", "float", "bool", "complex", "ndarray"
@@ -47,7 +47,7 @@ def unjitted_call(
         passed: its arguments.
         static: the parameters that are static.
     """
-    if any(_draws(each) for each in ast.walk(node)):
+    if _draws(node, frame.f_code.co_filename):
         return None
     texts = {each.text: each for each in passed}
     converted = not _is_plain(function, home)
@@ -90,14 +90,15 @@ def meets_jit_again(function: FunctionType, home: ast.FunctionDef | None, innerm
     return False
 
 
-def _draws(node: ast.AST) -> bool:
-    """Return whether an expression takes something that it would not give again, as the next item of an iterator."""
-    match node:
-        case ast.Call(func=ast.Name(id="next")):
-            return True
-        case ast.Call(func=ast.Attribute(value=owner, attr=name)):
-            return name in _TAKING or ast.unparse(owner) in _RANDOM
-    return False
+def _draws(node: ast.Call, file: str) -> bool:
+    """Return whether the arguments of a call take something that they would not give again, as a random number."""
+    found = obstacles([(node, file)])
+    methods = (
+        each.func.attr
+        for each in ast.walk(node)
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)
+    )
+    return any(each.kind in ("random", "once") for each in found) or not _TAKING.isdisjoint(methods)
 
 
 def _is_plain(function: FunctionType, home: ast.FunctionDef | None) -> bool:

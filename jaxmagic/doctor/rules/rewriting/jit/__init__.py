@@ -1,1 +1,1 @@
-"""What jit compiles as it is, what it would change or not take, and what it needs for modules of libraries."""
+"""Facts about jit: which functions it compiles as they are, what it would change, and how libraries call it."""
