@@ -165,8 +165,7 @@ NOTES: dict[str, Callable[..., str]] = {
         "Under jit, XLA fuses such operations. What that gains is unknown before a trial."
     ),
     "not_jitted_inside": lambda function, share: (
-        f"Others are called elsewhere: {printable(function)} has {units.share(share, 1)} of the samples in which "
-        "operations may have been called."
+        f"{printable(function)} has {units.share(share, 1)} of the samples in which operations may have been called."
     ),
     "not_jitted_first_called": lambda function, share: (
         f"Going by the first call of each, {printable(function)} has {units.share(share, 1)} of the time of all of "

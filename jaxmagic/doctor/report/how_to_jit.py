@@ -146,7 +146,8 @@ def about_caveats(
     if numbers:
         array = "arrays, not Python numbers" if ", " in numbers else "an array, not a Python number"
         it = "them" if ", " in numbers else "it"
-        yield f"Under jit, {printable(numbers)} would be {array}, with 32 bits by default: compute {it} outside."
+        which = " and ".join(filter(None, printable(numbers).rpartition(", ")[::2]))
+        yield f"Under jit, {which} would be {array}, with 32 bits by default: compute {it} outside."
     if sorts:
         yield (
             "jit returns dictionaries with their keys sorted: read the items by their keys, not in the order "

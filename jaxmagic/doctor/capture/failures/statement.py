@@ -107,7 +107,10 @@ def place_of(code: CodeType, offset: int) -> Place:
 def is_outdated(code: CodeType, lines: Sequence[str]) -> bool:
     """Return whether the lines of a module are surely not those that its code was made of; cells keep their text."""
     file = code.co_filename
-    if not os.path.isfile(file) or any(_essence(each) == _essence(code) for each in _codes("".join(lines), file)):
+    if not os.path.isfile(file):
+        return False
+    named = [each for each in _codes("".join(lines), file) if each.co_qualname == code.co_qualname]
+    if any(_essence(each) == _essence(code) for each in named):
         return False
     module = next(
         (each for each in list(sys.modules.values()) if (attributes(each) or {}).get("__file__") == file), None

@@ -53,3 +53,16 @@ def test_a_long_first_run_with_the_remedy_is_told(before_ns: int, after_ns: int,
 
 def test_it_is_told_as_well_if_no_time_is_left_then() -> None:
     assert told(0, 32 * S, deadline_ns=20 * S) == [SENTENCE]
+
+
+class Bag(dict[str, float]):
+    """A dictionary whose items are attributes as well: another one is a ``KeyError``."""
+
+    def __getattr__(self, name: str) -> float:
+        return self[name]
+
+
+def test_a_result_that_has_no_size_is_compared() -> None:
+    run = Run(lambda: Bag(loss=1.0))
+    found = measured(run, run, budget_ns=10**7, deadline_ns=10**18, clock=Clock()).verified
+    assert found.before_ns is not None

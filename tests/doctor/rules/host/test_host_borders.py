@@ -600,7 +600,7 @@ class TestOneOfSeveralFunctions:
         finding = found(60, 40)
         assert (finding.cost_ns, finding.basis) == (pytest.approx(0.6 * 40 * MS - self.CALL_NS), "estimated")
         assert finding.evidence[0].facts["share"] == 0.6
-        assert str(finding.evidence[0]).startswith("Others are called elsewhere: train has 60")
+        assert str(finding.evidence[0]).startswith("train has 60")
 
     def test_it_has_no_more_than_the_time_in_which_it_ran(self, found: Callable[..., RuleFinding]) -> None:
         finding = found(600, 400, ran_ns=10 * MS)

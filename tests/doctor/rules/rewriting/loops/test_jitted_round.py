@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostUse, HostWait, Input
+from jaxmagic.doctor.record.jitted_names import StaticParameters
 from jaxmagic.doctor.record.library_use import ModuleLibrary
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.rewriting.loops.jitted_round import jitted_round
@@ -218,6 +219,36 @@ def test_arrays_with_methods_are_passed_in_a_cell_as_well(tmp_path: Path, timing
     exec(compile(ast.fix_missing_locations(changed), "cell", "exec"), after)
     np.testing.assert_allclose(before["w"], after["w"], rtol=1e-5)
     np.testing.assert_allclose(before["kept"], after["kept"], rtol=1e-5)
+
+
+HELPERS = """
+@jax.jit
+def powered(w, n):
+    return w ** n * 0.1
+def counted(w, t):
+    return jnp.sin(w) * 0.5 + w, t + 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "declared", "is_written"),
+    [
+        ("w = powered(jnp.sin(w) * 2, i)", ("n",), False),
+        ("w = powered(jnp.sin(w) * 2, n=i)", ("n",), False),
+        ("w = powered(jnp.sin(w) * 2, 3)", ("n",), True),
+        ("w = powered(jnp.sin(w) * 2, i)", (), True),
+        ("w, t = counted(jnp.cos(w) * 2, t)", (), False),
+    ],
+)
+def test_a_jitted_function_passes_no_static_argument_and_keeps_numbers_outside(
+    tmp_path: Path, timing: Any, line: str, declared: tuple[str, ...], is_written: bool
+) -> None:
+    static = (StaticParameters(function="powered", names=declared),)
+    body = f"t = 0\nfor i in range(3):\n    {line}  #\n    w = w - 0.1 * jnp.tanh(w)\nreturn w, t"
+    tree, one, changed = written(tmp_path, timing, body, HELPERS, static=static)
+    assert (one is not None) == is_written
+    if changed is not None:
+        compare(tree, changed)
 
 
 READING = """
