@@ -12,6 +12,7 @@ from typing import Any
 
 from ...runtime.around import attribute, enclosed, is_a, is_exactly, of_type
 from ...runtime.private_api import settings_now, trace_context
+from ...runtime.thread_stack import stack_of
 from ..record.events import Call
 from .call_arguments import describe
 from .contents import contents
@@ -133,14 +134,7 @@ def _with_outer(call: Call, frame: FrameType | None) -> Call:
 
 def is_compiling(thread: int) -> bool:
     """Return whether `thread` is inside ``jax._src.compiler``; ``False`` if this JAX has no such module."""
-    frame = sys._current_frames().get(thread)
-    for _ in range(_DEEPEST):
-        if frame is None:
-            break
-        if frame.f_globals.get("__name__") == "jax._src.compiler":
-            return True
-        frame = frame.f_back
-    return False
+    return any(each.f_globals.get("__name__") == "jax._src.compiler" for each in stack_of(thread, _DEEPEST))
 
 
 def _from_jaxpr(jaxpr: Any, name: str, transformation: str) -> Call | None:

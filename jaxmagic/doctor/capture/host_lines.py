@@ -16,16 +16,17 @@ import sys
 import threading
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from types import FrameType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ...compilation.capture.compiling_times import CompilingTimes
 from ...interrupts import begins, ends
 from ...records.call_stack import Frame, is_ours, is_users
 from ...runtime.clock import Clock, now_ns
+from ...runtime.thread_stack import stack_of
 from ..record.evidence import FunctionShare, HostShare
 from .frames import known
 
@@ -50,6 +51,10 @@ _DEEPEST = 200
 
 #: At most this many lines of the user's are kept of a stack.
 _MOST_LINES = 12
+
+
+#: A frame and where it was when it was read.
+_Line: TypeAlias = tuple[FrameType, Frame]
 
 
 class _Place(NamedTuple):
@@ -144,72 +149,77 @@ class LineSampler:
     def _run(self, target: int) -> None:
         before_ns: int | None = None
         while not self._over.wait(self.interval_ns / 1e9):
-            frame = sys._current_frames().get(target)
-            if frame is not None and not self.paused:
+            frames = [] if self.paused else list(_with_lines(stack_of(target, _DEEPEST)))
+            if frames:
                 time_ns = self._clock()
-                line, called = place_of(frame)
-                loading = loading_of(frame)
-                stack = () if loading else lines_of(frame)
-                place = _Place(line, called, loading, stack, frozenset(functions_of(frame)))
+                line, called = place_of(frames)
+                loading = loading_of(frames)
+                stack = () if loading else lines_of(frames)
+                place = _Place(line, called, loading, stack, frozenset(functions_of(frames)))
                 self._ended_ns.setdefault(place, array("q")).append(time_ns)
                 passed_ns = self.interval_ns if before_ns is None else time_ns - before_ns
                 self._passed_ns.setdefault(place, array("q")).append(passed_ns)
                 before_ns = time_ns
             else:
                 before_ns = None
-            del frame  # it would keep the user's variables alive
+            del frames  # they would keep the user's variables alive
 
 
-def place_of(frame: FrameType | None) -> tuple[Frame | None, str]:
+def outwards(frame: FrameType | None) -> Iterator[_Line]:
+    """Yield the frames of a stack of this thread with their lines, innermost first."""
+    for _ in range(_DEEPEST):
+        if frame is None:
+            return
+        yield from _with_lines((frame,))
+        frame = frame.f_back
+
+
+def _with_lines(frames: Iterable[FrameType]) -> Iterator[_Line]:
+    for each in frames:
+        code = each.f_code
+        yield each, Frame(function=code.co_name, file=code.co_filename, line=each.f_lineno or 0)
+
+
+def place_of(stack: Iterable[_Line]) -> tuple[Frame | None, str]:
     """Return the user's innermost line on a stack, and the function that it called; empty if it called none.
 
     A stack of libraries alone has no line.
     """
     called: FrameType | None = None
-    for current, line in _stack(frame):
+    for current, line in stack:
         if is_users(line):
             return line, "" if called is None else _name_of(called)
         called = current
     return None, ""
 
 
-def loading_of(frame: FrameType | None) -> tuple[Frame, ...]:
+def loading_of(stack: Iterable[_Line]) -> tuple[Frame, ...]:
     """Return the user's lines on a stack, outwards to the innermost loop that is getting its next item.
 
     Empty if there is none. The loop itself has to have called something written in Python for that.
     """
     lines: list[Frame] = []
-    for current, line in _stack(frame):
+    for depth, (current, line) in enumerate(stack):
         if is_users(line):
             lines.append(line)
-            if current is not frame and _instruction(current) == _FOR_ITER:
+            if depth > 0 and _instruction(current) == _FOR_ITER:
                 return tuple(lines)
     return ()
 
 
-def lines_of(frame: FrameType | None) -> tuple[Frame, ...]:
+def lines_of(stack: Iterable[_Line]) -> tuple[Frame, ...]:
     """Return the user's lines on a stack, innermost first."""
-    return tuple(islice((line for _, line in _stack(frame) if is_users(line)), _MOST_LINES))
+    return tuple(islice((line for _, line in stack if is_users(line)), _MOST_LINES))
 
 
-def _stack(frame: FrameType | None) -> Iterator[tuple[FrameType, Frame]]:
-    """Yield the frames of a stack with their lines, innermost first."""
-    for _ in range(_DEEPEST):
-        if frame is None:
-            return
-        code = frame.f_code
-        yield frame, Frame(function=code.co_name, file=code.co_filename, line=frame.f_lineno or 0)
-        frame = frame.f_back
-
-
-def functions_of(frame: FrameType | None) -> set[Frame]:
+def functions_of(stack: Iterable[_Line]) -> set[Frame]:
     """Return the user's functions on a stack, each by its first line, without those that called jaxmagic.
 
     JAX calls listeners of jaxmagic, too, which call no function of the user's.
     """
     found: list[Frame] = []
     inside: list[Frame] | None = None
-    for current, line in _stack(frame):
+    for current, line in stack:
         if is_ours(line) and found:
             inside = list(found)
         elif is_users(line):

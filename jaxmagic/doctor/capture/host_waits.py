@@ -10,7 +10,7 @@ from ...records.call_stack import Frame
 from ...timing.capture.waits import WaitLog
 from ..record.evidence import HostWait
 from .frames import known
-from .host_lines import lines_of, place_of
+from .host_lines import lines_of, outwards, place_of
 from .host_use import mark_wait
 
 
@@ -55,10 +55,10 @@ class WaitPlaces:
         if self.paused:
             return
         mark_wait(function, wait_ns)
-        line, called = place_of(sys._getframe(2))
+        line, called = place_of(outwards(sys._getframe(2)))
         if called.startswith("jax."):  # as people write it: ``__float__`` rather than ``_value``
             called, function = "", called.rpartition(".")[2]
         key = line, called, function
         if key not in self._stacks:
-            self._stacks[key] = lines_of(sys._getframe(2))
+            self._stacks[key] = lines_of(outwards(sys._getframe(2)))
         self._found[key].append(wait_ns)

@@ -14,7 +14,7 @@ import pytest
 
 import jaxmagic
 from jaxmagic.compilation.record.events import Span
-from jaxmagic.doctor.capture.host_lines import LineSampler, functions_of, loading_of, place_of
+from jaxmagic.doctor.capture.host_lines import LineSampler, functions_of, loading_of, outwards, place_of
 from jaxmagic.doctor.capture.host_waits import WaitPlaces
 from jaxmagic.records.call_stack import Frame
 
@@ -36,7 +36,7 @@ def test_the_place_is_the_line_of_the_user_s_that_called_a_library() -> None:
     found: list[Any] = []
 
     def noted(x: Any) -> Any:
-        found.append(place_of(sys._getframe(0).f_back))
+        found.append(place_of(outwards(sys._getframe(0).f_back)))
         return x
 
     jax.tree_util.tree_map(noted, [1])  # here
@@ -47,7 +47,7 @@ def test_the_place_is_the_line_of_the_user_s_that_called_a_library() -> None:
 
 
 def test_a_stack_without_the_user_has_no_line() -> None:
-    assert place_of(None) == (None, "")
+    assert place_of([]) == (None, "")
 
 
 class Rows:
@@ -57,7 +57,7 @@ class Rows:
         self.seen: list[tuple[tuple[str, int], ...]] = []
 
     def __getitem__(self, index: int) -> int:
-        stack = loading_of(sys._getframe(0))
+        stack = loading_of(outwards(sys._getframe(0)))
         self.seen.append(tuple((each.function, each.line) for each in stack))
         return index
 
@@ -137,7 +137,7 @@ def test_nothing_is_recorded_after_the_end() -> None:
 
 def test_the_functions_on_a_stack_are_known_by_their_first_lines() -> None:
     def inner() -> set[tuple[str, int]]:  # inner
-        found = functions_of(sys._getframe(0))
+        found = functions_of(outwards(sys._getframe(0)))
         return {(each.function, each.line) for each in found if each.file == str(HERE)}
 
     def outer() -> Any:  # outer
@@ -145,7 +145,7 @@ def test_the_functions_on_a_stack_are_known_by_their_first_lines() -> None:
 
     found = outer()
     assert {("inner", line_with("# inner")), ("outer", line_with("# outer"))} < found
-    assert functions_of(None) == set()
+    assert functions_of([]) == set()
 
 
 def test_the_functions_that_called_jaxmagic_are_not_among_those_of_the_code() -> None:
@@ -153,7 +153,7 @@ def test_the_functions_that_called_jaxmagic_are_not_among_those_of_the_code() ->
         return jaxmagic.profile(inside)
 
     def inside() -> None:
-        stacks.append(functions_of(sys._getframe(0)))
+        stacks.append(functions_of(outwards(sys._getframe(0))))
 
     stacks: list[set[Frame]] = []
     caller()
@@ -162,8 +162,8 @@ def test_the_functions_that_called_jaxmagic_are_not_among_those_of_the_code() ->
 
 @pytest.mark.clock
 def test_a_listener_of_jaxmagic_that_jax_calls_hides_no_function() -> None:
-    names: dict[str, Any] = {"functions_of": functions_of, "sys": sys}
-    source = "def listener():\n    return functions_of(sys._getframe(0))\n"
+    names: dict[str, Any] = {"functions_of": functions_of, "outwards": outwards, "sys": sys}
+    source = "def listener():\n    return functions_of(outwards(sys._getframe(0)))\n"
     exec(compile(source, str(Path(jaxmagic.__file__).with_name("listener.py")), "exec"), names)
 
     def user() -> Any:

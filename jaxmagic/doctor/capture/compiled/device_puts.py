@@ -18,7 +18,7 @@ from ....runtime.tracing import is_array
 from ...record.placement import DevicePut
 from ..contents import content_of
 from ..frames import known
-from ..host_lines import place_of
+from ..host_lines import outwards, place_of
 from .placements import Passed, described_placements, moved_bytes
 
 #: The most arrays that are noted.
@@ -66,7 +66,7 @@ class DevicePuts:
         on_host = is_exactly(array, np.ndarray)
         if not (on_host or is_array(array)) or not is_array(result):
             return
-        needed, line = result.sharding, place_of(sys._getframe(1))[0]
+        needed, line = result.sharding, place_of(outwards(sys._getframe(1)))[0]
         for each in self._moved:
             if each.passed.array() is array and each.line == line and each.passed.needed == needed:
                 each.again(array)

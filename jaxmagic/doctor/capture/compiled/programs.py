@@ -21,7 +21,7 @@ from ....xla.lines.callers import with_own_callers
 from ....xla.read_hlo import read_module
 from ...record.program import CapturedArray, EquationCount, Program
 from ..frames import known
-from ..host_lines import place_of
+from ..host_lines import outwards, place_of
 from .callers import SeenCaller, caller_of, described_caller
 from .constant_work import constant_work
 from .modules_at_call import ModulesAtCall, modules_at_call
@@ -82,7 +82,7 @@ def _seen(origin: executed_programs.Origin | None) -> _Seen:
         jaxpr=origin.jaxpr,
         code=_code(origin.function),
         donated=origin.donated,
-        called_at=place_of(sys._getframe(1))[0],
+        called_at=place_of(outwards(sys._getframe(1)))[0],
         passed=passed_arrays(origin.passed),
         transformed=_code(origin.transformed),
         modules=modules_at_call(sys._getframe(1)),
