@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from ...compilation.record.compilation import Compilation
-from ...records.call_stack import is_users
+from ...records.call_stack import Frame, is_users
 from ...records.names import listed
 from ...records.note import Note, note
 from ...runtime.environment import probe
@@ -20,7 +19,7 @@ from ..analysis.stale_callers import without_stale_callers
 from ..analysis.summarize import ProfileSummary
 from ..record.profile import DeviceUse, OperationTime, Profile
 from ..record.recording import Interpreted, Trace
-from .called_now import is_called_by
+from .called_now import compiled_now, is_called_by, running_cells
 from .cpu_peaks import cpu_peaks
 from .source_excerpts import codes_of
 
@@ -49,7 +48,7 @@ def make_profile(
     """
     stale: list[Note] = []
     if here:
-        summary, stale = _without_stale_callers(summary, compiled, more.get("code"))
+        summary, stale = _without_stale_callers(summary, recording, compiled, more.get("code"))
     frames = dict.fromkeys(frame for each in summary.place_times for frame in each.stack if is_users(frame))
     codes = codes_of(frames, trusted=here)
     all_notes = [*notes, *stale, *_notes(recording, here)]
@@ -64,11 +63,16 @@ def make_profile(
 
 
 def _without_stale_callers(
-    summary: ProfileSummary, compiled: Iterable[Compilation], code: str | None
+    summary: ProfileSummary, recording: Trace | None, compiled: Iterable[Compilation], code: str | None
 ) -> tuple[ProfileSummary, list[Note]]:
     """Take callers of earlier calls out of a summary, and name the programs whose callers are not known."""
-    names = {each.function for each in compiled}
-    called = partial(is_called_by, code)
+    cells = running_cells()
+
+    def called(frame: Frame) -> bool:
+        return (frame.function == "<module>" and frame.file in cells) or is_called_by(code, frame)
+
+    ran = () if recording is None else (each.name for each in recording.modules.values())
+    names = compiled_now((each.function for each in compiled), ran)
     found = without_stale_callers(summary.place_times, summary.operation_times, names, called)
     summary = summary._replace(place_times=found.places, operation_times=found.operations)
     if not found.unknown:

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from fabricate.profiling import MS, operation, place
+from shells import Session
 
 import jaxmagic
 from jaxmagic.profiling.analysis.stale_callers import without_stale_callers
@@ -91,6 +92,29 @@ def test_an_operation_outside_jit_is_not_at_the_line_of_an_earlier_call() -> Non
     assert "Compiled by earlier calls: matmul." in str(found)
 
 
+def test_a_program_of_the_same_name_that_is_compiled_now_hides_no_older_one() -> None:
+    x = jnp.ones((121, 121))
+    earlier(x)
+
+    def both(x: Any) -> Any:
+        return later(x), later(x[1:, 1:])
+
+    found = jaxmagic.profile(both, x)
+    assert "earlier" not in lines_of(found)
+    assert "Compiled by earlier calls: matmul." in str(found)
+
+
+def test_the_lines_of_the_cell_that_runs_stay(session: Session) -> None:
+    """Also those of an operation of which an earlier cell compiled a program for another shape."""
+    session.run("import jax.numpy as jnp\nsmall, large = jnp.ones((123, 123)), jnp.ones((345, 345))\nsmall @ small")
+    found = session.run("%%jaxprof -o\nlarge @ large\nsmall @ small")
+    lines = {each.source.partition(":")[2] for each in found.operation_times if each.source}
+    assert lines == {"2"}
+    assert "Compiled by earlier calls: matmul." in str(found)
+    again = session.run("%%jaxprof -o\nlarge @ large")
+    assert not [each for each in again.operation_times if each.source]  # the line of that product is in another cell
+
+
 @pytest.mark.parametrize("jit", [lambda fn: fn, jax.jit])
 def test_the_lines_of_the_profiled_function_stay_when_it_is_profiled_again(jit: Callable[..., Any]) -> None:
     x = jnp.ones((119, 119))
@@ -101,4 +125,4 @@ def test_the_lines_of_the_profiled_function_stay_when_it_is_profiled_again(jit: 
     first, second = (jaxmagic.profile(jit(again), x) for _ in range(2))
     for each in (first, second):
         assert any(name.endswith("again") for name in lines_of(each))
-        assert "Compiled by earlier calls" not in str(each)
+        assert "profiling.compiled_earlier" not in {note.kind for note in each.notes}
