@@ -252,6 +252,27 @@ def test_a_value_that_differs_in_it_is_to_be_an_argument(
     assert found.remedy.startswith(remedy)
 
 
+@pytest.mark.parametrize("make", [lambda rate: functools.partial(scaled, rate), lambda rate: lambda x: x * rate])
+def test_a_function_that_holds_several_values_is_not_to_be_made_once(make: Callable[[Any], Any]) -> None:
+    """Each of them was passed before, in another object; with one object, one of the values would be used for all."""
+    jitted = jax.jit(lambda x, value: x + 1, static_argnums=1)
+    for _ in range(2):
+        first, *others = compiled(lambda: [jitted(jnp.ones(3), make(rate)) for rate in (2.0, 3.0, 4.0)])
+    assert "re-created" in first.reason
+    assert [each.reason[-21:] for each in others] == [": 3.0 now, 2.0 before", ": 4.0 now, 3.0 before"]
+    assert all(each.remedy and "as an argument" in each.remedy for each in others)
+
+
+def test_a_jitted_function_that_closes_over_several_values_is_not_to_be_made_once() -> None:
+    def make(rate: float) -> Any:
+        return jax.jit(lambda x: x * rate)
+
+    for _ in range(2):
+        _, *others = compiled(lambda: [make(rate)(jnp.ones(3)) for rate in (2.0, 3.0, 4.0)])
+    assert [each.kind for each in others] == ["new function"] * 2
+    assert all(each.remedy and "rate" in each.remedy for each in others)
+
+
 def test_a_function_that_closes_over_another_value() -> None:
     def make(rate: Any) -> Any:
         return lambda x: x * rate

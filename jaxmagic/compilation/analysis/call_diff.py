@@ -87,6 +87,17 @@ def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
     return min(comparable, key=lambda each: (*distance(call, each), *_last_resort(call, each)), default=None)
 
 
+def holds_the_same_in_others(now: Call, before: Call) -> bool:
+    """Return whether a static argument is another function of the same source that holds the same values."""
+    return any(
+        name in before.static_functions
+        and before.static_functions[name][0] == source
+        and before.static_args.get(name) != now.static_args.get(name)
+        and not changes(*_held(name, now, before))
+        for name, (source, _) in now.static_functions.items()
+    )
+
+
 def _last_resort(now: Call, before: Call) -> tuple[int, int, int]:
     """Return what decides between calls that differ in as much."""
     return _other_numbers(now, before), _other_contents(now, before), len(_placed_elsewhere(now, before))

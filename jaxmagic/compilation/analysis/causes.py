@@ -13,7 +13,7 @@ from typing import Any
 from ..record.compilation import Cause
 from ..record.events import Call, Miss
 from . import jax_explanations
-from .call_diff import differences, distance, most_alike, placement_difference
+from .call_diff import differences, distance, holds_the_same_in_others, most_alike, placement_difference
 from .held import changes, new_function
 from .operations import operation_cause
 from .remedies import as_measured, cause, combined
@@ -124,7 +124,7 @@ def _find(call: Call | None, text: str, traced: bool, memory: Memory) -> Cause:
 
 
 def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> Cause:
-    alike = most_alike(call, earlier)
+    alike = _of_this_block(call, most_alike(call, earlier), earlier, memory)
     differing = [] if alike is None else differences(call, alike)
     if alike is not None and differing:
         how_far = _how_far(call, alike, differing)
@@ -146,6 +146,17 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
     if explained:
         return explained
     return _unknown(call) if text or earlier else _not_explained(call, memory)
+
+
+def _of_this_block(call: Call, alike: Call | None, earlier: Sequence[Call], memory: Memory) -> Call | None:
+    """Prefer a call of the block that is measured to one of before that held the same in re-created functions.
+
+    To create them once would not do if the block calls with several such values.
+    """
+    if alike is None or memory.is_new(alike) or not holds_the_same_in_others(call, alike):
+        return alike
+    new = [each for each in earlier if memory.is_new(each) and distance(call, each) == distance(call, alike)]
+    return most_alike(call, new) or alike
 
 
 def _how_far(call: Call, alike: Call, differing: Sequence[Cause]) -> tuple[int, int]:
@@ -230,6 +241,8 @@ def _new_function(call: Call, memory: Memory) -> Cause | None:
         return None
     fewest = min(len(changes(call.held, each.held)) for each in earlier)
     nearest = [each for each in earlier if len(changes(call.held, each.held)) == fewest]
+    if fewest == 0 and not any(map(memory.is_new, nearest)):  # to define it once would not do for several values
+        nearest = list(filter(memory.is_new, earlier)) or nearest
     alike = most_alike(call, [each for each in nearest if each.transformation == call.transformation])
     remade = new_function(call.held, (alike or nearest[-1]).held)
     differing = [] if alike is None else differences(call, alike)

@@ -137,12 +137,13 @@ def _preallocate(argument: str, function: str) -> str:
     )
 
 
-def _one_type(converted: str, same: int) -> str:
+def _one_type(converted: str, same: int, exact: int = 0) -> str:
+    rounds = f" It computes with floats, in which integers are exact up to {exact:,}." if exact else ""
     if same:
-        return f"Pass {printable(converted)} in every call. All these programs return the same dtypes."
+        return f"Pass {printable(converted)} in every call. All these programs return the same dtypes.{rounds}"
     return (
         "The dtypes of the result depend on the type of this argument. If one type will do, pass "
-        f"{printable(converted)} in every call."
+        f"{printable(converted)} in every call.{rounds}"
     )
 
 

@@ -24,6 +24,9 @@ _KIND = re.compile(r"(\w+)\[[\d,]*\] \((?:a Python (?P<number>\w+)|an array|a we
 _DTYPE = re.compile(r"(?P<kind>bf|[iufc])(?P<bits>\d+)")
 _DTYPES = {"i": "int", "u": "uint", "f": "float", "bf": "bfloat", "c": "complex"}
 
+#: How many bits of an integer are kept in the types of floating-point and complex numbers.
+_EXACT_BITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53, "c64": 24, "c128": 53}
+
 #: The most calls that are written out.
 _MOST_CALLS = 4
 
@@ -35,11 +38,13 @@ class OneType(NamedTuple):
         converted: the argument in this type, such as ``"float(k)"``.
         same_dtypes: whether the programs for all types that were passed return the same dtypes.
         code: the calls that have to change, changed; ``None`` if they are not known.
+        exact: the largest number up to which all integers keep their value; 0 if no integer becomes another type.
     """
 
     converted: str
     same_dtypes: bool
     code: str | None
+    exact: int = 0
 
 
 def one_type(group: Group, evidence: Evidence) -> OneType | None:
@@ -57,7 +62,7 @@ def one_type(group: Group, evidence: Evidence) -> OneType | None:
     }
     same = len(results) == 1 and None not in results
     code = _code(argument, conversion, group.function, programs) if same else None
-    return OneType(conversion.format(argument), same, code)
+    return OneType(conversion.format(argument), same, code, _exact([each for each in kinds if each is not None]))
 
 
 def _conversion(kinds: Sequence[re.Match[str]]) -> str | None:
@@ -75,6 +80,13 @@ def _conversion(kinds: Sequence[re.Match[str]]) -> str | None:
     if any(ranks.index(each) > rank for each in numbers):
         return None
     return f"jnp.asarray({{}}, jnp.{name}{dtype['bits']})"
+
+
+def _exact(kinds: Sequence[re.Match[str]]) -> int:
+    """Return up to which number all integers have a value of their own in the type that is not one of integers."""
+    types = {each[1] for each in kinds}
+    bits = [_EXACT_BITS[each] for each in types & _EXACT_BITS.keys()]
+    return 2 ** min(bits) if bits and any(each[0] in "iu" for each in types) else 0
 
 
 def _code(argument: str, conversion: str, function: str, programs: Sequence[Program]) -> str | None:

@@ -143,7 +143,8 @@ def remedy_of(known: Known) -> Note | None:
         return note("doctor.recompile_counted", argument=known.last.argument or "")
     if known.number is not None:
         number = known.number
-        return note("doctor.recompile_one_type", converted=number.converted, same=int(number.same_dtypes))
+        same = int(number.same_dtypes)
+        return note("doctor.recompile_one_type", converted=number.converted, same=same, exact=number.exact)
     if known.grows is not None:
         inside = known.group.function if known.grows.returned else ""
         return note("doctor.recompile_preallocate", argument=known.grows.argument, function=inside)
@@ -174,7 +175,8 @@ def _made_once(known: Known) -> Note | None:
         return note("doctor.recompile_pass", names=", ".join(captured))
     if known.group.kind == "transformation":
         return note("doctor.recompile_once")
-    if captured and differs.remedy is not None and not differs.argument and known.library is None:
+    by_values = known.every_run if differs.remedy is None else not differs.argument
+    if captured and by_values and known.library is None:
         return note("doctor.recompile_each", names=", ".join(captured))
     return None
 

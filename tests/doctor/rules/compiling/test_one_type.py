@@ -95,8 +95,21 @@ def test_no_call_is_written_if_the_result_has_the_type_of_the_number() -> None:
     assert finding.code is None
     assert str(finding.remedy) == (
         "The dtypes of the result depend on the type of this argument. If one type will do, pass float(k) in every "
-        "call."
+        "call. It computes with floats, in which integers are exact up to 16,777,216."
     )
+
+
+@pytest.mark.parametrize(
+    ("values", "exact"),
+    [([3, 4.0, True], 2**24), ([2.5, 1, jnp.bfloat16(3)], 2**8), ([True, 2.0, jnp.float32(3)], 0)],
+)
+def test_integers_that_a_type_rounds_are_told(values: list[Any], exact: int) -> None:
+    """The first integer that is not told to be exact is not."""
+    jitted = jax.jit(lambda x, k: x * k)
+    (finding,) = found(lambda: [jitted(X, k) for k in values])
+    assert (f"integers are exact up to {exact:,}." in str(finding.remedy)) == bool(exact)
+    dtype = jnp.bfloat16 if exact == 2**8 else jnp.float32
+    assert not exact or [int(dtype(each)) == each for each in (exact, exact + 1)] == [True, False]
 
 
 @jax.jit
