@@ -57,6 +57,7 @@ def inputs_of(variables: Mapping[str, Any]) -> tuple[Input, ...]:
                 library=None if array else library_in(each.value),
                 function=first_line(each.value) if is_users_function(each.value) else None,
                 public=path_of(each.value) if kind == "function" else "",
+                value=each.value if is_exactly(each.value, int, float) else None,
             )
         )
         if len(found) == _MOST_INPUTS:

@@ -32,6 +32,7 @@ class Input:
             flax.nnx whose changes ``nnx.jit`` keeps, such as optimizers.
         function: for a plain function that the user wrote, its first line.
         public: for a function of a library, its dotted path, such as ``"jax.numpy.tanh"``.
+        value: the value of an integer or a float of Python; ``None`` for anything else.
     """
 
     path: str
@@ -42,6 +43,7 @@ class Input:
     library: ModuleLibrary | None = None
     function: Frame | None = None
     public: str = ""
+    value: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,6 +140,7 @@ def about_caveats(
     changes: str = "",
     keeps: str = "",
     numbers: str = "",
+    wide: str = "",
     sorts: str = "",
 ) -> Iterator[str]:
     """Yield what becomes of code that cannot be jitted as it is."""
@@ -148,6 +149,12 @@ def about_caveats(
         it = "them" if ", " in numbers else "it"
         which = " and ".join(filter(None, printable(numbers).rpartition(", ")[::2]))
         yield f"Under jit, {which} would be {array}, with 32 bits by default: compute {it} outside."
+    if wide:
+        several = ", " in wide
+        yield (
+            f"jit does not take {printable(wide)}: {'integers' if several else 'an integer'} beyond 32 bits. Compute "
+            f"what needs {'them' if several else 'it'} outside, and pass the results."
+        )
     if sorts:
         yield (
             "jit returns dictionaries with their keys sorted: read the items by their keys, not in the order "

@@ -28,7 +28,7 @@ from .jit.arguments import Arguments, arguments_of, counted_in, given_by, untrac
 from .jit.jittable import computes_only, has_sizes, takes_arrays
 from .jit.module_jit import libraries_called, libraries_used, methods_run
 from .jit.obstacles import obstacles
-from .jit.results import changed_results
+from .jit.results import changed_results, needs_numbers
 from .loops.long_loops import has_long_loop, lists_in
 from .meanings import paths_in
 
@@ -115,7 +115,7 @@ def _compiled(found: CalledFunction, evidence: Evidence, *, many: bool) -> Calle
         all(_is_plain(each, place, found, library, evidence) for each, place in functions)
         and not obstacles([*functions, *methods], evidence.names)
         and not changing_read(functions, evidence)
-        and "numbers" not in changed_results(function, file, evidence)
+        and not needs_numbers(changed_results(function, file, evidence, arguments.static))
         and not transformed_around(function, file, evidence)
         and not waits_in([*functions, *methods], evidence)
         and not calls_unknown([*functions, *methods], evidence)

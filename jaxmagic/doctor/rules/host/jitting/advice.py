@@ -17,7 +17,7 @@ from ...rewriting.jit.caveats import Caveats, caveats, jitted_calls, to_pass
 from ...rewriting.jit.jittable import computes_only, counts_to, takes_arrays
 from ...rewriting.jit.module_jit import jit_of, jit_of_modules
 from ...rewriting.jit.obstacles import obstacles
-from ...rewriting.jit.results import changed_results
+from ...rewriting.jit.results import changed_results, needs_numbers
 from ...rewriting.loops.jitted_round import JittedRound, jitted_round
 from ...rewriting.loops.long_loops import has_long_loop, lists_in
 from ...rewriting.loops.loop_end import end_of
@@ -147,7 +147,7 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
     inputs = renamed(inputs_inside(line, evidence))
     plain = plain and takes_arrays(function, untraced(inputs)) and not calls_unknown(functions, evidence)
     results = changed_results(function, line.file, evidence)
-    if waits or found or changing or not plain or "jit" in known or "numbers" in results:
+    if waits or found or changing or not plain or "jit" in known or needs_numbers(results):
         known |= to_pass(changing, function, functions, jitted_calls(function, line, evidence)) | results
         assigned = rebound(function, line.file, evidence.names)
         return group(evidence, function.name, known | assigned | _objects(function, inputs)), None
@@ -183,7 +183,7 @@ def compile_called(called: CalledFunction, evidence: Evidence) -> tuple[Note, st
         rounds=counts_to(called.function, {*arguments.static}) if arguments.library == "equinox" else "",
         jit=jit,
         keeps=", ".join(arrays_kept(called.function, called.file, evidence)),
-        **changed_results(called.function, called.file, evidence),
+        **changed_results(called.function, called.file, evidence, arguments.static),
     )
     return advice, "\n".join(filter(None, [needed, f"{name} = {jit}({name}{options})"]))
 

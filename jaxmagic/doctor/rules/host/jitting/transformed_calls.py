@@ -14,6 +14,9 @@ from ....record.library_use import ModuleLibrary
 from ....record.program import Program
 from ...rewriting.jit.arguments import arguments_of, counted_in, given_by, static_option
 from ...rewriting.jit.jittable import decides_by
+from ...rewriting.jit.narrow import computed, traced
+from ...rewriting.jit.passed_numbers import numbers_in
+from ...rewriting.jit.results import narrowed
 from ...rewriting.syntax import is_jit, last_name, nodes_outside_jit, tree_of, tree_run
 from ...rule import source_at
 from ..host_time import HostTime, jitted_calls, matters, names_of_program
@@ -140,7 +143,8 @@ def jitted(target: str | None, made: ast.Call, file: str, evidence: Evidence) ->
     If the function gets modules, these are transformed and jitted by the same library.
 
     Returns:
-        The code and its jit, such as ``"jax.jit"``; ``None`` if jit does not take what the function gets.
+        The code and its jit, such as ``"jax.jit"``; ``None`` if jit does not take what the function gets, or if it
+        would compute something else of Python numbers.
     """
     tree = tree_run(file, evidence)
     calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
@@ -158,6 +162,11 @@ def jitted(target: str | None, made: ast.Call, file: str, evidence: Evidence) ->
     static = {*arguments.static, *declared}
     parameters = {parameter for parameter, _ in given} - static - arguments.modules
     if jit is None or any(decides_by(each, parameters) for each in defined):
+        return None
+    around = numbers_in(scope, file, evidence)
+    numbers = [(parameter, computed(value, around)) for parameter, value in given if parameter in parameters]
+    traced_numbers = {parameter: traced(number) for parameter, number in numbers if number is not None}
+    if any(narrowed(each, traced_numbers, file, evidence) for each in defined):
         return None
     options = "" if library == "equinox" else static_option(sorted(static))
     return f"{target or call_name(made)} = {jit}({ast.unparse(made)}{options})", jit

@@ -3,50 +3,108 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ....record.evidence import Evidence
+from ...host.functions.functions_run import functions_run
 from ...host.syntax import Function, own_nodes
-from ..loops.computed_numbers import is_risky
-from ..loops.python_numbers import assignments, is_number, python_numbers
-from ..syntax import last_name, loaded, parameters, tree_run
+from ..loops.python_numbers import is_number, python_numbers
+from ..syntax import last_name, loaded, parameters
 from .arguments import given_by
 from .caveats import Caveats
+from .narrow import Number, computed, traced
+from .passed_numbers import Numbers, defaults, numbers_passed, variables
 
 #: Longer expressions are not shown.
 _LONGEST = 50
 
 
-def changed_results(function: Function, file: str, evidence: Evidence) -> Caveats:
+#: Functions called by functions are followed down to this depth.
+_DEEPEST = 3
+
+
+def needs_numbers(results: Caveats) -> bool:
+    """Return whether a function with these facts needs Python numbers that jit would make arrays of 32 bits."""
+    return "numbers" in results or "wide" in results
+
+
+def changed_results(function: Function, file: str, evidence: Evidence, static: Collection[str] = ()) -> Caveats:
     """Return facts about numbers and dictionaries of a function that jit would change; none without any.
 
     A number that it gets becomes an array under jit, of 32 bits by default, and so does what it computes of it. A
     dictionary is returned with its keys sorted.
+
+    Args:
+        function: the function.
+        file: the file or cell that defines it.
+        evidence: what is known about its calls.
+        static: the parameters that stay Python numbers.
     """
-    given = _numbers_given(function, file, evidence)
-    numbers = python_numbers(function, given)
-    of_given = given | (numbers - python_numbers(function))
-    computed = [
-        each
-        for node in own_nodes(function)
-        for each in _changed(node, numbers)
-        if loaded([each]) & of_given and is_number(each, numbers)
-    ]
-    inner = {id(part) for each in computed for part in ast.walk(each) if part is not each}
-    outer = (ast.unparse(each) for each in computed if id(each) not in inner)
-    texts = dict.fromkeys(each for each in outer if len(each) <= _LONGEST)
-    facts: Caveats = {"numbers": ", ".join(texts) or function.name} if computed else {}
+    passed = numbers_passed(function, file, evidence)
+    wide = [name for name, number in passed.items() if number.too_wide and name not in static]
+    returned = [ast.unparse(each) for each in _returned(function, {*passed})]
+    given = {name: number if name in static else traced(number) for name, number in passed.items()}
+    called = [each for each, _ in functions_run(function, file, evidence)[1:]]
+    texts = dict.fromkeys((*returned, *_narrowed(function, defaults(function) | given, called)))
+    shown = [each for each in texts if len(each) <= _LONGEST]
+    facts: Caveats = {"wide": ", ".join(sorted(wide))} if wide else {}
+    facts |= {"numbers": ", ".join(shown) or function.name} if texts and not wide else {}
     keys = next((keys for node in own_nodes(function) if (keys := _keys(node))), [])
     return facts | {"sorts": ", ".join(keys)} if keys else facts
 
 
-def _changed(node: ast.AST, numbers: set[str]) -> Iterator[ast.expr]:
-    """Yield the parts of what is returned, and arithmetic that may need more than 32 bits."""
-    match node:
-        case ast.Return(value=ast.expr() as value):
-            yield from _parts(value)
-        case ast.BinOp() if is_number(node, numbers) and is_risky(node):
-            yield node
+def narrowed(function: Function, given: Numbers, file: str, evidence: Evidence) -> list[str]:
+    """Return the traced numbers that jit does not take, and the arithmetic that 32 bits may be too few for."""
+    called = [each for each, _ in functions_run(function, file, evidence)[1:]]
+    wide = [name for name, number in given.items() if number.traced and number.too_wide]
+    return [*wide, *_narrowed(function, defaults(function) | given, called)]
+
+
+def _returned(function: Function, given: set[str]) -> list[ast.expr]:
+    """Return the parts of the results that are computed of given numbers alone."""
+    numbers = python_numbers(function, given)
+    of_given = given | (numbers - python_numbers(function))
+    values = (each.value for each in own_nodes(function) if isinstance(each, ast.Return) and each.value is not None)
+    parts = (part for each in values for part in _parts(each))
+    return [each for each in parts if loaded([each]) & of_given and is_number(each, numbers)]
+
+
+def _narrowed(function: Function, given: Numbers, called: list[Function], depth: int = _DEEPEST) -> Iterator[str]:
+    """Yield the arithmetic of numbers alone that 32 bits may be too few for, also in functions that are called.
+
+    Args:
+        function: the function.
+        given: the numbers that it gets.
+        called: the user's functions that it may call.
+        depth: how deep these calls are followed.
+    """
+    own = python_numbers(function, {*given}) | {*given}
+    names = {name: number for name, number in variables(function, given).items() if name in own}
+    inner = {each.name: each for each in called if each is not function} if depth else {}
+    for statement in function.body:
+        yield from _narrowed_in(statement, names)
+        for call in (each for each in ast.walk(statement) if isinstance(each, ast.Call)):
+            target = inner.get(last_name(call.func) or "")
+            found = {} if target is None else {name: computed(value, names) for name, value in given_by(call, target)}
+            passed = {name: number for name, number in found.items() if number is not None}
+            if target is not None and any(each.traced for each in passed.values()):
+                yield from _narrowed(target, defaults(target) | passed, called, depth - 1)
+
+
+def _narrowed_in(node: ast.AST, numbers: dict[str, Number]) -> Iterator[str]:
+    """Yield the outermost arithmetic of numbers alone in some syntax that may differ under jit."""
+    if isinstance(node, ast.Lambda | Function):
+        numbers = {name: number for name, number in numbers.items() if name not in parameters(node)}
+    number = computed(node, numbers) if isinstance(node, ast.expr) and _is_read(node) else None
+    if number is None:
+        for each in ast.iter_child_nodes(node):
+            yield from _narrowed_in(each, numbers)
+    elif number.traced and number.differs:
+        yield ast.unparse(node)
+
+
+def _is_read(node: ast.expr) -> bool:
+    return not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Load)
 
 
 def _parts(value: ast.expr) -> Iterator[ast.expr]:
@@ -74,40 +132,3 @@ def _keys(node: ast.AST) -> list[str]:
         if found != sorted(found):
             return found
     return []
-
-
-def _numbers_given(function: Function, file: str, evidence: Evidence) -> set[str]:
-    """Return the parameters that get a Python number in some call, as far as the code around tells."""
-    read = {each.path for each in evidence.inputs if each.kind == "number"}
-    if (evidence.code or "").rpartition(".")[2] == function.name:  # its arguments have the names of the parameters
-        return read & parameters(function)
-    tree = tree_run(file, evidence)
-    found: set[str] = set()
-    for scope in (tree, *(each for each in ast.walk(tree) if isinstance(each, Function) and each is not function)):
-        calls = [
-            each for each in own_nodes(scope) if isinstance(each, ast.Call) and last_name(each.func) == function.name
-        ]
-        known = _may_be_numbers(scope, read if scope is tree else set()) if calls else set()
-        found |= {name for call in calls for name, value in given_by(call, function) if _is_numeric(value, known)}
-    return found
-
-
-def _may_be_numbers(scope: ast.AST, read: set[str]) -> set[str]:
-    """Return the variables of a function or module that are a Python number at some time."""
-    found = set(read)
-    if isinstance(scope, Function):
-        named = [*scope.args.posonlyargs, *scope.args.args]
-        defaults = zip(reversed(named), reversed(scope.args.defaults), strict=False)
-        words = zip(scope.args.kwonlyargs, scope.args.kw_defaults, strict=True)
-        found |= {each.arg for each, value in (*defaults, *words) if value is not None and _is_numeric(value, found)}
-    assigns = list(assignments(scope))
-    while new := {name for name, value in assigns if value is not None and _is_numeric(value, found)} - found:
-        found |= new
-    return found
-
-
-def _is_numeric(value: ast.expr, numbers: set[str]) -> bool:
-    """Return whether an expression is a number, and no text, flag or None."""
-    constants = (each.value for each in ast.walk(value) if isinstance(each, ast.Constant))
-    others = any(isinstance(each, str | bytes | bool | None) for each in constants)
-    return not others and not isinstance(value, ast.JoinedStr) and is_number(value, numbers)

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
+from ..jit.narrow import Number, computed, traced
 from ..syntax import loaded
 from .loop_facts import assigns
-from .python_numbers import assignments, is_number, python_numbers
+from .python_numbers import DIFFERING, LARGE, assignments, is_number, is_risky, python_numbers, size_of_constant
 from .round_parts import Place
-
-#: Operations whose results may need more digits than their operands.
-_DIFFERING = ast.FloorDiv, ast.LShift, ast.Mod, ast.Mult, ast.Pow
-
-#: From here on, a float with 24 digits of two cannot hold each integer, and the product of two may exceed 32 bits.
-_LARGE, _LARGE_FACTOR = 2**24, 2**15
 
 
 class ComputedNumbers(ast.NodeTransformer):
@@ -22,16 +17,21 @@ class ComputedNumbers(ast.NodeTransformer):
 
     What indexes an array, or begins a slice, is small, and stays.
 
+    So is ``1 + eps - 1``, which is another number in 32 bits.
+
     Args:
         place: the loop, and what is known of its variables.
+        values: the numbers around the loop, with their values as far as they are known.
 
     Attributes:
         arguments: what is passed for these parameters.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, values: Mapping[str, Number]) -> None:
         self.arguments: dict[str, str] = {}
         self._numbers = place.numbers
+        kept = (values.keys() - assigns([place.loop])) | place.numbers
+        self._values = {name: traced(number) for name, number in values.items() if name in kept}
         self._varying = assigns([place.loop]) & place.numbers
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
@@ -45,16 +45,18 @@ class ComputedNumbers(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Replace arithmetic of numbers alone."""
-        names = loaded([node]) & self._numbers
-        differs = any(isinstance(each, ast.BinOp) and isinstance(each.op, _DIFFERING) for each in ast.walk(node))
-        differs = differs or any(_constant(each) >= _LARGE for each in ast.walk(node))
-        if not (names & self._varying and differs and is_number(node, self._numbers)):
+        names = loaded([node]) & (self._numbers | self._values.keys())
+        differs = any(isinstance(each, ast.BinOp) and isinstance(each.op, DIFFERING) for each in ast.walk(node))
+        differs = differs or any(size_of_constant(each) >= LARGE for each in ast.walk(node))
+        varies = names & self._varying and differs and is_number(node, self._numbers)
+        number = None if varies else computed(node, self._values)
+        if not varies and not (names and number is not None and number.differs):
             return self.generic_visit(node)
         text = ast.unparse(node)
         known = {value: name for name, value in self.arguments.items()}
         if text not in known:
             beside = f"_{len(self.arguments) + 1}" if self.arguments else ""
-            known[text] = f"{min(names & self._varying)}_number{beside}"
+            known[text] = f"{min(names & self._varying or names)}_number{beside}"
             self.arguments[known[text]] = text
         return ast.Name(known[text], ast.Load())
 
@@ -74,18 +76,11 @@ def lose_digits(loop: ast.For, carry: Collection[str], function: ast.AST) -> boo
     updates = (value for name in whole for value in values[name] if value is not None and loaded([value]) & whole)
     if any(_multiplies(each, whole) for each in updates):
         return True
-    if any(
-        _constant(node) >= _LARGE for each in values.values() for value in each if value for node in ast.walk(value)
-    ):
+    nodes = (node for each in values.values() for value in each if value for node in ast.walk(value))
+    if any(size_of_constant(each) >= LARGE for each in nodes):
         return True
     inside = (node for each in loop.body for node in ast.walk(each) if isinstance(node, ast.BinOp))
     return any(is_risky(each) for each in inside if is_number(each, numbers) and loaded([each]) & numbers)
-
-
-def is_risky(node: ast.BinOp) -> bool:
-    """Return whether an operation of a number with a constant may need more than 32 bits."""
-    least = _LARGE_FACTOR if isinstance(node.op, _DIFFERING) else _LARGE
-    return max(_constant(node.left), _constant(node.right)) >= least
 
 
 def _multiplies(value: ast.expr, whole: set[str]) -> bool:
@@ -109,8 +104,3 @@ def _is_whole(value: ast.expr) -> bool:
         or isinstance(each, ast.Call | ast.Attribute)
         for each in ast.walk(value)
     )
-
-
-def _constant(node: ast.AST) -> float:
-    """Return the size of a constant; 0 for anything else."""
-    return abs(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, int | float) else 0.0

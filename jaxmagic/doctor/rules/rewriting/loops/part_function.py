@@ -19,8 +19,11 @@ from ..changing_values import changing_read
 from ..jit.arguments import given_by, static_option, untraced
 from ..jit.jittable import computes_only, has_sizes, takes_arrays
 from ..jit.module_jit import jit_of, libraries_called, libraries_used
+from ..jit.narrow import computed as evaluated
+from ..jit.narrow import traced
 from ..jit.obstacles import obstacles
-from ..jit.results import changed_results
+from ..jit.passed_numbers import numbers_in
+from ..jit.results import changed_results, narrowed, needs_numbers
 from ..meanings import paths_in
 from ..syntax import last_name, loaded, parameters, tree_of
 from .computed_numbers import ComputedNumbers
@@ -73,7 +76,8 @@ def written(part: Part, place: Place, taken: set[str], number: int) -> Written |
     """
     if operations_of(part) < _LEAST_OPERATIONS or part.lines[0] == place.loop.lineno or vary(part, place):
         return None
-    items, numbers = TracedIndices(place), ComputedNumbers(place)
+    values = numbers_in(place.scope, place.file, place.evidence)
+    items, numbers = TracedIndices(place), ComputedNumbers(place, values)
 
     def rewritten(statement: ast.stmt) -> ast.stmt:
         new: ast.stmt = numbers.visit(items.visit(copy.deepcopy(statement)))
@@ -104,6 +108,10 @@ def written(part: Part, place: Place, taken: set[str], number: int) -> Written |
     ):
         return None
     if not _can_be_jitted(as_function(computed, given), frozenset(static), place):
+        return None
+    known = ((each, evaluated(ast.parse(passed_for.get(each, each), mode="eval").body, values)) for each in given)
+    taken_as = {each: traced(number) for each, number in known if number is not None and each not in static}
+    if narrowed(as_function(computed, given), taken_as, place.file, place.evidence):
         return None
     passed = ", ".join(passed_for.get(each, each) for each in given)
 
@@ -226,7 +234,7 @@ def _can_be_jitted(function: ast.FunctionDef, static: frozenset[str], place: Pla
         return False
     functions = functions_run(function, place.file, evidence)
     others = functions[1:]
-    if any("numbers" in changed_results(each, file, evidence) for each, file in others):
+    if any(needs_numbers(changed_results(each, file, evidence)) for each, file in others):
         return False
     if _passes_static(function, parameters(function) - static, evidence.static, tree_of(place.file)):
         return False

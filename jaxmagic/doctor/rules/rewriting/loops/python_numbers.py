@@ -27,6 +27,12 @@ _NUMPY_NUMBERS = frozenset({"float64", "int64", "uint64", "float32", "int32", "u
 #: Attributes of arrays that are numbers, or tuples of them.
 _SIZES = frozenset({"ndim", "shape", "size"})
 
+#: Operations whose results may need more digits than their operands.
+DIFFERING = ast.FloorDiv, ast.LShift, ast.Mod, ast.Mult, ast.Pow
+
+#: From here on, a float with 24 digits of two cannot hold each integer, and the product of two may exceed 32 bits.
+LARGE, _LARGE_FACTOR = 2**24, 2**15
+
 
 def python_numbers(scope: ast.AST, got: Collection[str] = ()) -> set[str]:
     r"""Return the variables of a function or module to which nothing but numbers, texts and sizes are assigned.
@@ -166,3 +172,14 @@ def is_number(value: ast.expr | None, numbers: set[str]) -> bool:
         case ast.JoinedStr():
             return True
     return False
+
+
+def is_risky(node: ast.BinOp) -> bool:
+    """Return whether an operation of a number with a constant may need more than 32 bits."""
+    least = _LARGE_FACTOR if isinstance(node.op, DIFFERING) else LARGE
+    return max(size_of_constant(node.left), size_of_constant(node.right)) >= least
+
+
+def size_of_constant(node: ast.AST) -> float:
+    """Return the size of a constant; 0 for anything else."""
+    return abs(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, int | float) else 0.0

@@ -82,6 +82,14 @@ def test_what_jit_would_have_to_decide_gets_no_code(tmp_path: Path, evidence: Ev
     assert code(tmp_path, evidence, "jax.grad(loss)(w, x, True, kind)") is None
 
 
+@pytest.mark.parametrize(("eps", "is_code"), [("1e-10", False), ("0.5", True)])
+def test_arithmetic_of_numbers_that_jit_rounds_to_another_one_gets_no_code(
+    tmp_path: Path, evidence: Evidence, eps: str, is_code: bool
+) -> None:
+    loss = "def loss(w, eps):\n    return jnp.sum(w / (1 + eps - 1))\n"
+    assert (code(tmp_path, evidence, f"jax.grad(loss)(w, {eps})", loss=loss) is not None) == is_code
+
+
 def test_what_changes_in_each_round_is_not_static(tmp_path: Path, evidence: Evidence) -> None:
     plain = "def loss(w, x):\n    return w * x\n"
     assert code(tmp_path, evidence, "jax.grad(loss)(w, x)", loss=plain) == "loss_grad = jax.jit(jax.grad(loss))"

@@ -84,7 +84,7 @@ def go():
     ("program", "numbers"),
     [
         (COUNTED, "k % 7"),
-        (SEEDED, "seed"),
+        (SEEDED, "(seed >> 33) / 2 ** 31"),
         (TIMED, "t + dt"),
         (COUNTED.replace("    y =", "    n = k % 7\n    y =").replace("y.sum(), k % 7", "y.sum(), n"), "n"),
         (COUNTED.replace("k % 7", "(k % 7, 1)").replace("m\n", "m\n"), "k % 7"),
@@ -128,6 +128,55 @@ def test_the_arguments_of_the_examined_call_are_known(told: Any, kind: Any) -> N
     inputs = (Input(path="x", kind="jax array", type="f32[3]"), Input(path="k", kind=kind, type="int"))
     _, code = told(COUNTED.partition("def go")[0], "f", inputs)
     assert (code is None) == (kind == "number")
+
+
+CALLED = "def f(x, n):\n    return x + {}\ndef scaled(x, d, one=1.0):\n    return x * (d - one)\n"
+CALLED += "def go(given={}):\n    for n in [given]:\n        x = f(jnp.ones(3), n)\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("expression", "value", "reason"),
+    [
+        ("x / ((1 + n) ** 2 - 1)", 1e-10, "(1 + n) ** 2 - 1 would be"),
+        ("x / ((1 + n) ** 2 - 1)", 0.3, ""),
+        ("scaled(x * 1e9, (1 + n) ** 2)", 1e-9, "d - one would be"),
+        ("scaled(x, 1 + n)", 0.5, ""),
+        ("x / (n - 1000.0)", 1000.001, "n - 1000.0 would be"),
+        ("x[n % 3]", 2**33 + 1, "jit does not take n"),
+        ("x[n % 3]", 2**31 - 1, ""),
+        ("(n * 1103515245 % 1000)", 7, "n * 1103515245 % 1000 would be"),
+        ("n * n / 1e4", 50_000, "n * n / 10000.0 would be"),
+        ("(n * n)", 40_000, ""),
+        ("2 ** -n", 3, "2 ** (-n) would be"),
+        ("(n > 0.1)", 0.1 + 1e-12, "n > 0.1 would be"),
+        ("x / (1 - 0.999**n)", 1, ""),
+        ("scaled(x, n, abs(n) * 0.1)", 3, ""),
+    ],
+)
+def test_a_number_that_needs_more_than_32_bits_is_not_traced(
+    told: Any, expression: str, value: float, reason: str
+) -> None:
+    program = CALLED.format(expression, value)
+    remedy, code = told(program)
+    assert (code is None) == bool(reason)
+    assert reason in str(remedy)
+    names: dict[str, Any] = {"jnp": jnp}
+    exec(program, names)
+    expected = names["go"]()
+    names["f"] = jax.jit(names["f"])
+    try:
+        same = bool(jnp.allclose(names["go"](), expected, rtol=5e-5))
+    except (OverflowError, TypeError):
+        same = False
+    assert same == (not reason)
+
+
+@pytest.mark.parametrize("value", [1e-10, 0.5, None])
+def test_an_unknown_difference_is_not_traced(told: Any, value: float | None) -> None:
+    program = CALLED.format("x / (1 + n - 1)", "cfg.rate")
+    inputs = (Input(path="cfg.rate", kind="number", type="float", value=value),)
+    _, code = told(program.partition("def go")[0], "f(x, cfg.rate)", inputs)
+    assert (code is not None) == (value == 0.5)
 
 
 @pytest.mark.parametrize(

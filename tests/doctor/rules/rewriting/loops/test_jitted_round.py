@@ -251,6 +251,15 @@ def test_a_jitted_function_passes_no_static_argument_and_keeps_numbers_outside(
         compare(tree, changed)
 
 
+def test_a_number_that_32_bits_round_to_another_one_is_computed_outside(tmp_path: Path, timing: Any) -> None:
+    body = "eps = 1e-9\nfor i in range(3):\n    w = w + x.sum(0) * ((1 + eps) ** 2 - 1) * 1e9  #\nreturn w"
+    tree, one, changed = written(tmp_path, timing, body)
+    assert one is not None
+    assert "eps_number" in one.code
+    assert changed is not None
+    compare(tree, changed)
+
+
 READING = """
 rows, total = [0.5, 1.5, 2.5, 3.5], 0.0
 for i in range(5):
