@@ -70,17 +70,31 @@ def lose_digits(loop: ast.For, carry: Collection[str], function: ast.AST) -> boo
         function: the function around it.
     """
     numbers = python_numbers(function)
-    carried = numbers & {*carry}
-    values = {name: [value for each, value in assignments(function) if each == name] for name in carried}
-    whole = {name for name, each in values.items() if all(value is not None and _is_whole(value) for value in each)}
-    updates = (value for name in whole for value in values[name] if value is not None and loaded([value]) & whole)
-    if any(_multiplies(each, whole) for each in updates):
+    values = {name: _values(name, function) for name in numbers & {*carry}}
+    if multiply(carry, function):
         return True
     nodes = (node for each in values.values() for value in each if value for node in ast.walk(value))
     if any(size_of_constant(each) >= LARGE for each in nodes):
         return True
     inside = (node for each in loop.body for node in ast.walk(each) if isinstance(node, ast.BinOp))
     return any(is_risky(each) for each in inside if is_number(each, numbers) and loaded([each]) & numbers)
+
+
+def multiply(names: Collection[str], function: ast.AST) -> bool:
+    """Return whether an integer among some variables grows by more than a number at a time, as ``n = n * 3`` does.
+
+    Args:
+        names: the variables.
+        function: the function or module around them.
+    """
+    values = {name: _values(name, function) for name in python_numbers(function) & {*names}}
+    whole = {name for name, each in values.items() if all(value is not None and _is_whole(value) for value in each)}
+    updates = (value for name in whole for value in values[name] if value is not None and loaded([value]) & whole)
+    return any(_multiplies(each, whole) for each in updates)
+
+
+def _values(name: str, function: ast.AST) -> list[ast.expr | None]:
+    return [value for each, value in assignments(function) if each == name]
 
 
 def _multiplies(value: ast.expr, whole: set[str]) -> bool:

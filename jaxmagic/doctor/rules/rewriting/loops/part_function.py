@@ -26,7 +26,7 @@ from ..jit.passed_numbers import numbers_in
 from ..jit.results import changed_results, narrowed, needs_numbers
 from ..meanings import paths_in
 from ..syntax import last_name, loaded, parameters, tree_of
-from .computed_numbers import ComputedNumbers
+from .computed_numbers import ComputedNumbers, multiply
 from .loop_facts import assigns, reads
 from .round_parts import (
     OPERATIONS,
@@ -111,6 +111,8 @@ def written(part: Part, place: Place, taken: set[str], number: int) -> Written |
         return None
     known = ((each, evaluated(ast.parse(passed_for.get(each, each), mode="eval").body, values)) for each in given)
     taken_as = {each: traced(number) for each, number in known if number is not None and each not in static}
+    if multiply({*given} & assigns([place.loop]), place.scope):  # until jit does not take it
+        return None
     if narrowed(as_function(computed, given), taken_as, place.file, place.evidence):
         return None
     passed = ", ".join(passed_for.get(each, each) for each in given)

@@ -18,6 +18,7 @@ from ..jit.jittable import computes_only, has_sizes
 from ..meanings import paths_in
 from ..rewritten import INSTEAD
 from ..syntax import last_name, loaded, parameters, stored
+from .carried_numbers import keep_values
 from .loop_end import end_of
 from .scanned_loop import numbered
 
@@ -77,7 +78,9 @@ def while_loop(line: Frame, evidence: Evidence) -> str | None:
         as_function, names
     ):
         return None
-    return _written(found, name) if _are_arrays(as_function, names) and not _counts(found) else None
+    if not _are_arrays(as_function, names) or _counts(found):
+        return None
+    return _written(found, name) if keep_values(loop, found.state, scope, line.file, evidence) else None
 
 
 def functions_of(tree: ast.Module, file: str, paths: Mapping[str, str], evidence: Evidence) -> set[str]:

@@ -260,6 +260,21 @@ def test_a_number_that_32_bits_round_to_another_one_is_computed_outside(tmp_path
     compare(tree, changed)
 
 
+@pytest.mark.parametrize(
+    ("update", "is_written"),
+    [("t = (t << 1) | (t >> 40)", False), ("t = t * 3 % 2147483647", False), ("t = t + t", False), ("t += 3", True)],
+)
+def test_an_integer_that_outgrows_32_bits_is_not_passed(
+    tmp_path: Path, timing: Any, update: str, is_written: bool
+) -> None:
+    start = "t = 1\nfor i in range(40):"
+    body = f"{start}\n    {update}\n    print(t)\n    w = jnp.sin(w) * 0.5 + jnp.tanh(w) * (t & 5)  #\nreturn w, t"
+    tree, one, changed = written(tmp_path, timing, body)
+    assert (one is not None) == is_written
+    if changed is not None:
+        compare(tree, changed)
+
+
 READING = """
 rows, total = [0.5, 1.5, 2.5, 3.5], 0.0
 for i in range(5):

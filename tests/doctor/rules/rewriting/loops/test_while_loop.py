@@ -35,6 +35,12 @@ LOOPS = [
     "y = x\nwhile (y * y).sum().item() > eps:\n    y = y - 0.1 * (y * w)\nreturn y",
 ]
 
+#: The same with numbers that are counted besides.
+LOOPS += [
+    f"t = {begin}\nwhile jnp.abs(x).max() > eps:\n    x = x * 0.5\n    t {step}\nreturn x, t"
+    for begin, step in (("0.0", "+= 0.01"), ("2**30", "+= 1"), ("5", "-= 2"), ("1.0", "*= 1.1"), ("9.0", "/= 2"))
+]
+
 #: Bodies with a loop that JAX cannot compute like Python, as far as names and numbers tell.
 UNLIKE = [
     "t = 0.0\nwhile t < w and jnp.abs(x).max() > eps:\n    x = jnp.sin(x)\n    t += 0.1\nreturn x",
@@ -46,6 +52,12 @@ UNLIKE = [
     "while jnp.abs(x).max() > eps:\n    x = (lambda c: c * 0.5)(x)\nreturn x",
     "body = w\nwhile jnp.abs(x).max() > eps:\n    x = jnp.sin(x) * body\nreturn x",
     "while jnp.abs(x).max() > eps:\n    x = static(x, w)\nreturn x",
+]
+
+#: The same with numbers that 32 bits do not hold.
+UNLIKE += [
+    f"t = {begin}\nwhile jnp.abs(x).max() > eps:\n    x = x * 0.5\n    t {step}\nreturn x, t"
+    for begin, step in (("1e5", "+= 0.001"), ("2**31 - 3", "+= 1"), ("0", "+= 2**20"), ("3", "*= 3"), ("9", "/= 2"))
 ]
 
 #: Bodies with a loop that does more, or whose variables are needed otherwise.
