@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterable, Iterator, Mapping
-
-import numpy as np
 
 from ....record.evidence import Evidence
 from ...host.syntax import Function
@@ -17,8 +16,8 @@ from .python_numbers import assignments, is_number, python_numbers
 #: Integers up to the first one, in steps up to the other one, stay below 32 bits for many rounds.
 _LARGEST, _LARGEST_STEP = 2**30, 2**15
 
-#: A float is increased by this share of the step more or less, at most.
-_LARGEST_ERROR = 1e-3
+#: Floats up to the first one are exact if they are multiples of the other one: others lose digits in each round.
+_LARGEST_FLOAT, _UNIT = 2**15, 2.0**-8
 
 
 def keep_values(loop: ast.While, state: Iterable[str], scope: ast.AST, file: str, evidence: Evidence) -> bool:
@@ -52,13 +51,15 @@ def keep_values(loop: ast.While, state: Iterable[str], scope: ast.AST, file: str
 
 
 def _keeps(name: str, update: ast.expr, begin: Number, known: Mapping[str, Number]) -> bool:
-    """Return whether a variable has the same value in 32 bits after rounds that update it."""
+    """Return whether a variable has the same value in 32 bits after any number of rounds that update it."""
     match update:
         case ast.BinOp(left=ast.Name(id=left), op=ast.Add() | ast.Sub(), right=step) if left == name:
             by = computed(step, known) or Number()
             return bool(begin.pairs and by.pairs) and all(_adds(*pair) for pair in _pairs(begin, by))
-        case ast.BinOp(left=ast.Name(id=left), op=ast.Mult() | ast.Div()) if left == name:
-            return bool(begin.pairs) and all(isinstance(value, float) for value, _ in begin.pairs)
+        case ast.BinOp(left=ast.Name(id=left), op=ast.Mult() | ast.Div(), right=factor) if left == name:
+            by = computed(factor, known) or Number()
+            floats = bool(begin.pairs) and all(isinstance(value, float) for value, _ in begin.pairs)
+            return floats and bool(by.pairs) and all(math.frexp(value)[0] in (0.5, -0.5) for value, _ in by.pairs)
     return not loaded([update]) & {name}
 
 
@@ -70,5 +71,4 @@ def _adds(value: float, step: float) -> bool:
     """Return whether a step is added to a value in 32 bits."""
     if isinstance(value, int) and isinstance(step, int):
         return abs(value) <= _LARGEST and abs(step) < _LARGEST_STEP
-    added = float(np.float32(np.float32(value) + np.float32(step)) - np.float32(value))
-    return abs(added - step) <= _LARGEST_ERROR * abs(step)
+    return all((each / _UNIT).is_integer() and abs(each) <= _LARGEST_FLOAT for each in (value, step))

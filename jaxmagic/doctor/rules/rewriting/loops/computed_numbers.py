@@ -8,7 +8,16 @@ from collections.abc import Collection, Mapping
 from ..jit.narrow import Number, computed, traced
 from ..syntax import loaded
 from .loop_facts import assigns
-from .python_numbers import DIFFERING, LARGE, assignments, is_number, is_risky, python_numbers, size_of_constant
+from .python_numbers import (
+    DIFFERING,
+    LARGE,
+    LARGE_FACTOR,
+    assignments,
+    is_number,
+    is_risky,
+    python_numbers,
+    size_of_constant,
+)
 from .round_parts import Place
 
 
@@ -98,7 +107,7 @@ def _values(name: str, function: ast.AST) -> list[ast.expr | None]:
 
 
 def _multiplies(value: ast.expr, whole: set[str]) -> bool:
-    """Return whether an integer grows by more than a number in each round."""
+    """Return whether an integer grows by more than a small number in each round."""
     for node in ast.walk(value):
         match node:
             case ast.BinOp(op=ast.Mult() | ast.Pow() | ast.LShift()) if loaded([node]) & whole:
@@ -107,6 +116,9 @@ def _multiplies(value: ast.expr, whole: set[str]) -> bool:
                 loaded([left]) & whole and loaded([right]) & whole
             ):
                 return True
+            case ast.BinOp(op=ast.Add() | ast.Sub(), right=right) if (step := computed(right, {})) is not None:
+                if any(abs(value) >= LARGE_FACTOR for value, _ in step.pairs):
+                    return True
     return False
 
 

@@ -31,7 +31,7 @@ _SIZES = frozenset({"ndim", "shape", "size"})
 DIFFERING = ast.FloorDiv, ast.LShift, ast.Mod, ast.Mult, ast.Pow
 
 #: From here on, a float with 24 digits of two cannot hold each integer, and the product of two may exceed 32 bits.
-LARGE, _LARGE_FACTOR = 2**24, 2**15
+LARGE, LARGE_FACTOR = 2**24, 2**15
 
 
 def python_numbers(scope: ast.AST, got: Collection[str] = ()) -> set[str]:
@@ -176,7 +176,7 @@ def is_number(value: ast.expr | None, numbers: set[str]) -> bool:
 
 def is_risky(node: ast.BinOp) -> bool:
     """Return whether an operation of a number with a constant may need more than 32 bits."""
-    least = _LARGE_FACTOR if isinstance(node.op, DIFFERING) else LARGE
+    least = LARGE_FACTOR if isinstance(node.op, DIFFERING) else LARGE
     return max(size_of_constant(node.left), size_of_constant(node.right)) >= least
 
 

@@ -262,7 +262,13 @@ def test_a_number_that_32_bits_round_to_another_one_is_computed_outside(tmp_path
 
 @pytest.mark.parametrize(
     ("update", "is_written"),
-    [("t = (t << 1) | (t >> 40)", False), ("t = t * 3 % 2147483647", False), ("t = t + t", False), ("t += 3", True)],
+    [
+        ("t = (t << 1) | (t >> 40)", False),
+        ("t = t * 3 % 2147483647", False),
+        ("t = t + t", False),
+        ("t += 3", True),
+        ("t += 512 * 1024", False),
+    ],
 )
 def test_an_integer_that_outgrows_32_bits_is_not_passed(
     tmp_path: Path, timing: Any, update: str, is_written: bool

@@ -38,7 +38,7 @@ LOOPS = [
 #: The same with numbers that are counted besides.
 LOOPS += [
     f"t = {begin}\nwhile jnp.abs(x).max() > eps:\n    x = x * 0.5\n    t {step}\nreturn x, t"
-    for begin, step in (("0.0", "+= 0.01"), ("2**30", "+= 1"), ("5", "-= 2"), ("1.0", "*= 1.1"), ("9.0", "/= 2"))
+    for begin, step in (("0.0", "+= 0.5"), ("2**30", "+= 1"), ("5", "-= 2"), ("1.1", "*= 0.5"), ("9.0", "/= 2"))
 ]
 
 #: Bodies with a loop that JAX cannot compute like Python, as far as names and numbers tell.
@@ -57,7 +57,15 @@ UNLIKE = [
 #: The same with numbers that 32 bits do not hold.
 UNLIKE += [
     f"t = {begin}\nwhile jnp.abs(x).max() > eps:\n    x = x * 0.5\n    t {step}\nreturn x, t"
-    for begin, step in (("1e5", "+= 0.001"), ("2**31 - 3", "+= 1"), ("0", "+= 2**20"), ("3", "*= 3"), ("9", "/= 2"))
+    for begin, step in (
+        ("1e5", "+= 0.001"),
+        ("0.0", "+= 1e-5"),
+        ("1.0", "*= 1.1"),
+        ("2**31 - 3", "+= 1"),
+        ("0", "+= 2**20"),
+        ("3", "*= 3"),
+        ("9", "/= 2"),
+    )
 ]
 
 #: Bodies with a loop that does more, or whose variables are needed otherwise.
