@@ -14,16 +14,17 @@ from ...host.functions.inside_function import SourceRange
 from ...host.syntax import function_around, loop_around, tree_of
 from ..meanings import paths_in
 from ..rewritten import in_loop
-from ..syntax import have_own_lines, loaded, stored
+from ..syntax import have_own_lines, loaded, stored, tree_run
 from .attributes import with_attributes, with_variables
 from .part_function import Written, operations_of, written
-from .python_numbers import python_numbers, texts_of
+from .python_numbers import python_numbers
 from .round_parts import (
     Part,
     Place,
     block_around,
     part_around,
 )
+from .texts import texts_in
 from .while_loop import functions_of
 
 
@@ -65,7 +66,8 @@ def jitted_round(line: Frame, evidence: Evidence, functions: Collection[str] = f
     begin = inputs_inside(line, evidence, first=True)
     modules = {name: each.library for name, each in begin.items() if each.library is not None}
     taken = loaded([tree]) | stored([tree])
-    place = Place(loop, scope, line.file, paths, known, python_numbers(scope), texts_of(scope), modules, inside)
+    texts = texts_in(scope, tree_run(line.file, evidence))
+    place = Place(loop, scope, line.file, paths, known, python_numbers(scope), texts, modules, inside)
     place = with_variables(place, taken)
     taken |= place.attributes.keys()
     block, main = block_around(place.loop, line.line), part_around(line.line, place)

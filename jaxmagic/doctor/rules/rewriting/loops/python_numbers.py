@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Collection, Iterator
 
 from ...host.syntax import Function, own_nodes
 from ..syntax import loaded, parameters, stored
 
 #: Functions of Python that return numbers or text whatever they get.
-_MAKE_NUMBERS = frozenset({"bool", "float", "format", "id", "int", "len", "repr", "round", "str"})
-
-#: Those of them that return texts.
-_MAKE_TEXTS = frozenset({"format", "repr", "str"})
+MAKE_NUMBERS = frozenset({"bool", "float", "format", "id", "int", "len", "repr", "round", "str"})
 
 #: Functions of Python that return numbers if they get numbers.
 _KEEP_NUMBERS = frozenset({"abs", "divmod", "max", "min", "pow", "sum"})
@@ -55,40 +51,6 @@ def python_numbers(scope: ast.AST, got: Collection[str] = ()) -> set[str]:
         if not others:
             return found
         found -= others
-
-
-def texts_of(scope: ast.AST) -> set[str]:
-    r"""Return the variables of a function or module to which texts may be assigned, as far as the syntax tells.
-
-    >>> sorted(texts_of(ast.parse("a = f'{i}'\nfor b in ['x', 'y'] * 2:\n    c = table['z']")))
-    ['a', 'b']
-    """
-    every = (each for each in own_nodes(scope) if isinstance(each, ast.For))
-    loops = [each for each in every if isinstance(each.iter, ast.Dict) or _has_text(each.iter)]
-    assigned = {name for name, value in assignments(scope) if value is not None and _has_text(value)}
-    return assigned | stored(each.target for each in loops)
-
-
-def _has_text(value: ast.AST) -> bool:
-    """Return whether an expression is a text or a collection with one; a key of a dictionary is none."""
-    match value:
-        case ast.Constant(value=constant):
-            return isinstance(constant, str)
-        case ast.JoinedStr():
-            return True
-        case ast.Subscript(value=inner):
-            return _has_text(inner)
-        case ast.Dict(values=values):
-            return any(map(_has_text, values))
-        case ast.Call(func=ast.Name(id=name)) if name in _MAKE_TEXTS:
-            return True
-        case ast.Call(func=ast.Name(id=name), args=args):
-            return hasattr(builtins, name) and any(map(_has_text, args))
-        case ast.Call(func=ast.Attribute(value=inner, attr="format" | "join" | "items" | "keys" | "values")):
-            return _has_text(inner)
-        case ast.Call() | ast.Compare() | ast.Lambda():
-            return False
-    return any(map(_has_text, ast.iter_child_nodes(value)))
 
 
 def assignments(scope: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
@@ -152,7 +114,7 @@ def is_number(value: ast.expr | None, numbers: set[str]) -> bool:
         case ast.Subscript(value=ast.Attribute(attr="shape")):
             return True
         case ast.Call(func=ast.Name(id=name), args=args):
-            return name in _MAKE_NUMBERS or (name in _KEEP_NUMBERS and all(is_number(each, numbers) for each in args))
+            return name in MAKE_NUMBERS or (name in _KEEP_NUMBERS and all(is_number(each, numbers) for each in args))
         case ast.Call(func=ast.Attribute(attr="item" | "format")):
             return True
         case ast.Call(func=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=attr), args=args):

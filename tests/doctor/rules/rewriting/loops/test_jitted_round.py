@@ -281,6 +281,24 @@ def test_an_integer_that_outgrows_32_bits_is_not_passed(
         compare(tree, changed)
 
 
+@pytest.mark.parametrize(
+    ("loop", "definitions", "is_written"),
+    [
+        ("for op in x:\n    y = -w if op == 'neg' else w", "", False),
+        ("for i, op in enumerate(OPS):\n    y = w", "OPS = ['neg', 'sin']\n", False),
+        ("for row, op in zip(x, [*OPS]):\n    y = w * row", "OPS = ('neg', 'sin')\n", False),
+        ("for op, row in dict(zip(OPS, x)).items():\n    y = w * row", "OPS = ('neg', 'sin')\n", False),
+        ("for op in x:\n    y = w", "def main(w):\n    solve(w, ['neg'] * 3)\n", False),
+        ("for op in x:\n    y = w\n    match op.shape:\n        case (4,): pass", "", True),
+        ("for op in x:\n    y = w", "NAMES = ['a']\n", True),
+    ],
+)
+def test_a_text_is_not_passed(tmp_path: Path, timing: Any, loop: str, definitions: str, is_written: bool) -> None:
+    body = f"{loop}\n    w = jnp.tanh(y) + 0.1 * w - 0.01 * jnp.mean(w) * len(op)  #\nreturn w"
+    _, one, _ = written(tmp_path, timing, body, definitions)
+    assert (one is not None) == is_written
+
+
 READING = """
 rows, total = [0.5, 1.5, 2.5, 3.5], 0.0
 for i in range(5):
