@@ -30,11 +30,13 @@ def recompiles(
     operations: int = 1,
     made: str = "",
     given: int = 0,
+    unknown: int = 0,
 ) -> str:
     """Word how often and why functions compile again."""
     times = "once" if programs == 1 else "twice" if programs == 2 else f"{programs} times"
     when = f"{times} in every run" if every_run else f"again {times} in the first run"
-    why = _new_function(made, given=bool(given)) if cause == "new function" else _WHY.get(cause)
+    new = _new_function(made, given=bool(given), unknown=bool(unknown))
+    why = new if cause == "new function" else _WHY.get(cause)
     because = f" {why}" if why else f": {printable(reason)}"
     if operations == 1:
         first = " If this runs only once, it is its first compilation." if every_run and times == "once" else ""
@@ -44,10 +46,12 @@ def recompiles(
     return f"{operations} operations ({printable(function)}{more}) compile {when}{because}."
 
 
-def _new_function(made: str, *, given: bool) -> str:
+def _new_function(made: str, *, given: bool, unknown: bool) -> str:
     """Say which function is new: one that an operation is given, or else what is jitted."""
     if given:
         return "because it is given a new function object each time"
+    if unknown:  # it may be the function itself, or one that jax.grad returned for it
+        return "because jit is given a new function object each time"
     return f"because {printable(made) or 'it'} is a new function object each time"
 
 

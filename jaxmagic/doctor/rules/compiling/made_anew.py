@@ -10,7 +10,7 @@ from ...record.evidence import Evidence
 from ..host.functions.functions_run import functions_at, functions_run
 from ..host.syntax import Function, own_nodes
 from ..rewriting.changing_values import Kept, changed_only, values_kept
-from ..rewriting.hoisting import Made, find_making
+from ..rewriting.hoisting import Made, find_making, makings_alone
 from ..rewriting.made_once import is_made_once
 from ..rewriting.syntax import file_of, lines_run, tree_of_code
 from .recompilations import Group
@@ -27,7 +27,10 @@ def made_anew(group: Group, evidence: Evidence) -> Made | None:
     ran = [(each.file, each.line) for each in lines_run(evidence)]
     own = (each for each in own_nodes(tree_of_code(evidence.code)) if isinstance(each, ast.Name))
     made = find_making(group.function, place, ran, {each.id for each in own if isinstance(each.ctx, ast.Store)})
-    if made is None or made.code is None or not _is_in_the_code(made, evidence):
+    if made is None:
+        inside = [each for each in makings_alone(group.function, place, ran) if _is_in_the_code(each, evidence)]
+        return inside[0] if len(inside) == 1 else None
+    if made.code is None or not _is_in_the_code(made, evidence):
         return made
     return made._replace(code=f"{EARLIER}\n{made.code}")
 

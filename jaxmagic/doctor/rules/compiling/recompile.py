@@ -116,6 +116,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
             reason=group.compilations[-1].cause.reason,
             made="" if made is None else made.made,
             given=int(group.eager),
+            unknown=int(made is None and not group.eager),
         ),
         line=location if called_at is None else called_at.location,
         source=source_of_location(location, evidence) if called_at is None else source_at(called_at),

@@ -84,6 +84,15 @@ def find_making(
     return Made(file, making.lineno, tuple(captured), _maker(making), _made(making), passable, code)
 
 
+def makings_alone(function: str, place: tuple[str, int], ran: Sequence[tuple[str, int]]) -> list[Made]:
+    """Return where a function is jitted outside of functions and loops; the arguments are those of `find_making`."""
+    return [
+        Made(file, making.lineno, (), _maker(making), _made(making), passable=True, code=None)
+        for file, path, making in makings_of(function, place, ran)
+        if not any(isinstance(node, Around) for node in path)
+    ]
+
+
 def _defined_beside(making: Making, around: Sequence[Around]) -> ast.FunctionDef | None:
     """Return the function that a call of ``jax.jit`` gets by its name, if the code around the call defines it."""
     name = None if isinstance(making, ast.FunctionDef) else last_name(untransformed(making.args[0]))

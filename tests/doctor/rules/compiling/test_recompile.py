@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from shells import Session
 
 import jaxmagic
 from jaxmagic.compilation.record.compilation import Cause
@@ -72,6 +73,25 @@ def loss(w: Any, x: Any) -> Any:
 
 def step_with_a_gradient(x: Any) -> Any:
     return jax.jit(jax.grad(loss))(x, x)
+
+
+def gradient_of(fn: Any, x: Any) -> Any:
+    return jax.jit(jax.grad(fn))(x, x)
+
+
+@pytest.mark.parametrize(
+    ("code", "new", "line"),
+    [
+        ("jax.jit(jax.grad(loss))(X, X)", "jax.grad(loss)", "cell 3:2"),
+        ("gradient_of(loss, X)", "jit is given", "test_"),
+    ],
+)
+def test_what_is_new_is_what_jit_is_given(session: Session, code: str, new: str, line: str) -> None:
+    """The function that ``jax.grad`` is given is the same each time."""
+    session.shell.user_ns |= {"jax": jax, "loss": loss, "gradient_of": gradient_of, "X": X}
+    (finding,) = session.run(f"%%jaxdoctor -o --only recompile\nfound = {code}").findings
+    assert f" because {new} " in str(finding.found)
+    assert str(finding.line).rpartition("/")[2].startswith(line)
 
 
 def step_with_a_partial(x: Any) -> Any:

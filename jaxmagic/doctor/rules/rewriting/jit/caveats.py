@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from .....records.call_stack import Frame
 from ....record.evidence import Evidence, HostWait
 from ...host.decisions import decides
 from ...host.syntax import Function, Loop, calls_of, own_nodes
+from ..changing_values import changed_only
 from ..syntax import free_names, last_name, loaded
 from .obstacles import Obstacle, obstacles
 
@@ -69,8 +70,19 @@ def to_pass(
     names = loaded(each for each in ast.walk(part) if isinstance(each, ast.Name) and id(each) not in apart)
     for function, _ in functions:
         names |= free_names(function) if function.name in names else set()
-    read = changing & names
-    return {"changes": ", ".join(sorted(read))} if read else {}
+    effects = {name: call for each, _ in functions for name, call in _calls_for_effect(each)}
+    only = changed_only(functions) & effects.keys()
+    read, changed = changing & names - only, changing & names & only
+    once: Caveats = {"once": ", ".join(effects[each] for each in sorted(changed))} if changed else {}
+    return once | ({"changes": ", ".join(sorted(read))} if read else {})
+
+
+def _calls_for_effect(function: Function) -> Iterator[tuple[str, str]]:
+    """Yield the variables of which a function calls a method for its effect, with the method."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)) as method)):
+                yield name, ast.unparse(method)
 
 
 def caveats_of_loop(loop: Loop, line: Frame, function: str, evidence: Evidence) -> Caveats:

@@ -246,6 +246,25 @@ def test_a_variable_that_the_code_assigns_is_to_be_passed(tmp_path: Path, eviden
     assert advised(tmp_path, replace(evidence, code="for other in (1, 2): f(x)"), source)[1] == "f = jax.jit(f)"
 
 
+@pytest.mark.parametrize(
+    ("statement", "method"),
+    [
+        ("seen.append(x.shape)", "seen.append"),
+        ("counts.update(f=1)", "counts.update"),
+        ("seen.append(len(seen))", ""),
+    ],
+)
+def test_a_list_that_is_only_filled_is_not_to_be_passed(
+    tmp_path: Path, evidence: Evidence, statement: str, method: str
+) -> None:
+    """As an argument, it would be a copy; filled outside, it is what it was."""
+    source = f"def f(x):\n    {statement}\n    return jnp.sin(x) # here\n"
+    advice, code = advised(tmp_path, replace(evidence, code=f"f(x); {statement}"), source)
+    assert code is None
+    assert (f"Under jit, {method} would run only once, while JAX traces: call it outside" in advice) == bool(method)
+    assert ("pass it as an argument" in advice) == (not method)
+
+
 def test_a_model_is_jitted_where_it_is_called(tmp_path: Path, evidence: Evidence) -> None:
     source = (
         "class Net(nn.Module):\n    def __call__(self, x):\n        for _ in range(3):\n"
