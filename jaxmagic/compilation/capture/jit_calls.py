@@ -12,7 +12,6 @@ from typing import Any
 
 from ...runtime.around import attribute, enclosed, is_a, is_exactly, of_type
 from ...runtime.private_api import settings_now, trace_context
-from ...runtime.thread_stack import stack_of
 from ..record.events import Call
 from .call_arguments import describe
 from .contents import contents
@@ -26,6 +25,7 @@ from .jit_parameters import (
     split_source,
     static_names,
 )
+from .thread_stack import stack_of
 from .wrappers import UserCall, wrapped_by_library
 
 #: The functions that JAX jits in place of one that is given to ``jax.pmap``, by version.

@@ -23,10 +23,10 @@ from types import FrameType
 from typing import NamedTuple, TypeAlias
 
 from ...compilation.capture.compiling_times import CompilingTimes
+from ...compilation.capture.thread_stack import stack_of
 from ...interrupts import begins, ends
 from ...records.call_stack import Frame, is_ours, is_users
 from ...runtime.clock import Clock, now_ns
-from ...runtime.thread_stack import stack_of
 from ..record.evidence import FunctionShare, HostShare
 from .frames import known
 

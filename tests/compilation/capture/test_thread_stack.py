@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from jaxmagic.runtime.thread_stack import stack_of
+from jaxmagic.compilation.capture.thread_stack import stack_of
 
 
 def test_a_stack_is_read_from_inside_to_outside() -> None:
