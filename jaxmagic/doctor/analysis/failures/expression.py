@@ -87,6 +87,9 @@ def expression_of(failure: Failure) -> Expression | None:
     if failure.node >= len(nodes):
         return None
     node = nodes[failure.node]
+    unpacked = isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store)
+    if failure.kind == "number" and unpacked and isinstance(statement, ast.Assign) and node in statement.targets:
+        node = statement.value  # a, b = map(int, c)
     parent = next((each for each in nodes if node in ast.iter_child_nodes(each)), None)
     other = next((each for each in body[1:] if isinstance(each, ast.Return)), None)
     return Expression(statement, node, parent, other)

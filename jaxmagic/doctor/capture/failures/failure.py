@@ -56,6 +56,9 @@ from .traced.values import beginning, common_origin, handed, meant, named, value
 #: The kinds of errors whose messages do not say which function was being traced, or not always.
 _OF_ONE_VALUE = "mask", "shape", "number", "format", "scalar index", "repeated", "truncated"
 
+#: Functions that Python makes for comprehensions.
+_COMPREHENSIONS = "<dictcomp>", "<genexpr>", "<listcomp>", "<setcomp>"
+
 
 def read_failure(error: BaseException, limits: Limits | None = None) -> Failure | None:
     """Return what is known about an exception that JAX raised; ``None`` if it is no such exception.
@@ -165,7 +168,7 @@ def _with_operands(facts: Failure, last: Entry, calls: Sequence[Entry]) -> Failu
 def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry]) -> Failure:
     """Add what the code and the variables of the failing line tell."""
     last, place = users[-1], users[-1].place
-    code, library = last.frame.f_code, library_in(beyond(entries, last))
+    code, library = _home(users).frame.f_code, library_in(beyond(entries, last))
     if facts.kind == "number" and is_percent(place.node, last.frame):
         facts = replace(facts, kind="format")
     if facts.traced is None and facts.kind in _OF_ONE_VALUE:
@@ -187,7 +190,11 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         facts = replace(facts, said=(*facts.said, ("floats", default_float())))
     if facts.kind == "numpy":
         facts = replace(facts, said=(*facts.said, *functions_called(place.statement, last.frame).items()))
+    home = _home(users)
     values = tuple(values_in(place.whole, last.frame, around if facts.kind == "leak" else None))
+    if home is not last and facts.kind in FIRST_TRIES:
+        names = {each.name for each in values}
+        values = (*values, *(each for each in values_in(place.whole, home.frame) if each.name not in names))
     begun = beginning(facts.traced, users)
     if facts.traced is not None and begun is not None:
         facts = replace(facts, traced=named(facts.traced, users[begun].frame))
@@ -213,7 +220,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         library=None if library is None else library.where,
         values=values,
         call=call,
-        own=begun is not None and users[begun] is last,
+        own=begun is not None and users[begun] is home,
         parameters=code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
         vmapped=any(is_vmapped(value) for value in last.frame.f_locals.values()),
         mapped=any(map(is_vmap, around.frames)),
@@ -233,6 +240,12 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         read_by=read_by(place, code) if facts.kind in FIRST_TRIES else (),
         body=body_of(place, code) if facts.kind in FIRST_TRIES else (),
     )
+
+
+def _home(users: Sequence[Entry]) -> Entry:
+    """Return the innermost call of a function that is no comprehension: its own call is on the stack, if any."""
+    calls = [each for each in users if each.frame.f_code.co_name not in _COMPREHENSIONS]
+    return calls[-1] if calls else users[-1]
 
 
 def _selector(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry], around: Around) -> Selector | None:

@@ -6,7 +6,7 @@ import ast
 
 from .....records.note import Note, note
 from ....record.failure import Failure
-from ..expression import Expression, before_dot, passes, spelled
+from ..expression import Expression, before_dot, passes, spelled, value_named
 from .math_functions import MATH
 
 
@@ -38,7 +38,11 @@ def unmapped(failure: Failure, failing: Expression, function: str) -> Note:
     if not maps or function != failure.detail:
         return note("doctor.write_library", function=function)
     items, dtype = ast.unparse(maps[0].args[1]), converted(failure.type, function)
-    kept = f"{before_dot(items)}.astype({dtype})" if dtype else items
+    named = isinstance(maps[0].args[1], ast.Name | ast.Attribute | ast.Subscript | ast.Tuple | ast.List)
+    if not named or value_named(failure, items) is not None:  # else a list or the like, perhaps of arrays
+        kept = f"{before_dot(items)}.astype({dtype})" if dtype else items
+    else:
+        kept = f"{spelled(failure, 'jax.numpy')}.asarray({items}{dtype and f', dtype={dtype}'})"
     return note("doctor.write_unmapped", mapped=ast.unparse(maps[0]), kept=kept)
 
 

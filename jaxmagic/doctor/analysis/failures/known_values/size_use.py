@@ -60,7 +60,11 @@ _KEYWORDS = frozenset((
 #: Functions of Python that return such a number if they get one.
 _NUMBERS = "int", "round", "abs", "max", "min", "len"
 
-_COMPUTED = ast.BinOp | ast.UnaryOp | ast.Tuple | ast.List | ast.Starred
+#: Functions of Python that return a container with such numbers.
+_CONTAINERS = "tuple", "list", "sorted", "reversed", "zip"
+
+_LOOPS = ast.ListComp | ast.GeneratorExp
+_COMPUTED = ast.BinOp | ast.UnaryOp | ast.Tuple | ast.List | ast.Starred | _LOOPS | ast.comprehension
 
 
 def size_use(failure: Failure, failing: Expression) -> SizeUse:
@@ -69,22 +73,31 @@ def size_use(failure: Failure, failing: Expression) -> SizeUse:
     It may be needed where a variable is read to which the failing statement assigns it, or which a failing condition
     reads.
     """
-    use, name = _use(failure, failing.statement, failing.node)
-    names = {name} - {""}
+    use, found = _use(failure, failing.statement, failing.node)
+    names = {*found}
     if isinstance(failing.statement, ast.If | ast.While):
         names |= {each.id for each in ast.walk(failing.statement.test) if isinstance(each, ast.Name)}
     for each in (statement for text in failure.read_by if names for statement in statements(text)):
         reads = [node for node in ast.walk(each) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
         for node in (node for node in reads if node.id in names and not use):
-            use, name = _use(failure, each, node)
-            names |= {name} - {""}
+            use, found = _use(failure, each, node)
+            names |= {*found}
     return use
 
 
 def sizes_in(failure: Failure, failing: Expression) -> list[str]:
     """Return the variables in the failing expression that decide a size in it, in their order."""
-    names = [each for each in ast.walk(failing.node) if isinstance(each, ast.Name)]
-    return list(dict.fromkeys(each.id for each in names if _use(failure, failing.statement, each)[0]))
+    parts = failing.node, *(each.iter for each in loops_in(failing))
+    names = [each for part in parts for each in ast.walk(part) if isinstance(each, ast.Name)]
+    used = [(each.id, _use(failure, failing.statement, each)) for each in names]
+    numbers = {each.name for each in failure.values if each.type.endswith("[]")} if size_use(failure, failing) else {}
+    return list(dict.fromkeys(name for name, (use, assigned) in used if use or (assigned and name in numbers)))
+
+
+def loops_in(failing: Expression) -> list[ast.comprehension]:
+    """Return the loops of comprehensions around the failing expression."""
+    nodes = (each for each in ast.walk(failing.statement) if any(node is failing.node for node in ast.walk(each)))
+    return [loop for each in nodes if isinstance(each, _LOOPS) for loop in each.generators]
 
 
 def parts_in(failure: Failure, failing: Expression) -> list[ast.expr]:
@@ -105,24 +118,25 @@ def names_in_body(failure: Failure, *uses: SizeUse) -> list[str]:
     return list(found)
 
 
-def _use(failure: Failure, statement: ast.stmt, node: ast.AST) -> tuple[SizeUse, str]:
-    """Return what needs the number that a node of a statement is, and the variable to which it is assigned."""
+def _use(failure: Failure, statement: ast.stmt, node: ast.AST) -> tuple[SizeUse, tuple[str, ...]]:
+    """Return what needs the number that a node of a statement is, and the variables to which it is assigned."""
     parents = {id(inner): each for each in ast.walk(statement) for inner in ast.iter_child_nodes(each)}
     parent = parents.get(id(node))
     while isinstance(parent, _COMPUTED) or (isinstance(parent, ast.Call) and is_number(parent)):
         if isinstance(parent, ast.BinOp) and _repeats(parent, node):
-            return "size", ""
+            return "size", ()
         node, parent = parent, parents.get(id(parent))
     match parent:
         case ast.Slice():
-            return "slice", ""
+            return "slice", ()
         case ast.keyword(arg=keyword):
-            return ("size" if keyword in _KEYWORDS else ""), ""
-        case ast.Assign(targets=[ast.Name(id=name)]):
-            return "", name
+            return ("size" if keyword in _KEYWORDS else ""), ()
+        case ast.Assign(targets=[target]) | ast.AnnAssign(target=target):
+            names = [each for each in ast.walk(target) if isinstance(each, ast.Name)]
+            return "", tuple(each.id for each in names if isinstance(each.ctx, ast.Store))
         case ast.Call() if node in parent.args:
-            return _use_in_call(failure, parent, parent.args.index(node)), ""
-    return "", ""
+            return _use_in_call(failure, parent, parent.args.index(node)), ()
+    return "", ()
 
 
 def _use_in_call(failure: Failure, call: ast.Call, position: int) -> SizeUse:
@@ -138,9 +152,11 @@ def _use_in_call(failure: Failure, call: ast.Call, position: int) -> SizeUse:
 
 
 def is_number(node: ast.Call) -> bool:
-    """Return whether a call is one of a function of Python's that returns a number."""
+    """Return whether a call is one of a function of Python's that returns a number, or a container of such ones."""
     called = ast.unparse(node.func)
-    return called in _NUMBERS or called.startswith("math.")
+    if called == "map" and node.args:
+        return ast.unparse(node.args[0]) in _NUMBERS
+    return called in (*_NUMBERS, *_CONTAINERS) or called.startswith("math.")
 
 
 def _repeats(node: ast.BinOp, number: ast.AST) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from .....records.call_stack import Frame
 from .....records.note import Note, note
 from ....record.failure import Failure, Passed
 from ..expression import Expression, spelled, value_named, with_imports
-from .size_use import is_number, names_in_body, parts_in, sizes_in
+from .size_use import is_number, loops_in, names_in_body, parts_in, sizes_in
 from .static_options import static_names
 
 #: Libraries whose functions compute with traced values, but for those that select what is computed.
@@ -42,7 +42,12 @@ def static_argument(failure: Failure, failing: Expression | None, *, of_size: bo
     if failure.selector is not None:
         given, name = failure.selector, failure.selector.argument
         if failure.call is None or name not in failure.call.unfit:
-            return _with_others(failure, (name,), {given.type})
+            beside = [] if failing is None else [*_of_sizes(failure, failing)]
+            found = [_static(failure, failing, each, of_size) for each in beside if failing is not None]
+            if name not in beside or not all(each is not None and each.certain == "yes" for each in found):
+                return _with_others(failure, (name,), {given.type})
+            types = {each.type for each in found if each is not None}
+            return _with_others(failure, tuple(dict.fromkeys((name, *beside))), types | {given.type})
     if traced is None or traced.transform != "jit" or not failure.own or failing is None:
         return None
     names = tuple(dict.fromkeys((*traced.arguments, *_of_sizes(failure, failing))))
@@ -116,13 +121,19 @@ def computed(failure: Failure, failing: Expression) -> Iterator[ast.AST]:
     """
     arguments = () if failure.traced is None else failure.traced.arguments
     parts: list[ast.AST] = [*parts_in(failure, failing)]
-    nodes = list(_with_computed(failure, parts))
+    looped = {name: ast.unparse(each.iter) for each in loops_in(failing) for name in _targets(each)}
+    known = {**dict(failure.computed_of), **looped}
+    nodes = list(_with_computed(known, parts))
     names = {each.id for each in nodes if isinstance(each, ast.Name)}
-    yield from nodes if arguments and names.issuperset(arguments) else _with_computed(failure, [failing.node])
+    yield from nodes if arguments and names.issuperset(arguments) else _with_computed(known, [failing.node])
 
 
-def _with_computed(failure: Failure, waiting: list[ast.AST]) -> Iterator[ast.AST]:
-    known, waiting = dict(failure.computed_of), [*waiting]
+def _targets(loop: ast.comprehension) -> list[str]:
+    return [each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)]
+
+
+def _with_computed(computed_of: Mapping[str, str], waiting: list[ast.AST]) -> Iterator[ast.AST]:
+    known, waiting = dict(computed_of), [*waiting]
     while waiting:
         for each in ast.walk(waiting.pop()):
             yield each

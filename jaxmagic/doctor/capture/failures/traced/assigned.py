@@ -40,18 +40,20 @@ def read_by(place: Place, code: CodeType) -> tuple[str, ...]:
     For an ``if`` or a ``while``, these are the statements that read what its condition reads. Compound statements
     have no body. There are none if the function assigns to the variable again.
     """
-    once = {id(each): name for each, name in _once_assigned(place, code)}
+    stored, assignments = _assignments(place, code)
+    bound = {id(each): {name for target in each.targets for name in _stored(target)} for each in assignments}
+    once = {key: names for key, names in bound.items() if all(stored[name] == 1 for name in names)}
     if isinstance(place.statement, ast.If | ast.While):
         names = set(_read(place.statement.test))
     elif place.statement is not None and id(place.statement) in once:
-        names = {once[id(place.statement)]}
+        names = {*once[id(place.statement)]}
     else:
         return ()
     found = list[str]()
     for each in _statements(place, code):
         if each.lineno > place.statement.lineno and not names.isdisjoint(_read(each)) and len(found) < _MOST:
             found.append(ast.unparse(each))
-            names.update([once[id(each)]] if id(each) in once else [])
+            names |= once.get(id(each), set())
     return tuple(found)
 
 
@@ -104,3 +106,7 @@ def _statements(place: Place, code: CodeType) -> Iterator[ast.stmt]:
 
 def _read(node: ast.AST) -> Iterator[str]:
     return (each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))
+
+
+def _stored(target: ast.expr) -> Iterator[str]:
+    return (each.id for each in ast.walk(target) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))

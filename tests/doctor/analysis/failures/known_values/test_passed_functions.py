@@ -33,6 +33,14 @@ def test_the_mapped_function_is_named_and_replaced(returned: str, function: str,
     np.testing.assert_allclose(again.names["result"], eval(cell.fallback, cell.names))
 
 
+def test_mapped_items_of_a_list_become_one_array() -> None:
+    source = SOURCE.format(returned="x[0] * list(map(float, x))[1]").replace("f(jnp.arange(4.0))", "f([2, 3])")
+    cell = Cell(source)
+    assert "jnp.asarray(x, dtype=float) in place of map(float, x)" in cell.said
+    again = Cell(source.replace("list(map(float, x))", "jnp.asarray(x, dtype=float)"))
+    assert again.names["result"] == 6
+
+
 @pytest.mark.parametrize("returned", ["jnp.array(sorted(x, key=float))", "jax.tree.map(float, [x[0]])"])
 def test_a_function_that_is_passed_otherwise_is_named(returned: str) -> None:
     cell = Cell(SOURCE.format(returned=returned))

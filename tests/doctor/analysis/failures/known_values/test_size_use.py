@@ -131,6 +131,39 @@ def test_a_number_that_decides_a_size_through_variables_is_made_static(steps: tu
     check_code(cell)
 
 
+MAPPED = """
+@jax.jit
+def f(x, n, m, shape):
+    {first}  # here
+    return {returned}
+result = f(jnp.arange(12.0), 3, 4, {shape})
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "returned", "static"),
+    [
+        ("s = jnp.zeros(tuple(map(int, (n, m))))", "s", '("n", "m")'),
+        ("s = tuple(int(v) for v in (n, m))", "x.reshape(s)", '("n", "m")'),
+        ("a, b = map(int, (n, m))", "x.reshape(a, b)", '("n", "m")'),
+        ("a, b = (int(v) for v in shape)", "x.reshape(a, b)", '"shape"'),
+        ("s = sorted(int(v) for v in shape)", "x.reshape(s)", '"shape"'),
+        ("s = jnp.zeros([int(v) + 1 for v in shape])", "s", '"shape"'),
+        ("total = sum(map(int, shape))", "jnp.arange(total)", '"shape"'),
+    ],
+)
+def test_numbers_that_a_container_makes_a_shape_are_static(first: str, returned: str, static: str) -> None:
+    cell = Cell(MAPPED.format(first=first, returned=returned, shape="(3, 4)"))
+    assert cell.finding.line == cell.here
+    assert "static_argnames=" + static in (cell.finding.code or "")
+    check_code(cell)
+    if static == '"shape"':
+        cell = Cell(MAPPED.format(first=first, returned=returned, shape="[3, 4]"))
+        assert "pass a tuple, and declare it static" in cell.said
+    array = Cell(MAPPED.format(first=first, returned=returned, shape="jnp.array([3, 4])"))
+    assert "leave out" not in array.said
+
+
 @pytest.mark.parametrize(
     "steps",
     [
