@@ -80,6 +80,8 @@ class Passed:
             ``None`` if unknown.
         varies: whether it reads the variable of a loop around the call.
         position: the position of the parameter; ``None`` if it has none.
+        unhashable: the parts of it that cannot be hashed, such as ``cfg[0]``, with their types; none if unknown.
+        hashable: the argument with what can be hashed in place of them; empty if that is unknown.
     """
 
     name: str
@@ -88,6 +90,8 @@ class Passed:
     flat: bool | None = None
     varies: bool = False
     position: int | None = None
+    unhashable: tuple[tuple[str, str], ...] = ()
+    hashable: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from ....records.note import Note, note
 from ...record.failure import Failure, Passed
@@ -18,6 +19,9 @@ _LONGEST_CODE = 40
 
 #: Hashable values with the same items, by the type of a value that is not hashable.
 _HASHABLE = {"list": "tuple({})", "set": "frozenset({})", "dict": "tuple(sorted({}.items()))"}
+
+#: An element of an argument.
+_ELEMENT = re.compile(r"(\w+)\[(\d+)\]")
 
 _ARRAYS = "ArrayImpl", "ndarray", "array"
 
@@ -38,6 +42,7 @@ def explain_static(failure: Failure) -> RuleFinding:
             text="" if argument is None else argument.text[:_LONGEST],
             function=function,
             type=kind,
+            **_inside(argument),
         ),
         line=failure.line,
         source=failure.source,
@@ -82,13 +87,26 @@ def _argument(failure: Failure, kind: str) -> Passed | None:
     return unknown[0] if not matching and len(unknown) == 1 else None
 
 
+def _inside(argument: Passed | None) -> dict[str, str]:
+    """Return facts about the first part inside an argument that cannot be hashed; none without one."""
+    if argument is None or not argument.unhashable or argument.unhashable[0][0] == argument.name:
+        return {}
+    part, type = argument.unhashable[0]
+    return {"part": part, "part_type": type}
+
+
 def _remedy(failure: Failure, argument: Passed | None, kind: str) -> tuple[Note, str | None]:
     name = "" if argument is None else argument.name
+    inside = _inside(argument)
+    if argument is not None and inside:
+        return _of_part(failure, argument, inside["part"], inside["part_type"])
     if kind in _ARRAYS:
         text = "" if argument is None or len(argument.text) > _LONGEST_CODE else argument.text
         return note("doctor.write_not_static", argument=name, text=text), None
     code = _converted(failure, argument, kind)
     if kind == "list":
+        if code is None and argument is not None and argument.hashable and ".items()" not in argument.hashable:
+            code = _with(failure, argument, ast.parse(argument.hashable, mode="eval").body)
         return note("doctor.write_tuple", argument=name), code
     if kind == "dict" and code is not None and failure.call is not None:
         function = failure.call.function
@@ -99,19 +117,53 @@ def _remedy(failure: Failure, argument: Passed | None, kind: str) -> tuple[Note,
     return note("doctor.write_frozen", argument=name, type=kind), None
 
 
+def _of_part(failure: Failure, argument: Passed, part: str, type: str) -> tuple[Note, str | None]:
+    """Return the advice for a part inside a tuple or a frozen dataclass that cannot be hashed."""
+    function = failure.call.function if failure.call is not None else ""
+    code = _with(failure, argument, ast.parse(argument.hashable, mode="eval").body) if argument.hashable else None
+    dicts = [each for each, kind in argument.unhashable if kind == "dict"]
+    places = [_ELEMENT.fullmatch(each) for each in dicts]
+    if code is not None and dicts:
+        lines = [
+            f"{each[1]} = (*{each[1]}[:{each[2]}], dict({each[0]}), *{each[1]}[{int(each[2]) + 1}:])"
+            for each in places
+            if each is not None
+        ]
+        before = "\n".join(lines)
+        code = (
+            f"# In {function}, before anything else:\n{before}\n# The call:\n{code}" if None not in places else None
+        )
+    if type == "array":
+        return note("doctor.write_not_static", argument=part), None
+    if type == "list":
+        return note("doctor.write_tuple", argument=part), code
+    if type == "dict" and code is not None:
+        return note("doctor.write_pairs", argument=part, function=function), code
+    if type in ("dict", "set"):
+        return note("doctor.write_hashable", argument=part, type=type), code
+    return note("doctor.write_frozen", argument=part, type=type), None
+
+
 def _converted(failure: Failure, argument: Passed | None, kind: str) -> str | None:
     """Return the call with a hashable value of the same items, if these are numbers or text."""
+    if argument is None or not argument.flat or kind not in _HASHABLE:
+        return None
+    given = ast.parse(argument.text, mode="eval").body
+    new = ast.parse(_HASHABLE[kind].format(before_dot(argument.text)), mode="eval").body
+    new = ast.Tuple(elts=given.elts, ctx=ast.Load()) if isinstance(given, ast.List) else new
+    return _with(failure, argument, new)
+
+
+def _with(failure: Failure, argument: Passed, new: ast.expr) -> str | None:
+    """Return the call with another expression for an argument."""
     failing = expression_of(failure)
-    if argument is None or not argument.flat or failing is None or not isinstance(failing.node, ast.Call):
+    if failing is None or not isinstance(failing.node, ast.Call):
         return None
     given = [*failing.node.args, *(each.value for each in failing.node.keywords)]
     places = [each for each in given if ast.unparse(each) == argument.text]
-    if len(places) != 1 or kind not in _HASHABLE:
+    if len(places) != 1:
         return None
     old = places[0]
-    new = ast.parse(_HASHABLE[kind].format(before_dot(argument.text)), mode="eval").body
-    if isinstance(old, ast.List):
-        new = ast.Tuple(elts=old.elts, ctx=ast.Load())
     failing.node.args = [new if each is old else each for each in failing.node.args]
     for each in failing.node.keywords:
         each.value = new if each.value is old else each.value

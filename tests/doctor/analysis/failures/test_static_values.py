@@ -38,6 +38,51 @@ def test_an_array_given_for_a_static_argument_is_passed_as_a_tuple_that_can_be_p
     np.testing.assert_allclose(again.names["result"], expected, rtol=1e-6)
 
 
+SETTINGS = """
+import dataclasses
+Frozen = dataclasses.make_dataclass("Frozen", ["n"], frozen=True)
+Loose = dataclasses.make_dataclass("Loose", ["n"])
+two, items, nested = 2, [2, 3], ((1, [2, 3]), 4)
+@functools.partial(jax.jit, static_argnames="cfg")
+def f(x, cfg):
+    return {returned}
+result = f(jnp.arange(3.0), {given})  # here
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "returned", "part", "call"),
+    [
+        ("([0], 1)", "x[cfg[0][0]]", "cfg[0] is a list", "((0,), 1)"),
+        ("(1, (two, [0, -1]))", "x[cfg[1][1][0]]", "cfg[1][1] is a list", "(1, (two, (0, -1)))"),
+        ("(1, items)", "x * cfg[1][0]", "cfg[1] is a list", "(1, tuple(items))"),
+        ("({1, 2}, 1)", "x * len(cfg[0])", "cfg[0] is a set", "(frozenset({1, 2}), 1)"),
+        ("(1, {'a': two})", "x * cfg[1]['a']", "cfg[1] is a dict", "(1, tuple(sorted({'a': two}.items())))"),
+        ("Frozen([0, 1])", "x[cfg.n[0]]", "cfg.n is a list", "Frozen((0, 1))"),
+        ("(Frozen(n=[0]), 1)", "x[cfg[0].n[0]]", "cfg[0].n is a list", "(Frozen(n=(0,)), 1)"),
+        ("[[0, 1], 2]", "x[cfg[0][0]]", "", "((0, 1), 2)"),
+        ("nested", "x * cfg[1]", "cfg[0][1] is a list", ""),
+        ("(jnp.ones(2), 1)", "x * cfg[1]", "cfg[0] is an array", ""),
+        ("(Loose(2), 1)", "x * cfg[1]", "cfg[0] is a Loose", ""),
+    ],
+)
+def test_the_part_that_cannot_be_hashed_is_named_and_converted(
+    given: str, returned: str, part: str, call: str
+) -> None:
+    cell = Cell(SETTINGS.format(given=given, returned=returned))
+    assert part in cell.said
+    assert "Make tuple hashable" not in cell.said
+    code = cell.finding.code or ""
+    assert code.endswith(f"f(jnp.arange(3.0), {call})") if call else not code
+    if call:
+        before = "\n".join(each for each in code.splitlines() if each.startswith("cfg"))
+        source = SETTINGS.format(given=call, returned=returned)
+        again = Cell(source.replace("    return", f"    {before}\n    return") if before else source)
+        assert again.error is None
+        assert cell.fallback is not None
+        np.testing.assert_allclose(again.names["result"], eval(cell.fallback, cell.names))
+
+
 def test_a_key_that_is_computed_has_parentheses_in_front_of_a_method() -> None:
     for traced in (False, True):
         said = ARRAY_NOTES["write_memo"](memo="memo", key="n + 1", traced=traced)

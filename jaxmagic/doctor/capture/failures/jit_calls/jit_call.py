@@ -18,10 +18,8 @@ from ..libraries.jitted import Behind, behind
 from ..statement import Place
 from .call_values import CallValues
 from .static_options import definition_of, static_options
+from .unhashable import HASHABLE, hashable, unhashable_parts
 from .unjitted import meets_jit_again, unjitted_call
-
-#: Types whose values can be hashed, whatever they are.
-_HASHABLE = int, float, complex, bool, str, bytes, type(None)
 
 #: Loops of Python.
 _LOOPS = ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
@@ -134,14 +132,24 @@ def _passed(name: str, node: ast.expr, value_at: Callable[[ast.expr], Any], vari
         keys, values = ([value_at(each) for each in part if each] for part in (node.keys, node.values))
         flat = None if MISSING in (*keys, *values) else all(is_exactly(each, str) for each in keys) and _flat(values)
     varies = any(isinstance(each, ast.Name) and each.id in variables for each in ast.walk(node))
-    return Passed(name=name, text=ast.unparse(node), type=kind, flat=flat, varies=varies)
+    unhashable = tuple(unhashable_parts(node, value_at, name))
+    new = hashable(node, value_at) if unhashable else None
+    return Passed(
+        name=name,
+        text=ast.unparse(node),
+        type=kind,
+        flat=flat,
+        varies=varies,
+        unhashable=unhashable,
+        hashable="" if new is None else ast.unparse(new),
+    )
 
 
 def _flat(value: Any) -> bool | None:
     """Return whether a container holds nothing but hashable values; ``None`` for anything else."""
     if is_exactly(value, dict):
         return all(is_exactly(each, str) for each in value) and _flat(list(value.values()))
-    return all(is_exactly(each, *_HASHABLE) for each in value) if is_exactly(value, list, tuple, set) else None
+    return all(is_exactly(each, *HASHABLE) for each in value) if is_exactly(value, list, tuple, set) else None
 
 
 def _static(jitted: Any, parameters: Sequence[str]) -> tuple[str, ...]:

@@ -222,6 +222,8 @@ def _mended(
         given = [*leading, *given[0]], given[1]
         if remedy != "write_pairs":
             return site.jitted, given
+        if not str(finding.remedy.facts["argument"]).isidentifier():  # a part of one
+            raise NotTried(note("doctor.not_mended", code=True))
         unpacked = _unpacked(function, str(finding.remedy.facts["argument"]))
         return jax.jit(unpacked, static_argnames=site.call.static), given
     given = arguments_of(site.node, site.values)
