@@ -46,8 +46,9 @@ _OTHERS = {
 }
 
 
-def _write_attribute(replacement: str, other: str = "") -> str:
-    return f"Write {quoted(replacement)}.{_OTHERS.get(other, '')}"
+def _write_attribute(replacement: str, other: str = "", left: str = "") -> str:
+    arguments = f" Translate the arguments yourself: {quoted(left)}." if left else ""
+    return f"Write {quoted(replacement)}.{_OTHERS.get(other, '')}{arguments}"
 
 
 ARRAY_NOTES: dict[str, Callable[..., str]] = {

@@ -10,14 +10,11 @@ from .....record.failure import Failure
 from ...expression import Expression, expression_of, spelled
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
-from .methods import CHAINED, EXPRESSIONS, IN_PLACE, IN_WORDS, LEFT_OUT, OTHERS
-from .renamed import RENAMED
+from .methods import CHAINED, EXPRESSIONS, IN_PLACE, IN_WORDS, LEFT_OUT, OTHERS, WITHOUT_EFFECT
+from .translated import translated
 
 #: Those that move an array to the host, where a traced value has nothing to move.
 _OUTSIDE = "numpy", "to_numpy", "values", "cpu", "cuda"
-
-#: Keywords that methods of PyTorch and functions of JAX have in common, apart from those with other names.
-_SHARED = "min", "max", "axis", "dtype", "keepdims"
 
 #: Names of devices in PyTorch and JAX.
 _DEVICE = re.compile(r"(cpu|cuda|gpu|tpu)(?::(\d+))?")
@@ -48,11 +45,13 @@ def explain_attribute(failure: Failure) -> Explained:
     value = None
     if known and isinstance(node, ast.Attribute) and (name == "to" or name not in IN_WORDS):
         new = _by_rank(failure, name, new, calls)
-        value = _filled(failure, new, ast.unparse(node.value), calls[-1] if calls else None)
+        value = _filled(failure, name, new, ast.unparse(node.value), calls[-1] if calls else None)
     if value is None or failing is None or not isinstance(node, ast.Attribute) or not isinstance(whole, ast.expr):
         shown = _in_words(failure, new, array or "x")
         shown = f"{array or 'x'} = {shown}" if name in IN_PLACE else shown
-        return Explained(found, note("doctor.write_attribute", replacement=shown))
+        left = ", ".join(map(ast.unparse, (*calls[-1].args, *calls[-1].keywords))) if calls and known else ""
+        left = "" if name in IN_WORDS else shortened(left)
+        return Explained(found, note("doctor.write_attribute", replacement=shown, left=left))
     code = None
     if name in IN_PLACE:
         value = f"{array} = {value}"
@@ -110,7 +109,8 @@ def _moved(failure: Failure) -> str:
     call = None if failing is None else failing.parent
     if not isinstance(call, ast.Call) or call.func is not getattr(failing, "node", None):
         return IN_WORDS["to"]
-    match call.args:
+    others = [each for each in call.keywords if each.arg not in WITHOUT_EFFECT]
+    match [*call.args, *others]:
         case [ast.Constant(value=str(text))] if (device := _DEVICE.fullmatch(text)) is not None:
             platform = "gpu" if device[1] == "cuda" else device[1]
             place = f'{{jax}}.devices("{platform}")[{device[2] or 0}]'
@@ -136,22 +136,21 @@ def _calls(failing: Expression, node: ast.Attribute) -> list[ast.Call]:
     return calls
 
 
-def _filled(failure: Failure, template: str, array: str, call: ast.Call | None) -> str | None:
-    """Fill a template with an array and the arguments of a call; ``None`` if they do not fit."""
-    names = {each: spelled(failure, module) for each, module in _MODULES.items()}
+def _filled(failure: Failure, name: str, template: str, array: str, call: ast.Call | None) -> str | None:
+    """Fill a template with an array and the arguments of a call; ``None`` if one of them has no place."""
+    modules = {each: spelled(failure, module) for each, module in _MODULES.items()}
     count = len(set(re.findall(r"\{(\d)\}", template)))
     if call is None:
-        return None if count or "{args" in template else _written(template.format(x=f"({array})", **names))
-    if any(isinstance(each, ast.Starred) for each in call.args):
+        return None if count or "{args" in template else _written(template.format(x=f"({array})", **modules))
+    given = translated(name, call)
+    if given is None or (count and len(given.values) != count):
         return None
-    values = [f"({ast.unparse(each)})" for each in call.args]
-    given = [(RENAMED.get(each.arg or "", each.arg or ""), each.value) for each in call.keywords]
-    if any(each not in _SHARED for each, _ in given) or (count and len(values) != count):
+    values = [f"({ast.unparse(each)})" for each in given.values]
+    if "{args" not in template and (given.named or (values and not count)):
         return None
-    if "{args" not in template and (given or (values and not count)) and ".asarray({x})" not in template:
-        return None
-    args = ", ".join([*values, *(f"{each}={ast.unparse(value)}" for each, value in given)])
-    return _written(template.format(*values, x=f"({array})", args=args, **names))
+    args = ", ".join([*values, *(f"{each}={ast.unparse(value)}" for each, value in given.named)])
+    array = f"({array}).ravel()" if given.flat else f"({array})"
+    return _written(template.format(*values, x=array, args=args, **modules))
 
 
 def _written(text: str) -> str | None:

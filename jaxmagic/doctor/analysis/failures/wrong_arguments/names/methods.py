@@ -17,7 +17,7 @@ EXPRESSIONS = {
     **{old: f"{{x}}.{new}({{args}})" for old, new in {
         "amax": "max", "amin": "min", "permute": "transpose", "repeat_interleave": "repeat", "type": "astype",
     }.items()},
-    **{name: "{np}.asarray({x})" for name in ("numpy", "to_numpy", "values")},
+    **{name: "{np}.asarray({x})" for name in ("numpy", "values")},
     "bool": "{x}.astype({jnp}.bool_)",
     "cpu": "{jax}.device_get({x})",
     "cuda": '{jax}.device_put({x}, {jax}.devices("gpu")[0])',
@@ -36,9 +36,10 @@ EXPRESSIONS = {
     "masked_fill": "{jnp}.where({0}, {1}, {x})",
     "ndimension": "{x}.ndim",
     "nelement": "{x}.size",
-    "norm": "{jnp}.linalg.norm({x})",
+    "norm": "{jnp}.linalg.norm({x}, {args})",
     "numel": "{x}.size",
     "t": "{x}.T",
+    "to_numpy": "{np}.asarray({x}, {args})",
     "topk": "{jax}.lax.top_k({x}, {0})",
     "type_as": "{x}.astype({0}.dtype)",
     "view_as": "{x}.reshape({0}.shape)",
@@ -88,6 +89,27 @@ IN_WORDS = {
 
 #: Methods of NumPy and PyTorch that compute something else than JAX's function of the same name.
 OTHERS = "median", "nanmedian", "resize"
+
+#: The parameters of methods whose arguments templates place.
+PARAMETERS = {
+    "gather": ("dim", "index"),
+    "index_select": ("dim", "index"),
+    "masked_fill": ("mask", "value"),
+    "masked_fill_": ("mask", "value"),
+    "topk": ("k",),
+    "view_as": ("other",),
+    "expand_as": ("other",),
+    "type_as": ("other",),
+}
+
+#: Keywords that change no values.
+WITHOUT_EFFECT = "non_blocking", "memory_format", "force"
+
+#: Methods whose second argument is whether the axis is kept.
+REDUCTIONS = "amax", "amin", "logsumexp", "nanmean", "nansum"
+
+#: Methods that take several axes or sizes one by one, where JAX's function takes a tuple.
+ONE_BY_ONE = "flip", "tile"
 
 #: Methods after which others of them follow, as in ``x.detach().cpu().numpy()``.
 CHAINED = "detach", "cpu", "contiguous", "numpy"

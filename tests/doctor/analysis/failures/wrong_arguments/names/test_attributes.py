@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from failing_cells import Cell
 
@@ -15,7 +16,19 @@ VALUES = "x, m, i = jnp.ones((2, 3)), jnp.ones((3, 3)), jnp.zeros((2, 1), int)\n
     ("code", "written"),
     [
         ("x.numpy()", "np.asarray(x)"),
-        ("x.numpy(force=True)", None),
+        ("x.numpy(force=True)", "np.asarray(x)"),
+        ("x.to_numpy('f4')", "np.asarray(x, 'f4')"),
+        ("x.to_numpy(copy=True)", None),
+        ("x.dim(1)", None),
+        ("x.sub(x, alpha=2)", None),
+        ("x.to('cpu', non_blocking=True)", "jax.device_put(x, jax.devices('cpu')[0])"),
+        ("x.to('cpu', dtype=jnp.int32)", None),
+        ("x.amax(1, True)", "x.max(1, keepdims=True)"),
+        ("x.logsumexp(dim=1, keepdim=True)", "jax.nn.logsumexp(x, axis=1, keepdims=True)"),
+        ("x.flip(0, 1)", None),
+        ("x.gather(dim=1, index=i)", "jnp.take_along_axis(x, i, 1)"),
+        ("x.masked_fill(mask=x > 0, value=1)", "jnp.where(x > 0, 1, x)"),
+        ("x.topk(1, dim=0)", None),
         ("jnp.exp(x).numpy().sum()", "np.asarray(jnp.exp(x)).sum()"),
         ("y = x.detach()", "y = jax.lax.stop_gradient(x)"),
         ("y = x.detach().cpu().numpy()", "y = np.asarray(x)"),
@@ -135,7 +148,7 @@ def test_arguments_that_are_moved_have_the_same_meaning() -> None:
         ("x.tofile('/dev/null')", "Write np.asarray(x).tofile."),
         ("x.reshpe(6)", "A name like it: x.reshape."),
         ("y = x.add_(1)", "Write x = x + 1."),
-        ("x.norm(2)", "Write jnp.linalg.norm(x)."),
+        ("x.norm(1, dim=(0, 1))", "Write jnp.linalg.norm(x, …). Translate the arguments yourself: 1, dim=(0, 1)."),
         ("x.clamp(*[0, 1])", "Write jnp.clip(x, …)."),
     ],
 )
@@ -144,6 +157,30 @@ def test_other_meanings_are_in_words(code: str, said: str) -> None:
     assert said in cell.said
     if not code.startswith("x.cuda"):
         assert cell.finding.code is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "written", "order", "axis", "keepdims"),
+    [
+        ("", "jnp.linalg.norm(x)", 2, (0, 1), False),
+        ("dim=1", "jnp.linalg.norm(x, axis=1)", 2, 1, False),
+        ("p=1, dim=-1, keepdim=True", "jnp.linalg.norm(x, ord=1, axis=-1, keepdims=True)", 1, 1, True),
+        ("3, 0", "jnp.linalg.norm(x, ord=3, axis=0)", 3, 0, False),
+        ("1", "jnp.linalg.norm(x.ravel(), ord=1)", 1, (0, 1), False),
+        ("dim=[0, 1]", "jnp.linalg.norm(x, axis=(0, 1))", 2, (0, 1), False),
+        ("dim=1, dtype=jnp.float32", None, 2, 1, False),
+        ("p=1, keepdim=True", None, 1, (0, 1), True),
+        ("1, n", None, 1, 1, False),
+    ],
+)
+def test_a_norm_keeps_its_axis_and_order(
+    arguments: str, written: str | None, order: int, axis: int | tuple[int, ...], keepdims: bool
+) -> None:
+    cell = Cell(f"{VALUES}n = 1\ny = x.norm({arguments})  # here")
+    assert cell.finding.code == (None if written is None else f"y = {written}")
+    if written is not None:
+        expected = (abs(np.asarray(cell.names["x"])) ** order).sum(axis=axis, keepdims=keepdims) ** (1 / order)
+        np.testing.assert_allclose(cell.rewritten(f"y = {written}").names["y"], expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("call", ["", "()", "(x, x)"])
