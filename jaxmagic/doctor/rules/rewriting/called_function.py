@@ -25,6 +25,7 @@ from ..host.syntax import Function, assigned, function_around
 from . import syntax
 from .changing_values import changing_read
 from .jit.arguments import Arguments, arguments_of, counted_in, given_by, untraced
+from .jit.array_variables import arrays_in
 from .jit.jittable import computes_only, has_sizes, takes_arrays
 from .jit.module_jit import libraries_called, libraries_used, methods_run
 from .jit.obstacles import obstacles
@@ -141,7 +142,9 @@ def _is_plain(
             return False
     elif not takes_arrays(function, set()):
         return False
-    return computes_only(function, paths_in(function, file, evidence.names), static, nnx=library == "nnx")
+    paths = paths_in(function, file, evidence.names)
+    arrays = arrays_in(function, file, evidence, paths)
+    return computes_only(function, paths, static, nnx=library == "nnx", arrays=arrays)
 
 
 def transformed_around(function: Function, file: str, evidence: Evidence) -> list[str]:

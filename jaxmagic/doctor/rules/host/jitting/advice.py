@@ -13,6 +13,7 @@ from ....record.evidence import Evidence, Input
 from ...rewriting.called_function import CalledFunction, called_function
 from ...rewriting.changing_values import arrays_kept, changing_read
 from ...rewriting.jit.arguments import objects, static_option, untraced
+from ...rewriting.jit.array_variables import arrays_in
 from ...rewriting.jit.caveats import Caveats, caveats, jitted_calls, to_pass
 from ...rewriting.jit.jittable import computes_only, counts_to, takes_arrays
 from ...rewriting.jit.module_jit import jit_of, jit_of_modules
@@ -143,7 +144,11 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
     if many and (loop is not None or any(has_long_loop(each, None, lists) for each, _ in functions)):
         return _advice("loop", function.name, together), None
     outer = [each for each in around(line) if isinstance(each, Function) and each is not function]
-    plain = all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in functions)
+    paths = [(each, file, paths_in(each, file, evidence.names)) for each, file in functions]
+    plain = all(
+        computes_only(each, known_as, arrays=arrays_in(each, file, evidence, known_as))
+        for each, file, known_as in paths
+    )
     inputs = renamed(inputs_inside(line, evidence))
     plain = plain and takes_arrays(function, untraced(inputs)) and not calls_unknown(functions, evidence)
     results = changed_results(function, line.file, evidence)

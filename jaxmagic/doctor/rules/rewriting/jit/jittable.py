@@ -8,7 +8,8 @@ from collections.abc import Iterator, Set
 import numpy as np
 
 from ..meanings import Paths, path_at
-from ..syntax import last_name, loaded, parameters, stored
+from ..syntax import last_name, parameters, stored
+from .type_tests import names_beside, same_under_jit
 
 #: Statements and expressions of functions that do more than compute.
 _NOT_PLAIN = (
@@ -53,6 +54,7 @@ def computes_only(
     static: Set[str] = frozenset(),
     *,
     nnx: bool = False,
+    arrays: Set[str] = frozenset(),
 ) -> bool:
     """Return whether a function seems to do nothing but compute, so that jit can trace it.
 
@@ -61,14 +63,20 @@ def computes_only(
         paths: what its names stand for.
         static: the parameters that jit knows: it may decide by them.
         nnx: whether ``nnx.jit`` keeps what is changed in its arguments.
+        arrays: the variables that are known to be arrays of JAX or containers: it may decide by their types.
     """
     if isinstance(function, ast.AsyncFunctionDef) or any(
         (last_name(_maker(e)) or "").removeprefix("filter_") not in _KEEPING for e in function.decorator_list
     ):
         return False
     own = static & parameters(function) - stored(function.body)
+    calls = [each for each in ast.walk(function) if isinstance(each, ast.Call)]
+    settled = {id(each) for each in calls if same_under_jit(each, paths, arrays | own)}
+    raising = _raising(function, own, settled)
     for each in ast.walk(function):
-        if isinstance(each, _NOT_PLAIN) and not _is_decided(each, own):
+        if id(each) in settled or id(each) in raising:
+            continue
+        if isinstance(each, _NOT_PLAIN) and not _is_decided(each, own, settled):
             return False
         called = each.value if isinstance(each, ast.Expr) else None  # for its effect
         if isinstance(called, ast.Call) and not (nnx and _is_kept(called, function, paths)):
@@ -89,17 +97,31 @@ def computes_only(
     return True
 
 
-def _is_decided(node: ast.AST, static: Set[str]) -> bool:
-    """Return whether static parameters alone decide what a statement or an expression does."""
+def _is_decided(node: ast.AST, static: Set[str], settled: Set[int]) -> bool:
+    """Return whether static parameters, or types, alone decide what a statement or an expression does."""
     match node:
         case ast.If(test=test) | ast.IfExp(test=test):
             pass
+        case ast.Assert(test=test):
+            static = frozenset()
         case ast.BoolOp() as test:
             pass
         case _:
             return False
-    names = loaded([test])
-    return bool(names) and names <= static and not any(isinstance(each, ast.Call) for each in ast.walk(test))
+    names = names_beside(test, settled)
+    types = any(id(each) in settled for each in ast.walk(test))
+    return names is not None and names <= static and bool(names or types)
+
+
+def _raising(function: ast.AST, static: Set[str], settled: Set[int]) -> set[int]:
+    """Return the identities of the nodes that raise if a type is wrong, which they do before jit as well."""
+    decided = [
+        each
+        for each in ast.walk(function)
+        if isinstance(each, ast.If) and settled and _is_decided(each, static, settled)
+    ]
+    raising = [inner for each in decided for inner in (*each.body, *each.orelse) if isinstance(inner, ast.Raise)]
+    return {id(node) for each in raising for node in ast.walk(each)}
 
 
 def _is_kept(call: ast.Call, function: ast.FunctionDef, paths: Paths) -> bool:

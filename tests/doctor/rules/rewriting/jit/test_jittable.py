@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
+from jaxmagic.doctor.record.evidence import Evidence, Input
+from jaxmagic.doctor.rules.rewriting.jit.array_variables import arrays_in
 from jaxmagic.doctor.rules.rewriting.jit.jittable import computes_only, takes_arrays
 
 
@@ -165,3 +171,61 @@ def test_known_arguments_need_not_be_arrays() -> None:
     for body in ("return n(x)", "return n.apply(x)", "return jnp.zeros(n) + x", "return jax.vmap(n)(x)"):
         assert not takes_arrays(function_of(body), set())
         assert takes_arrays(function_of(body), {"n"}, {"n"})
+
+
+TYPES = """
+def f(x, n):
+    {body}
+    return jnp.sin(x) * n
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "same"),
+    [
+        ("if isinstance(n, (list, tuple)): n = n[0]", True),
+        ("n = n if isinstance(n, dict) else n * 2", True),
+        ("n = n[0] if isinstance(n, str | tuple) else n", True),
+        ("if n is not None and isinstance(n, type(None)): n = 3", False),
+        ("x = x if isinstance(x, jax.Array) else jnp.asarray(x)", True),
+        ("x = jnp.asarray(x) if not isinstance(x, (jnp.ndarray, tuple)) else x", True),
+        ("if isinstance(x, np.ndarray): x = jnp.asarray(x)", True),
+        ("if not isinstance(x, jax.Array): raise TypeError(f'got {type(x)}')", True),
+        ("assert isinstance(x, jax.Array) and not isinstance(x, float)", True),
+        ("if isinstance(n, float): n = n * 2", False),
+        ("if isinstance(n, jax.Array): n = n + 1", False),
+        ("if isinstance(n, (int, list)): n = n + 1", False),
+        ("if isinstance(x, jax.Array) and n > 2: n = n + 1", False),
+        ("if isinstance(x, Own): x = x + 1", False),
+        ("x = float(n)\n    if isinstance(x, float): n = n + 1", False),
+    ],
+)
+def test_types_that_are_the_same_under_jit_may_decide(body: str, same: bool) -> None:
+    function = ast.parse(TYPES.format(body=body)).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    paths = {"jax": "jax", "jnp": "jax.numpy", "np": "numpy"}
+    assert computes_only(function, paths, arrays={"x"}) == same
+    if same:
+        names = {"jax": jax, "jnp": jnp, "np": np}
+        exec(ast.unparse(function), names)
+        traced, plain = jax.jit(names["f"]), names["f"]
+        assert jnp.array_equal(traced(jnp.ones(3), 2.0), plain(jnp.ones(3), 2.0))
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("f(a, b)", {"x"}),
+        ("f(a, 2.0)", {"x"}),
+        ("f(a, a)", {"x", "n"}),
+        ("f(c, a)", {"n"}),
+        ("f(d, a)", {"x", "n"}),
+        ("f(a + 1, a)", {"n"}),
+        ("f(a, a); f(a, b)", {"x"}),
+    ],
+)
+def test_arrays_and_containers_of_all_calls_are_known(timing: Any, code: str, found: set[str]) -> None:
+    kinds: dict[str, Any] = {"a": "jax array", "b": "number", "c": "numpy array", "d": "other"}
+    inputs = tuple(Input(path=each, kind=kind, type="dict") for each, kind in kinds.items())
+    evidence = Evidence(code=code, first=timing(), observed=timing(), inputs=inputs)
+    assert arrays_in(function_of("x = jnp.sin(x)\n    return x * n"), "", evidence, {"jnp": "jax.numpy"}) == found
