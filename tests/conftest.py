@@ -123,7 +123,7 @@ def no_modules_of_tests(request: pytest.FixtureRequest, monkeypatch: pytest.Monk
         file = held.get("__file__")
         return own is not None and is_users_module(held) and (file == own or not str(file).startswith(_TESTS))
 
-    monkeypatch.setattr("jaxmagic.memory_use.capture.object_graph.is_users_module", is_own)
+    monkeypatch.setattr("jaxmagic.memory_use.capture.references.object_graph.is_users_module", is_own)
     monkeypatch.setattr("jaxmagic.memory_use.capture.imported.is_users_module", is_own)
     monkeypatch.setattr("jaxmagic.memory_use.capture.imported._last", {})
 

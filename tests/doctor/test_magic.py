@@ -54,7 +54,9 @@ def test_a_function_of_a_module_runs_as_often_as_one_of_a_cell(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a_module_of_a_user.py").write_text("def double(x):\n    return x * 2\n")
-    monkeypatch.setattr("jaxmagic.memory_use.capture.object_graph.is_users_module", is_users_module)  # not a test's
+    monkeypatch.setattr(
+        "jaxmagic.memory_use.capture.references.object_graph.is_users_module", is_users_module
+    )  # not a test's
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "a_module_of_a_user", raising=False)
     session.run("import a_module_of_a_user")

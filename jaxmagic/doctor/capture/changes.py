@@ -1,7 +1,7 @@
 """Finds what the code can reach, and what of that a run has changed, without running any code of the user.
 
-Objects are read as for the names of arrays (``memory_use/capture/object_graph.py``). Arrays are held weakly, so that
-nothing lives longer because of this.
+Objects are read as for the names of arrays (``memory_use/capture/references/object_graph.py``). Arrays are held
+weakly, so that nothing lives longer because of this.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 
 from ...memory_use.capture.holders import path_of
 from ...memory_use.capture.imported import is_module
-from ...memory_use.capture.object_graph import GLOBALS, PLAIN, reader_of
+from ...memory_use.capture.references.object_graph import GLOBALS, PLAIN, reader_of
 from ...records.attribute_names import Step
 from ...runtime.around import is_a, is_exactly, of_type
 from .contents import FILES, content_of

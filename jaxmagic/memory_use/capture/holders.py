@@ -20,7 +20,7 @@ from ...runtime.around import attributes, of_type
 from ...runtime.clock import Clock, now_ns
 from ...session.shown_errors import last_shown
 from .imported import dict_of, imported, is_module
-from .object_graph import LOADED_WITH, PLAIN, Part, Reader, reader_of
+from .references.object_graph import LOADED_WITH, PLAIN, Part, Reader, reader_of
 
 #: Most elements that are visited in one container; this does not limit the namespace.
 _MOST_ITEMS = 100_000
@@ -264,6 +264,8 @@ def path_of(steps: Iterable[Step]) -> str:
             text += f".{key}"
         elif kind == "item":
             text += f"[{_key_text(key)}]"
+        elif kind == "items":
+            text += "".join(f"[{_key_text(each)}]" for each in key)
         elif kind == "nth":
             text = f"list({text})[{key}]"
         elif kind == "type":

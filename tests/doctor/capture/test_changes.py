@@ -195,7 +195,9 @@ def test_globals_that_a_function_reads_are_looked_at() -> None:
 @pytest.mark.parametrize("name", [None, "gone", "__main__"])
 def test_other_globals_than_a_function_reads_are_not(name: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither those of a module, nor of a script that has run: all of Python is among them."""
-    monkeypatch.setattr("jaxmagic.memory_use.capture.object_graph.is_users_module", is_users_module)  # not a test's
+    monkeypatch.setattr(
+        "jaxmagic.memory_use.capture.references.object_graph.is_users_module", is_users_module
+    )  # not a test's
     module = types.ModuleType("a_module_of_a_user")
     exec("read, other = [1], [2]\ndef f(): return read", module.__dict__)
     if name is None:

@@ -10,7 +10,7 @@ import sys
 import threading
 import types
 import weakref
-from collections import deque
+from collections import UserDict, deque
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -136,6 +136,29 @@ def context_variable(value: Any) -> Any:
     return made
 
 
+def with_default(value: Any) -> Any:
+    return contextvars.ContextVar("d", default=value)
+
+
+def records(value: Any) -> Any:
+    """An array of records, of which one field has objects in a record of its own, and another one an array."""
+    pair = np.dtype([("n", np.int32), ("o", object)])
+    made = np.zeros(2, dtype=[("n", np.int32), ("pair", pair), ("many", object, (2,))])
+    made["pair"]["o"][1] = value
+    return made
+
+
+def many(value: Any) -> Any:
+    made = records(None)
+    made["many"][1, 0] = value
+    return made
+
+
+class LyingRecords(np.ndarray):  # type: ignore[type-arg]
+    def __array_finalize__(self, _: Any) -> None:
+        assert self.dtype.names == ("n", "pair", "many"), "code of the user's was run"
+
+
 def queued(value: Any) -> Any:
     made: Any = queue.SimpleQueue()
     made.put(value)
@@ -186,10 +209,22 @@ def class_with(value: Any) -> Any:
         pytest.param(lambda a: types.SimpleNamespace(w=a), "v.w", id="simple-namespace"),
         pytest.param(lambda a: np.array([None, a], dtype=object), "v[1]", id="numpy-objects"),
         pytest.param(lambda a: np.array([[None, [a]]], dtype=object), "v[(0, 1)][0]", id="numpy-matrix-of-objects"),
+        pytest.param(records, "v['pair']['o'][1]", id="numpy-records"),
+        pytest.param(many, "v['many'][(1, 0)]", id="numpy-objects-in-records"),
+        pytest.param(lambda a: records([a]), "v['pair']['o'][1][0]", id="list-in-numpy-records"),
+        pytest.param(lambda a: records(a)[1], "v['pair']['o']", id="numpy-record"),
+        pytest.param(lambda a: many(a)[1], "v['many'][0]", id="objects-in-a-numpy-record"),
+        pytest.param(lambda a: records(a)[1]["pair"], "v['o']", id="part-of-a-numpy-record"),
+        pytest.param(lambda a: many(a)[:1][0], "v.base.base['many'][(1, 0)]", id="base-of-a-numpy-record"),
+        pytest.param(lambda a: records(a).view(np.recarray), "v['pair']['o'][1]", id="numpy-recarray"),
+        pytest.param(lambda a: records(a).view(LyingRecords), "v['pair']['o'][1]", id="own-numpy-records"),
         pytest.param(np.asarray, "v.base.obj", id="numpy-view"),
         pytest.param(lambda a: np.asarray(a)[1:], "v.base.base.obj", id="part-of-a-numpy-view"),
         pytest.param(thread_local, "v.w", id="thread-local"),
         pytest.param(context_variable, "v.get()", id="context-variable"),
+        pytest.param(with_default, "v (default)", id="default-of-a-context-variable"),
+        pytest.param(lambda a: types.MappingProxyType({"w": a}), "v['w']", id="mapping-proxy"),
+        pytest.param(lambda a: types.MappingProxyType(UserDict(w=a)), "v (inside).data['w']", id="other-proxy"),
         pytest.param(queued, "v (inside)[0]", id="queue"),
         pytest.param(lambda a: jax.tree_util.Partial(max, a), "v.args[0]", id="jax-partial"),
         pytest.param(lambda a: jax.jit(closure(a)), "v.__wrapped__ (closure: w)", id="jitted"),

@@ -19,11 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from ...records.attribute_names import Step, aliases, field_names, step_to
-from ...records.call_stack import Frame as RecordedFrame
-from ...records.call_stack import is_users
-from ...runtime.around import is_of_function, of_type, variables_of
-from .imported import SHELL, dict_of, is_module, is_of_magics, is_users_module
+from ....records.attribute_names import Step, aliases, field_names, step_to
+from ....records.call_stack import Frame as RecordedFrame
+from ....records.call_stack import is_users
+from ....runtime.around import is_of_function, of_type, variables_of
+from ..imported import SHELL, dict_of, is_module, is_of_magics, is_users_module
+from .collected import INSIDE, of_cache, of_context_variable, of_proxy, unnamed
+from .numpy_elements import of_array, of_record
 
 Part = tuple[Step, Any]
 Reader = Callable[[Any], Iterable[Part]]
@@ -63,7 +65,7 @@ def _new_reader(kind: type) -> Reader | None:
     if attributes is not None:
         own.append(attributes)
     elif not own and top in sys.stdlib_module_names:  # an iterator, a view, a cell, a queue
-        own.append(_unnamed)
+        own.append(unnamed)
     if _is_users_class(kind):
         own.append(lambda node: [(("type", None), kind)])
     return lambda node: (part for read in own for part in read(node))
@@ -86,9 +88,9 @@ def _attributes_of(kind: type) -> Reader | None:
         if type(dictionary) in _DESCRIPTORS:
             held = dictionary.__get__(node)
             for key, value in dict.items(held) if type(held) is dict else ():
-                yield ("attribute", key) if type(key) is str else _INSIDE, value
+                yield ("attribute", key) if type(key) is str else INSIDE, value
         elif dictionary is not None:
-            yield from _unnamed(node)
+            yield from unnamed(node)
         for name, member in slots:
             with suppress(AttributeError):  # not set
                 yield ("attribute", name), member.__get__(node)
@@ -230,25 +232,6 @@ def _variables(frame: types.FrameType, owner: Any) -> Iterable[tuple[str, Any]]:
     return variables_of(frame).items() if is_of_function(frame) and can_be_read else ()
 
 
-def _unnamed(node: Any) -> Iterator[Part]:
-    """Yield the objects that Python's garbage collector would visit, which have no names."""
-    return ((_INSIDE, each) for each in gc.get_referents(node))
-
-
-def _of_array(array: Any) -> Iterator[Part]:
-    """Read the elements of a NumPy array of objects, and what a view of other memory is of."""
-    if np.ndarray.dtype.__get__(array).kind == "O":
-        places = np.ndindex(*np.ndarray.shape.__get__(array))
-        for place, element in zip(places, np.ndarray.flat.__get__(array), strict=True):
-            yield ("item", place[0] if len(place) == 1 else place), element
-    yield ("attribute", "base"), np.ndarray.base.__get__(array)
-
-
-def _of_cache(function: Any) -> Iterator[Part]:
-    """Read the cache of :func:`functools.lru_cache`, which only the garbage collector can see."""
-    return ((("inside", "cache"), each) for each in gc.get_referents(function))
-
-
 def _named(held: Any) -> Iterator[Part]:
     return ((("attribute", name), value) for name, value in held.items() if type(name) is str)
 
@@ -272,7 +255,6 @@ def _names_beside(kind: type) -> dict[str, Any] | None:
 #: Names in modules that are not searched: a loader can refer to everything, as pytest's does.
 LOADED_WITH = frozenset(("__builtins__", "__loader__", "__spec__"))
 
-_INSIDE: Step = ("inside", "inside")
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _NOT_READ = (weakref.ref, weakref.ProxyType, weakref.CallableProxyType)
 
@@ -297,12 +279,14 @@ _READERS: tuple[tuple[type, Reader], ...] = (
     (types.GeneratorType, _of_generator("gi")),
     (types.CoroutineType, _of_generator("cr")),
     (types.AsyncGeneratorType, _of_generator("ag")),
-    (functools._lru_cache_wrapper, _of_cache),
-    (np.ndarray, _of_array),
+    (functools._lru_cache_wrapper, of_cache),
+    (np.ndarray, of_array),
+    (np.void, of_record),
     (memoryview, lambda view: [(("attribute", "obj"), view.obj)]),
     # To read the attributes of a derived class may run its __init__.
-    (threading.local, lambda node: _named(node.__dict__) if type(node) is threading.local else _unnamed(node)),
-    (contextvars.ContextVar, lambda variable: [(("attribute", "get()"), contextvars.copy_context().get(variable))]),
+    (threading.local, lambda node: _named(node.__dict__) if type(node) is threading.local else unnamed(node)),
+    (contextvars.ContextVar, of_context_variable),
+    (types.MappingProxyType, of_proxy),
     (types.BuiltinFunctionType, lambda method: [(("attribute", "__self__"), method.__self__)]),
 )
 

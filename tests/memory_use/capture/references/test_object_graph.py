@@ -9,8 +9,8 @@ from collections import OrderedDict
 
 import pytest
 
-from jaxmagic.memory_use.capture import object_graph
-from jaxmagic.memory_use.capture.object_graph import reader_of
+from jaxmagic.memory_use.capture.references import object_graph
+from jaxmagic.memory_use.capture.references.object_graph import reader_of
 
 
 @pytest.mark.parametrize("kind", [dict, OrderedDict])
