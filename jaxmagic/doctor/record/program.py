@@ -162,6 +162,7 @@ class Program:
         repeated_lines: the user's lines from which many equations come; ``None`` if unknown.
         donated: the numbers of the parameters that the call donates.
         called_at: the user's line whose call ran it first; ``None`` if unknown.
+        called_from: the user's lines from that one outwards; empty if unknown.
         placements: where the user's larger arrays lay that it took, if it runs on several devices.
         uneven: the arrays in it that are sharded along an axis which the devices do not divide.
         partial_sorts: the sorts of its jaxpr of which it uses few elements.
@@ -189,6 +190,7 @@ class Program:
     repeated_lines: tuple[RepeatedLine, ...] | None = None
     donated: tuple[int, ...] = ()
     called_at: Frame | None = None
+    called_from: tuple[Frame, ...] = ()
     placements: tuple[Placement, ...] = ()
     uneven: tuple[UnevenShards, ...] = ()
     partial_sorts: tuple[PartialSort, ...] = ()

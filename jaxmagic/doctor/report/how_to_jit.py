@@ -51,12 +51,16 @@ def how_to_jit(
 
 def _parts_of_round(function: str, parts: int) -> str:
     """Word code that has a jitted function for each part of a round that computes."""
-    loop = f"the loop in {printable(function)}" if function else "the loop"
+    loop = _loop_in(function)
     called = "a jitted function" if parts == 1 else f"{parts} jitted functions"
     return (
         f"In each round of {loop}, call {called} in place of the lines that compute. Where jit can compile a whole "
         "round, jax.lax.scan over it spares these calls as well."
     )
+
+
+def _loop_in(function: str) -> str:
+    return f"the loop in {printable(function)}" if function else "the loop"
 
 
 def jitted_vmap(function: str, axes: str, jit: str = "jax.jit") -> str:
@@ -249,7 +253,7 @@ def _way_to_jit(way: str, function: str, outer: str, jit: str) -> str:
         )
     if way == "loop":
         return (
-            f"Put the body of the loop in {printable(function)} into a function under {own}; or jit all of it, "
+            f"Put the body of {_loop_in(function)} into a function under {own}; or jit all of it, "
             f"with {loops}.scan or {_vmap(jit)} instead of the loop, which would otherwise be unrolled."
         )
     if way == "until":

@@ -21,7 +21,7 @@ from ....xla.lines.callers import with_own_callers
 from ....xla.read_hlo import read_module
 from ...record.program import CapturedArray, EquationCount, Program
 from ..frames import known
-from ..host_lines import outwards, place_of
+from ..host_lines import lines_of, outwards, place_of
 from .callers import SeenCaller, caller_of, described_caller
 from .constant_work import constant_work
 from .modules_at_call import ModulesAtCall, modules_at_call
@@ -44,6 +44,7 @@ class _Seen(NamedTuple):
         code: the code of its function; ``None`` if unknown.
         donated: the numbers of the parameters that the call donates.
         called_at: the user's line that ran it first; ``None`` if there is none on the stack.
+        called_from: the user's lines from that one outwards.
         passed: the larger arrays that it took, if it runs on several devices.
         transformed: the code of the jitted function that was transformed outside of ``jit``; ``None`` if none was.
         modules: the library of modules through which this line ran it; ``None`` if there is none.
@@ -55,6 +56,7 @@ class _Seen(NamedTuple):
     code: CodeType | None = None
     donated: tuple[int, ...] = ()
     called_at: Frame | None = None
+    called_from: tuple[Frame, ...] = ()
     passed: tuple[Passed, ...] = ()
     transformed: CodeType | None = None
     modules: ModulesAtCall | None = None
@@ -83,6 +85,7 @@ def _seen(origin: executed_programs.Origin | None) -> _Seen:
         code=_code(origin.function),
         donated=origin.donated,
         called_at=place_of(outwards(sys._getframe(1)))[0],
+        called_from=lines_of(outwards(sys._getframe(1))),
         passed=passed_arrays(origin.passed),
         transformed=_code(origin.transformed),
         modules=modules_at_call(sys._getframe(1)),
@@ -154,6 +157,7 @@ def _described(
         repeated_lines=None if jaxpr is None or traced is None else described_lines(repeated_places(jaxpr, traced)),
         donated=about.donated,
         called_at=known(about.called_at),
+        called_from=tuple(filter(None, map(known, about.called_from))),
         uneven=() if jaxpr is None else uneven_shards(jaxpr),
         partial_sorts=() if jaxpr is None else partial_sorts(jaxpr),
         constant_work=() if jaxpr is None else constant_work(jaxpr),

@@ -19,7 +19,7 @@ from ....records.note import Note, note
 from ....runtime.around import is_a
 from ....runtime.functions import is_jitted
 from ...record.finding import RuleFinding
-from ...rules.host.jitting.advice import MOST_UNROLLED
+from ...rules.host.jitting.looped import MOST_UNROLLED
 from ...rules.rewriting.jit.arguments import static_option
 from ...rules.rewriting.syntax import loops_around, tree_of
 from ...rules.rule import source_at

@@ -12,7 +12,8 @@ from ....records.note import note
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ..host.host_time import MANY
-from ..host.jitting.advice import MOST_UNROLLED, compile_called, group
+from ..host.jitting.advice import compile_called, group
+from ..host.jitting.looped import MOST_UNROLLED
 from ..host.not_jitted import MOST_NAMES
 from ..rewriting.called_function import called_function
 from ..rule import LEAST_SHARE, source_at

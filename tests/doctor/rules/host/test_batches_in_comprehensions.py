@@ -69,7 +69,10 @@ def test_the_function_of_a_row_is_jitted_and_mapped(
     assert np.allclose(eval(mapped, names)(*arguments), expected, atol=1e-5)
 
 
-def test_a_row_that_is_written_out_is_mapped(doctor: Doctor) -> None:
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_row_that_is_written_out_is_mapped(doctor: Doctor, session: Session, compiled: bool) -> None:
+    if compiled:
+        session.run("written_out(xs[:2]);")
     finding = doctor("written_out(xs);")
     assert (finding.code, finding.remedy is not None and finding.remedy.facts["way"]) == (None, "loop")
     assert "jax.vmap instead of the loop, which would otherwise be unrolled" in str(finding.remedy)

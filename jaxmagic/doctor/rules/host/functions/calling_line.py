@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
-from .....records.call_stack import Frame, owner
+from .....records.call_stack import Frame
 from ....record.evidence import Dispatch, Evidence
-from ....record.program import Program
 from ..host_time import names_of_program
 from ..syntax import Loop, around, function_around, loop_around, own_nodes
 from .first_called import first_called, most_called
@@ -30,7 +29,7 @@ def calling_line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
 
     With enough samples of the host, it is the line with most samples in the function with most samples. Of these,
     neither has a larger share than of the operations that it may call; and a few samples show no more than the
-    operations that it was the first to call. Otherwise it is the line for which the programs were traced first, which
+    operations that it was the first to call. Otherwise it is the line that called them first in the first run, which
     need not be where they are called most often; or the only one with a condition that compares and waits as often.
     """
     sampled = _samples(evidence)
@@ -41,12 +40,12 @@ def calling_line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
         most = max(functions.values(), key=lambda lines: _share(lines, sampled, calls, evidence))
         line = max(most, key=lambda line: _share([line], sampled, calls, evidence))
         return line if _most(line, calls, evidence) > _LEAST_MOST else _first_of_most(calls, evidence) or line
-    traced = Counter(each.function for each in evidence.first.compilations if each.compiled and each.tracing_ns)
+    first = _first_of_most(calls, evidence)
+    if first is not None and not _is_beside_loop(first):
+        return first
     for call in calls:
         programs = [each for each in evidence.programs or () if each.eager and call.name in names_of_program(each)]
-        if not programs or traced[call.name] < len(programs):
-            continue  # one of them has the line of other code, which ran before
-        lines = {_first_line(each) for each in programs}
+        lines = {each.called_at for each in programs}
         if len(lines) == 1 and (line := lines.pop()) is not None and not _is_beside_loop(line):
             return line
     return _condition(calls[0], evidence) if calls else None
@@ -109,13 +108,6 @@ def _most(line: Frame | None, calls: Sequence[Dispatch], evidence: Evidence) -> 
 
 def _place(line: Frame | None) -> tuple[str, str] | None:
     return None if line is None else (line.function, line.file)
-
-
-def _first_line(program: Program) -> Frame | None:
-    if program.module is None:
-        return None
-    lines = (owner(each.stack) for each in program.module.instructions.values() if each.stack and not each.traced_for)
-    return next(lines, None)
 
 
 def _is_beside_loop(line: Frame) -> bool:

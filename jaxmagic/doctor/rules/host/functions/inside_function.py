@@ -253,7 +253,8 @@ def is_within(line: Frame, ranges: Collection[SourceRange]) -> bool:
 
 
 def frames_of(program: Program) -> Iterator[Frame]:
-    """Yield the calls that led to the operations of a program when it was traced."""
+    """Yield the calls that led to the operations of a program when it was traced, and when it ran first."""
+    yield from program.called_from
     instructions = () if program.module is None else program.module.instructions.values()
     yield from (frame for each in instructions for frame in each.stack)
 

@@ -67,10 +67,21 @@ def _loops_around(site: Frame, name: str) -> int:
 
 
 def _called_at(part: Part, evidence: Evidence) -> Frame | None:
-    """Return the only line of the user's that calls a function, as the stacks of operations show it."""
-    found = set[Frame]()
-    for program in evidence.programs or ():
-        for each in () if program.module is None or not program.eager else program.module.instructions.values():
+    """Return the only line of the user's that calls a function, as the stacks of operations show it.
+
+    They are those of their first calls, or else of their compilations, which other code may have caused.
+    """
+    eager = [each for each in evidence.programs or () if each.eager]
+    led = [[is_in(frame, part.function, part.file) for frame in each.called_from] for each in eager]
+    found = {
+        each.called_from[len(inside) - inside[::-1].index(True)]
+        for each, inside in zip(eager, led, strict=True)
+        if any(inside[:-1]) and not inside[-1]
+    }
+    if found:
+        return found.pop() if len(found) == 1 else None
+    for program in eager:
+        for each in () if program.module is None else program.module.instructions.values():
             inside = next((n for n, frame in enumerate(each.stack) if is_in(frame, part.function, part.file)), 0)
             found |= set(list(filter(is_users, each.stack[:inside]))[-1:])
     run = {

@@ -20,11 +20,11 @@ from ...rewriting.jit.module_jit import jit_of, jit_of_modules
 from ...rewriting.jit.obstacles import obstacles
 from ...rewriting.jit.results import changed_results, needs_numbers
 from ...rewriting.loops.jitted_round import JittedRound, jitted_round
-from ...rewriting.loops.long_loops import has_long_loop, lists_in
 from ...rewriting.loops.loop_end import end_of
+from ...rewriting.loops.python_numbers import texts_of
 from ...rewriting.loops.while_loop import while_loop
 from ...rewriting.meanings import paths_in
-from ...rewriting.syntax import last_name, lines_run, parameters
+from ...rewriting.syntax import last_name, lines_run, loaded, parameters
 from ..functions.functions_run import calls_unknown, functions_run, waits_in
 from ..functions.inputs_inside import inputs_inside, renamed
 from ..functions.next_step import called_in_turn
@@ -38,10 +38,8 @@ from ..functions.transformed_function import (
 )
 from ..host_time import jitted_operations
 from ..syntax import Function, around, function_around, loop_around, own_nodes
+from .looped import MOST_UNROLLED, is_looped, unrolled_in
 from .rebound import rebound
-
-#: Compiling a loop that jit unrolls into more operations than this takes long.
-MOST_UNROLLED = 200
 
 
 class Advised(NamedTuple):
@@ -121,7 +119,10 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
     function = None if line is None else function_around(line)
     if line is None or function is None:
         found = obstacles(_functions_seen(evidence), evidence.names)
-        return group(evidence, known=caveats(found, evidence.waits or ())), None
+        known = caveats(found, evidence.waits or ())
+        if line is not None and is_looped(line, evidence):
+            return _advice("loop", known={**_jit_of_modules(evidence), **known}), None
+        return group(evidence, known=known), None
     functions = functions_run(function, line.file, evidence)
     waits = waits_in(functions, evidence)
     loop, found = loop_around(line), obstacles(functions, evidence.names)
@@ -139,10 +140,9 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
         way = "until" if end == "value" else "asked"
         code = while_loop(line, evidence) if way == "until" and "jit" not in known else None
         return _advice(way, function.name, {"written": 1} if code else undecided), code
-    lists = lists_in(evidence.inputs)
-    many = count > MOST_UNROLLED
-    if many and (loop is not None or any(has_long_loop(each, None, lists) for each, _ in functions)):
-        return _advice("loop", function.name, together), None
+    unrolled = function if loop is not None else unrolled_in(functions, count, evidence)
+    if count > MOST_UNROLLED and unrolled is not None:
+        return _advice("loop", unrolled.name, together), None
     outer = [each for each in around(line) if isinstance(each, Function) and each is not function]
     paths = [(each, file, paths_in(each, file, evidence.names)) for each, file in functions]
     plain = all(
@@ -151,6 +151,7 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
     )
     inputs = renamed(inputs_inside(line, evidence))
     plain = plain and takes_arrays(function, untraced(inputs)) and not calls_unknown(functions, evidence)
+    plain = plain and not _returned(function) & texts_of(function)
     results = changed_results(function, line.file, evidence)
     if waits or found or changing or not plain or "jit" in known or needs_numbers(results):
         known |= to_pass(changing, function, functions, jitted_calls(function, line, evidence)) | results
@@ -164,6 +165,11 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
         return group(evidence, function.name, {"changes": kept}), None
     known = {**results, **({"keeps": kept} if kept else {})}
     return _advice("function", function.name, known), f"{function.name} = jax.jit({function.name})"
+
+
+def _returned(function: Function) -> set[str]:
+    """Return the variables in what a function returns."""
+    return loaded(each.value for each in own_nodes(function) if isinstance(each, ast.Return) and each.value)
 
 
 def _objects(function: Function, inputs: Iterable[Input]) -> Caveats:

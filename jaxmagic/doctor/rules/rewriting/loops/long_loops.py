@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ....record.evidence import Input
 from ....record.library_use import ModuleLibrary
 from ...host.syntax import Function
-from ..syntax import last_name, parameters
+from ..syntax import Loop, last_name, parameters
 
 #: An index in the path of an input, after the name, key or attribute of a list or tuple.
 _LIST = re.compile(r"(\w+)(?:'\])?\[\d+\]")
@@ -21,7 +21,12 @@ def lists_in(inputs: Iterable[Input]) -> set[str]:
 
 
 def has_long_loop(function: Function, library: ModuleLibrary | None, lists: set[str]) -> bool:
-    """Return whether a function has a loop that may have many rounds.
+    """Return whether a function has a loop that may have many rounds."""
+    return any(True for _ in long_loops(function, library, lists))
+
+
+def long_loops(function: Function, library: ModuleLibrary | None, lists: set[str]) -> Iterator[Loop]:
+    """Yield the loops of a function that may have many rounds.
 
     With a library, the layers are parts of a module, so that any other loop may go over data.
 
@@ -31,11 +36,13 @@ def has_long_loop(function: Function, library: ModuleLibrary | None, lists: set[
         lists: the names, keys and attributes of the lists among the inputs.
     """
     modules = parameters(function)
-    loops = [each for each in ast.walk(function) if not _goes_over(each, lists)]
-    return any(
-        not _goes_over_parts(each, modules) if library and isinstance(each, ast.For) else _is_long(each)
-        for each in loops
-    )
+    for loop in (each for each in ast.walk(function) if isinstance(each, Loop)):
+        parts = [loop] if isinstance(loop, ast.For | ast.While) else loop.generators
+        for each in parts:
+            is_long = not _goes_over_parts(each, modules) if library and isinstance(each, ast.For) else _is_long(each)
+            if is_long and not _goes_over(each, lists):
+                yield loop
+                break
 
 
 def _goes_over(node: ast.AST, lists: set[str]) -> bool:
