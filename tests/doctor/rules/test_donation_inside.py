@@ -292,6 +292,11 @@ USED = {
         "        p, _ = step(p, G)\n    return start['a'] - p['a']\n",
         "train()",
     ),
+    "the memory of a cache": (
+        "def make():\n    return jax.tree.map(lambda a: jax.device_put(a, jax.devices()[0]), CACHE)\n"
+        "def train():\n    p = make()\n    for _ in range(3):\n        p, _ = step(p, G)\n    return p\n",
+        "q = train(); total = CACHE['a'].sum()",
+    ),
     "a variable of a caller's caller": (
         "class T:\n    def __init__(self, p):\n        self.p = jax.tree.map(lambda a: a, p)\n"
         "    def fit(self):\n        self.p, _ = step(self.p, G)\n"
