@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from .... import units
 from ....records.call_stack import Frame
 from ....records.note import Note, note
-from ...record.evidence import Evidence
+from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ..rule import LEAST_IDLE, Rule, source_at
 from .functions.calling_line import calling_line
@@ -16,7 +16,8 @@ from .functions.inside_function import MOST_INSIDE
 from .functions.next_step import with_next_step
 from .functions.spared import Spared, operations_ns, spared_by
 from .functions.spared_in_loop import spared_in_loop
-from .host_time import LEAST_NS, MANY, eager_calls, eager_on_device, host_time, matters
+from .functions.transformed_function import jit_outermost
+from .host_time import LEAST_NS, MANY, eager_calls, eager_on_device, host_time, matters, names_of_program
 from .jitting.advice import Advised, advice_for, group
 from .jitting.transformed_calls import MANY as MANY_TRANSFORMED
 from .jitting.transformed_calls import transformed_calls
@@ -34,7 +35,9 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     calls = eager_calls(evidence, time.use)
     count = sum(each.count for each in calls)
     cost_ns = operations_ns(calls, evidence, time)
-    waits_for_host = count >= MANY and matters(cost_ns, evidence)
+    transformed = _transformed(calls, evidence)
+    many = count >= MANY or transformed >= MANY_TRANSFORMED
+    waits_for_host = many and matters(cost_ns, evidence)
     on_device = None if waits_for_host else eager_on_device(evidence)
     if not waits_for_host and on_device is None:
         return
@@ -55,7 +58,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         spared = spared_by(part, calls, evidence, time, whole=advised.whole, compiles=compiles)
     told = () if spared is None else spared.evidence
     if spared is not None and not matters(spared.time_ns, evidence):  # too few of them are in this function
-        spared, advised = None, advised._replace(remedy=group(evidence), code=None, applies_to=None)
+        remedy = jit_outermost(None, evidence)[0] if 2 * transformed > count else group(evidence)
+        spared, advised = None, advised._replace(remedy=remedy, code=None, applies_to=None)
     elif part is not None and remedy.facts["way"] in ("function", "outermost"):
         advised = advised._replace(remedy=with_next_step(remedy, part, evidence, transformed=traces))
     found = note(
@@ -69,6 +73,13 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         cost_ns=cost_ns if spared is None else spared.time_ns,
         basis="at least" if traces else "estimated",  # tracing in Python counts only in part
     )
+
+
+def _transformed(calls: Sequence[Dispatch], evidence: Evidence) -> int:
+    """Return how often operations are called by what ``jax.vmap`` or the like returns, which traces in each call."""
+    programs = [each for each in evidence.programs or () if each.eager]
+    named = {call.name: [each for each in programs if call.name in names_of_program(each)] for call in calls}
+    return sum(call.count for call in calls if all(each.transformed for each in named[call.name]))
 
 
 def _finding(found: Note, line: Frame | None, advised: Advised, told: tuple[Note, ...]) -> RuleFinding:
@@ -87,7 +98,8 @@ def _finding(found: Note, line: Frame | None, advised: Advised, told: tuple[Note
 RULE = Rule(
     name="not-jitted",
     looks_for="operations outside jit that keep the device waiting",
-    decides=f"Reports operations outside jit if there are at least {MANY} per run and the device is idle for at "
+    decides=f"Reports operations outside jit if there are at least {MANY} per run, or {MANY_TRANSFORMED} under "
+    "jax.vmap or the like, and the device is idle for at "
     f"least {units.percent(LEAST_IDLE)} of the run "
     f"without compiling, and at least {units.time(LEAST_NS)}, while the host calls them. "
     "The cost is this idle time, with at most 50 µs of the host's time before each call, and at least the time in "

@@ -642,6 +642,17 @@ class TestOneOfSeveralFunctions:
         assert found(95, 5, first=2).evidence[0].facts["share"] == 0
 
 
+@pytest.mark.parametrize(
+    ("count", "transformed", "is_found"), [(10, "sin", True), (9, "sin", False), (29, None, False)]
+)
+def test_few_operations_that_are_traced_in_each_call_are_found(
+    evidence: Any, executable: Any, count: int, transformed: str | None, is_found: bool
+) -> None:
+    known = replace(program("sin", executable, eager=True), transformed=transformed)
+    found = list(not_jitted.look(evidence((calls("sin", count, 20 * MS),), programs=(known,))))
+    assert [each.remedy is not None and each.remedy.facts["way"] for each in found] == ["outermost"] * is_found
+
+
 class TestLineOfOperations:
     """Lines 4 and 5 of `source` are in its loop, line 2 and 6 beside it."""
 
