@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 from ..record.compilation import Cause, Compilation
 from ..record.events import Call, Miss, Span
 from .advice import with_advice
-from .causes import Memory, find_cause
+from .call_memory import Memory
+from .causes import find_cause
 from .self_times import self_times
 from .waits import Interval, touching
 

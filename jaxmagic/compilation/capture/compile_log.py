@@ -9,7 +9,7 @@ from dataclasses import replace
 from ...interrupts import begins, ends
 from ...progress.record import CompileProgress
 from ...records.cell_names import place_known_as
-from ..analysis.causes import Memory
+from ..analysis.call_memory import Memory
 from ..analysis.grouping import group
 from ..analysis.self_times import self_times
 from ..analysis.waits import own_waits_ns

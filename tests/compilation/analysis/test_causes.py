@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxmagic.compilation.analysis.causes import Memory, find_cause
+from jaxmagic.compilation.analysis.call_memory import Memory
+from jaxmagic.compilation.analysis.causes import find_cause
 from jaxmagic.compilation.record.compilation import CAUSE_KINDS, Cause
 from jaxmagic.compilation.record.events import Call, Leaf, Miss
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jaxmagic.compilation.analysis.causes import Memory
+from jaxmagic.compilation.analysis.call_memory import Memory
 from jaxmagic.compilation.analysis.grouping import costliest, group
 from jaxmagic.compilation.record.events import Call, Miss, Span
 

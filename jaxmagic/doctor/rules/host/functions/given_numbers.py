@@ -6,8 +6,8 @@ import ast
 
 from .....records.call_stack import Frame
 from ....record.evidence import Evidence
-from ...rewriting.loops.python_numbers import is_number, python_numbers
 from ...rewriting.meanings import Paths, path_at, paths_in
+from ...rewriting.numbers.python_numbers import is_number, python_numbers
 from ..syntax import around, calls_of, function_around
 from .inputs_inside import inputs_inside
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from .....records.call_stack import Frame
 from ....record.evidence import Dispatch, Evidence
-from ...rewriting.loops.python_numbers import is_number, python_numbers
 from ...rewriting.meanings import Paths, path_at, paths_in
+from ...rewriting.numbers.python_numbers import is_number, python_numbers
 from ...rewriting.syntax import Loop, last_name
 from ..host_time import eager_calls, names_of_program
 from ..syntax import Comprehension, Function, around

@@ -21,9 +21,9 @@ from ...rewriting.jit.obstacles import obstacles
 from ...rewriting.jit.results import changed_results, needs_numbers
 from ...rewriting.loops.jitted_round import JittedRound, jitted_round
 from ...rewriting.loops.loop_end import end_of
-from ...rewriting.loops.python_numbers import texts_of
 from ...rewriting.loops.while_loop import while_loop
 from ...rewriting.meanings import paths_in
+from ...rewriting.numbers.texts import texts_of
 from ...rewriting.syntax import last_name, lines_run, loaded, parameters
 from ..functions.functions_run import calls_unknown, functions_run, waits_in
 from ..functions.inputs_inside import inputs_inside, renamed

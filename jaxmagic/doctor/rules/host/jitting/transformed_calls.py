@@ -14,9 +14,9 @@ from ....record.library_use import ModuleLibrary
 from ....record.program import Program
 from ...rewriting.jit.arguments import arguments_of, counted_in, given_by, static_option
 from ...rewriting.jit.jittable import decides_by
-from ...rewriting.jit.narrow import computed, traced
-from ...rewriting.jit.passed_numbers import numbers_in
 from ...rewriting.jit.results import narrowed
+from ...rewriting.numbers.narrow import computed, traced
+from ...rewriting.numbers.passed_numbers import numbers_in
 from ...rewriting.syntax import is_jit, last_name, nodes_outside_jit, tree_of, tree_run
 from ...rule import source_at
 from ..host_time import HostTime, jitted_calls, matters, names_of_program

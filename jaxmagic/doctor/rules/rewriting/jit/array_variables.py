@@ -7,8 +7,8 @@ from collections.abc import Set
 
 from ....record.evidence import Evidence
 from ...host.syntax import Function, own_nodes
-from ..loops.python_numbers import assignments
 from ..meanings import Paths, path_at
+from ..numbers.python_numbers import assignments
 from ..syntax import last_name, parameters, stored, tree_run
 from .arguments import given_by
 from .type_tests import KEPT

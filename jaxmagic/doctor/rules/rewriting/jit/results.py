@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterator
 from ....record.evidence import Evidence
 from ...host.functions.functions_run import functions_run
 from ...host.syntax import Function, own_nodes
-from ..loops.python_numbers import is_number, python_numbers
+from ..numbers.narrow import Number, computed, traced
+from ..numbers.passed_numbers import Numbers, defaults, numbers_passed, variables
+from ..numbers.python_numbers import is_number, python_numbers
 from ..syntax import last_name, loaded, parameters
 from .arguments import given_by
 from .caveats import Caveats
-from .narrow import Number, computed, traced
-from .passed_numbers import Numbers, defaults, numbers_passed, variables
 
 #: Longer expressions are not shown.
 _LONGEST = 50

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from ....record.evidence import Input
 from ...host.syntax import Function, Loop
+from ..numbers.python_numbers import is_number
 from ..syntax import stored
-from .python_numbers import is_number
 from .round_parts import Place
 
 #: The type of what ``jax.jit`` returns.

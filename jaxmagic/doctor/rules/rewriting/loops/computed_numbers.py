@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Mapping
 
-from ..jit.narrow import Number, computed, traced
-from ..syntax import loaded
-from .loop_facts import assigns
-from .python_numbers import (
+from ..numbers.narrow import Number, computed, traced
+from ..numbers.python_numbers import (
     DIFFERING,
     LARGE,
     LARGE_FACTOR,
@@ -18,6 +16,8 @@ from .python_numbers import (
     python_numbers,
     size_of_constant,
 )
+from ..syntax import loaded
+from .loop_facts import assigns
 from .round_parts import Place
 
 

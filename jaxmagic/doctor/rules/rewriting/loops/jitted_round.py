@@ -13,18 +13,18 @@ from ...host.functions.inputs_inside import inputs_inside, renamed
 from ...host.functions.inside_function import SourceRange
 from ...host.syntax import function_around, loop_around, tree_of
 from ..meanings import paths_in
+from ..numbers.python_numbers import python_numbers
+from ..numbers.texts import texts_in
 from ..rewritten import in_loop
 from ..syntax import have_own_lines, loaded, stored, tree_run
 from .attributes import with_attributes, with_variables
 from .part_function import Written, operations_of, written
-from .python_numbers import python_numbers
 from .round_parts import (
     Part,
     Place,
     block_around,
     part_around,
 )
-from .texts import texts_in
 from .while_loop import functions_of
 
 

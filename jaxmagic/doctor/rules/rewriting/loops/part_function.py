@@ -19,12 +19,12 @@ from ..changing_values import changing_read
 from ..jit.arguments import given_by, static_option, untraced
 from ..jit.jittable import computes_only, has_sizes, takes_arrays
 from ..jit.module_jit import jit_of, libraries_called, libraries_used
-from ..jit.narrow import computed as evaluated
-from ..jit.narrow import traced
 from ..jit.obstacles import obstacles
-from ..jit.passed_numbers import numbers_in
 from ..jit.results import changed_results, narrowed, needs_numbers
 from ..meanings import paths_in
+from ..numbers.narrow import computed as evaluated
+from ..numbers.narrow import traced
+from ..numbers.passed_numbers import numbers_in
 from ..syntax import last_name, loaded, parameters, tree_of
 from .computed_numbers import ComputedNumbers, multiply
 from .loop_facts import assigns, reads

@@ -16,9 +16,9 @@ from ...host.functions.functions_run import defined
 from ...host.syntax import Function, function_around, loop_around, own_nodes, tree_of
 from ..jit.jittable import computes_only, has_sizes
 from ..meanings import paths_in
+from ..numbers.carried_numbers import keep_values
 from ..rewritten import INSTEAD
 from ..syntax import last_name, loaded, parameters, stored
-from .carried_numbers import keep_values
 from .loop_end import end_of
 from .scanned_loop import numbered
 

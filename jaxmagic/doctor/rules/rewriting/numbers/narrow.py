@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..loops.python_numbers import is_number, is_risky
+from .python_numbers import is_number, is_risky
 
 #: Combinations of values that are tried.
 _MOST_PAIRS = 64

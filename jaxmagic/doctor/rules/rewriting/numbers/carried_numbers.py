@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ....record.evidence import Evidence
 from ...host.syntax import Function
-from ..jit.narrow import Number, computed, either
-from ..jit.passed_numbers import numbers_in, numbers_passed
 from ..syntax import loaded
+from .narrow import Number, computed, either
+from .passed_numbers import numbers_in, numbers_passed
 from .python_numbers import assignments, is_number, python_numbers
 
 #: Integers up to the first one, in steps up to the other one, stay below 32 bits for many rounds.

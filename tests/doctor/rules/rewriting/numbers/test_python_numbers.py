@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from jaxmagic.doctor.rules.rewriting.loops.python_numbers import python_numbers
+from jaxmagic.doctor.rules.rewriting.numbers.python_numbers import python_numbers
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Mapping
 
 from ....record.evidence import Evidence
 from ...host.syntax import Function, own_nodes
-from ..loops.python_numbers import assignments, is_number
+from ..jit.arguments import given_by
 from ..syntax import last_name, loaded, parameters, stored, tree_run
-from .arguments import given_by
 from .narrow import Number, computed, either, known
+from .python_numbers import assignments, is_number
 
 #: Callers of callers are followed up to this height.
 _HIGHEST = 3
