@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..syntax import Loop, last_name, loaded, stored
+from .carried_types import stay_after_one, widened_by
 from .computed_numbers import lose_digits
 from .loop_facts import Appended, Counter, appended, assigns, carried, counter_of, is_range, makes_array, reads
 
@@ -26,6 +27,7 @@ class _Parts(NamedTuple):
         collected: what each iteration appends to lists.
         counter: how the body uses the counter of ``range``; ``None`` if the loop is over something else.
         begun: the lists that have elements before the loop.
+        widened: whether what is carried begins with numbers that a round makes arrays of, and another one keeps.
     """
 
     loop: ast.For
@@ -33,6 +35,7 @@ class _Parts(NamedTuple):
     collected: list[Appended]
     counter: Counter | None
     begun: tuple[str, ...]
+    widened: bool
 
 
 def loop_code(loop: Loop, function: ast.AST | None, *, arrays: bool = False) -> str | None:
@@ -47,6 +50,8 @@ def loop_code(loop: Loop, function: ast.AST | None, *, arrays: bool = False) -> 
     if parts is None:
         return None
     counter = parts.counter
+    if parts.widened and (counter is None or counter.indexed):
+        return None
     if counter is None:
         return _scan(parts, _items(parts.loop.iter, arrays=arrays))
     if counter.indexed:
@@ -76,7 +81,10 @@ def _parts(loop: Loop, function: ast.AST | None) -> _Parts | None:
     if None in begins.values() or (is_range(loop.iter) and counter is None) or not _is_of_arrays(loop):
         return None
     begun = tuple(name for name, elements in begins.items() if elements)
-    return _Parts(loop, carry, collected, counter, begun)
+    widened = widened_by(loop, carry, function)
+    if widened and not (collected == [] and stay_after_one(loop, widened)):
+        return None
+    return _Parts(loop, carry, collected, counter, begun, bool(widened))
 
 
 def _begin(name: str, loop: ast.For, statements: Sequence[ast.stmt]) -> list[ast.expr] | None:
@@ -210,7 +218,13 @@ def _fori_loop(parts: _Parts, counter: str) -> str | None:
         bounds = ["0", f"len({ast.unparse(loop.iter)})"]
     (names, unpack) = _together(carry)
     statement = loop.body[0]
-    if len(loop.body) == 1 and len(carry) == 1 and isinstance(statement, ast.Assign):
+    first = ""
+    if parts.widened:
+        if not all(each.isdecimal() for each in bounds) or int(bounds[0]) >= int(bounds[1]):
+            return None
+        first = f"{unpack} = body({bounds[0]}, {names})"
+        bounds[0] = str(int(bounds[0]) + 1)
+    if not first and len(loop.body) == 1 and len(carry) == 1 and isinstance(statement, ast.Assign):
         step = f"lambda {counter}, {names}: {ast.unparse(statement.value)}"
         if isinstance(statement.targets[0], ast.Name):
             return f"{names} = jax.lax.fori_loop({', '.join(bounds)}, {step}, {names})"
@@ -218,7 +232,8 @@ def _fori_loop(parts: _Parts, counter: str) -> str | None:
     if len(carry) == 1:
         head = [f"def body({counter}, {names}):"]
     call = f"{unpack} = jax.lax.fori_loop({', '.join(bounds)}, body, {names})"
-    return "\n".join([*head, *_indented(loop.body), f"    return {unpack}", "", call])
+    calls = [first, call] if first else [call]
+    return "\n".join([*head, *_indented(loop.body), f"    return {unpack}", "", *calls])
 
 
 def _scan(parts: _Parts, items: str) -> str:

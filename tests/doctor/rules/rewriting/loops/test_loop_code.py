@@ -59,6 +59,9 @@ SEQUENCES = {
     "a gradient": "for _ in range(9):\n    g = jax.grad(lambda p: jnp.sum(p**2))(x)\n    x = x - 0.1 * g\nreturn x",
     "a rate that falls": "r = 0.1\nfor i in range(9):\n    x = x - r * jnp.sin(x)\n    r = r * 0.9\nreturn x, r",
     "a time": "t = 0.0\nfor _ in range(9):\n    x = x + jnp.sin(t)\n    t = t + 0.5\nreturn x",
+    "begins with a number": "s = 0\nfor i in range(9):\n    s = s + jnp.sin(x + s) * i\nreturn s",
+    "begins with two": "s = p = 0.0\nfor i in range(2, 9):\n    s = s + jnp.sin(x + p)\n    p = s / i\nreturn s, p",
+    "sums scalars": "s = 0\nfor i in range(9):\n    s = s + jnp.sin(x * i).sum()\nreturn s",
     "a step of range": "out = []\nfor _ in range(1, 9, 3):\n    x = x * 2\n    out.append(x)\nreturn jnp.stack(out)",
 }
 
@@ -123,6 +126,9 @@ def test_the_loop_of_jax_computes_the_same(body: str, arrays: bool) -> None:
         "k = 1\nfor _ in range(60):\n    k = k * 3\n    x = x + 1 / k\nreturn x",
         "t = 1.7e9\nfor _ in range(9):\n    t = t + 0.5\n    x = x + jnp.sin(t % 10.0)\nreturn x",
         "for i in range(90):\n    x = x + i * 48271 % 65537\nreturn x",
+        "s = 0\nfor i in range(len(xs)):\n    s = s + jnp.sin(x + s) * i\nreturn s",  # perhaps in no round
+        "s = 0\np = 0\nfor i in range(9):\n    s, p = s + p, p + x\nreturn s",  # in the second round
+        "s = 0\nfor v in xs:\n    s = s + jnp.sin(v * x)\nreturn s",
     ],
 )
 def test_what_is_not_mechanical_has_no_code(body: str) -> None:
