@@ -15,7 +15,8 @@ from ..statement import Place
 #: Methods that change which elements a container has.
 _CHANGING = frozenset({"add", "append", "clear", "discard", "extend", "insert", "pop", "remove", "update"})
 
-#: Whose methods write a line.
+#: Methods that write a line, and whose.
+_WRITES = frozenset({"critical", "debug", "error", "exception", "info", "log", "warn", "warning"})
 _LOGS = frozenset({"log", "logger", "logging"})
 
 _LOOPS = ast.For, ast.AsyncFor, ast.While
@@ -143,7 +144,7 @@ def _prints(statement: ast.stmt) -> bool:
         statement.value.func if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
     )
     if isinstance(function, ast.Attribute):
-        return ast.unparse(function.value) in _LOGS
+        return ast.unparse(function.value) in _LOGS and function.attr in _WRITES
     return isinstance(function, ast.Name) and function.id == "print"
 
 

@@ -33,6 +33,7 @@ DECIDED = {
     ],
     "container": [
         " kept = []\n if x > 0:  # here\n  kept.append(x)\n return kept",
+        " log = []\n if x > 0:  # here\n  log.append(x)\n return log",
         " def g():\n  if x > 0:  # here\n   yield x\n return list(g())",
     ],
     "value": [
