@@ -32,6 +32,7 @@ from .jit.obstacles import obstacles
 from .jit.results import changed_results, needs_numbers
 from .loops.long_loops import has_long_loop, lists_in
 from .meanings import paths_in
+from .numbers.texts import returns_text
 
 #: Functions of Python that call no operation of JAX.
 _HARMLESS = frozenset({"enumerate", "len", "print", "range", "zip"})
@@ -94,7 +95,7 @@ def _compiled(found: CalledFunction, evidence: Evidence, *, many: bool) -> Calle
     """Return a function, with the library whose jit takes its arguments; ``None`` if jit may not compile it."""
     function, file, arguments, _ = found
     passed = [definition(each) for each in arguments.called]
-    if None in passed:
+    if None in passed or returns_text(function):
         return None
     begun = [(function, file), *(each for each in passed if each is not None)]
     functions = list(dict.fromkeys(each for one in begun for each in functions_run(*one, evidence)))

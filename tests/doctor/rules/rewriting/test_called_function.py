@@ -122,6 +122,10 @@ def of_state(state, x):
         return state.apply_fn(params, x)
     return state.apply_gradients(grads=jax.grad(inner)(state.params))
 
+def listed(w, x):
+    names = ["a", "b"]
+    return jnp.sin(w) * x, names
+
 class State(TrainState):
     def __init__(self, step):
         self.step = step if step else 0
@@ -181,6 +185,7 @@ def test_it_is_the_only_function_of_the_users(evidence: Evidence, code: str) -> 
         "for number, x in enumerate(xs):\n    w, value = step(x, number)",
         "loss = 2.0\nscaled(w, x)",  # jit would keep the value that it reads
         "jitted(w, x)",
+        "listed(w, x)",  # jit returns no text
         "unknown(w, x)",
         "step(w, x",
         "",

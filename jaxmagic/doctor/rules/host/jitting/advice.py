@@ -23,8 +23,8 @@ from ...rewriting.loops.jitted_round import JittedRound, jitted_round
 from ...rewriting.loops.loop_end import end_of
 from ...rewriting.loops.while_loop import while_loop
 from ...rewriting.meanings import paths_in
-from ...rewriting.numbers.texts import texts_of
-from ...rewriting.syntax import last_name, lines_run, loaded, parameters
+from ...rewriting.numbers.texts import returns_text
+from ...rewriting.syntax import last_name, lines_run, parameters
 from ..functions.functions_run import calls_unknown, functions_run, waits_in
 from ..functions.inputs_inside import inputs_inside, renamed
 from ..functions.next_step import called_in_turn
@@ -151,7 +151,7 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
     )
     inputs = renamed(inputs_inside(line, evidence))
     plain = plain and takes_arrays(function, untraced(inputs)) and not calls_unknown(functions, evidence)
-    plain = plain and not _returned(function) & texts_of(function)
+    plain = plain and not returns_text(function)
     results = changed_results(function, line.file, evidence)
     if waits or found or changing or not plain or "jit" in known or needs_numbers(results):
         known |= to_pass(changing, function, functions, jitted_calls(function, line, evidence)) | results
@@ -165,11 +165,6 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
         return group(evidence, function.name, {"changes": kept}), None
     known = {**results, **({"keeps": kept} if kept else {})}
     return _advice("function", function.name, known), f"{function.name} = jax.jit({function.name})"
-
-
-def _returned(function: Function) -> set[str]:
-    """Return the variables in what a function returns."""
-    return loaded(each.value for each in own_nodes(function) if isinstance(each, ast.Return) and each.value)
 
 
 def _objects(function: Function, inputs: Iterable[Input]) -> Caveats:

@@ -57,6 +57,13 @@ def texts_in(scope: ast.AST, tree: ast.Module) -> set[str]:
     return texts_of(scope, passed | (around - parameters(scope) - stored(scope.body)))
 
 
+def returns_text(function: Function) -> bool:
+    """Return whether a function may return a text, which jit does not, as far as its syntax tells."""
+    texts = texts_of(function)
+    values = (each.value for each in own_nodes(function) if isinstance(each, ast.Return) and each.value is not None)
+    return any(_has_text(each, texts) for each in values)
+
+
 def _compared(node: ast.AST) -> Iterator[ast.expr]:
     """Yield what is compared with texts."""
     match node:
