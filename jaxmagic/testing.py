@@ -18,7 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from . import units
 from .benchmarking.record.benchmark import Benchmark
-from .benchmarking.report.versus import about_basis, about_load, verdict
+from .benchmarking.report.versus import about_basis, about_inputs, about_load, verdict
 from .benchmarking.verbs.benchmark import benchmark
 from .benchmarking.verbs.earlier import compare_records, load_baseline
 from .comparison.record.candidate import CheckBy
@@ -286,10 +286,10 @@ def assert_no_regression(
     (versus,) = compare_records(old, new, anyway=anyway, measure=measure)
     if versus.ratio is None or versus.ratio.high <= 1 + tolerance:
         return
+    rests_on = " ".join([*about_inputs([versus]), *about_load([versus]), *about_basis([versus])])
     sentence = (
         f"expected at most {units.percent(tolerance)} more time than the baseline; "
-        f"it is {verdict(versus)}. {' '.join([*about_load([versus]), *about_basis([versus])])}\n"
-        f"before: {to_text(old, _COMPARED)}\nnow: {to_text(new, _COMPARED)}"
+        f"it is {verdict(versus)}. {rests_on}\nbefore: {to_text(old, _COMPARED)}\nnow: {to_text(new, _COMPARED)}"
     )
     if versus.ratio.low > 1 + tolerance:
         raise _failure(sentence)

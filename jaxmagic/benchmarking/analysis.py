@@ -13,6 +13,7 @@ from ..records.other_load import load_in_words
 from ..statistics.medians import median
 from ..subjects import of_record
 from .record.benchmark import Benchmark
+from .record.inputs import Input, InputChange
 from .record.launches import ENOUGH, compare_sides, noise_sd, smallest_ratio
 from .record.process_noise import Basis, NoiseSource, ProcessNoise
 from .record.processes import side_of
@@ -122,9 +123,41 @@ def first_difference(old: str | None, new: str | None) -> tuple[str, str] | None
     return next(((one, other) for one, other in zip_longest(before, now, fillvalue="") if one != other), None)
 
 
+def input_changes(old: Sequence[Input] | None, new: Sequence[Input] | None) -> tuple[InputChange, ...] | None:
+    """Return the inputs that differ between two records; ``None`` if only one of them lists its inputs.
+
+    An input that only one of them reads belongs to code that has changed. But arrays that have another name and
+    another type count as changed if both records have equally many.
+
+    >>> x = Input(path="x", kind="array", words="f32[3]")
+    >>> input_changes([x], [replace(x, words="f32[4]")])
+    (InputChange(path='x', before='f32[3]', now='f32[4]'),)
+    >>> input_changes([x], [replace(x, path="y", words="f32[4]")])
+    (InputChange(path='x (now y)', before='f32[3]', now='f32[4]'),)
+    """
+    if old is None or new is None:
+        return () if old is new else None
+    before, now = ({each.path: each for each in side} for side in (old, new))
+    both = [(each, now[each.path]) for each in old if each.path in now]
+    gone, added = (
+        [each for each in side if each.path not in other and each.kind == "array" and each.path.isidentifier()]
+        for side, other in ((old, now), (new, before))
+    )
+    if len(gone) == len(added) and sorted(each.words for each in gone) != sorted(each.words for each in added):
+        both += zip(gone, added, strict=True)
+    return tuple(
+        InputChange(_named(one, other), one.words, other.words) for one, other in both if one.words != other.words
+    )
+
+
+def _named(old: Input, new: Input) -> str:
+    return old.path if old.path == new.path else f"{old.path} (now {new.path})"
+
+
 def _one_by_one(old: Benchmark, new: Benchmark, noise: ProcessNoise | None) -> list[Versus]:
     compared = compare_trials(old.trials, new.trials, "new", "old", noise)
-    compared = replace(compared, code=first_difference(old.code, new.code))
+    changed = input_changes(old.inputs, new.inputs)
+    compared = replace(compared, code=first_difference(old.code, new.code), inputs=changed)
     return [with_loads(compared, (old.environment, old.conditions), (new.environment, new.conditions))]
 
 

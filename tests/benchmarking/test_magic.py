@@ -200,6 +200,42 @@ def test_a_record_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_path
     assert "\n  " in out
 
 
+@pytest.mark.parametrize(
+    ("setup", "statement", "told"),
+    [
+        ("x = jnp.ones((3, 5))", "f(x)", "x was f32[3,4] and is f32[3,5]"),
+        ("x = x.astype(jnp.bfloat16)", "f(x)", "x was f32[3,4] and is bf16[3,4]"),
+        ("x = np.ones((3, 4), 'float32')", "f(x)", "x was f32[3,4] and is f32[3,4] of NumPy"),
+        ("rate = 0.25", "f(x)", "rate was 0.5 and is 0.25"),
+        ("", "f(y)", "x (now y) was f32[3,4] and is f32[2]"),
+        ("x = x + 1; mode = 'other'", "f(x)", None),
+    ],
+)
+def test_inputs_that_differ_are_told_before_the_verdict(
+    session: Any, tmp_path: Any, capsys: Any, setup: str, statement: str, told: str | None
+) -> None:
+    path = tmp_path / "old.json"
+    session.run(
+        "import jax, jax.numpy as jnp, numpy as np\nx, y, rate, mode = jnp.ones((3, 4)), jnp.ones(2), 0.5, 'a'\n"
+        "f = jax.jit(lambda a: a * rate)"
+    )
+    session.run(f"%jaxtimeit -q -r 6 {QUICK} --save '{path}' f(x)")
+    session.run(setup)
+    session.run(f"%jaxtimeit -r 6 {QUICK} --against '{path}' {statement}")
+    out = " ".join(capsys.readouterr().out.split())
+    if told is None:
+        assert "The inputs" not in out
+    else:
+        assert out.startswith(f"The inputs differ from those in {path}: {told}.")
+
+
+def test_inputs_that_the_setup_makes_are_told_as_well(session: Any, tmp_path: Any, capsys: Any) -> None:
+    path = tmp_path / "old.json"
+    session.run(f"%%jaxtimeit -q -r 6 {QUICK} --save '{path}' z = jnp.ones(3)\nf(z)")
+    session.run(f"%%jaxtimeit -r 6 {QUICK} --against '{path}' z = jnp.ones(4)\nf(z)")
+    assert "z was f32[3] and is f32[4]." in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_file_that_was_written_is_named_and_one_that_was_replaced(session: Any, tmp_path: Any, capsys: Any) -> None:
     path = tmp_path / "r.json"
     for told in (f"Saved in {path}.\n", f"Saved in {path}, in place of the file that was there.\n"):

@@ -22,7 +22,9 @@ from ...timing.capture.stopwatch import Stopwatch
 from ...timing.capture.wait import search_and_wait, waiter_for
 from ...timing.capture.waits import WaitLog
 from ...timing.record import Timing
+from ..record.inputs import Input
 from ..record.samples import Serial
+from .inputs import inputs_of
 from .unfinished import Unfinished, forgotten
 
 _Watched = TypeVar("_Watched")
@@ -110,6 +112,11 @@ class Runner:
     def repeatable(self) -> bool:
         """True if calls may follow each other without anything in between."""
         return self._each is None
+
+    @property
+    def inputs(self) -> tuple[Input, ...] | None:
+        """What the statement reads, without the data; ``None`` if unknown."""
+        return inputs_of(self._call)
 
     def first_call(self, code: str | None = None, unfinished: Unfinished = forgotten) -> Timing:
         """Time the first call, with its compilation.
@@ -288,16 +295,15 @@ def runner_of(
     """Return a runner of ``fn(*args, **kwargs)``; a `setup` makes the positional arguments before every sample."""
     if setup is None:
         return Runner(lambda: fn(*args, **kwargs))
-    fresh: tuple[Any, ...] = ()
 
     def make_fresh() -> None:
-        nonlocal fresh
+        nonlocal args
         made = setup()
         if not isinstance(made, tuple | list):  # an array would be unpacked
             raise TypeError(
                 f"setup: expected the positional arguments as a tuple, got {type(made).__name__}. "
                 "Write for example lambda: (jnp.ones(3),) with the comma."
             )
-        fresh = tuple(made)
+        args = tuple(made)
 
-    return Runner(lambda: fn(*fresh, **kwargs), each=make_fresh)
+    return Runner(lambda: fn(*args, **kwargs), each=make_fresh)

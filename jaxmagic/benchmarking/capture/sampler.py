@@ -67,6 +67,7 @@ def take_benchmark(
     progress.stage("first call")
     with noticing() as spans:
         first_call = interruptible(runner.first_call)(code, unfinished)
+    inputs = runner.inputs
     taken = _Taken()
 
     def record(error: BaseException | None = None) -> Benchmark:
@@ -85,6 +86,7 @@ def take_benchmark(
             environment=probe(),
             error=None if error is None else type(error).__name__,
             device=taken.device,
+            inputs=inputs,
             value=runner.value,
         )
 

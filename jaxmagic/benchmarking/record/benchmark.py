@@ -12,6 +12,7 @@ from ...session.record import Record
 from ...statistics.estimate import Estimate
 from ...timing.record import Timing
 from .device_time import DeviceTime
+from .inputs import Input
 from .process_noise import ProcessNoise
 from .samples import Conditions, Launch, StoppedBy, Trial, check_turns
 from .timeit_result import TimeitAttributes
@@ -48,6 +49,7 @@ class Benchmark(Record, TimeitAttributes):
             ``device`` come from the first process; ``pipelined`` is ``None``, and each launch has its own.
         process_noise: how much medians differ from process to process on this machine, if that had been measured when
             the record was made.
+        inputs: what the statement reads, without the data of arrays; ``None`` if unknown, as in older records.
         value: the value that the last call returned. It is not saved, and not kept by the history.
     """
 
@@ -69,6 +71,7 @@ class Benchmark(Record, TimeitAttributes):
     waited: Trial | None = None
     launches: tuple[Launch, ...] = ()
     process_noise: ProcessNoise | None = None
+    inputs: tuple[Input, ...] | None = None
     value: Any = field(default=None, repr=False, compare=False, metadata={"saved": False})
 
     def __post_init__(self) -> None:

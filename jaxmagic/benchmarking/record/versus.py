@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from ...report.displayable import Shown
 from ...statistics.estimate import Estimate
+from .inputs import InputChange
 from .process_noise import Basis
 
 #: The outcome of a comparison. ``no difference`` means at most 3 %.
@@ -33,6 +34,8 @@ class Versus(Shown):
         basis: the noise that a verdict on two records rests on; ``None`` for candidates measured side by side.
         code: the first line in which the code of two records differs, in the earlier and the later one; empty where
             one has fewer lines. ``None`` if the code is the same or unknown, or there are no two records.
+        inputs: the inputs that differ between two records; ``None`` if only one of them lists its inputs. If they
+            differ, the ratio need not be due to the code.
     """
 
     label: str
@@ -44,6 +47,7 @@ class Versus(Shown):
     differing: tuple[str, ...] = ()
     basis: Basis | None = None
     code: tuple[str, str] | None = None
+    inputs: tuple[InputChange, ...] | None = ()
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # in a dictionary by label, which IPython displays
         printer.text(str(self))

@@ -10,12 +10,16 @@ from ...records.names import shortened
 from ...report.blocks import Block, Caution, Headline, Sentence
 from ...report.style import Style
 from ...statistics.estimate import Estimate
+from ..record.inputs import InputChange
 from ..record.launches import ENOUGH
 from ..record.versus import Versus
 from .processes import processes
 
 #: The most characters of a line of code in a sentence.
 _LONGEST_CODE = 60
+
+#: The most inputs that are listed.
+_MOST_INPUTS = 3
 
 #: A factor of one, and what rounds to it.
 _NO_DIFFERENCE = units.factor(1.0)
@@ -27,7 +31,13 @@ def report(versus: Versus, style: Style, explain: bool) -> Iterator[Block]:
     basis = () if versus.basis is None else about_basis([versus])
     yield from (
         Sentence(text=each)
-        for each in (*about_code([versus], "before"), *about_load([versus]), *basis, *about_environments(versus))
+        for each in (
+            *about_inputs([versus]),
+            *about_code([versus], "before"),
+            *about_load([versus]),
+            *basis,
+            *about_environments(versus),
+        )
     )
 
 
@@ -36,12 +46,41 @@ def headline(versus: Versus) -> str:
     if versus.label == versus.baseline:
         return f"{versus.label}: {'the baseline' if versus.basis is None else _since(versus)}"
     if versus.verdict in ("faster", "slower"):
+        if versus.inputs:
+            return f"{versus.label} takes {_as_long(versus)} as {versus.baseline}, on other inputs"
         return f"{versus.label} is {_times(versus)} than {versus.baseline}"
     return f"{versus.label} compared with {versus.baseline}: {_times(versus)}"
 
 
 def _since(versus: Versus) -> str:
+    if versus.inputs and versus.verdict in ("faster", "slower"):
+        return f"{_as_long(versus)} as before, on other inputs"
     return f"{_times(versus)} than before" if versus.verdict in ("faster", "slower") else _times(versus)
+
+
+def _as_long(versus: Versus) -> str:
+    """Return a ratio of times on different inputs, which is no verdict on the code."""
+    ratio = versus.ratio
+    assert ratio is not None
+    return f"{units.factor(ratio.value)} ({units.factor_range(ratio.low, ratio.high)}) as long"
+
+
+def about_inputs(verdicts: Sequence[Versus], where: str = "") -> list[str]:
+    """Say which inputs of two records differ, as the times may differ because of them."""
+    labels: dict[tuple[InputChange, ...], list[str]] = {}
+    for each in verdicts:
+        if each.inputs:
+            labels.setdefault(each.inputs, []).append(each.label)
+    sentences = []
+    for changes, named in labels.items():
+        whose = "" if len(named) == len(verdicts) else f" of {' and '.join(named)}"
+        told = [f"{each.path} was {each.before} and is {each.now}" for each in changes[:_MOST_INPUTS]]
+        more = len(changes) - len(told)
+        others = f"; and {units.count(more, 'more input')}" if more else ""
+        sentences.append(f"The inputs{whose} differ{where}: {'; '.join(told)}{others}.")
+    if any(each.inputs is None for each in verdicts):
+        sentences.append("One of the records does not list its inputs, which may differ.")
+    return sentences
 
 
 def about_code(verdicts: Sequence[Versus], where: str) -> list[str]:
@@ -107,6 +146,8 @@ def about_earlier(versus: Versus, code: str | None, path: str) -> str:
     ratio = versus.ratio
     if ratio is None:
         return f"{name} has too few rounds to be compared with {path}."
+    if versus.verdict in ("faster", "slower") and versus.inputs:
+        return f"{name} takes {_as_long(versus)} as in {path}, which need not be due to the code."
     if versus.verdict in ("faster", "slower"):
         return f"{name} is {_times(versus)} than in {path}."
     if versus.verdict == "no difference":

@@ -17,7 +17,7 @@ from ..analysis import against_record, needs_noise, not_comparable
 from ..record.benchmark import Benchmark
 from ..record.process_noise import ProcessNoise
 from ..record.versus import Versus
-from ..report.versus import about_basis, about_code, about_earlier, about_environments, about_load
+from ..report.versus import about_basis, about_code, about_earlier, about_environments, about_inputs, about_load
 
 
 def compare_records(
@@ -114,7 +114,9 @@ class Earlier:
         compared = compare_records(self.record, new, anyway=self._anyway, measure=False, process_noise=self._noise)
         verdicts = [about_earlier(versus, new.code, self._path) for versus in compared]
         rests_on = about_basis(compared), about_environments(compared[0])
-        return [*verdicts, *about_code(compared, f"in {self._path}"), *chain(*rests_on)], about_load(compared)
+        where = f"in {self._path}"
+        told = [*about_inputs(compared, f" from those {where}"), *verdicts, *about_code(compared, where)]
+        return [*told, *chain(*rests_on)], about_load(compared)
 
 
 def load_baseline(path: str | os.PathLike[str]) -> Any:

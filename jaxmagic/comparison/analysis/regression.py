@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import takewhile
 
-from ...benchmarking.analysis import compare_trials, first_difference, with_loads
+from ...benchmarking.analysis import compare_trials, first_difference, input_changes, with_loads
 from ...benchmarking.record.process_noise import ProcessNoise
 from ...benchmarking.record.versus import Versus
 from ...errors import NotComparable
@@ -29,7 +29,8 @@ def _compare(old: Comparison, new: Comparison, label: str, named: str, noise: Pr
     compared = compare_trials([before.latency], [now.latency], named, named, noise)
     code = first_difference(before.code, now.code) or first_difference(_setup(old), _setup(new))
     sides = (old.environment, before.conditions), (new.environment, now.conditions)
-    return with_loads(replace(compared, code=code), *sides)
+    changed = input_changes(before.inputs, now.inputs)
+    return with_loads(replace(compared, code=code, inputs=changed), *sides)
 
 
 def _setup(comparison: Comparison) -> str | None:

@@ -14,6 +14,7 @@ from ...benchmarking.capture.plan import PIPELINED, Plan
 from ...benchmarking.capture.runner import Runner
 from ...benchmarking.capture.sampler import donated_twice
 from ...benchmarking.capture.unfinished import Unfinished, ended_by, forgotten
+from ...benchmarking.record.inputs import Input
 from ...benchmarking.record.samples import Trial
 from ...compilation.capture.listeners import unheard
 from ...errors import OutputsDiffer
@@ -118,6 +119,7 @@ def take_comparison(
                     work=beyond.works.get(label),
                     profile=beyond.profiles.get(label),
                     like=entry.like,
+                    inputs=firsts[label].inputs,
                 )
                 for label, entry in contestants.items()
                 for pipelined in [beyond.pipelined.get(label)]
@@ -172,10 +174,11 @@ def _latencies(contestants: Contestants, rounds: Rounds) -> dict[str, Trial]:
 
 
 class _First(NamedTuple):
-    """The timing of a first call, and whether it ran on devices of other processes."""
+    """The timing of a first call, whether it ran on devices of other processes, and what the candidate reads."""
 
     timing: Timing
     elsewhere: bool
+    inputs: tuple[Input, ...] | None
 
 
 def _first_call(
@@ -184,7 +187,7 @@ def _first_call(
     progress.stage(f"first call of {label}")
     with noticing() as elsewhere:
         timing = entry.runner.first_call(entry.code, unfinished)
-    firsts[label] = _First(timing, elsewhere())
+    firsts[label] = _First(timing, elsewhere(), entry.runner.inputs)
 
 
 def _need(entry: Entry) -> Executable | None:

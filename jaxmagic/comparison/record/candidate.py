@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from ...benchmarking.record.inputs import Input
 from ...benchmarking.record.samples import Conditions, Trial, check_turns
 from ...memory_use.record.memory_profile import Executable
 from ...profiling.record.profile import Profile
@@ -116,6 +117,7 @@ class Candidate:
         profile: where devices spent the time of a few more calls; ``None`` if not requested.
         like: the label of its counterpart, the same derivative of the baseline, if functions and their derivatives
             are compared. ``None`` if everything is compared with the baseline.
+        inputs: what it reads, without the data of arrays; ``None`` if unknown, as in older records.
     """
 
     label: str
@@ -131,6 +133,7 @@ class Candidate:
     profile: Profile | None = None
     like: str | None = None
     waited: Trial | None = None
+    inputs: tuple[Input, ...] | None = None
 
     def __post_init__(self) -> None:
         check_turns(self.pipelined, self.waited)

@@ -10,6 +10,7 @@ from IPython.lib.pretty import pretty
 
 import jaxmagic
 from jaxmagic.benchmarking.record.benchmark import Benchmark
+from jaxmagic.benchmarking.record.inputs import InputChange
 from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.benchmarking.record.versus import Versus, judge
 from jaxmagic.benchmarking.report.versus import about_earlier, span
@@ -40,6 +41,21 @@ def versus(label: str, baseline: str, value: float, low: float, high: float, **m
             versus("new", "old", 2.0, 1.9, 2.1, code=("f(x)", "")),
             "new is 2.00x slower (1.90x to 2.10x) than old\nThe code differs: 'f(x)' before, nothing now.",
         ),
+        (
+            versus("new", "old", 2.0, 1.9, 2.1, inputs=(InputChange("x", "f32[3]", "f32[6]"),)),
+            "new takes 2.00x (1.90x to 2.10x) as long as old, on other inputs\n"
+            "The inputs differ: x was f32[3] and is f32[6].",
+        ),
+        (
+            versus("new", "old", 0.5, 0.4, 0.6, inputs=tuple(InputChange(n, "1", "2") for n in "abcd")),
+            "new takes 0.500x (0.400x to 0.600x) as long as old, on other inputs\n"
+            "The inputs differ: a was 1 and is 2; b was 1 and is 2; c was 1 and is 2; and 1\n  more input.",
+        ),
+        (
+            versus("new", "old", 2.0, 1.9, 2.1, inputs=None),
+            "new is 2.00x slower (1.90x to 2.10x) than old\n"
+            "One of the records does not list its inputs, which may differ.",
+        ),
     ],
 )
 def test_it_prints_as_a_sentence(compared: Versus, told: str) -> None:
@@ -69,6 +85,11 @@ def test_an_end_of_an_interval_that_rounds_to_one_is_no_factor(low: float, high:
     [
         (versus("new", "old", 0.4, 0.38, 0.42), "f(x)", "f(x) is 2.50x faster (2.38x to 2.63x) than in week.json."),
         (versus("jit", "jit", 2.0, 1.9, 2.1), None, "jit is 2.00x slower (1.90x to 2.10x) than in week.json."),
+        (
+            versus("jit", "jit", 2.0, 1.9, 2.1, inputs=(InputChange("x", "f32[3]", "f32[6]"),)),
+            None,
+            "jit takes 2.00x (1.90x to 2.10x) as long as in week.json, which need not be due to the code.",
+        ),
         (versus("jit", "jit", 1.0, 0.99, 1.01), None, "jit shows no difference of more than 1 % from week.json."),
         (
             versus("new", "old", 1.0, 0.8, 1.1),

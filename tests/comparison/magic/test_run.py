@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from typing import Any
 
@@ -333,6 +334,8 @@ def test_what_differs_in_the_code_is_told_by_its_candidate_or_for_all(
     session.run(f"%%jaxcompare -r 6 {QUICK} --against '{path}'\ny = x + 1\ntwo: y * 2\none: f(y)")
     told = [line for line in _sentences(capsys) if line.startswith("The code")]
     assert told == [f"The code differs: 'y = x' in {path}, 'y = x + 1' now."]
+    session.run(f"%%jaxcompare -r 6 {QUICK} --against '{path}'\ny = x[:1]\ntwo: y * 2\none: f(y)")
+    assert re.match(rf"The inputs differ from those in {path}: y was f32\[\S+\] and is \S+\.$", _sentences(capsys)[0])
 
 
 @pytest.mark.parametrize(
