@@ -14,6 +14,9 @@ from .finding import Finding
 _LOAD_SHARE = 0.25
 _LOAD_COUNT = 2.0
 
+#: The factor by which sharing a processor slows code down, and the largest factor that is assumed.
+_SHARED, _LARGEST_SLOWDOWN = 2.0, 10.0
+
 
 def is_loaded(other_load: float | None, processors: int) -> bool:
     """Return whether other processes keep more than a quarter of the processors, or more than two of them, busy.
@@ -26,6 +29,20 @@ def is_loaded(other_load: float | None, processors: int) -> bool:
     (False, True, False, True, False)
     """
     return other_load is not None and other_load > min(_LOAD_SHARE * processors, _LOAD_COUNT)
+
+
+def largest_slowdown(other_load: float | None, processors: int) -> float:
+    """Return the factor by which other processes may slow down code that uses all processors; 1 if few are busy.
+
+    Such code gets the processors that are left. On a large machine, the slowest part of an operation still shares
+    its processor with another process, so the factor is at least two.
+
+    >>> largest_slowdown(0.4, 2), largest_slowdown(1.5, 2), largest_slowdown(3.1, 64), largest_slowdown(None, 2)
+    (1.0, 4.0, 2.0, 1.0)
+    """
+    if other_load is None or not is_loaded(other_load, processors):
+        return 1.0
+    return min(max(processors / max(processors - other_load, 1e-9), _SHARED), _LARGEST_SLOWDOWN)
 
 
 def load_in_words(other_load: float | None, environment: Environment) -> str:

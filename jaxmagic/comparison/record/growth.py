@@ -8,6 +8,11 @@ The interval contains all exponents whose best curve fits the points nearly as w
 ``RSS(k) <= RSS + t² s²``, with the noise ``s`` of :mod:`.between_points`. It is not symmetric: if the overhead hides
 the work, it reaches far up, or is unbounded.
 
+Other processes may slow one point down more than another, also systematically: large operations use all processors,
+small ones do not. Where they kept the machine busy, each point may have been slowed down by any factor up to the
+largest that the load allows. That is added to the noise, and the interval is extended by as much as such factors can
+shift the exponent.
+
 Without a prior, the noise could be estimated by measuring each point twice. In simulations with 1, 2, 3 and 5 %
 between points, that covers the exponent in 0.96 of cases; the prior, in half the time, in 1.00, 0.98, 0.96 and 0.89.
 """
@@ -51,6 +56,9 @@ _SUSPICIOUS = 2.0
 #: Points fit badly if chance would make them fit as badly with a probability below this.
 _MISFIT = 0.01
 
+#: The standard deviation of a uniform distribution over an interval, as a share of its length.
+_UNIFORM = 12**-0.5
+
 #: The fewest points to keep, one more than the curve has parameters.
 _KEPT = 4
 
@@ -63,7 +71,12 @@ Curve = Callable[[Array], Array]
 _CURVES = (added, overlapped)
 
 
-def growth(sizes: Sequence[float], times: Sequence[float], errors: Sequence[float] | None = None) -> Growth | None:
+def growth(
+    sizes: Sequence[float],
+    times: Sequence[float],
+    errors: Sequence[float] | None = None,
+    slowdowns: Sequence[float] | None = None,
+) -> Growth | None:
     """Fit an overhead and a power of the size, with the interval of the exponent.
 
     If the smallest sizes do not fit, something else affects their time, for example because they fit into a cache.
@@ -73,6 +86,7 @@ def growth(sizes: Sequence[float], times: Sequence[float], errors: Sequence[floa
         sizes: the sizes of the work, ascending.
         times: the time at each size, in nanoseconds.
         errors: the standard errors of the times, as shares of them; 0 if left out.
+        slowdowns: the largest factors by which other processes may have slowed the points down; 1 if left out.
 
     Returns:
         ``None`` for fewer than three points, and if a time is 0.
@@ -83,18 +97,25 @@ def growth(sizes: Sequence[float], times: Sequence[float], errors: Sequence[floa
     """
     if len(times) < _FEWEST or min(times) <= 0:
         return None
-    return _growth(tuple(sizes), tuple(times), tuple(errors or [0.0] * len(times)))
+    return _growth(
+        tuple(sizes), tuple(times), tuple(errors or [0.0] * len(times)), tuple(slowdowns or [1.0] * len(times))
+    )
 
 
 @lru_cache(maxsize=256)
-def _growth(sizes: tuple[float, ...], times: tuple[float, ...], errors: tuple[float, ...]) -> Growth:
-    first, fit = _largest(Points(np.log(sizes), np.log(times), np.array(errors)))
+def _growth(
+    sizes: tuple[float, ...], times: tuple[float, ...], errors: tuple[float, ...], slowdowns: tuple[float, ...]
+) -> Growth:
+    spreads = np.log(slowdowns)
+    first, fit = _largest(Points(np.log(sizes), np.log(times), np.hypot(errors, spreads * _UNIFORM)))
     if _is_misfit(fit):
         unknown = Estimate(value=fit.exponent, low=-inf, high=inf, confidence=CONFIDENCE)
         return Growth(exponent=unknown, start=sizes[first], overhead_ns=None, changes=True)
     noise = moderated(fit.squares, fit.freedom, list(fit.points.errors))
     limit = fit.squares + noise.reach((1 - CONFIDENCE) / 2) ** 2
+    down, up = _shifts(fit.points, spreads[first:])
     low, high = _ends(fit, limit)
+    low, high = low - up, high - down
     exponent = Estimate(value=fit.exponent, low=low, high=high, confidence=CONFIDENCE)
     if power(fit.points)[1] <= limit:  # the curve fits the points as well without an overhead
         return Growth(exponent=exponent, start=sizes[first], overhead_ns=None)
@@ -137,6 +158,13 @@ class _Fit(NamedTuple):
     def freedom(self) -> int:
         """The degrees of freedom of the residuals."""
         return len(self.points.x) - 3
+
+
+def _shifts(points: Points, spreads: Array) -> tuple[float, float]:
+    """Return how far slowdowns of the points, from none to the largest, can shift the exponent down and up."""
+    x = points.x - points.mean(points.x)
+    shifts = points.weights * x / np.sum(points.weights * x * x) * spreads
+    return float(shifts[shifts < 0].sum()), float(shifts[shifts > 0].sum())
 
 
 def _largest(points: Points) -> tuple[int, _Fit]:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import log, pi, sqrt
 from statistics import stdev
 
+from ...records.environment import Environment
+from ...records.other_load import largest_slowdown
 from ...statistics.estimate import Estimate
 from ...statistics.medians import median, median_interval
 from .between_points import standard_error
@@ -14,6 +16,9 @@ from .comparison import Comparison
 from .curve import Curve, Variable
 from .growth import growth
 from .sweep import Point, Sweep
+
+#: The scatter at other points counts as much as this many samples of a point with few.
+_SAMPLES_OF_TYPICAL = 2
 
 
 def along(sweep: Sweep) -> int:
@@ -62,7 +67,10 @@ def _curve(variable: Variable, label: str, others: str, measured: Sequence[tuple
     if variable.numbers is not None:
         sizes = [variable.numbers[at] for at in positions]
         grows = growth(
-            sizes, [each.value for each in times], [_error(*each) for each in zip(candidates, times, strict=True)]
+            sizes,
+            [each.value for each in times],
+            _errors(candidates, times),
+            _slowdowns(candidates, measured[0][1].environment),
         )
     return Curve(
         label=label,
@@ -75,12 +83,43 @@ def _curve(variable: Variable, label: str, others: str, measured: Sequence[tuple
     )
 
 
-def _error(candidate: Candidate, time: Estimate) -> float:
-    """Return the standard error of the logarithm of a time; without an interval, from the scatter of its samples."""
+def _errors(candidates: Sequence[Candidate], times: Sequence[Estimate]) -> list[float]:
+    """Return the standard errors of the logarithms of times.
+
+    Without an interval it follows from the scatter of the few samples, and from that at the points with an interval,
+    which counts as much as two samples more: one sample shows no scatter, and two may agree by chance.
+    """
+    scatters = [_scatter(each) if time.confidence else None for each, time in zip(candidates, times, strict=True)]
+    known = [each for each in scatters if each is not None]
+    typical = median(known) if known else None
+    return [
+        standard_error(time) if time.confidence else _error_of_few(each.latency.calls_ns, _scatter(each), typical)
+        for each, time in zip(candidates, times, strict=True)
+    ]
+
+
+def _scatter(candidate: Candidate) -> float | None:
+    """Return the standard deviation of the logarithms of samples; ``None`` for a single one."""
     calls_ns = candidate.latency.calls_ns
-    if time.confidence or len(calls_ns) < 2:
-        return standard_error(time)
-    return stdev(map(log, calls_ns)) * sqrt(pi / 2 / len(calls_ns))
+    return stdev(map(log, calls_ns)) if len(calls_ns) > 1 else None
+
+
+def _error_of_few(calls_ns: Sequence[float], own: float | None, typical: float | None) -> float:
+    """Return the standard error of the median of a few samples, given their scatter and that of other points."""
+    squares = [] if own is None else [own**2] * (len(calls_ns) - 1)
+    squares += [] if typical is None else [typical**2] * _SAMPLES_OF_TYPICAL
+    return sqrt(sum(squares) / len(squares) * pi / 2 / len(calls_ns)) if squares else 0.0
+
+
+def _slowdowns(candidates: Sequence[Candidate], environment: Environment) -> list[float]:
+    """Return the largest factors by which other processes may have slowed each point down.
+
+    Where sampling was too short to measure the load, it is assumed to be the largest of those at the other points.
+    """
+    loads = [each.conditions.other_load for each in candidates]
+    most = max((each for each in loads if each is not None), default=None)
+    processors = environment.cpu_count or 1
+    return [largest_slowdown(most if each is None else each, processors) for each in loads]
 
 
 def time_of(calls_ns: Sequence[float]) -> Estimate:

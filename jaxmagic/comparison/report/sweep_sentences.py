@@ -10,6 +10,7 @@ from math import log
 from ... import units
 from ...records.finding import Finding
 from ...records.names import shortened
+from ...records.other_load import is_loaded
 from ...statistics.estimate import Estimate
 from ..record.candidate import Candidate
 from ..record.comparison import Comparison
@@ -114,8 +115,18 @@ def about_growth(sweep: Sweep) -> list[str]:
     if bounded:
         sentences.append(f"Uncertain growth: {'; '.join(bounded)}.")
     if unknown:
-        sentences.append(f"Growth unknown, hidden by overhead or noise: {'; '.join(unknown)}.")
+        by = "other processes, overhead or noise" if _is_loaded(sweep) else "overhead or noise"
+        sentences.append(f"Growth unknown, hidden by {by}: {'; '.join(unknown)}.")
     return sentences
+
+
+def _is_loaded(sweep: Sweep) -> bool:
+    """Return whether other processes kept the machine busy at a point."""
+    compared = [each.comparison for each in sweep.points if each.comparison is not None]
+    loads = [
+        (one.conditions.other_load, each.environment.cpu_count or 1) for each in compared for one in each.candidates
+    ]
+    return any(is_loaded(*each) for each in loads)
 
 
 def _changing(curve: Curve) -> str:

@@ -68,6 +68,41 @@ def test_intervals_cover_the_exponent_where_some_points_are_known_better(
     assert coverage(made, exponent) >= 0.93
 
 
+#: How much of the largest slowdown each point has, of points in ascending order of their sizes.
+DISTURBED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "independent": lambda drawn: drawn,
+    "large sizes more": np.sort,
+    "small sizes more": lambda drawn: np.sort(drawn)[::-1],
+    "later points only": lambda drawn: np.arange(len(drawn)) >= len(drawn) // 2,
+}
+
+
+@pytest.mark.parametrize("disturbed", DISTURBED)
+@pytest.mark.parametrize(("count", "slowdown", "overhead"), [(4, 6.0, 0.0), (7, 2.0, 0.0), (7, 2.0, 128.0**3)])
+def test_intervals_cover_the_exponent_where_other_processes_slow_points_down(
+    count: int, slowdown: float, overhead: float, disturbed: str
+) -> None:
+    rng = np.random.default_rng(5)
+    sizes = np.array(SIZES[:count])
+    found = []
+    for _ in range(12):
+        share = DISTURBED[disturbed](rng.uniform(0, 1, count))
+        times = (overhead + sizes**3) * slowdown**share * np.exp(rng.normal(0, 0.02, count))
+        found.append(growth(list(sizes), list(times), [0.01] * count, [slowdown] * count))
+    made = [each for each in found if each is not None]
+    assert coverage(made, 3.0) >= 0.93
+    assert not any(each.changes for each in made)
+
+
+def test_an_exponent_is_uncertain_where_slowdowns_of_few_points_may_explain_it() -> None:
+    times = [size**3 for size in SIZES[:4]]
+    quiet, busy = growth(SIZES[:4], times), growth(SIZES[:4], times, slowdowns=[6.0] * 4)
+    assert quiet is not None
+    assert busy is not None
+    assert is_known(quiet)
+    assert not is_known(busy)
+
+
 @pytest.mark.parametrize("times", [[2.12, 12.6, 51.6], [0.596, 1.69, 12.2, 46.3], [64.0, 1024.0, 4096.0, 16384.0]])
 def test_an_exponent_that_changes_along_the_sweep_has_no_interval(times: list[float]) -> None:
     found = growth([64.0 * 4**k for k in range(len(times))], times)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from jaxmagic.comparison.record.curve import Variable
+from jaxmagic.comparison.record.growth import is_known
 from jaxmagic.comparison.record.scaling import along, curves
 from jaxmagic.comparison.record.sweep import Point, Sweep
 
@@ -78,3 +79,44 @@ def test_a_few_scattered_samples_leave_the_exponent_less_certain(sweep: Sweep) -
         return grows.exponent.high - grows.exponent.low
 
     assert width(0.3) > 2 * width(0.001)
+
+
+def test_a_single_sample_is_known_less_well_than_points_with_many(sweep: Sweep) -> None:
+    def width(few: int) -> float:
+        points = []
+        for number, point in enumerate(sweep.points[:4]):
+            assert point.comparison is not None
+            candidates = []
+            for each in point.comparison.candidates:
+                middle = median(each.latency.samples_ns)
+                samples = tuple(round(middle * factor) for factor in (0.5, 0.6, 0.8, 1, 1.2, 1.6, 2))
+                taken = samples[3 : 3 + few] if number == 3 else samples
+                candidates.append(replace(each, latency=replace(each.latency, samples_ns=taken)))
+            again = replace(point.comparison.again, samples_ns=(1,) * len(taken))
+            points.append(replace(point, comparison=replace(point.comparison, candidates=candidates, again=again)))
+        grows = curves(replace(sweep, points=tuple(points)))[0].growth
+        assert grows is not None
+        return grows.exponent.high - grows.exponent.low
+
+    assert width(1) > width(4)
+
+
+@pytest.mark.parametrize(
+    ("loads", "known"), [((0.1,) * 4, True), ((1.6,) * 4, False), ((1.6, 1.6, 1.6, None), False)]
+)
+def test_the_exponent_is_uncertain_where_other_processes_keep_a_small_machine_busy(
+    sweep: Sweep, loads: tuple[float | None, ...], known: bool
+) -> None:
+    points = []
+    for point, load in zip(sweep.points, loads, strict=False):
+        assert point.comparison is not None
+        conditions = (replace(each.conditions, other_load=load) for each in point.comparison.candidates)
+        candidates = tuple(
+            map(lambda each, at: replace(each, conditions=at), point.comparison.candidates, conditions)
+        )
+        environment = replace(point.comparison.environment, cpu_count=2)
+        comparison = replace(point.comparison, candidates=candidates, environment=environment)
+        points.append(replace(point, comparison=comparison))
+    grows = curves(replace(sweep, points=tuple(points)))[0].growth
+    assert grows is not None
+    assert is_known(grows) is known

@@ -167,6 +167,18 @@ def estimate(value: float, low: float, high: float) -> Estimate:
     return Estimate(value=value, low=low, high=high, confidence=0.95)
 
 
+def test_growth_that_other_processes_may_hide_says_so(sweep: Sweep) -> None:
+    points = []
+    for at, each in enumerate((3, 0, 4)):
+        comparison = sweep.points[each].comparison
+        assert comparison is not None
+        first, *rest = comparison.candidates
+        busy = replace(first, conditions=replace(first.conditions, other_load=2.5))
+        points.append(replace(sweep.points[each], at=(at,), comparison=replace(comparison, candidates=(busy, *rest))))
+    text = " ".join(to_text(replace(sweep, points=tuple(points))).split())
+    assert "Growth unknown, hidden by other processes, overhead or noise: numpy; jit." in text
+
+
 @pytest.mark.parametrize(
     ("exponent", "overhead_ns", "start", "words"),
     [
