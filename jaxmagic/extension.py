@@ -225,8 +225,8 @@ def _note_memory(result: Any = None) -> None:
 def _hint(shell: InteractiveShell, shown: ShownBefore, result: Any = None) -> None:
     """Print one line under the traceback of an error that ``%jaxdoctor`` explains, and of some mistakes of usage.
 
-    These are a mistyped magic, and a function of ours that is to be called in a ``with`` statement. Costs nothing if
-    the cell showed no error.
+    These are a mistyped magic, a function of ours that is to be called in a ``with`` statement, and a name that was
+    local to a magic. Costs nothing if the cell showed no error.
     """
     error = last_seen() if shown.goes_on else getattr(result, "error_in_exec", None)
     magics = shell.magics_manager.registry.get(_NAME)
@@ -234,6 +234,9 @@ def _hint(shell: InteractiveShell, shown: ShownBefore, result: Any = None) -> No
         print_line(meant)
     if isinstance(error, TypeError) and (uncalled := uncalled_block(error)):
         print_line(uncalled)
+    repeatable = sys.modules.get("jaxmagic.magics.repeatable")
+    if isinstance(error, NameError) and repeatable and (local := repeatable.about_local(error, shell.user_ns)):
+        print_line(local)
     if error is not None and "jax" in sys.modules and getattr(magics, "error_hint", False):
         from .doctor.capture.failures.hint import print_hint
 

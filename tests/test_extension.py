@@ -110,6 +110,27 @@ def test_what_arrays_take_is_noted_behind_each_cell(session: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("cell", "magic"),
+    [
+        ("%%jaxcompare -qr 3\nlocal = abs\none: local(1)\ntwo: 1", "%%jaxcompare"),
+        ("%%jaxcompare -qr 3 --sweep n=1,2\nlocal = abs\none: local(n)", "%%jaxcompare"),
+        ("%%jaxtimeit -qr 3 local = abs\nlocal(1)", "%%jaxtimeit"),
+        ("%jaxtimeit -qr 3 local = abs(1)", "%jaxtimeit"),
+    ],
+)
+def test_a_name_that_was_local_to_a_magic_is_explained(
+    session: Any, capsys: pytest.CaptureFixture[str], cell: str, magic: str
+) -> None:
+    session.run(cell)
+    capsys.readouterr()
+    session.run("local(2)", fails=NameError)
+    told = f"local was assigned in {magic}, whose names are local. Assign it in a cell of its own.\n"
+    assert capsys.readouterr().out.endswith(told)
+    session.run("another", fails=NameError)
+    assert "local" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
     ("cell", "hint"),
     [
         ("%jaxtme f(x)", "Did you mean %jaxtime? %jaxmagic lists all magics.\n"),

@@ -120,6 +120,7 @@ def _run(
         setup=setups,
         each=parse_option(shell, "jaxtimeit", "--each", arguments.each),
         namespace=namespace,
+        magic="%jaxtimeit" if cell is None else "%%jaxtimeit",
     )
     plan = Plan(
         rtol=arguments.rtol,

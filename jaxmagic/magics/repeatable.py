@@ -24,6 +24,9 @@ from IPython.core.error import UsageError
 
 Statements = list[ast.stmt]
 
+#: The names that repeated code has assigned, with the magic that it belongs to.
+_local: dict[str, str] = {}
+
 #: Names of the generated functions, which must not hide the user's.
 _MAKE, _SETUP, _EACH, _BODY = "__jaxmagic_make__", "__jaxmagic_setup", "__jaxmagic_each__", "__jaxmagic_body"
 
@@ -59,6 +62,7 @@ def compile_setup(
     each: Source | None,
     namespace: dict[str, Any],
     parameters: Sequence[str] = (),
+    magic: str = "",
 ) -> Callable[..., Repeatable]:
     """Return a function that runs the setup, and returns functions of the statements and the code before samples.
 
@@ -68,6 +72,7 @@ def compile_setup(
         each: the code that runs before every sample, if any.
         namespace: the globals of all code, to which nothing is added.
         parameters: the parameters of the returned function, which the setup and all statements see.
+        magic: the magic that repeats the code, with its percent signs, for :func:`about_local`.
 
     Raises:
         UsageError: a statement awaits, which is not possible in a function that is not asynchronous.
@@ -75,6 +80,9 @@ def compile_setup(
     before = [] if each is None else each.body
     set_up = {name for part in setup for name in _names(part.body)} - set(parameters)
     shared = {*set_up, *_names(before), *parameters}
+    if magic:
+        assigned = {name for part in statements for name in _names(part.body)} | set_up
+        _local.update(dict.fromkeys(assigned, magic))
     sources: dict[str, Source] = {}
 
     def function(name: str, source: Source, body: Statements, begin: Sequence[str] = ()) -> ast.stmt:
@@ -109,6 +117,19 @@ def compile_setup(
         return Repeatable(made, None) if each is None else Repeatable(made[1:], made[0])
 
     return run
+
+
+def about_local(error: NameError, namespace: Mapping[str, Any]) -> str | None:
+    """Say that the name which an error is about was local to the code of a magic; ``None`` if it was not.
+
+    Args:
+        error: the error of a later cell.
+        namespace: the globals of the session.
+    """
+    magic = _local.get(error.name or "")
+    if magic is None or error.name in namespace:
+        return None
+    return f"{error.name} was assigned in {magic}, whose names are local. Assign it in a cell of its own."
 
 
 def _named_as_a_cell(code: CodeType, sources: Mapping[str, Source], filename: str = __file__) -> CodeType:

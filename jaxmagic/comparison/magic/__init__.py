@@ -80,6 +80,8 @@ def jaxcompare(
         numpy: np_version(x)
         jit of vmap: jit_version(x)
 
+    Names that the setup assigns are local, as in ``%%timeit``: define what you want to keep in a cell before.
+
     A label is a few words, or any text in quotes. An expression without a label is labelled by its source.
 
     They run in turns, in shuffled rounds with the baseline twice in each. The result is the median of the ratios to

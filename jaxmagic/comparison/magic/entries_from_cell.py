@@ -57,6 +57,7 @@ def compile_candidates(
         each=parse_option(shell, "jaxcompare", "--each", arguments.each),
         namespace=shell.user_ns,
         parameters=[*variables, *modes],
+        magic="%%jaxcompare",
     )
 
     def make(values: Mapping[str, Any]) -> Mapping[str, Entry]:
