@@ -57,7 +57,8 @@ from .run import run_compare
     metavar="MODES",
     type=options.modes,
     default=("forward",),
-    help="Which of forward, grad and value_and_grad to call, separated by commas.",
+    help="Which of forward, grad and value_and_grad to call, separated by commas. Of a jitted f, grad is "
+    "jax.jit(jax.grad(f)).",
 )
 @argument(
     "--per",
