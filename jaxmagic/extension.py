@@ -20,6 +20,7 @@ from .magics.cell_lookup import Cells
 from .magics.completion import Completion
 from .magics.declare import JaxMagics, Parsers
 from .magics.once import DisplayOnce, OnceRewriter, forget_shown
+from .magics.options.settings import NAME, meant_setting
 from .magics.rewrite import BlockRewriter
 from .magics.text_transforms import cell_in_sight, cell_to_marker, line_in_sight
 from .records.cell_names import add_naming, remove_naming
@@ -28,13 +29,11 @@ from .session.uncalled import uncalled_block
 from .subjects import magics
 from .terminal import print_line
 
-_NAME = "JaxMagics"
-
 
 @uninterrupted
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Run ``%load_ext jaxmagic``: add magics, transformers, a display hook, callbacks after cells, and cell names."""
-    if _NAME in shell.magics_manager.registry:
+    if NAME in shell.magics_manager.registry:
         return
     magics = _configured(shell)
     parsers = Parsers(lambda magic: magic.block)
@@ -60,7 +59,7 @@ def _configured(shell: InteractiveShell) -> JaxMagics:
     except TraitError:
         shell.configurables[:] = known
     magics = JaxMagics(shell=shell, config=Config())
-    for name, value in shell.config[_NAME].items():
+    for name, value in shell.config[NAME].items():
         try:
             setattr(magics, name, value)
         except TraitError as error:
@@ -72,7 +71,7 @@ def _configured(shell: InteractiveShell) -> JaxMagics:
 @uninterrupted
 def unload_ipython_extension(shell: InteractiveShell) -> None:
     """Run ``%unload_ext jaxmagic``: restore everything that loading changed."""
-    magics = shell.magics_manager.registry.pop(_NAME, None)
+    magics = shell.magics_manager.registry.pop(NAME, None)
     if magics is None:
         return
     magics.hooks.detach()
@@ -226,10 +225,13 @@ def _hint(shell: InteractiveShell, shown: ShownBefore, result: Any = None) -> No
     """Print one line under the traceback of an error that ``%jaxdoctor`` explains, and of some mistakes of usage.
 
     These are a mistyped magic, a function of ours that is to be called in a ``with`` statement, and a name that was
-    local to a magic. Costs nothing if the cell showed no error.
+    local to a magic; and ``%config`` of a class that does not exist. Costs nothing otherwise.
     """
     error = last_seen() if shown.goes_on else getattr(result, "error_in_exec", None)
-    magics = shell.magics_manager.registry.get(_NAME)
+    magics = shell.magics_manager.registry.get(NAME)
+    cell = str(getattr(getattr(result, "info", None), "raw_cell", ""))
+    if "%config" in cell and (setting := meant_setting(cell, [type(each).__name__ for each in shell.configurables])):
+        print_line(setting)
     if isinstance(error, UsageError) and (meant := _meant(str(error))):
         print_line(meant)
     if isinstance(error, TypeError) and (uncalled := uncalled_block(error)):

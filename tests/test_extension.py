@@ -110,6 +110,23 @@ def test_what_arrays_take_is_noted_behind_each_cell(session: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("%config JaxMagic.form = 'line'", "Did you mean %config JaxMagics.form?"),
+        ("x = 1\n%config JAXMagic.digits = 3", "Did you mean %config JaxMagics.digits?"),
+        ("%config Other.form = 'line'", ""),
+        ("%config IPCompleter.use_jedi = False", ""),
+    ],
+)
+def test_a_setting_of_a_class_that_does_not_exist_is_explained(
+    session: Any, capsys: pytest.CaptureFixture[str], cell: str, told: str
+) -> None:
+    session.shell.run_cell(cell)
+    out = capsys.readouterr().out
+    assert out.strip().endswith(told) if told else out == ""
+
+
+@pytest.mark.parametrize(
     ("cell", "magic"),
     [
         ("%%jaxcompare -qr 3\nlocal = abs\none: local(1)\ntwo: 1", "%%jaxcompare"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 from traitlets import Float, TraitError
@@ -10,6 +13,26 @@ from ...runtime.given import rate, shown
 
 #: What is expected of a rate, and an example.
 A_RATE = "a rate per second from 1 to 1e24, or 0 for the default", "1e12"
+
+#: Names of classes that are this similar are taken for each other.
+_CLOSE = 0.75
+
+
+#: The class of the settings, and a line that sets one of a class.
+NAME, _CONFIG = "JaxMagics", re.compile(r"^[ \t]*%config[ \t]+(\w+)\.(\w+)[ \t]*=", re.MULTILINE)
+
+
+def meant_setting(cell: str, known: Iterable[str]) -> str | None:
+    """Return a hint for a setting of a class that IPython silently ignores, if its name is close to that of ours.
+
+    >>> meant_setting("%config JaxMagic.form = 'line'", ["IPCompleter", "JaxMagics"])
+    'IPython has ignored JaxMagic.form: there is no JaxMagic. Did you mean %config JaxMagics.form?'
+    """
+    classes = {each.lower(): each for each in known}
+    for given, name in _CONFIG.findall(cell):
+        if given.lower() not in classes and get_close_matches(given.lower(), [NAME.lower()], 1, _CLOSE):
+            return f"IPython has ignored {given}.{name}: there is no {given}. Did you mean %config {NAME}.{name}?"
+    return None
 
 
 class Rate(Float):
