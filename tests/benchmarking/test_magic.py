@@ -229,6 +229,13 @@ def test_inputs_that_differ_are_told_before_the_verdict(
         assert out.startswith(f"The inputs differ from those in {path}: {told}.")
 
 
+def test_long_text_is_not_kept(session: Any) -> None:
+    session.run("import jax.numpy as jnp\nkey, mode = 'sk-0123456789abcdef0123', 'relu'")
+    found = session.run("%jaxtimeit -o --budget 10ms (key, jnp.ones(3) if mode else 0)")
+    assert {each.path: each.words for each in found.inputs} == {"key": "a longer text", "mode": "'relu'"}
+    assert "0123456789" not in str(found.to_dict())
+
+
 def test_inputs_that_the_setup_makes_are_told_as_well(session: Any, tmp_path: Any, capsys: Any) -> None:
     path = tmp_path / "old.json"
     session.run(f"%%jaxtimeit -q -r 6 {QUICK} --save '{path}' z = jnp.ones(3)\nf(z)")

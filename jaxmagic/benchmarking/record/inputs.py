@@ -18,8 +18,8 @@ class Input:
         path: how the code reaches it: ``"x"``, ``"params['w']"``, or ``"f.rate"`` for a variable in the closure of
             ``f``. ``"…"`` stands for further inputs, which are not listed.
         kind: what it is.
-        words: the type of an array, such as ``"f32[8,8]"``; the value of a number or of text; what anything else is,
-            such as ``"a dict of 2"``. At most 60 characters of a value.
+        words: the type of an array, such as ``"f32[8,8]"``; the value of a number, or of text of up to 16 characters;
+            what anything else is, such as ``"a dict of 2"``.
     """
 
     path: str
