@@ -226,6 +226,11 @@ TOO_LARGE = (
         ("d = pairwise(pts)", "d.block_until_ready()"),
         ("d = pairwise(pts)", "e = d + 1", "print(e)"),
         ("d = pairwise(pts); n = 1", "d.block_until_ready()"),
+        ("%%jaxtime\nq = pts\npairwise(q)",),
+        ("pairwise(pts)",),
+        ("n = 1\n[pairwise(pts)]",),
+        ("d = pairwise(pts); d",),
+        ("display(pairwise(pts))\nn = 1",),
     ],
 )
 def test_in_a_session_the_program_is_found_in_magics_and_in_earlier_cells(
@@ -245,12 +250,24 @@ def _skip_if_shown_without_values() -> None:
         pytest.skip("this JAX shows an array that failed without its values")
 
 
-def test_what_a_display_raises_is_of_the_last_cell_and_has_its_size(raising: Session) -> None:
-    for cell in (*TOO_LARGE, "pairwise(pts)"):
-        raising.shell.run_cell(cell, store_history=True)
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        (
+            "def show():\n    display(pairwise(pts))\nshow()",
+            "memory_requirement(f, *args) says what a jitted function f needs",
+        ),
+        ("pairwise(pts + 0)", "memory_requirement(pairwise, pts + 0) says what this call needs"),
+        ("(lambda: pairwise(pts))()", "memory_requirement(f, *args) says what a jitted function f needs"),
+    ],
+)
+def test_what_a_display_raises_is_of_the_last_cell_and_has_its_size(raising: Session, cell: str, said: str) -> None:
+    for each in (*TOO_LARGE, cell):
+        raising.shell.run_cell(each, store_history=True)
     _skip_if_shown_without_values()
     raising.run("%jaxdoctor")
     told = " ".join(raising.report.split())
     assert "while allocating 32.7 TiB" in told
-    assert "the error was raised outside of your code" in told
+    assert said in told
     assert "earlier cell" not in told
+    assert "It happened in" not in told

@@ -27,6 +27,9 @@ Unknown = Literal[
     "sizes",  # the backend does not report the sizes
 ]
 
+#: Stands for any call of a jitted function.
+ANY_CALL = "f, *args"
+
 #: Reasons for which some variants were not tried.
 Incomplete = Literal[
     "",  # every one was, or one fits
@@ -177,8 +180,11 @@ class OutOfMemory:
         shortage: what the message says.
         program: the program that the failing line calls; ``None`` if it is unknown.
         unknown: why it is unknown.
+        unknown_call: a call whose program is unknown, as the function and its arguments; :data:`ANY_CALL` if a result
+            was waited for, and its call is unknown.
     """
 
     shortage: Shortage
     program: FailedProgram | None = None
     unknown: Unknown | None = None
+    unknown_call: str = ""

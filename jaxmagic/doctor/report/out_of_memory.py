@@ -7,13 +7,14 @@ from typing import Any
 
 from ... import units
 from ...terminal import printable
+from ..record.out_of_memory import ANY_CALL
 from .memory import in_parts
 from .quoted import quoted
 
 #: Why the failed program is unknown.
 _UNKNOWN = {
     "call": "the line calls no jitted function whose arguments are known without running code",
-    "outside": "the error was raised outside of your code, as when IPython displays a result",
+    "outside": "the error was raised outside of your code, as where a function displays a result",
     "waited": "the line waits for a result, and none of the calls found that lead to it needs that much "
     "with the arguments that their names hold now",
     "unexamined": "the line waits for a result, and an argument of a call that it may come from would have to be "
@@ -36,6 +37,19 @@ def _memory(
 ) -> str:
     needs = f" {quoted(function)} needs {units.size(need_bytes)}." if function else ""
     return f"{_shortage(asked_bytes, space, used_bytes, capacity_bytes)}{needs}"
+
+
+def _smaller(jax: str, asks: str = "") -> str:
+    """Word what makes programs smaller, and before how to learn what this one needs if it is unknown."""
+    ask = ""
+    if asks:
+        program = "a jitted function f needs" if asks == ANY_CALL else "this call needs"
+        ask = f"jaxmagic.memory_requirement({printable(asks)}) says what {program}, without running it. "
+    return (
+        f"{ask}Delete what is not needed, donate inputs that are replaced ({jax}.jit(f, donate_argnums=0)), "
+        f"recompute intermediate values in the gradient ({jax}.checkpoint), split the batch and accumulate, compute "
+        "in bfloat16, or shard arrays over devices."
+    )
 
 
 def _shortage(asked_bytes: int, space: str, used_bytes: int, capacity_bytes: int) -> str:
@@ -165,10 +179,5 @@ MEMORY_NOTES: dict[str, Callable[..., str]] = {
     "memory_incomplete": lambda reason: f"Not every variant was compiled, because {_INCOMPLETE[reason]}.",
     "memory_unsplit": lambda reason: _UNSPLIT[reason],
     "write_variant": _write,
-    "write_smaller": lambda jax: (
-        f"Delete what is not needed, donate inputs that are replaced ({jax}.jit(f, donate_argnums=0)), recompute "
-        f"intermediate values in the gradient ({jax}.checkpoint), split the batch and accumulate, "
-        "compute in bfloat16, or "
-        "shard arrays over devices."
-    ),
+    "write_smaller": _smaller,
 }

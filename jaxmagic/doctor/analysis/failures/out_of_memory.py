@@ -69,7 +69,7 @@ def explain_memory(failure: Failure) -> RuleFinding:
         line=failure.line,
         source=failure.source,
         evidence=(*evidence, *evidence_of(failure)),
-        remedy=_remedy(failure, program, best),
+        remedy=_remedy(failure, memory, best),
         code=None if best is None else best.code,
     )
 
@@ -129,10 +129,10 @@ def about_variant(variant: Smaller, fits: str) -> Note:
     )
 
 
-def _remedy(failure: Failure, program: FailedProgram | None, best: Smaller | None) -> Note:
-    jax = spelled(failure, "jax")
+def _remedy(failure: Failure, memory: OutOfMemory, best: Smaller | None) -> Note:
+    jax, program = spelled(failure, "jax"), memory.program
     if program is None or best is None:
-        return note("doctor.write_smaller", jax=jax)
+        return note("doctor.write_smaller", jax=jax, asks=memory.unknown_call)
     return note(
         "doctor.write_variant",
         fits=_fits(program, best),

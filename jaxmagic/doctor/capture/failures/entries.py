@@ -42,19 +42,33 @@ def entries_of(recognized: Recognized) -> list[Entry]:
 
 def _entries(traceback: TracebackType | None) -> Iterator[Entry]:
     while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if code.co_qualname.startswith("__create_fn__.<locals>"):  # a method that dataclasses wrote
-            traceback = traceback.tb_next
-            continue
-        name = known_as(code.co_filename)
-        where = Frame(
-            function=code.co_name,
-            file=code.co_filename,
-            line=traceback.tb_lineno or 0,
-            cell=None if name == code.co_filename else name,
-        )
-        yield Entry(traceback.tb_frame, where, traceback.tb_lasti)
+        frame = traceback.tb_frame
+        if not frame.f_code.co_qualname.startswith("__create_fn__.<locals>"):  # a method that dataclasses wrote
+            yield Entry(frame, _where(frame, traceback.tb_lineno), traceback.tb_lasti)
         traceback = traceback.tb_next
+
+
+def _where(frame: FrameType, line: int | None) -> Frame:
+    code = frame.f_code
+    name = known_as(code.co_filename)
+    cell = None if name == code.co_filename else name
+    return Frame(function=code.co_name, file=code.co_filename, line=line or 0, cell=cell)
+
+
+def displaying(entries: Sequence[Entry]) -> Entry | None:
+    """Return the entry of the cell whose statement displayed what failed, which IPython cuts from the traceback.
+
+    IPython compiles each statement of a cell by itself, so the frame belongs to this one. A function that displays
+    something has gone on since, so its line is unknown.
+    """
+    frame = entries[0].frame if entries else None
+    while frame is not None:
+        where = _where(frame, frame.f_lineno)
+        if is_users(where):
+            is_cell = where.cell is not None and where.function.startswith(("<module>", "<cell line"))
+            return Entry(frame, where, frame.f_lasti) if is_cell else None
+        frame = frame.f_back
+    return None
 
 
 def beyond(entries: Sequence[Entry], last: Entry) -> Sequence[Entry]:

@@ -17,11 +17,11 @@ from ...analysis.failures.out_of_memory import shortage
 from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
 from ...record.failure import Failure
 from ...record.library_use import Selector
-from ...record.out_of_memory import OutOfMemory
+from ...record.out_of_memory import ANY_CALL, OutOfMemory
 from .buffers import Donors
 from .calls import called_name, functions_called
 from .captured import deleted_by
-from .entries import Entry, beyond, entries_of, library_in
+from .entries import Entry, beyond, displaying, entries_of, library_in
 from .held import largest_alive, shared_in
 from .holder import holder_at, holder_of, source_of
 from .jit_calls.jit_call import jit_call
@@ -82,6 +82,9 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
     kind = recognized.kind
     traced = messages.traced(text)
     users = [each for each in entries if is_users(each.where)]
+    shown = displaying(entries) if kind == "memory" and not users else None
+    if shown is not None:
+        users = entries = [shown]  # the calls of IPython and JAX that displayed it tell nothing
     facts = Failure(
         kind=kind,
         error=of_type("__name__", type(recognized.error)),
@@ -99,8 +102,8 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         ),
     )
     if not users:
-        memory = OutOfMemory(shortage=shortage(text), unknown="outside") if kind == "memory" else None
-        return replace(facts, memory=memory)
+        memory = OutOfMemory(shortage=shortage(text), unknown="outside", unknown_call=ANY_CALL)
+        return replace(facts, memory=memory if kind == "memory" else None)
     found = _with_code(facts, users, entries)
     if found.kind in OF_INDEX:
         found = replace(found, said=(*found.said, *carried_index(users)))
@@ -115,7 +118,8 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         return replace(found, escapes=escapes_of(found.traced, computed_at))
     if kind != "memory":
         return found
-    return replace(found, memory=look_at_memory(text, users[-1].place, users[-1].frame, limits))
+    place = users[-1].place if shown is None else users[-1].place._replace(node=None)  # the wait failed, not the call
+    return replace(found, memory=look_at_memory(text, place, users[-1].frame, limits))
 
 
 def _inside(calls: Sequence[Entry], text: str) -> Iterator[tuple[str, str]]:

@@ -21,6 +21,7 @@ from .....xla.hlo import HloModule
 from .....xla.read_hlo import read_module
 from ....analysis.failures.out_of_memory import shortage
 from ....record.out_of_memory import (
+    ANY_CALL,
     FailedProgram,
     HeldAtPeak,
     Incomplete,
@@ -37,7 +38,7 @@ from ...remedies.user_functions import is_users_function
 from ..calls import is_missing, value_of, wrapped_function
 from ..statement import Place
 from .beside import bytes_beside
-from .waited import calls_that_may_have_failed
+from .waited import as_arguments, calls_that_may_have_failed
 
 #: Most lines of the peak.
 _MOST_LINES = 5
@@ -75,16 +76,20 @@ def look_at_memory(text: str, place: Place, frame: FrameType, limits: Limits) ->
     said = shortage(text)
     deadline_ns = limits.clock() + limits.budget_ns
     why: Unknown = "call"
+    unknown = ""
     for called in calls_that_may_have_failed(place, frame):
         waited = called is not place
         try:
             return OutOfMemory(shortage=said, program=_program(called, frame, said, waited, limits, deadline_ns))
         except _Unknown as reason:
+            unknown = unknown or as_arguments(called.node)
             if not waited:
                 why = reason.args[0]
             elif why != "unexamined":
                 why = "unexamined" if reason.args[0] == "call" else "waited"
-    return OutOfMemory(shortage=said, unknown=why)
+    if why not in ("call", "unexamined") or not unknown:
+        unknown = ANY_CALL if why == "waited" or place.node is None else ""
+    return OutOfMemory(shortage=said, unknown=why, unknown_call=unknown)
 
 
 def _program(

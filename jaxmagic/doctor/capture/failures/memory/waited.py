@@ -17,6 +17,9 @@ _MOST = 8
 #: No more cells before the failing one are read.
 _MOST_CELLS = 20
 
+#: A longer call is not quoted.
+_LONGEST_CALL = 100
+
 #: The methods of IPython's shell that run a magic, whose last argument is the code.
 _MAGICS = "run_line_magic", "run_cell_magic"
 
@@ -35,8 +38,10 @@ def calls_that_may_have_failed(place: Place, frame: FrameType) -> Iterator[Place
         return
     if place.statement is None:
         return
-    before, seen = _statements_before(place, place.statement, frame), set[str]()
-    todo = [_Statement(each, len(before)) for each in _run_by([place.statement])]
+    before, seen = _statements_before(place, place.statement, frame), list[_Statement]()
+    own = _code_below(place) or _run_by([place.statement])
+    todo = [_Statement(each, len(before) + number) for number, each in enumerate(own)][::-1]
+    before += own
     for _ in range(_MOST):
         if not todo:
             return
@@ -46,9 +51,18 @@ def calls_that_may_have_failed(place: Place, frame: FrameType) -> Iterator[Place
             if _is_jitted(each, frame):
                 yield place._replace(node=each, statement=at.node)
         for each in inside:
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each.id not in seen:
-                seen.add(each.id)
-                todo += _assigned(each.id, before[: at.position])[-1:]
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+                assigned = _assigned(each.id, before[: at.position])[-1:]
+                todo += [each for each in assigned if each not in seen]
+                seen += assigned
+
+
+def as_arguments(node: ast.AST | None) -> str:
+    """Return a call as the arguments of ``jaxmagic.memory_requirement``; empty if it is long or no call."""
+    if not isinstance(node, ast.Call):
+        return ""
+    text = ", ".join(map(ast.unparse, [node.func, *node.args, *node.keywords]))
+    return text if len(text) <= _LONGEST_CALL else ""
 
 
 class _Statement(NamedTuple):
@@ -83,7 +97,7 @@ def _statements_before(place: Place, statement: ast.stmt, frame: FrameType) -> l
         home = definition(place.tree, code.co_name, code.co_firstlineno)
         return [] if home is None else [each for each in _statements(home) if each.lineno < statement.lineno]
     own = [] if place.tree is None else [*_statements(place.tree)]
-    above = [each for each in own if each.lineno < statement.lineno]
+    above = [each for each in own if (each.lineno, each.col_offset) < (statement.lineno, statement.col_offset)]
     return [*_of_cells(place, frame), *_run_by(above)]
 
 
@@ -109,6 +123,16 @@ def _run_by(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
             case _:
                 found.append(statement)
     return found
+
+
+def _code_below(place: Place) -> list[ast.stmt]:
+    """Return the statements of a cell magic that waited for what they dispatched; its text stands below its call."""
+    call = place.statement.value if isinstance(place.statement, ast.Expr) else None
+    match call:
+        case ast.Call(func=ast.Attribute(attr="run_cell_magic"), args=[*_, ast.Constant(value=text)]) if text is ...:
+            own = [] if place.tree is None else [*_statements(place.tree)]
+            return [each for each in own if each.lineno > call.lineno]
+    return []
 
 
 def _code_of_magic(text: str) -> list[ast.stmt]:
