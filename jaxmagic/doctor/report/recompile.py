@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ... import units
 from ...terminal import printable
+from .remedies.created_once import CREATED_ONCE
 
 #: How often and why something compiled again, by the kind of cause.
 _WHY = {
@@ -31,19 +32,27 @@ def recompiles(
     made: str = "",
     given: int = 0,
     unknown: int = 0,
+    shapes: int = 0,
 ) -> str:
     """Word how often and why functions compile again."""
-    times = "once" if programs == 1 else "twice" if programs == 2 else f"{programs} times"
+    times = _times(programs)
     when = f"{times} in every run" if every_run else f"again {times} in the first run"
     new = _new_function(made, given=bool(given), unknown=bool(unknown))
     why = new if cause == "new function" else _WHY.get(cause)
     because = f" {why}" if why else f": {printable(reason)}"
+    if shapes:
+        other = "a different shape" if shapes == 1 else "different shapes"
+        because = f": {_times(programs - shapes)}{because}, and {_times(shapes)} for {other}"
     if operations == 1:
         first = " If this runs only once, it is its first compilation." if every_run and times == "once" else ""
         return f"{printable(function)} compiles {when}{because}.{first if cause == 'new function' else ''}"
     listed = function.count(", ") + 1
     more = f" and {operations - listed} more" if operations > listed else ""
     return f"{operations} operations ({printable(function)}{more}) compile {when}{because}."
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else "twice" if count == 2 else f"{count} times"
 
 
 def _new_function(made: str, *, given: bool, unknown: bool) -> str:
@@ -70,15 +79,6 @@ def _difference(argument: str, now: str, before: str) -> str:
     if now == "nothing else":
         return f"{printable(argument)} lacks {printable(before)}, which the earlier call has."
     return f"{printable(argument)}: {printable(now)} after {printable(before)}."
-
-
-def _each(names: str) -> str:
-    argument = "arguments, static ones if they are" if "," in names else "an argument, static if it is"
-    return (
-        f"Define and jit the function once for each value of {printable(names)}, outside the loop or the cell that "
-        "runs again, in a dictionary if there are several: a single one would keep the first value. Or pass "
-        f"{printable(names)} as {argument} no array."
-    )
 
 
 def _sizes(
@@ -185,33 +185,12 @@ _STAGES = {"trace": "tracing", "lower": "lowering", "XLA": "XLA", "cache": "the 
 
 
 NOTES: dict[str, Callable[..., str]] = {
+    **CREATED_ONCE,
     "recompile": recompiles,
     "recompile_difference": _difference,
-    "recompile_remedy": lambda remedy: f"{printable(remedy[:1].upper() + remedy[1:])}.",
-    "recompile_in_library": lambda library: (
-        f"{printable(library) or 'The library that this line calls'} makes this function anew in each call. Put the "
-        "call into a function of your own that is jitted once, and pass its arrays as arguments."
-    ),
     "recompile_reason": lambda reason: f"{printable(reason[:1].upper() + reason[1:])}.",
     "recompile_alive": _alive,
-    "recompile_once": lambda: (
-        "It is a new function each time. Define and jit it once, outside; or jit the whole transformation, once and "
-        "outside as well: jax.jit(jax.grad(f)), jax.jit(jax.value_and_grad(f))."
-    ),
     "recompile_captured": lambda names: f"It reads {printable(names)} from the code around it.",
-    "recompile_pass": lambda names: (
-        f"Define and jit it once, outside, and pass {printable(names)} as "
-        f"{'arguments' if ',' in names else 'an argument'}; what a shape or Python's if depends on has to be static."
-    ),
-    "recompile_kept": lambda names, random: (
-        f"Each time that JAX traces it, it reads {printable(names)} again. Jitted once, it would keep what it read "
-        "first. Define and jit it once, outside, and pass what changes as an argument"
-        f"{'; for random numbers, a key of jax.random' if random else ''}."
-    ),
-    "recompile_effects": lambda names: (
-        f"Define and jit it once, outside. It then changes {printable(names)} only when JAX traces it."
-    ),
-    "recompile_each": _each,
     "recompile_sizes": _sizes,
     "recompile_sizes_together": lambda seen, needed: (
         f"Together, they had {seen} combinations of sizes. With these powers of two, "

@@ -113,6 +113,15 @@ def library_called(group: Group, evidence: Evidence) -> str | None:
     return outermost.library or ""
 
 
+def varying_shapes(group: Group, evidence: Evidence) -> list[str]:
+    """Return the arguments of a function that have several shapes in the first run, as far as is known."""
+    shapes: dict[str, set[str]] = {}
+    for program in programs_of(group, evidence):
+        for each in () if program.module is None else program.module.inputs:
+            shapes.setdefault(each.name, set()).add(each.shape.partition("[")[2])
+    return [name for name, seen in shapes.items() if len(seen) > 1]
+
+
 def is_librarys(group: Group) -> bool:
     """Return whether a library defines the function."""
     return group.location is not None and library_module(group.location.rpartition(":")[0]) is not None

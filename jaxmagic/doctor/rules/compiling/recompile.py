@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .... import units
-from ....compilation.record.compilation import Cause
+from ....compilation.record.compilation import Cause, Compilation
 from ....records.note import Note, note
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
@@ -117,10 +117,11 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
             made="" if made is None else made.made,
             given=int(group.eager),
             unknown=int(made is None and not group.eager),
+            shapes=sum(each.cause.kind != group.kind for each in group.compilations),
         ),
         line=location if called_at is None else called_at.location,
         source=source_of_location(location, evidence) if called_at is None else source_at(called_at),
-        evidence=tuple(_evidence(known, evidence)),
+        evidence=tuple(dict.fromkeys(_evidence(known, evidence))),
         cost_ns=cost_ns * avoidable_share(known, evidence) if estimated else cost_ns,
         basis="estimated" if estimated else "measured",
         per="run" if every_run else "first run",
@@ -135,6 +136,7 @@ def _evidence(known: Known, evidence: Evidence) -> Iterator[Note]:
     group = known.group
     changes = differing([each for each in group.compilations if each.cause.kind == group.kind])
     yield from _changes(changes) or _reason(group)
+    yield from _changes(differing([each for each in group.compilations if each.cause.kind != group.kind]))
     yield from () if known.values is None else _changes([known.values])
     yield from _about(known)
     if known.sizes is not None:
@@ -144,10 +146,17 @@ def _evidence(known: Known, evidence: Evidence) -> Iterator[Note]:
 
 
 def _compiles(group: Group, evidence: Evidence, *, every_run: bool) -> tuple[int, ...]:
-    """Return the compilations of the first run that would not happen: one is needed if every run compiles again."""
+    """Return the compilations of the first run that would not happen.
+
+    One is needed if every run compiles again, and one for each other shape of a re-created function.
+    """
     if not every_run:
         return numbers_of(group.compilations, evidence)
-    return numbers_of(in_first_run(group, evidence)[1:], evidence)
+    others, shapes = in_first_run(group, evidence)[1:], dict[object, Compilation]()
+    for each in others if group.kind == "new function" else ():
+        if each.cause.kind == "shape":
+            shapes.setdefault((each.cause.argument, each.cause.now), each)
+    return numbers_of([each for each in others if not any(each is one for one in shapes.values())], evidence)
 
 
 def _changes(causes: Sequence[Cause]) -> tuple[Note, ...]:

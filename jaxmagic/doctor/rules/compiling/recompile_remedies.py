@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from ....compilation.record.compilation import Cause
@@ -27,6 +28,7 @@ from .recompilations import (
     programs_of,
     repeating,
     settings_of,
+    varying_shapes,
 )
 from .static_loop import counted_loop
 
@@ -48,6 +50,7 @@ class Known(NamedTuple):
         values: What differed around a new function in the first run, if every run makes it.
         library: The library that makes the function, if one does.
         called_at: The user's line that runs the programs, if theirs is not known or not the user's.
+        shapes: The arguments of a re-created function that have several shapes, each of which needs a program.
     """
 
     group: Group
@@ -63,6 +66,7 @@ class Known(NamedTuple):
     values: Cause | None
     library: str | None
     called_at: Frame | None
+    shapes: list[str]
 
     @property
     def last(self) -> Cause:
@@ -97,6 +101,7 @@ def known_of(group: Group, evidence: Evidence, *, every_run: bool) -> Known:
         values=_values_of_first(group, evidence) if every_run else None,
         library=library_called(group, evidence),
         called_at=_called_at(group, evidence) if location is None or is_librarys(group) else None,
+        shapes=varying_shapes(group, evidence) if group.kind == "new function" and not group.eager else [],
     )
 
 
@@ -150,7 +155,10 @@ def remedy_of(known: Known) -> Note | None:
         return note("doctor.recompile_preallocate", argument=known.grows.argument, function=inside)
     if known.sizes is not None:
         return note("doctor.recompile_pad", integers=", ".join(known.sizes.integers))
-    return _made_once(known) or _same_values(known)
+    remedy = _made_once(known) or _same_values(known)
+    if remedy is None or not known.shapes:
+        return remedy
+    return replace(remedy, facts=remedy.facts | {"shapes": ", ".join(known.shapes)})
 
 
 def one_size(line: Frame | None) -> Note:

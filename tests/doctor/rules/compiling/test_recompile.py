@@ -530,7 +530,12 @@ def test_shapes_of_a_function_that_is_made_anew_are_spared_with_it() -> None:
     finding = the_one(run, X)
     assert finding.found.facts["cause"] == "new function"
     assert finding.found.facts["programs"] == 4
-    assert "different shape" not in " ".join(map(str, finding.evidence))
+    assert ": twice because it is a new function object each time, and twice for different sh" in str(finding.found)
+    assert [*map(str, finding.evidence)] == ["x: f32[5,100] after f32[100,100]."]
+    assert str(finding.remedy).endswith(
+        "it still compiles once for each shape of x: pad to a few shapes if that takes long."
+    )
+    assert len(finding.compiles) == 2  # the first run needs one for each shape
 
     sizes = iter(range(3, 100))
 
@@ -541,6 +546,18 @@ def test_shapes_of_a_function_that_is_made_anew_are_spared_with_it() -> None:
     diagnosis = jaxmagic.diagnose(with_new_sizes, X, only=["recompile"], repeat=True)
     causes = [each.found.facts["cause"] for each in diagnosis.findings]
     assert sorted(causes) == ["new function", "shape"]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ends"), [((5, 9, 9), " for each shape of x: pad to a few shapes if "), ((9, 9), "")]
+)
+def test_shapes_of_functions_that_are_each_called_once_are_named(sizes: tuple[int, ...], ends: str) -> None:
+    def run(x: Any) -> list[Any]:
+        return [jax.jit(lambda x: jnp.tanh(x @ x.T))(x[:size]) for size in sizes]
+
+    for _ in range(2):  # calls of earlier runs had the same shapes
+        remedy = str(the_one(run, X).remedy)
+        assert ("for each shape" in remedy, ends in remedy) == (bool(ends), True)
 
 
 class Own(Settings):

@@ -1,0 +1,55 @@
+"""Words how to create a function once that is re-created, and compiles each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....terminal import printable
+
+
+def _each(names: str, shapes: str = "") -> str:
+    argument = "arguments, static ones if they are" if "," in names else "an argument, static if it is"
+    return (
+        f"Define and jit the function once for each value of {printable(names)}, outside the loop or the cell that "
+        "runs again, in a dictionary if there are several: a single one would keep the first value. Or pass "
+        f"{printable(names)} as {argument} no array.{_for_shapes(shapes)}"
+    )
+
+
+def _for_shapes(names: str) -> str:
+    """Say that a function compiles for each shape of its arguments, however often it is made."""
+    if not names:
+        return ""
+    of = "its arguments" if names.count(", ") > 1 else printable(names)
+    return f" Made once, it still compiles once for each shape of {of}: pad to a few shapes if that takes long."
+
+
+CREATED_ONCE: dict[str, Callable[..., str]] = {
+    "recompile_remedy": lambda remedy, shapes="": (
+        f"{printable(remedy[:1].upper() + remedy[1:])}.{_for_shapes(shapes)}"
+    ),
+    "recompile_in_library": lambda library, shapes="": (
+        f"{printable(library) or 'The library that this line calls'} makes this function anew in each call. Put the "
+        "call into a function of your own that is jitted once, and pass its arrays as arguments."
+        f"{_for_shapes(shapes)}"
+    ),
+    "recompile_once": lambda: (
+        "It is a new function each time. Define and jit it once, outside; or jit the whole transformation, once and "
+        "outside as well: jax.jit(jax.grad(f)), jax.jit(jax.value_and_grad(f))."
+    ),
+    "recompile_pass": lambda names, shapes="": (
+        f"Define and jit it once, outside, and pass {printable(names)} as "
+        f"{'arguments' if ',' in names else 'an argument'}; what a shape or Python's if depends on has to be static."
+        f"{_for_shapes(shapes)}"
+    ),
+    "recompile_kept": lambda names, random, shapes="": (
+        f"Each time that JAX traces it, it reads {printable(names)} again. Jitted once, it would keep what it read "
+        "first. Define and jit it once, outside, and pass what changes as an argument"
+        f"{'; for random numbers, a key of jax.random' if random else ''}.{_for_shapes(shapes)}"
+    ),
+    "recompile_effects": lambda names, shapes="": (
+        f"Define and jit it once, outside. It then changes {printable(names)} only when JAX traces it."
+        f"{_for_shapes(shapes)}"
+    ),
+    "recompile_each": _each,
+}
