@@ -15,6 +15,7 @@ from ..record.compilation import Cause
 from ..record.events import Call, Held, Leaf
 from .held import changes
 from .remedies import combined, difference, parameter_difference, setting_difference, type_difference, type_distance
+from .signatures import is_passed_otherwise, signature_differences
 from .static_values import other_function, remade_body, remade_function, same_number, shown, static_difference
 
 #: The number of a container's class, which distinguishes two classes of the same name.
@@ -34,9 +35,11 @@ def differences(now: Call, before: Call) -> list[Cause]:
     now, before = _comparable(now, before)
     static_args = _static_args(now, before)
     # Where a static argument has a different value, it does not matter that its default was left out.
-    signature = [] if static_args else _signature(now, before)
+    signature = [] if static_args and not is_passed_otherwise(now, before) else signature_differences(now, before)
     structure = [*_arrays_or_static(now, before), *_structure(now, before)]
-    return [*options, *_settings(now, before), *signature, *structure, *static_args, *_types(now, before)]
+    first = [] if static_args else signature
+    others = [*structure, *static_args, *(signature if static_args else [])]
+    return [*options, *_settings(now, before), *first, *others, *_types(now, before)]
 
 
 def options_differences(now: Call, before: Call) -> list[Cause]:
@@ -134,7 +137,7 @@ def distance(now: Call, before: Call) -> tuple[int, int]:
     others = (
         max(now.context != before.context, len(_settings(now, before)))
         + len(options_differences(now, before))
-        + (static_args or len(_signature(now, before)))
+        + (static_args or len(signature_differences(now, before)))
         + len({name for name, _ in containers})
     )
     types = [_type_distance(leaf, theirs[path]) for path, leaf in ours.items() if path in theirs]
@@ -173,19 +176,6 @@ def _placed_elsewhere(now: Call, before: Call) -> dict[str, tuple[str, str]]:
         for path, leaf, old in both
         if leaf.placement and old.placement and leaf.placement != old.placement
     }
-
-
-def _signature(now: Call, before: Call) -> list[Cause]:
-    if now.call_signature == before.call_signature:
-        return []
-    here, there = _in_words(now), _in_words(before)
-    return [difference("pytree", "the arguments are passed differently", None, here, there)]
-
-
-def _in_words(call: Call) -> str:
-    by_position, by_keyword = call.call_signature or (0, ())
-    parts = [f"{by_position} by position"] if by_position or not by_keyword else []
-    return ", ".join(parts + [f"{name}=…" for name in by_keyword])
 
 
 def _structure(now: Call, before: Call) -> list[Cause]:

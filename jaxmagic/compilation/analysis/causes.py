@@ -139,8 +139,7 @@ def _forgotten(call: Call, text: str, memory: Memory) -> Cause | None:
     if not forgotten:
         return None
     alike = most_alike(call, [each for each in forgotten if each.transformation == call.transformation])
-    again = alike is not None and not differences(call, alike)
-    if again:
+    if alike is not None and not differences(call, alike):
         return _lost()
     return Cause(kind="first call", reason="first call since the function left JAX's caches (jax.clear_caches()?)")
 

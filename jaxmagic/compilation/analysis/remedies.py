@@ -220,7 +220,9 @@ def combined(causes: Sequence[Cause]) -> Cause:
 
 def _named(cause: Cause) -> str:
     values = cause.now is not None and cause.before is not None and cause.now != cause.before
-    known = f" ({cause.now} now, {cause.before} before)" if values and cause.argument else ""
+    known = (
+        f" ({cause.now} now, {cause.before} before)" if values and (cause.argument or cause.kind == "pytree") else ""
+    )
     return f"{cause.argument or _PLACES.get(cause.kind, '?')}{known}"
 
 

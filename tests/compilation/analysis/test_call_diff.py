@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from jaxmagic.compilation.analysis.call_diff import differences, most_alike, placement_difference
+from jaxmagic.compilation.analysis.remedies import combined
 from jaxmagic.compilation.record.events import Call, Held, Leaf
 
 F32, F64, I32 = (Leaf(type=each, placement=None) for each in ("f32[4]", "f64[4]", "i32[8]"))
@@ -64,6 +65,18 @@ def test_one_difference_is_one_cause(now: Call, before: Call, kind: str, argumen
     (cause,) = differences(now, before)
     assert (cause.kind, cause.argument, cause.reason) == (kind, argument, reason)
     assert cause.remedy
+
+
+def test_a_static_argument_with_another_value_passed_in_another_way_is_two_differences() -> None:
+    by_keyword = replace(call({"x": F32}, call_signature=(1, ("n",)), n="3"), parameters=("x", "n"))
+    by_position = replace(by_keyword, call_signature=(2, ()), static_args={"n": "2"})
+    left_out = replace(by_keyword, call_signature=(1, ()), static_args={"n": "2"})  # of other arguments in any case
+    for now, before in ((by_keyword, by_position), (by_position, by_keyword)):
+        static, passed = differences(now, before)
+        assert (static.kind, passed.kind) == ("static value", "pytree")
+        assert passed.remedy == "pass each argument by position in every call, or by keyword in every call"
+        assert "at how the arguments are passed (" in combined([static, passed]).reason
+    assert len(differences(by_keyword, left_out)) == 1
 
 
 def test_the_call_that_is_most_alike_is_compared_with() -> None:
