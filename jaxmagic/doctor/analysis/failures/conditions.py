@@ -25,7 +25,7 @@ from .expression import (
 )
 from .known_values.known_number import flag_in_container, known_number, perhaps_static
 from .known_values.size_use import size_use
-from .known_values.static_argument import library_remedy, static_argument, write_static
+from .known_values.static_argument import is_jitted_itself, library_remedy, static_argument, write_static
 from .origin import evidence_of
 from .selection import may_be_traced, may_diverge, rewritten
 from .wrong_arguments.values.membership import membership
@@ -134,7 +134,7 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     mapped = failure.mapped or failure.vmapped
     static = static_argument(failure, failing)
     recursive = failure.decides == "recursion" and static is not None and static.certain == "yes"
-    if static is not None and (static.type in ("bool", "str") or recursive):
+    if static is not None and (static.type in ("bool", "str") or recursive or is_jitted_itself(failure)):
         return write_static(failure, static)
     if failure.library is not None:
         return library_remedy(failure, failing, failure.library), None

@@ -122,8 +122,17 @@ def traced(text: str) -> Traced | None:
     words = _TRACED.search(f"{text} ")
     if words is None:  # a leak says it in other words
         words = re.search(r"when the value leaked was (.+) at (.+):(\d+) traced for ([\w /]+?)\.\s", text)
-    if words is None or is_jax_file(words[2]):
-        return None
+    return None if words is None or is_jax_file(words[2]) else _traced(words, text)
+
+
+def traced_of_jax(text: str) -> Traced | None:
+    """Return the function that was being traced if it is one of JAX's own, as by ``jax.jit(jnp.sum)``."""
+    text = text[:LONGEST]
+    words = _TRACED.search(f"{text} ")
+    return _traced(words, text) if words is not None and is_jax_file(words[2]) else None
+
+
+def _traced(words: re.Match[str], text: str) -> Traced:
     depends = re.search(r"depends on the values? of the arguments? (.+)\.$", text, re.M)
     arguments = () if depends is None else _listed(depends[1])
     return Traced(

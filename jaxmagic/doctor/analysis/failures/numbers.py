@@ -13,7 +13,7 @@ from .known_values.math_functions import MATH, SPECIAL, functions_of_math
 from .known_values.passed_functions import converted, passed_on, unmapped
 from .known_values.size_use import size_use
 from .known_values.slices import dynamic_slice
-from .known_values.static_argument import library_remedy, static_argument, write_static
+from .known_values.static_argument import is_jitted_itself, library_remedy, static_argument, write_static
 from .origin import evidence_of
 from .wrong_arguments.values.at_elements import stored
 from .wrong_arguments.values.formats import formatted
@@ -51,6 +51,8 @@ def explain_number(failure: Failure) -> RuleFinding:
 
 def _value(failure: Failure, failing: Expression) -> str:
     """Return the text of the value that has no number, if it is known which one it is."""
+    if failure.selector is not None and is_jitted_itself(failure) and failure.selector.type != "tuple":
+        return failure.selector.argument
     node = _used(failing.node)
     if node is not None and not isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Slice):
         value = value_named(failure, ast.unparse(node))
@@ -134,15 +136,18 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         return note("doctor.write_function", function=need, replacement=replacement), None
     if failure.detail in ("float", "int", "complex") and need != failure.detail:
         return note("doctor.write_library", function=need), None
-    if name in _SIZED or (failure.detail or "").rpartition(".")[2] in _SIZED:
-        return note("doctor.write_sized", function=need, jnp=jnp), None
+    function = {name, (failure.detail or "").rpartition(".")[2]}
+    if function & {*_SIZED} and not _is_given(failure, failing, "size"):
+        return note("doctor.write_sized", function=need, jnp=jnp, jitted=is_jitted_itself(failure)), None
     sliced = dynamic_slice(failure, failing) if failing is not None and need == "slice" else None
     if sliced is not None:
         return sliced
     if static is not None and static.certain == "yes":
         return write_static(failure, static, "" if size or need != "index" else _table(failure, failing, jnp))
-    if name in _LENGTHS:
-        return note("doctor.write_sized", function=need, jnp=jnp, argument=_LENGTHS[name]), None
+    length = next((_LENGTHS[each] for each in sorted(function & {*_LENGTHS})), "")
+    if length and not _is_given(failure, failing, length):
+        jitted = is_jitted_itself(failure)
+        return note("doctor.write_sized", function=need, jnp=jnp, argument=length, jitted=jitted), None
     if need == "range":
         return known_number(failure, failing, static, "range")
     if need == "index":
@@ -153,6 +158,16 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
             return note("doctor.write_slice", lax=lax, update=True), None
         return known_number(failure, failing, static, "slice")
     return known_number(failure, failing, static, "size")
+
+
+def _is_given(failure: Failure, failing: Expression | None, keyword: str) -> bool:
+    """Return whether the failing call passes a size, of which the value has to be known as well."""
+    if failure.selector is not None:
+        return True
+    keywords = failing.node.keywords if failing is not None and isinstance(failing.node, ast.Call) else []
+    given = next((each.value for each in keywords if each.arg == keyword), None)
+    traced = {each.name for each in failure.values}
+    return given is not None and any(ast.unparse(each) in traced for each in ast.walk(given))
 
 
 def _is_known(failure: Failure) -> bool:

@@ -15,7 +15,7 @@ from ...analysis.failures.differences import differences
 from ...analysis.failures.origin import FIRST_TRIES, OF_TRACED, OF_TRANSFORMED
 from ...analysis.failures.out_of_memory import shortage
 from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
-from ...record.failure import Failure
+from ...record.failure import Failure, Traced
 from ...record.library_use import Selector
 from ...record.out_of_memory import ANY_CALL, OutOfMemory
 from .buffers import Donors
@@ -26,6 +26,7 @@ from .held import largest_alive, shared_in
 from .holder import holder_at, holder_of, source_of
 from .jit_calls.jit_call import jit_call
 from .libraries.batches import module_in
+from .libraries.jax_functions import is_jitted_itself, selector_of_jax
 from .libraries.selectors import selector_of
 from .memory.out_of_memory import Limits, look_at_memory
 from .modules import module_names
@@ -105,6 +106,8 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         memory = OutOfMemory(shortage=shortage(text), unknown="outside", unknown_call=ANY_CALL)
         return replace(facts, memory=memory if kind == "memory" else None)
     found = _with_code(facts, users, entries)
+    if found.kind in FIRST_TRIES:
+        found = _with_function_of_jax(found, messages.traced_of_jax(text), users[-1])
     if found.kind in OF_INDEX:
         found = replace(found, said=(*found.said, *carried_index(users)))
     if found.kind == "listed":
@@ -250,6 +253,14 @@ def _home(users: Sequence[Entry]) -> Entry:
     """Return the innermost call of a function that is no comprehension: its own call is on the stack, if any."""
     calls = [each for each in users if each.frame.f_code.co_name not in _COMPREHENSIONS]
     return calls[-1] if calls else users[-1]
+
+
+def _with_function_of_jax(facts: Failure, traced: Traced | None, last: Entry) -> Failure:
+    """Add which Python value the user passes to a function of JAX that is jitted itself."""
+    if not is_jitted_itself(traced, last.place, last.frame):
+        return facts
+    selector = selector_of_jax(traced, last.place, last.frame)
+    return replace(facts, said=(*facts.said, ("jitted itself", "1")), selector=selector)
 
 
 def _selector(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry], around: Around) -> Selector | None:

@@ -99,6 +99,28 @@ def _write_dynamic_slice(
     )
 
 
+def _write_sized(function: str, jnp: str, argument: str = "", jitted: bool = False) -> str:
+    """Word how many elements a function returns whose result has a size that depends on values.
+
+    Args:
+        function: the function, as it is called.
+        jnp: the name of ``jax.numpy``.
+        argument: the argument that says how many; ``size`` and ``fill_value`` if left out.
+        jitted: whether ``jax.jit`` gets the function itself, and traces this argument.
+    """
+    many = f"{quoted(function)} returns as many elements as the values say."
+    size = argument or "size"
+    static = f' Declare {size} static where the function is jitted: static_argnames="{size}".' if jitted else ""
+    if argument:
+        known = f"a number known during tracing: the result is padded, or cut, to it.{static}"
+        return f"{many} Say how many with {argument}=, {known}"
+    if jitted:
+        return f"{many} Give it size=, and fill_value= for the padding.{static}"
+    no_mask = function.endswith(("unique", "intersect1d", "union1d", "setdiff1d"))
+    where = "" if no_mask else f", or use {jnp}.where(condition, a, b) with three arguments"
+    return f"{many} Give it size=, a number known during tracing, and fill_value= for the padding{where}."
+
+
 KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
     "write_option": lambda function: (
         f"{quoted(function)} decides by this value while it is traced: pass a Python value, such as a constant or an "
@@ -117,19 +139,7 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         f"Keep the elements arrays: write {printable(kept)} in place of {quoted(mapped)}. Python numbers can be made "
         "of the result that the function returns."
     ),
-    "write_sized": lambda function, jnp, argument="": (
-        f"{quoted(function)} returns as many elements as the values say. "
-        + (
-            f"Say how many with {argument}=, a number known during tracing: the result is padded, or cut, to it."
-            if argument
-            else "Give it size=, a number known during tracing, and fill_value= for the padding"
-            + (
-                "."
-                if function.endswith(("unique", "intersect1d", "union1d", "setdiff1d"))
-                else f", or use {jnp}.where(condition, a, b) with three arguments."
-            )
-        )
-    ),
+    "write_sized": _write_sized,
     "write_static": _write_static,
     "write_static_perhaps": lambda argument, function, option="", tuple=False: (
         f"If {quoted(argument)} is a {'tuple of Python numbers' if tuple else 'Python number'} wherever "

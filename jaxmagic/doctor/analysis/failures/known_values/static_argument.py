@@ -88,6 +88,11 @@ def _other_sizes(failure: Failure) -> Iterator[Passed]:
             yield each
 
 
+def is_jitted_itself(failure: Failure) -> bool:
+    """Return whether the failing call is of a function of JAX that the user jits, as ``jax.jit(jnp.sum)``."""
+    return "jitted itself" in dict(failure.said)
+
+
 def is_static(failure: Failure, failing: Expression, name: str) -> bool:
     """Return whether a name is an argument of a jitted function that may be static: a Python integer at the call."""
     own = failure.own and failure.traced is not None and failure.traced.transform == "jit"
