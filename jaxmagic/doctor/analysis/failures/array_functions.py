@@ -8,6 +8,7 @@ from dataclasses import replace
 from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
+from .conditions import explain_condition
 from .expression import (
     ABOUT,
     Expression,
@@ -78,6 +79,9 @@ _DTYPES = "float32", "float16", "int32", "int16", "int8", "uint8", "uint32", "bo
 #: Methods of arrays with other arguments than the function of the same name.
 _OWN_METHODS = "reshape", "transpose"
 
+#: Statements and expressions with a condition.
+_TESTING = ast.If | ast.While | ast.Assert | ast.IfExp
+
 #: Expressions of which Python 3.12 and later do not say which part failed.
 _COMPREHENSIONS = ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
 
@@ -98,6 +102,10 @@ def explain_numpy(failure: Failure) -> RuleFinding:
             remedy=note("doctor.write_arguments", function=function),
         )
     remedy, code = _numpy_remedy(failure, failing)
+    then = None if failing is None or remedy.kind != "doctor.write_functions" else _condition(failure, failing)
+    if then is not None:
+        remedy = replace(remedy, facts=remedy.facts | {"then": str(then.remedy or "")})
+        code = None if remedy.facts["left"] or remedy.facts["other"] else then.code
     return RuleFinding(
         rule="error",
         found=note("doctor.error_numpy", function=function, type=failure.type or ""),
@@ -200,6 +208,26 @@ def _all_replaced(failure: Failure, failing: Expression, jnp: str) -> tuple[Note
         other=", ".join(other),
     )
     return remedy, code
+
+
+def _condition(failure: Failure, failing: Expression) -> RuleFinding | None:
+    """Explain the condition that the failing expression decides, of which functions of JAX make a traced value.
+
+    The statement has them already.
+    """
+    statement = failing.statement
+    tests = [each for each in ast.walk(statement) if isinstance(each, _TESTING)]
+    found = [each for each in tests if any(part is failing.node for part in ast.walk(each.test))]
+    if not found or not gets_traced(failure, failing, found[-1].test):
+        return None
+    calls = [each for each in ast.walk(found[-1].test) if isinstance(each, ast.Call)]
+    called = [each.func.id for each in calls if isinstance(each.func, ast.Name)]
+    if any(map(_needs_number, calls)) or {*called} - {"len"}:  # it may fail there before
+        return None
+    following = [] if failing.other_return is None else [failing.other_return]
+    text = "\n".join(map(ast.unparse, [statement, *following]))
+    place = [*ast.walk(statement)].index(found[-1])
+    return explain_condition(replace(failure, kind="bool", statement=text, node=place, type="bool[]", library=None))
 
 
 def _is_method_of_made(failure: Failure, failing: Expression, node: ast.Call, named: dict[str, str]) -> bool:

@@ -238,7 +238,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         donated_before=donors.before,
         donated_names=donors.names,
         kept=donors.kept,
-        decides=decision_of(place, last.frame, running) if facts.kind == "bool" else None,
+        decides=decision_of(place, last.frame, running) if facts.kind in ("bool", "numpy") else None,
         selector=_selector(facts, users, entries, around),
         names=module_names(last.frame),
         alive=tuple(name for name, _ in alive),

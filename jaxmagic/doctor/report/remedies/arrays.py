@@ -8,8 +8,8 @@ from ....terminal import printable
 from ..quoted import quoted
 
 
-def _write_functions(functions: str, replacements: str, left: str = "", other: str = "") -> str:
-    """Word which functions of JAX to use in place of which of NumPy."""
+def _write_functions(functions: str, replacements: str, left: str = "", other: str = "", then: str = "") -> str:
+    """Word which functions of JAX to use in place of which of NumPy, and what to do with a condition made of them."""
     pairs = zip(functions.split(", "), replacements.split(", "), strict=True)
     *first, last = (f"{quoted(new)} in place of {quoted(old)}" for old, new in pairs)
     uses = f"{', '.join(first)}{',' if len(first) > 1 else ''} and {last}" if first else last
@@ -19,7 +19,8 @@ def _write_functions(functions: str, replacements: str, left: str = "", other: s
         "the traced function."
     )
     arguments = f" Check the arguments of {quoted(other)}: not all have the names that they have in NumPy."
-    return f"Use {uses}.{arguments if other else ''}{rest if left else ''}"
+    condition = f" The condition is traced then as well, and this line fails again. {then}"
+    return f"Use {uses}.{arguments if other else ''}{rest if left else ''}{condition if then else ''}"
 
 
 def _write_in_domain(domain: str, jnp: str, example: str = "", steep: str = "", inside: bool = False) -> str:

@@ -177,3 +177,34 @@ def test_a_traced_mask_of_a_numpy_array_keeps_the_size() -> None:
         f(jnp.arange(3.0))
     """)
     assert "Keep the size: jnp.where(mask, x, 0)" in cell.said
+
+
+#: A line of a function in a cell.
+LINE = "\n" + 12 * " "
+
+
+@pytest.mark.parametrize(
+    ("body", "then", "rewritten"),
+    [
+        ("if np.isnan(x).any():  # here| return x * 0|return x  # end", "Choose", True),
+        ("if len(x) > 2 and np.isnan(x).any():  # here| x = x + 1|return x", "Test len(x)", False),
+        ("if np.isclose(x, 1).all():  # here| raise ValueError|return x", "Whether", False),
+        ("return x if (np.exp(x) > 1).all() else -x  # here", "Choose", False),
+        ("while np.exp(x).sum() > 9:  # here| x = x - 1  # end|return x", "Use lax.while", True),
+        ("if np.square(x).shape[0] > 2:  # here| return x|return -x", "", False),
+        ("if float(np.exp(x).sum()) > 2:  # here| return x|return -x", "", False),
+    ],
+)  # fmt: skip
+def test_a_condition_of_what_numpy_returned_is_explained_as_well(body: str, then: str, rewritten: bool) -> None:
+    cell = Cell(f"""
+        @jax.jit
+        def f(x):
+            {body.replace("|", LINE)}
+        result = f(jnp.ones(3))
+    """)
+    said = str(cell.finding.remedy)
+    assert said.startswith("Use jnp.")
+    assert ("fails again. " in said, f"fails again. {then}" in said) == (bool(then), bool(then))
+    assert (cell.finding.code is not None) == rewritten
+    if cell.finding.code is not None:
+        assert cell.rewritten(cell.finding.code).error is None
