@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import re
 import sys
 from dataclasses import replace
@@ -119,6 +121,32 @@ def test_each_kind_of_failure_is_found(
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_a_page_ends_by_asking_its_records_for_failures(page: Path) -> None:
     assert "assert failures(jaxmagic.history()) == [" in page.read_text("utf-8").rstrip().split("```{code-cell}")[-1]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_lines_that_a_page_shows_and_does_not_run_read_what_it_defines(page: Path) -> None:
+    """Such as those with --processes, which take too long: they would fail with a NameError when pasted."""
+    text = page.read_text("utf-8")
+    blocks = re.findall(r"^```(?:python|\{code-cell\} ipython3)\n(.*?)^```", text, re.M | re.S)
+    defined = {*dir(builtins), *re.findall(r"-v (\w+)", text)}
+    for block in blocks:
+        for line in re.findall(r"^%jax\w+ (.*)$", block, re.M):
+            read, _ = names_of(re.sub(r"^(?:--?\w[\w-]*(?: [\w.]+)? )*(?=\S+\(|\w+,|\w+ =)", "", line))
+            assert read <= defined | names_of(re.sub(r"^%.*|^:tags:.*", "", block, flags=re.M))[1], line
+        defined |= names_of(re.sub(r"^%.*|^:tags:.*", "", block, flags=re.M))[1]
+
+
+def names_of(code: str) -> tuple[set[str], set[str]]:
+    """The names that code reads, and those that it assigns, imports or defines; none of what is no code."""
+    try:
+        nodes = [*ast.walk(ast.parse(code))]
+    except SyntaxError:
+        return set(), set()
+    names = [each for each in nodes if isinstance(each, ast.Name)]
+    bound = {each.id for each in names if not isinstance(each.ctx, ast.Load)}
+    bound |= {each.asname or each.name.partition(".")[0] for each in nodes if isinstance(each, ast.alias)}
+    bound |= {each.name for each in nodes if isinstance(each, ast.FunctionDef | ast.ClassDef)}
+    return {each.id for each in names if isinstance(each.ctx, ast.Load)}, bound
 
 
 def test_there_are_pages_that_run() -> None:
