@@ -12,6 +12,7 @@ from typing import Any
 from ..interrupts import begins, ends
 from ..progress.bar import shown_progress
 from ..records.files import path_of, target_of, write
+from ..records.holder import Holder
 from ..records.note import Note, note
 from ..runtime.functions import name_of
 from ..runtime.given import check_function, rate, seconds, whole
@@ -178,19 +179,21 @@ def profile_watch(
     )
 
 
-class Profiled:
+class Profiled(Holder):
     """A block under the JAX profiler; see :func:`jaxmagic.profiler`.
 
     Attributes:
         profile: the record, once the block has ended; ``None`` before.
     """
 
+    _holds, _record_class = "profile", Profile
+
     def __init__(self) -> None:
         self.profile: Profile | None = None
         self._watch = profile_watch(cold=True)
 
-    def __str__(self) -> str:
-        return repr(self) if self.profile is None else str(self.profile)
+    def _held(self) -> Profile | None:
+        return self.profile
 
     @begins("_cancel")
     def __enter__(self) -> Profiled:

@@ -19,6 +19,7 @@ from ...compilation.capture.compile_log import CompileLog
 from ...errors import NotMeasured
 from ...interrupts import begins, ends, forget
 from ...progress.record import CompileProgress
+from ...records.holder import Holder
 from ...records.note import note
 from ...runtime.clock import Clock, cpu_time, kept_waiting_ns, now_ns, thread_cpu_ns, timestamp
 from ...runtime.environment import probe
@@ -37,7 +38,7 @@ _STANDSTILL_NS, _STANDSTILL = 1_000_000, 0.2
 _OF_ANOTHER_THREAD = "This stopwatch was started by another thread, for which JAX's explanations are switched on."
 
 
-class Stopwatch:
+class Stopwatch(Holder):
     """Times a block of code and all the JAX work that it starts. See :func:`jaxmagic.stopwatch`.
 
     Attributes:
@@ -47,6 +48,7 @@ class Stopwatch:
         started_ns: the clock reading at which the code started.
     """
 
+    _holds, _record_class = "timing", Timing
     _returned_ns: int | None
     _interrupt: BaseException | None
 
@@ -108,9 +110,8 @@ class Stopwatch:
         """The record, which is the timing itself."""
         return self.timing
 
-    def __str__(self) -> str:
-        """Return the report, once the block has ended."""
-        return repr(self) if self._timing is None else str(self._timing)
+    def _held(self) -> Timing | None:
+        return self._timing
 
     def __enter__(self) -> Stopwatch:
         self.start()

@@ -1139,5 +1139,21 @@ def test_a_fence_that_cannot_compile_is_a_note(x: Any) -> None:
 
 def test_a_stopwatch_is_printed_as_its_report_once_there_is_one() -> None:
     with Stopwatch() as watch:
-        assert "object at" in str(watch)
-    assert str(watch) == str(watch.timing)
+        assert str(watch) == repr(watch) == "<Stopwatch: no record yet, its block has not ended>"
+    assert str(watch) == repr(watch) == str(watch.timing)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("wall_ns", "Did you mean: 'timing.wall_ns'?"),
+        ("wall", "Did you mean: 'timing.wall_ns'?"),
+        ("elapsed", "Its record is 'timing'."),
+    ],
+)
+def test_an_attribute_of_the_record_is_pointed_to(name: str, meant: str) -> None:
+    with pytest.raises(AttributeError) as raised:
+        getattr(jaxmagic.stopwatch(), name)
+    assert str(raised.value) == f"'Stopwatch' object has no attribute '{name}'. {meant}"
+    with pytest.raises(AttributeError, match="Did you mean: 'profile.device_ns'"):
+        print(jaxmagic.profiler().device_ns)  # type: ignore[attr-defined]
