@@ -11,8 +11,8 @@ from typing import Any
 
 from ..interrupts import begins, ends
 from ..progress.bar import shown_progress
+from ..records.exportable import Holder
 from ..records.files import path_of, target_of, write
-from ..records.holder import Holder
 from ..records.note import Note, note
 from ..runtime.functions import name_of
 from ..runtime.given import check_function, rate, seconds, whole

@@ -19,7 +19,7 @@ from ...compilation.capture.compile_log import CompileLog
 from ...errors import NotMeasured
 from ...interrupts import begins, ends, forget
 from ...progress.record import CompileProgress
-from ...records.holder import Holder
+from ...records.exportable import Holder
 from ...records.note import note
 from ...runtime.clock import Clock, cpu_time, kept_waiting_ns, now_ns, thread_cpu_ns, timestamp
 from ...runtime.environment import probe
