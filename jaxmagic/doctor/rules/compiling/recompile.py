@@ -160,12 +160,13 @@ def _compiles(group: Group, evidence: Evidence, *, every_run: bool) -> tuple[int
 
 
 def _changes(causes: Sequence[Cause]) -> tuple[Note, ...]:
-    """Describe what differed."""
+    """Describe what differed, where its two values read differently: other elements of an array do not."""
     found = [
         note("doctor.recompile_difference", argument=each.argument, now=each.now or "", before=each.before or "")
         if each.argument
         else note("doctor.recompile_reason", reason=each.reason)
         for each in causes
+        if not each.argument or each.now != each.before
     ]
     return tuple(dict.fromkeys(found))
 

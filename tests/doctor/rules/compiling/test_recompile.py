@@ -179,6 +179,13 @@ def test_a_closure_over_a_local_array_is_to_be_passed_and_not_moved() -> None:
     assert finding.remedy.facts["names"] == "scale"
 
 
+def test_arrays_of_one_type_are_no_difference_that_is_listed() -> None:
+    finding = the_one(lambda x: [jax.jit(lambda y: y * batch)(x) for batch in (jnp.asarray(x), x + jnp.ones(()))], X)
+    assert "batch: f32" not in " ".join(map(str, finding.evidence))
+    assert finding.remedy is not None
+    assert finding.remedy.facts["names"] == "batch"
+
+
 def test_what_a_function_reads_that_is_jitted_by_its_name_is_to_be_passed() -> None:
     def jits_by_name(x: Any) -> Any:
         out = []
