@@ -123,9 +123,10 @@ def _(chart: Treemap, into: Figure) -> None:
             if letters >= 4 and lower - upper >= 0.07 * (line + 1):
                 words = axes.text(left + 0.008, upper + 0.055 * (line + 1), label(text, letters), clip_on=True)
                 words.set_in_layout(False)  # labels do not affect the layout
-    into.suptitle(label(chart.title, 70))
+    axes.set_title(label(chart.title, 70))  # below the legend, however many rows it has
     if len(chart.kinds) > 1:
-        draw_legend(into, patches(chart.kinds))
+        rows = draw_legend(into, patches(chart.kinds))
+        into.set_size_inches(_WIDTH, 3.0 + 0.2 * rows)
 
 
 @_draw.register

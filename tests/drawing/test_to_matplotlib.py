@@ -169,6 +169,17 @@ def hostile_charts() -> list[Any]:
     ]
 
 
+@pytest.mark.parametrize("names", [2, 9])
+def test_the_heading_of_a_treemap_is_not_drawn_over_its_legend(names: int) -> None:
+    tile = Tile(name="a", x=(0.0, 1.0), y=(0.0, 1.0), kind=0, lines=("a",))
+    made = figure(
+        Treemap(title="arrays, 1 MiB in all", kinds=tuple(f"name {i}" for i in range(names)), tiles=(tile,))
+    )
+    made.savefig(BytesIO(), format="png")
+    (heading,) = (each for each in made.findobj(Text) if isinstance(each, Text) and "in all" in each.get_text())
+    assert not heading.get_window_extent().overlaps(made.legends[0].get_window_extent())
+
+
 LONG = "mean of 2 devices; 13 smaller or deeper calls not drawn; 5 programs that no line of yours has called"
 
 
