@@ -107,7 +107,7 @@ def _trees(text: str) -> tuple[Difference, ...]:
     for pattern, first, other in pairs:
         match = re.search(pattern, text, re.M)
         if match is not None:
-            sides = [_plain(each) for each in match.groups()]
+            sides = [_plain(_keys(each) if "keys" in first else each) for each in match.groups()]
             path = "" if at is None else at[1].strip().removesuffix(":").removeprefix("tree_map tree")
             expected, got = first.format(*sides), other.format(*sides)
             return (Difference(path=path, expected=expected, got=got, aspect="structure"),)
@@ -119,6 +119,17 @@ def _trees(text: str) -> tuple[Difference, ...]:
         return ()
     expected, got = f"{arity[1].lower()} of length {arity[3]}", f"one of length {arity[2]}"
     return (Difference(path="", expected=expected, got=got, aspect="structure"),)
+
+
+def _keys(text: str) -> str:
+    """Write keys as a list.
+
+    >>> _keys("['b'] ['w']"), _keys("b w"), _keys("1 2")
+    ('b and w', 'b and w', '1 2')
+    """
+    keys = [each.removeprefix("['").removesuffix("']") for each in text.split()]
+    *first, last = keys if keys and all(map(str.isidentifier, keys)) else [text]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _plain(text: str) -> str:

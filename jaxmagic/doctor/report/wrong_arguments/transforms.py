@@ -8,6 +8,14 @@ from ....terminal import printable
 from ..quoted import quoted
 
 
+def _positions(given: int | str) -> str:
+    """Word how many positional arguments there are, with their numbers."""
+    count = int(given)
+    if count < 2:
+        return "one, number 0" if count else "none"
+    return f"{count}, with the numbers {'0 and 1' if count == 2 else f'0 to {count - 1}'}"
+
+
 def _grad_input(argument: str, dtype: str, transform: str) -> str:
     who = f"{quoted(argument)} has" if argument else "An argument to differentiate by has"
     return f"{who} dtype {quoted(dtype)}, but {quoted(transform)} differentiates by floats."
@@ -150,7 +158,7 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
         "Differentiate by the real and the imaginary part, or pass holomorphic=True for a holomorphic function."
     ),
     "error_grad_argument": lambda argnums, given: (
-        f"argnums={quoted(argnums)} is beyond the positional arguments of the call: it has {given}, counted from 0."
+        f"argnums={quoted(argnums)} is beyond the positional arguments of the call. It has {_positions(given)}."
     ),
     "write_positional": lambda keywords: (
         f"Pass {quoted(keywords)} by position, since argnums= counts positional arguments alone."

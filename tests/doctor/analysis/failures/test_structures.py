@@ -45,6 +45,11 @@ def test_a_carry_that_grows_begins_with_no_shape(body: str) -> None:
     assert "Otherwise begin with f32[2], if the body returns that for it as well" in remedy
 
 
+def test_several_keys_are_listed() -> None:
+    cell = Cell("jax.tree.map(lambda a, b: a, {'b': 1, 'w': 2}, {'w': 2})")
+    assert "one has the keys b and w, the other w." in cell.said
+
+
 def test_keys_that_only_one_carry_has_are_named() -> None:
     cell = Cell("""
         def body(c, x):

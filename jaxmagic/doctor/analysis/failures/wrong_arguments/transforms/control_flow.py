@@ -9,6 +9,9 @@ from ...messages import short_type
 from ..explained import SHAPE, Explained, Rule
 from ..operands import fact, listed, shapes_in, shortened
 
+#: The elements of a longer expression are named as those of ``xs``.
+_LONGEST_NAME = 20
+
 
 def explain_predicate(failure: Failure) -> Explained:
     """Explain a condition that is not a scalar."""
@@ -76,8 +79,10 @@ def explain_bounds(failure: Failure) -> Explained:
 
 def explain_scan_sizes(failure: Failure) -> Explained:
     """Explain leading axes of different sizes, or another ``length=``."""
-    scanned = _scanned(failure)
-    operands = listed([each.text for each in scanned], [each.shape or () for each in scanned]) if scanned else ""
+    scanned, xs = _scanned(failure), _argument(failure, 2, "xs")
+    whole = "" if xs is None or xs.text.isidentifier() or len(xs.text) <= _LONGEST_NAME else xs.text
+    texts = [each.text.replace(whole, "xs", 1) if whole else each.text for each in scanned]
+    operands = listed(texts, [each.shape or () for each in scanned]) if scanned else ""
     sizes = fact(failure, "sizes")
     length = fact(failure, "length")
     found = note("doctor.error_scan_sizes", operands=operands, sizes=sizes.replace(", ", " and "), length=length)

@@ -148,6 +148,9 @@ def test_scan_over_different_sizes() -> None:
     assert "sizes 3 and 4: xs (3, 2) and ys (4,)." in cell.said
     cell = Cell("xs = {'a': jnp.ones((3, 2)), 'b': jnp.ones(4)}\nlax.scan(lambda c, t: (c, 0.0), 0.0, xs)")
     assert "xs['a'] (3, 2) and xs['b'] (4,)" in cell.said
+    cell = Cell("class all_the_data: of_this_long_run = {'a': jnp.ones(3), 'b': jnp.ones(4)}\n"
+                "lax.scan(lambda c, t: (c, 0.0), 0.0, all_the_data.of_this_long_run)")  # fmt: skip
+    assert "of sizes 3 and 4: xs['a'] (3,) and xs['b'] (4,)." in cell.said
     cell = Cell("xs = jnp.ones(3)\nlax.scan(lambda c, t: (c, t), 0.0, xs, length=4)")
     assert "length=4, but xs (3,) has leading axes of size 3" in cell.said
 
@@ -205,7 +208,11 @@ def test_an_integer_is_not_named_where_it_may_be_another_one(code: str) -> None:
 
 def test_arguments_of_grad() -> None:
     cell = Cell("x = jnp.ones(3)\njax.grad(lambda x: x.sum(), argnums=1)(x)")
-    assert "argnums=1 is beyond the positional arguments of the call: it has 1" in cell.said
+    assert "argnums=1 is beyond the positional arguments of the call. It has one, number 0." in cell.said
+    cell = Cell("jax.grad(lambda a, b: a * b, argnums=2)(1.0, 2.0)")
+    assert (
+        "argnums=2 is beyond the positional arguments of the call. It has 2, with the numbers 0 and 1." in cell.said
+    )
     assert "Pass x by position" in Cell("x = jnp.ones(3)\njax.grad(lambda x: x.sum())(x=x)").said
     assert "has_aux=True" in Cell("jax.grad(lambda x: x.sum(), has_aux=True)(jnp.ones(3))").said
 
