@@ -232,7 +232,22 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{units.size(size_bytes)} per run."
     ),
     "transfer_once": lambda names: f"Copy {printable(names)} once, before the loop.",
+    "transfer_beside": lambda names: (
+        f"Copy {printable(names)} with jax.device_put once, before the loop, to another variable, and pass that. The "
+        "loop also uses the array of NumPy for something else: on an array of JAX, these would be operations outside "
+        "jit."
+    ),
     "transfer_all": lambda names, size_bytes: (
         f"Copy {printable(names)} once, before the loops, if {units.size(size_bytes)} fit on the device."
+    ),
+    "transfer_parts": lambda names, size_bytes: (
+        f"Copy {printable(names)} with jax.device_put once, before the loops, if {units.size(size_bytes)} fit on the "
+        "device, pass all of it in each call, and take the part inside the jitted function, with "
+        "jax.lax.dynamic_slice_in_dim(x, start, size) or x[rows]. If the loop takes it, each part is an operation "
+        "outside jit, which may take longer than the copy does now."
+    ),
+    "converted_once": lambda names: (
+        f"Convert {printable(names)} once, before the loop, and use the converted array there: jnp.array copies an "
+        "array of JAX as well."
     ),
 }

@@ -17,11 +17,16 @@ from .user_functions import is_users_function, seen_by
 #: Inputs with more bytes than this are not copied to the device unasked.
 MOST_BYTES = 2**30
 
+#: Remedies that change more of the code than where its arrays are.
+_BY_HAND = ("doctor.transfer_parts", "doctor.transfer_beside", "doctor.converted_once")
+
 
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
     """Propose copies on the device in place of the inputs that are NumPy arrays, or have some inside."""
     import jax
 
+    if finding.remedy is not None and finding.remedy.kind in _BY_HAND:
+        raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     names = names_given(finding) or first_arguments(calls_in_advice(finding, "device_put"))
     seen = seen_variables(code.read())
     chosen = {name: value for name, value in seen.items() if (not names or name in names) and _has_arrays(value)}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import copy
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -16,6 +18,7 @@ from ..rewriting.syntax import loaded, parameters, stored
 from ..rule import source_at
 from .functions.inputs_inside import fits, inputs_inside, lists_in_turn
 from .host_time import COPIES, SEVERAL, HostTime, best_run, matters, names_of_program
+from .put_again import donated_shapes
 from .syntax import Function, around, assigned, function_around, loop_around
 
 #: Less than this per run is no finding.
@@ -75,7 +78,7 @@ def converted_again(rule: str, evidence: Evidence, time: HostTime) -> Iterator[R
                 source=source_at(site.line),
                 cost_ns=cost_ns,
                 basis="estimated",
-                remedy=note("doctor.transfer_once", names=site.name)
+                remedy=note("doctor.converted_once", names=site.name)
                 if site.list_bytes is None
                 else note("doctor.transfer_all", names=site.name, size_bytes=site.list_bytes),
                 code=site.code,
@@ -102,7 +105,8 @@ def _site(line: Frame, count: int, evidence: Evidence) -> _Site | None:
     found = [each for each in calls if path_at(each.func, paths) in _CONVERTING]
     match found:
         case [ast.Call(args=[ast.Name(id=name), *_]) as call] if name not in assigned(loop) | changed_in_place(loop):
-            return _Site(line, name, _before_loop(name, call, scope))
+            if not _may_be_donated(name, line, evidence):
+                return _Site(line, name, _once_code(name, call, loop, nodes[-1], scope))
         case [ast.Call(func=called, args=[item], keywords=[])] if path_at(called, paths) == _WITHOUT_COPY:
             return _in_turn(line, item, count, scope, evidence)
     return None
@@ -122,7 +126,38 @@ def _in_turn(line: Frame, item: ast.expr, count: int, scope: ast.AST, evidence: 
     return None
 
 
-def _before_loop(name: str, call: ast.Call, scope: ast.AST) -> str | None:
-    """Return the same conversion before the loop, if the variable belongs to this function or cell."""
+def _may_be_donated(name: str, line: Frame, evidence: Evidence) -> bool:
+    """Return whether a program donates an array of this shape, so that each call needs another copy."""
+    array = inputs_inside(line, evidence).get(name)
+    sizes = None if array is None else [int(each) for each in re.findall(r"\d+", array.type.partition("[")[2])]
+    donated = [each for program in evidence.programs or () for each in donated_shapes(program)]
+    return any(each is None or sizes is None or each == sizes for each in donated)
+
+
+def _once_code(name: str, call: ast.Call, loop: ast.AST, statement: ast.AST, scope: ast.AST) -> str | None:
+    """Return the same conversion before the loop, and the statement of the loop with its result.
+
+    The result has another name if the loop also uses the array of NumPy. There is no code for a variable of another
+    function, nor for a statement with a body.
+    """
     own = stored(scope.body) | parameters(scope) if isinstance(scope, Function) else {name}
-    return f"{name} = {ast.unparse(call)}  # before the loop" if name in own else None
+    if name not in own or not isinstance(statement, ast.stmt) or hasattr(statement, "body"):
+        return None
+    uses = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and each.id == name]
+    converted = name if len(uses) == 1 else f"{name}_jax"
+    if converted != name and any(isinstance(each, ast.Name) and each.id == converted for each in ast.walk(scope)):
+        return None
+    inside = ast.unparse(_Replaced(call, converted).visit(copy.deepcopy(statement)))
+    return f"{converted} = {ast.unparse(call)}  # before the loop\n{inside}  # in the loop"
+
+
+class _Replaced(ast.NodeTransformer):
+    """Puts a name in the place of a call."""
+
+    def __init__(self, call: ast.Call, name: str) -> None:
+        self.source, self.name = ast.dump(call), name
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if ast.dump(node) == self.source:
+            return ast.Name(id=self.name, ctx=ast.Load())
+        return self.generic_visit(node)

@@ -15,8 +15,9 @@ from ...record.placement import DevicePut, Placement
 from ...record.program import Program
 from ..rewriting.syntax import last_name, loaded, parameters, stored
 from ..rule import source_at
+from .functions.used_in_loop import loops_of
 from .host_time import HostTime, matters
-from .syntax import Comprehension, Function, Loop, around, assigned, function_around, own_nodes
+from .syntax import around, assigned, function_around, own_nodes
 
 #: Less is no finding.
 _LEAST_BYTES = 2**20
@@ -124,10 +125,11 @@ def _parsed(code: str) -> ast.Module | None:
 def _may_be_donated(put: DevicePut, evidence: Evidence) -> bool:
     """Return whether a program donates an argument that has the shape of an array, or an unknown shape."""
     sizes = [int(each) for each in re.findall(r"\d+", put.type.partition("[")[2])]
-    return any(shape is None or shape == sizes for each in evidence.programs or () for shape in _donated_shapes(each))
+    return any(shape is None or shape == sizes for each in evidence.programs or () for shape in donated_shapes(each))
 
 
-def _donated_shapes(program: Program) -> Iterator[list[int] | None]:
+def donated_shapes(program: Program) -> Iterator[list[int] | None]:
+    """Yield the shapes of the arrays that a program donates; ``None`` for an unknown one."""
     if program.module is None:
         yield from [None] * len(program.donated)
         return
@@ -171,16 +173,8 @@ def _has(node: ast.AST, call: ast.Call) -> bool:
     return any(each is call for each in ast.walk(node))
 
 
-def _loops(line: Frame) -> list[ast.AST]:
-    """Return the loops around a line in the same function, and the comprehensions in its statement."""
-    nodes = around(line)
-    inner = max((number for number, each in enumerate(nodes) if isinstance(each, Function)), default=-1)
-    loops: list[ast.AST] = [each for each in nodes[inner + 1 :] if isinstance(each, Loop)]
-    return loops + [each for node in nodes[-1:] for each in ast.walk(node) if isinstance(each, Comprehension)]
-
-
 def _assigned_by_loops(line: Frame) -> set[str]:
-    return {name for each in _loops(line) for name in assigned(each)}
+    return {name for each in loops_of(line) for name in assigned(each)}
 
 
 def _before_code(placement: Placement, call: ast.Call | None, line: Frame, evidence: Evidence) -> str | None:
@@ -199,7 +193,7 @@ def _before_code(placement: Placement, call: ast.Call | None, line: Frame, evide
 
 def _before_loop(call: ast.Call, line: Frame, evidence: Evidence) -> str | None:
     """Return the same call in front of the loop, if the array is a variable of this scope and its names exist."""
-    loops, given = _loops(line), call.args[0]
+    loops, given = loops_of(line), call.args[0]
     if not loops or not isinstance(given, ast.Name) or loaded([call]) & _assigned_by_loops(line):
         return None
     nodes, function = around(line), function_around(line)

@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 from .... import units
 from ....records.call_stack import Frame
-from ....records.note import note
+from ....records.note import Note, note
 from ...record.evidence import Dispatch, Evidence, Input
 from ...record.finding import RuleFinding
 from ..rewriting.list_items import changed_in_place, parts_given
 from ..rule import LEAST_IDLE, Rule, source_at
 from .converted_again import converted_again
 from .functions.inputs_inside import MOST_OF_MEMORY, fits, inputs_inside, lists_in_turn
+from .functions.used_in_loop import used_otherwise
 from .host_time import LEAST_NS, SEVERAL, host_time, jitted_calls, matters, programs_named
 from .put_again import put_again_from_host
 from .syntax import around, assigned, calls_of, function_around, is_comprehended, loop_around, site_of
@@ -26,6 +27,10 @@ _LEAST_BYTES = 2**20
 
 #: A program may begin this long after its call on the CPU, where a thread has to wake up, without any copy.
 _WAKES_NS = 100_000
+
+#: Parts of an array whose copies delay the device for less than this per call are no finding: taking a part of an
+#: array on the device takes time as well.
+_LEAST_PER_PART_NS = 50_000
 
 #: What JAX makes of types of 64 bits, unless these are enabled.
 _NARROWED = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}
@@ -44,6 +49,8 @@ class _Given(NamedTuple):
         again: the share of it that was given before in the same run.
         size_bytes: the size of the variables; ``None`` if each call is given all of them.
         converted: the types that JAX converts before they are copied, such as ``"float64 to float32"``; may be empty.
+        parts: whether the loop passes parts of the arrays, as ``x[rows]``.
+        otherwise: whether the loop also uses the arrays for something else.
 
     Sizes are those on the device, after the conversion.
     """
@@ -54,6 +61,8 @@ class _Given(NamedTuple):
     again: float = 1.0
     size_bytes: int | None = None
     converted: str = ""
+    parts: bool = False
+    otherwise: bool = False
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
@@ -71,6 +80,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             cost_ns = min(_copying_ns(call, host_bytes) * time.scale, time.late_ns) * given.again
             if given.moved_bytes < _LEAST_BYTES or not matters(cost_ns, evidence):
                 continue
+            if given.parts and cost_ns < call.count * _LEAST_PER_PART_NS:
+                continue
             names, items = ", ".join(given.names), "" if given.size_bytes is None else "[*]"
             yield RuleFinding(
                 rule=RULE.name,
@@ -86,11 +97,21 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
                 source=source_at(given.line),
                 cost_ns=cost_ns,
                 basis="estimated",
-                remedy=note("doctor.transfer_once", names=names)
-                if given.size_bytes is None
-                else note("doctor.transfer_all", names=names, size_bytes=given.size_bytes),
-                code="\n".join(f"{each} = jax.device_put({each})" for each in given.names),
+                remedy=_remedy(given, names),
+                code=None
+                if given.parts or given.otherwise
+                else "\n".join(f"{each} = jax.device_put({each})" for each in given.names),
             )
+
+
+def _remedy(given: _Given, names: str) -> Note:
+    if given.size_bytes is None and given.otherwise:
+        return note("doctor.transfer_beside", names=names)
+    if given.size_bytes is None:
+        return note("doctor.transfer_once", names=names)
+    if given.parts:
+        return note("doctor.transfer_parts", names=names, size_bytes=given.size_bytes)
+    return note("doctor.transfer_all", names=names, size_bytes=given.size_bytes)
 
 
 def _copying_ns(call: Dispatch, moved_bytes: int) -> float:
@@ -129,7 +150,10 @@ def _given(call: Dispatch, evidence: Evidence) -> Iterator[_Given]:
     whole = {each.path: each for name, each in arrays.items() if name in {ast.unparse(one) for one in given}}
     if whole:
         moved_bytes = call.count * sum(each.size_bytes for each in whole.values())
-        yield _Given(line, list(whole), moved_bytes, converted=_converted(whole.values(), evidence))
+        names = [name for name, each in arrays.items() if each.path in whole]
+        otherwise = used_otherwise(names, call.name, line)
+        converted = _converted(whole.values(), evidence)
+        yield _Given(line, list(whole), moved_bytes, converted=converted, otherwise=otherwise)
     else:
         yield from _in_turn(call, line, given, inputs, arrays, evidence)
         yield from _in_parts(call, line, given, inputs, evidence)
@@ -173,7 +197,7 @@ def _in_parts(
         fewest = min(rounds.values())
         given_parts = [arrays[each] for each in rounds]
         names, converted = [each.path for each in given_parts], _converted(given_parts, evidence)
-        yield _Given(line, names, fewest * size_bytes, 1 - 1 / fewest, size_bytes, converted)
+        yield _Given(line, names, fewest * size_bytes, 1 - 1 / fewest, size_bytes, converted, parts=True)
 
 
 def _on_device(line: Frame, evidence: Evidence) -> dict[str, Input]:
@@ -219,6 +243,7 @@ RULE = Rule(
     f"without compiling, and at "
     f"least {units.time(LEAST_NS)}, until these calls have them. A list counts if a loop passes its arrays in turn, "
     "and an array if a loop passes parts of it, as x[rows]: all of it at least twice per run, as in several epochs, "
+    f"with a delay of at least {units.time(_LEAST_PER_PART_NS)} per call, "
     "and if it takes at most "
     f"{units.percent(MOST_OF_MEMORY)} of the device's memory. On the CPU, arrays that begin at a multiple of 64 "
     "bytes are not copied. A line that converts the same array in every round, as jnp.asarray(x), counts with the "

@@ -69,7 +69,19 @@ def test_the_same_array_in_every_round(evidence: Any, converted: str) -> None:
     assert found.found.facts == {"name": "x", "count": 20, "size_bytes": 20 * 2**20}
     assert found.source == f"s = f({converted})"
     assert found.cost_ns == pytest.approx(50 * MS * 19 / 20)
-    assert found.code == f"x = {converted}  # before the loop"
+    assert found.code == f"x = {converted}  # before the loop\ns = f(x)  # in the loop"
+
+
+def test_an_array_that_the_loop_also_reads_with_numpy_keeps_its_name(evidence: Any) -> None:
+    (found,) = transfer.look(evidence("jnp.array(x)", source=LOOP.replace("f({})", "f({}) + x[i]")))
+    assert found.code == "x_jax = jnp.array(x)  # before the loop\ns = f(x_jax) + x[i]  # in the loop"
+
+
+def test_an_array_that_is_donated_is_converted_in_each_round(evidence: Any) -> None:
+    made = evidence("jnp.array(x)")
+    (program,) = made.programs
+    donating = replace(program, function="f", eager=False, donated=(0,))
+    assert list(transfer.look(replace(made, programs=(program, donating)))) == []
 
 
 @pytest.mark.parametrize(
