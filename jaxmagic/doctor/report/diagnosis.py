@@ -117,6 +117,7 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
         *(["jit was disabled"] if any(each.kind == "doctor.jit_disabled" for each in diagnosis.notes) else []),
         *(["the code ran only once"] if once else []),
         *(["the last run was interrupted"] if stopped else []),
+        *(map(_made, (each for each in diagnosis.notes if each.kind == "doctor.made_by_the_code"))),
         *(map(_unjudged, (each for each in diagnosis.notes if each.kind == "doctor.host_unjudged"))),
     ]
     incomplete = f", but {' and '.join(but)}" if but else ""
@@ -127,6 +128,11 @@ def _why_nothing(diagnosis: Diagnosis) -> str | None:
     """Word why nothing ran that a rule could judge; ``None`` if something did."""
     uncalled = [str(each) for each in diagnosis.notes if each.kind in _UNCALLED]
     return uncalled[0] if uncalled and not diagnosis.findings else None
+
+
+def _made(found: Note) -> str:
+    """Word that the code compiles functions in each run that it makes itself."""
+    return f"each run compiles what the code makes, for {units.time(float(found.facts['compile_ns']))}"
 
 
 def _unjudged(found: Note) -> str:

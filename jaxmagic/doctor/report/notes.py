@@ -57,6 +57,11 @@ NOTES: dict[str, Callable[..., str]] = {
         f"without it. If all of it was slowed down alike, {'it finds' if count == 1 else 'they find'} nothing; if "
         "the host kept its pace, it loses time. Run %jaxdoctor again when the machine is less busy."
     ),
+    "made_by_the_code": lambda functions, count, compile_ns: (
+        f"Each run compiles {printable(functions)} for {units.time(compile_ns)}, because this code makes "
+        f"{'it' if count == 1 else 'them'}. That is needed once, so it is no finding. If the code runs again and "
+        f"again, make {'it' if count == 1 else 'them'} in code that runs before."
+    ),
     "reads_unseen": lambda python: (
         f"On Python {printable(python)}, waits of np.asarray for arrays on the CPU are not seen: whether the device "
         "is idle because of them is unknown. Python 3.12 shows them."

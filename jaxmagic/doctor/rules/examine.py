@@ -11,6 +11,7 @@ from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from .all import HOST_RULES, RULES
 from .compiling.compile_claims import divide_compile_time
+from .compiling.every_run import made_by_the_code
 from .memory import uncounted
 from .rule import available
 from .unjudged import reads_unseen, unjudged
@@ -60,6 +61,8 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
     notes += [note("doctor.not_looked", rules=", ".join(rules), need=need) for need, rules in blind.items()]
     if "memory" in looked and (more := uncounted(evidence)):
         notes.append(more)
+    if "recompile" in looked and (made := made_by_the_code(evidence)):
+        notes.append(made)
     host = [rule for rule in HOST_RULES if rule.name in looked]
     if not {rule.name for rule in host} & {each.rule for each in findings}:
         notes += filter(None, [unjudged(host, evidence), reads_unseen(evidence) if "host-wait" in looked else None])

@@ -85,6 +85,13 @@ def test_code_that_ran_once_is_in_the_headline_of_a_diagnosis_without_findings(d
     assert headline(found, 3).startswith("No rule found a problem, but the code ran only once; ")
 
 
+def test_what_the_code_makes_and_compiles_in_each_run_is_in_the_headline_without_findings(diagnosis: Any) -> None:
+    made = note("doctor.made_by_the_code", functions="f", count=1, compile_ns=30_000_000)
+    assert headline(diagnosis(findings=(), notes=(made,)), 3) == (
+        "No rule found a problem, but each run compiles what the code makes, for 30.0 ms; a run takes 40.0 ms."
+    )
+
+
 def test_rules_that_could_not_judge_are_in_the_headline_of_a_diagnosis_without_findings(diagnosis: Any) -> None:
     told = note("doctor.host_unjudged", rules="host-wait and transfer", count=2, times=3.42)
     assert headline(diagnosis(findings=(), notes=(told,)), 3) == (

@@ -4,24 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ....records.note import Note, note
 from ....timing.record import Timing
 from ...analysis.program_names import name_in_xla
 from ...record.evidence import Evidence
 from ...record.program import KeptPrograms
+from ..rule import is_worth_it
 from .made_anew import is_made_by_the_code
 from .recompilations import Group, counts, function_of, grouped, median_ns
 
 #: A single program that is alive may be the one that the code uses last.
 _LEAST_ALIVE = 2
 
+#: The most names of functions that are listed.
+_MOST_NAMES = 3
+
 
 def compiled_in_every_run(evidence: Evidence) -> Iterator[tuple[Group, int]]:
     """Yield the functions that compile in every later run, each with the time that this takes."""
-    always = always_compiled(evidence)
-    again = [each for each in evidence.typical.compilations if counts(each) and function_of(each) in always]
-    groups = [each for each in grouped(again) if not is_made_by_the_code(each, evidence)]
+    groups = [each for each in _again(evidence) if not is_made_by_the_code(each, evidence)]
     for group in _with_consequences(groups, evidence):
         yield group, median_ns(group, _later_runs(evidence))
+
+
+def made_by_the_code(evidence: Evidence) -> Note | None:
+    """Return a note on functions that compile in every later run because the code makes them; ``None`` if none do.
+
+    A script that runs once compiles them once, so they are no finding.
+    """
+    groups = [each for each in _again(evidence) if is_made_by_the_code(each, evidence)]
+    compile_ns = sum(median_ns(each, _later_runs(evidence)) for each in groups)
+    if not groups or not is_worth_it(compile_ns, evidence):
+        return None
+    return note("doctor.made_by_the_code", functions=_listed(groups), count=len(groups), compile_ns=compile_ns)
+
+
+def _listed(groups: Sequence[Group]) -> str:
+    names = list(dict.fromkeys(each.function for each in groups))
+    return ", ".join([*names[:_MOST_NAMES], *(["…"] if len(names) > _MOST_NAMES else [])])
+
+
+def _again(evidence: Evidence) -> list[Group]:
+    always = always_compiled(evidence)
+    return grouped([each for each in evidence.typical.compilations if counts(each) and function_of(each) in always])
 
 
 def _with_consequences(groups: Sequence[Group], evidence: Evidence) -> list[Group]:

@@ -54,6 +54,8 @@ def found(shell: Session, cell: str) -> list[Any]:
 @pytest.mark.parametrize("name", KEPT)
 def test_what_the_cell_jits_and_keeps_is_no_finding(shell: Session, name: str) -> None:
     assert found(shell, f"{KEPT[name]}for _ in range(3):\n    y = f(x)") == []
+    (made,) = (each for each in shell.shell.user_ns["found"].notes if each.kind == "doctor.made_by_the_code")
+    assert "because this code makes it" in str(made)
 
 
 @pytest.mark.parametrize("name", AGAIN)
