@@ -103,8 +103,13 @@ NOTES: dict[str, Callable[..., str]] = {
     "repeated_sort_time": lambda sort_ns, sorts: (
         f"{units.count(sorts, 'sort')} in the program, {units.time(sort_ns)} of device time per run."
     ),
-    "repeated_sort_remedy": lambda array, function: (
-        f"Sort {printable(array)} once before the loop, and pass the result to {printable(function)}."
+    "repeated_sort_remedy": lambda array, function, within="": (
+        f"Sort {printable(array)} once before the loop, pass the result to {printable(function)}, and "
+        + (
+            f"compute there from the sorted array, by index, what {printable(within)} does, which sorts again."
+            if within
+            else f"take the sort out of {printable(function)}, which would sort the result again."
+        )
     ),
     "reordered": _reordered,
     "dominant_time": _time_of,

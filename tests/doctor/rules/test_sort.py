@@ -164,20 +164,45 @@ def quantiles(w: jax.Array, data: jax.Array) -> jax.Array:
     return w + ordered[:, ::100].sum()
 
 
-def test_sort_of_the_same_array_in_a_loop_is_found() -> None:
-    def train(w: jax.Array, data: jax.Array) -> jax.Array:
-        for _ in range(6):
-            w = quantiles(w, data)
-        return w
+def _looped(w: jax.Array, data: jax.Array) -> jax.Array:
+    for _ in range(6):
+        w = quantiles(w, data)
+    return w
 
+
+def _comprehended(w: jax.Array, data: jax.Array) -> Any:
+    return [quantiles(w, data) for _ in range(6)]
+
+
+def _mapped(w: jax.Array, data: jax.Array) -> Any:
+    return list(map(lambda w: quantiles(w, data), [w] * 6))
+
+
+@pytest.mark.parametrize("train", [_looped, _comprehended, _mapped])
+def test_sort_of_the_same_array_in_a_loop_is_found(train: Callable[..., Any]) -> None:
     (found,) = found_in(train, values(3), rows())
     assert str(found.found) == "quantiles sorts data in each of 6 calls, and it is the same in all of them."
     sources = ["ordered = jnp.sort(data)"]
     if jax.__version_info__ < (0, 8):  # XLA may keep JAX's own line only
-        sources.append("w = quantiles(w, data)")
+        sources += ["w = quantiles(w, data)", "return [quantiles(w, data) for _ in range(6)]"]
+        sources.append("return list(map(lambda w: quantiles(w, data), [w] * 6))")
     assert found.source in sources
     assert found.basis == "measured"
     assert found.applies_to == "data"
+    assert str(found.remedy).endswith("take the sort out of quantiles, which would sort the result again.")
+
+
+def test_a_function_of_jax_that_sorts_by_itself_is_named() -> None:
+    @jax.jit
+    def spread(w: jax.Array, data: jax.Array) -> jax.Array:
+        return w + jnp.quantile(data, w)
+
+    def train(w: jax.Array, data: jax.Array) -> Any:
+        return [spread(w, data) for _ in range(4)]
+
+    (found,) = found_in(train, values(1)[0], rows().ravel())
+    if jax.__version_info__ >= (0, 8):  # else XLA may keep JAX's own line only
+        assert "by index, what jnp.quantile does, which sorts again." in str(found.remedy)
 
 
 def test_sort_of_a_keyword_argument_after_arithmetic_is_found() -> None:
@@ -289,9 +314,18 @@ def _depends_on_the_state_as_well(w: jax.Array, data: jax.Array) -> jax.Array:
     return w
 
 
+def _others_mapped(w: jax.Array, data: jax.Array) -> Any:
+    return list(map(lambda data: quantiles(w, data), [data + number for number in range(4)]))
+
+
+def _others_comprehended(w: jax.Array, data: jax.Array) -> Any:
+    return [quantiles(w, data) for data in [data + number for number in range(4)]]
+
+
 @pytest.mark.parametrize(
     "train",
     [
+        *(_others_mapped, _others_comprehended),
         *(_other_data, _data_changes, _batches, _twice),
         *(_depends_on_the_state, _depends_on_the_state_as_well),
     ],
