@@ -246,6 +246,24 @@ NOTES: dict[str, Callable[..., str]] = {
         "jax.lax.dynamic_slice_in_dim(x, start, size) or x[rows]. If the loop takes it, each part is an operation "
         "outside jit, which may take longer than the copy does now."
     ),
+    "converted_list": lambda count, numbers: (
+        f"jnp.array converts lists of {units.count(numbers, 'number')} {count} times per run: JAX looks at each item "
+        "in Python."
+    ),
+    "converted_list_time": lambda taken_ns: (
+        f"The host is in these conversions for {units.time(taken_ns)} per run, by its samples."
+    ),
+    "converted_list_remedy": lambda: (
+        "Convert lists with NumPy first. Under jit, each number of a list would be an argument of its own."
+    ),
+    "many_numbers": lambda function, count, numbers: (
+        f"Each of {units.count(count, 'call')} of {printable(function)} gets {numbers} numbers of Python or NumPy: "
+        "JAX converts and copies each of them, as an argument of its own."
+    ),
+    "many_numbers_remedy": lambda function: (
+        f"Pass them as one array, as np.asarray(numbers, np.float32), and compute with it in {printable(function)}. "
+        "Numbers that stay the same can be arrays of JAX before the first call."
+    ),
     "converted_once": lambda names: (
         f"Convert {printable(names)} once, before the loop, and use the converted array there: jnp.array copies an "
         "array of JAX as well."

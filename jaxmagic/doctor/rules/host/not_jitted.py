@@ -21,6 +21,7 @@ from .host_time import LEAST_NS, MANY, eager_calls, eager_on_device, host_time, 
 from .jitting.advice import Advised, advice_for, group
 from .jitting.transformed_calls import MANY as MANY_TRANSFORMED
 from .jitting.transformed_calls import transformed_calls
+from .numbers.converted_lists import converted_lists, without_conversions
 
 #: The most names of operations that are listed.
 MOST_NAMES = 4
@@ -32,7 +33,9 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     if time is None:
         return
     yield from transformed_calls(RULE.name, evidence, time)
-    calls = eager_calls(evidence, time.use)
+    calls, lists = eager_calls(evidence, time.use), converted_lists(evidence, time)
+    if lists is not None:  # jit would make an argument of each number
+        calls, evidence = [each for each in calls if each is not lists.call], without_conversions(evidence)
     count = sum(each.count for each in calls)
     cost_ns = operations_ns(calls, evidence, time)
     transformed = _transformed(calls, evidence)

@@ -19,6 +19,8 @@ from .converted_again import converted_again
 from .functions.inputs_inside import MOST_OF_MEMORY, fits, inputs_inside, lists_in_turn
 from .functions.used_in_loop import used_otherwise
 from .host_time import LEAST_NS, SEVERAL, host_time, jitted_calls, matters, programs_named
+from .numbers.converted_lists import lists_converted
+from .numbers.many_numbers import MANY_NUMBERS, many_numbers
 from .put_again import put_again_from_host
 from .syntax import around, assigned, calls_of, function_around, is_comprehended, loop_around, site_of
 
@@ -72,6 +74,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         return
     yield from converted_again(RULE.name, evidence, time)
     yield from put_again_from_host(evidence, RULE.name, time)
+    yield from lists_converted(RULE.name, evidence, time)
+    yield from many_numbers(RULE.name, evidence, time)
     for call in jitted_calls(evidence, time.use):
         if call.count < SEVERAL or call.puts < call.count:
             continue
@@ -236,7 +240,7 @@ def _dimensions(shape: str) -> list[int]:
 
 RULE = Rule(
     name="transfer",
-    looks_for="NumPy arrays that every call in a loop copies to the device",
+    looks_for="NumPy arrays, or many numbers, that every call in a loop copies to the device",
     decides="Reports NumPy arrays that a loop does not change, and passes to a jitted function at least "
     f"{SEVERAL} times, if that copies "
     f"at least 1 MiB per run, and the device is idle for at least {units.percent(LEAST_IDLE)} of the run "
@@ -249,7 +253,9 @@ RULE = Rule(
     "bytes are not copied. A line that converts the same array in every round, as jnp.asarray(x), counts with the "
     "time that all its copies but one take, and one that converts the arrays of a list in turn with those after the "
     "first round; so does a line that copies the same array of NumPy with jax.device_put "
-    "to the same place, if its values have not changed meanwhile.",
+    "to the same place, if its values have not changed meanwhile. Lists of Python that jnp.array converts number by "
+    "number count with the time that the samples of the host show, and calls of a jitted function that gets at least "
+    f"{MANY_NUMBERS} numbers, each an argument of its own, with their share of the idle time of these calls.",
     source="https://docs.jax.dev/en/latest/faq.html",
     look=look,
     needs=("programs", "profile"),

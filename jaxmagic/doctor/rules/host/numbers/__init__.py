@@ -1,0 +1,1 @@
+"""Finds numbers of Python that each call copies one by one."""
