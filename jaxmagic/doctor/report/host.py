@@ -121,6 +121,18 @@ def _jit_outside(function: str, transform: str) -> str:
     return f"Put jax.jit outermost, {around}, and make this function once."
 
 
+def _per_value(line: str, operations: str, numbers: str) -> str:
+    """Word the advice on operations outside jit that have a program for each value of a number."""
+    several, named = "," in numbers, printable(numbers)
+    these, them, are = ("these numbers", "them", "are") if several else ("this number", "it", "is")
+    return (
+        f"At {printable(line)}, {printable(operations)} has a program for each value of {named}, and has so under "
+        f"jax.jit if {these} {are} static. Pass {these} to a jitted function that traces {them}, in which no size "
+        f"depends on {them}: jnp.roll(x, k), jnp.take(x, k) and jax.lax.dynamic_slice_in_dim(x, k, n) take a traced "
+        "k. x[:k] fails with one; jnp.where(jnp.arange(n) < k, x, 0) selects instead. Or compute this part with NumPy."
+    )
+
+
 NOTES: dict[str, Callable[..., str]] = {
     "host_wait": _wait,
     "host_wait_idle": lambda idle_ns, rest: (
@@ -264,6 +276,7 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Pass them as one array, as np.asarray(numbers, np.float32), and compute with it in {printable(function)}. "
         "Numbers that stay the same can be arrays of JAX before the first call."
     ),
+    "per_value_remedy": _per_value,
     "converted_once": lambda names: (
         f"Convert {printable(names)} once, before the loop, and use the converted array there: jnp.array copies an "
         "array of JAX as well."

@@ -9,15 +9,20 @@ from ....compilation.record.compilation import Compilation
 from ....records.call_stack import Frame
 from ....records.cell_names import known_as
 from ....records.note import note
+from ...analysis.program_names import name_in_xla
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ..host.host_time import MANY
 from ..host.jitting.advice import compile_called, group
 from ..host.jitting.looped import MOST_UNROLLED
 from ..host.not_jitted import MOST_NAMES
+from ..host.numbers.per_value import PerValue, of_each_value, per_value, traces
 from ..rewriting.called_function import called_function
 from ..rule import LEAST_SHARE, source_at
 from .compile_claims import numbers_of
+
+#: Operations that have a program for each value of a number are the cause from this share of the time on.
+_MOST_PER_VALUE = 0.5
 
 __all__ = ["MANY", "eager_programs"]
 
@@ -40,6 +45,9 @@ def eager_programs(
         remedy, code = compile_called(called, evidence)
         function, file = called.function, called.file
         line = Frame(function=function.name, file=file, line=function.lineno, cell=known_as(file))
+    varying = None if traces(code) else per_value(evidence)
+    if varying is not None and _time_of(varying, eager) >= _MOST_PER_VALUE * total_ns:
+        line, remedy, code = varying.line, of_each_value(varying, evidence), None
     return RuleFinding(
         rule=rule,
         found=note(
@@ -58,3 +66,8 @@ def eager_programs(
         remedy=remedy,
         code=code,
     )
+
+
+def _time_of(varying: PerValue, eager: Sequence[Compilation]) -> int:
+    """Return how long the operations compile that have a program for each value of a number."""
+    return sum(each.total_ns for each in eager if f"jit_{name_in_xla(each.function)}" in varying.operations)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -22,6 +23,7 @@ from .jitting.advice import Advised, advice_for, group
 from .jitting.transformed_calls import MANY as MANY_TRANSFORMED
 from .jitting.transformed_calls import transformed_calls
 from .numbers.converted_lists import converted_lists, without_conversions
+from .numbers.per_value import of_each_value, per_value, traces
 
 #: The most names of operations that are listed.
 MOST_NAMES = 4
@@ -46,7 +48,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         return
     often = sorted(calls, key=lambda each: -each.count)
     line = calling_line(often, evidence)
-    advised = advice_for(line, count, evidence)
+    advised = _traced(advice_for(line, count, evidence), evidence)
     if advised.round is not None:
         line = advised.round.line
     if on_device is not None:
@@ -57,13 +59,13 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     if advised.round is not None:
         spared = spared_in_loop(advised.round, calls, evidence, time)
     elif part is not None:
-        compiles = traces or remedy.facts["way"] == "function"
+        compiles = traces or remedy.facts.get("way") == "function"
         spared = spared_by(part, calls, evidence, time, whole=advised.whole, compiles=compiles)
     told = () if spared is None else spared.evidence
     if spared is not None and not matters(spared.time_ns, evidence):  # too few of them are in this function
         remedy = jit_outermost(None, evidence)[0] if 2 * transformed > count else group(evidence)
         spared, advised = None, advised._replace(remedy=remedy, code=None, applies_to=None)
-    elif part is not None and remedy.facts["way"] in ("function", "outermost"):
+    elif part is not None and remedy.facts.get("way") in ("function", "outermost"):
         advised = advised._replace(remedy=with_next_step(remedy, part, evidence, transformed=traces))
     found = note(
         "doctor.not_jitted",
@@ -83,6 +85,22 @@ def _transformed(calls: Sequence[Dispatch], evidence: Evidence) -> int:
     programs = [each for each in evidence.programs or () if each.eager]
     named = {call.name: [each for each in programs if call.name in names_of_program(each)] for call in calls}
     return sum(call.count for call in calls if all(each.transformed for each in named[call.name]))
+
+
+def _traced(advised: Advised, evidence: Evidence) -> Advised:
+    """Return the advice, or that to let jit trace the numbers for whose values operations are compiled one by one."""
+    varying = per_value(evidence)
+    if varying is None or advised.round is not None or traces(advised.code):
+        return advised
+    part = advised.part
+    inside = part is None or (part.file == varying.line.file and _has(part.function, varying.line.line))
+    if not inside:
+        return advised
+    return advised._replace(remedy=of_each_value(varying, evidence), code=None, applies_to=None)
+
+
+def _has(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def _finding(found: Note, line: Frame | None, advised: Advised, told: tuple[Note, ...]) -> RuleFinding:

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from fabricate import hlo
 from jax import lax
 
 import jaxmagic
@@ -19,6 +20,7 @@ from jaxmagic.doctor.record.program import EquationCount, Program
 from jaxmagic.doctor.rules.compiling import compile_time
 from jaxmagic.doctor.rules.compiling.compile_time import RULE
 from jaxmagic.records.call_stack import Frame
+from jaxmagic.xla.hlo import Sharded
 from jaxmagic.xla.lines.callers import with_own_callers
 from jaxmagic.xla.read_hlo import read_module
 
@@ -351,6 +353,37 @@ def test_the_function_that_calls_them_is_named(eager: Any, tmp_path: Any) -> Non
         (finding,) = RULE.look(replace(eager(60, functions=(ran,)), code=code))
         assert finding.code == "step = jax.jit(step)"
         assert (finding.line, finding.source) == (f"{file}:1", "def step(x):")
+
+
+@pytest.mark.parametrize(
+    ("source", "code", "numbers"),
+    [
+        ("for k in range(9):\n    y = jnp.roll(x, k)\n", None, "k"),
+        ("def step(x, k):\n    return x[:k]\n", "for i in range(9):\n    step(x, i)", "k"),
+        ("for x in xs:\n    y = x[::2]\n", None, ""),
+    ],
+)
+def test_the_number_is_named_for_whose_values_an_operation_compiles(
+    eager: Any, executable: Any, tmp_path: Any, source: str, code: str | None, numbers: str
+) -> None:
+    file = tmp_path / "train.py"
+    file.write_text(source)
+    line = Frame(function="step", file=str(file), line=2)
+
+    def made(count: int, *shapes: str) -> Any:
+        inputs = tuple(Sharded(name="x", shape=each, pieces=None) for each in shapes)
+        module = hlo.module(name="jit_op0", inputs=inputs)
+        whole = executable(name="jit_op0")
+        program = Program(executable=whole, module=module, function="op0", eager=True, called_at=line)
+        evidence = eager(30, programs=(program,) * count)
+        compilations = tuple(replace(each, function="op0") for each in evidence.first.compilations)
+        (finding,) = RULE.look(replace(evidence, code=code, first=replace(evidence.first, compilations=compilations)))
+        return finding.remedy
+
+    told = made(10, "f32[8]")
+    assert (told.kind == "doctor.per_value_remedy") == bool(numbers)
+    assert not numbers or told.facts == {"line": line.location, "operations": "op0", "numbers": numbers}
+    assert made(9, "f32[8]").kind == "doctor.not_jitted_remedy"
 
 
 def test_other_short_programs_are_counted_apart_from_eager_operations(
