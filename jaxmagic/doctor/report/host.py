@@ -129,7 +129,7 @@ def _per_value(line: str, operations: str, numbers: str) -> str:
         f"At {printable(line)}, {printable(operations)} has a program for each value of {named}, and has so under "
         f"jax.jit if {these} {are} static. Pass {these} to a jitted function that traces {them}, in which no size "
         f"depends on {them}: jnp.roll(x, k), jnp.take(x, k) and jax.lax.dynamic_slice_in_dim(x, k, n) take a traced "
-        "k. x[:k] fails with one; jnp.where(jnp.arange(n) < k, x, 0) selects instead. Or compute this part with NumPy."
+        "k. x[:k] fails with one; jnp.where(jnp.arange(n) < k, x, 0) selects instead. Or compute this with NumPy."
     )
 
 

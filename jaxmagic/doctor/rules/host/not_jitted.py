@@ -20,8 +20,9 @@ from .functions.spared_in_loop import spared_in_loop
 from .functions.transformed_function import jit_outermost
 from .host_time import LEAST_NS, MANY, eager_calls, eager_on_device, host_time, matters, names_of_program
 from .jitting.advice import Advised, advice_for, group
+from .jitting.transformed_calls import FEW as FEW_TRANSFORMED
+from .jitting.transformed_calls import LARGE_SHARE, transformed_calls
 from .jitting.transformed_calls import MANY as MANY_TRANSFORMED
-from .jitting.transformed_calls import transformed_calls
 from .numbers.converted_lists import converted_lists, without_conversions
 from .numbers.per_value import of_each_value, per_value, traces
 
@@ -140,7 +141,8 @@ RULE = Rule(
     "function and those that it calls are read for what jit would run only once, as "
     "NumPy's random numbers, and for what it cannot compile, as x[x > 0]. Calls of "
     "jax.vmap(f), jax.grad(f) and the like outside jit, where f is jitted, count from "
-    f"{MANY_TRANSFORMED} per run on: each of them transforms f again. Where f is not jitted, its transformed calls "
+    f"{MANY_TRANSFORMED} per run on, or {FEW_TRANSFORMED} if they take {units.percent(LARGE_SHARE)} of it: each of "
+    "them transforms f again. Where f is not jitted, its transformed calls "
     "cost the time in which they were running, as the samples of the host show, without that of the device; where "
     "most calls of f are not transformed, f itself is jitted. Also "
     f"reports operations outside jit for which the device works for half of the run, or {MANY} of them for a tenth "

@@ -19,11 +19,16 @@ from ...rewriting.numbers.narrow import computed, traced
 from ...rewriting.numbers.passed_numbers import numbers_in
 from ...rewriting.syntax import is_jit, last_name, nodes_outside_jit, tree_of, tree_run
 from ...rule import source_at
-from ..host_time import HostTime, jitted_calls, matters, names_of_program
+from ..host_time import HostTime, best_run, jitted_calls, matters, names_of_program
 from ..syntax import Function, around, assigned, function_around, loop_around
 
-#: Fewer calls per run are no finding.
+#: Fewer calls per run are no finding, unless they take :data:`LARGE_SHARE` of it.
 MANY = 10
+
+#: The share of a run from which on few calls are a finding as well. Fewer than :data:`FEW` may be of code that runs
+#: once, where jit would take longer to compile than it saves.
+LARGE_SHARE = 0.1
+FEW = 3
 
 #: Functions of JAX that return a transformed function. Those of flax.nnx have the same names.
 TRANSFORMS = "vmap", "grad", "value_and_grad", "jacfwd", "jacrev", "hessian"
@@ -40,10 +45,14 @@ def transformed_calls(rule: str, evidence: Evidence, time: HostTime) -> Iterator
     for call in jitted_calls(evidence, time.use):
         programs = [each for each in evidence.programs or () if call.name in names_of_program(each)]
         cost_ns = call.exposed_ns * time.exposed_scale
-        if call.count < MANY or not matters(cost_ns, evidence):
+        if not matters(cost_ns, evidence):
             continue
         if not any(each.transformed for each in programs) or any(each.function for each in programs):
             continue  # some of the calls may be those of the function itself
+        backward = not all(each.transformed for each in programs)
+        calls = call.count // 2 if backward else call.count
+        if call.count < MANY and (calls < FEW or cost_ns < LARGE_SHARE * best_run(evidence).wall_ns):
+            continue
         line = _line(programs)
         transform, code = ("", None) if line is None else _advice(line, call.name, evidence)
         yield RuleFinding(
@@ -53,7 +62,7 @@ def transformed_calls(rule: str, evidence: Evidence, time: HostTime) -> Iterator
                 function=call.name,
                 count=call.count,
                 transform=transform.rpartition(".")[2],
-                backward=int(not all(each.transformed for each in programs)),
+                backward=int(backward),
             ),
             line=None if line is None else line.location,
             source=source_at(line),

@@ -205,7 +205,7 @@ def untransformed(x: Any) -> Any:
 
 
 def few(x: Any) -> Any:
-    return [jax.vmap(score)(x) for _ in range(5)]
+    return [jax.vmap(score)(x) for _ in range(2)]
 
 
 @pytest.mark.parametrize(
@@ -217,11 +217,14 @@ def test_what_is_jitted_outermost_or_rare_is_clean(run: Callable[..., Any]) -> N
     assert not [each for each in found_in(run, X) if each.found.kind == "doctor.transformed_calls"]
 
 
-def test_a_few_calls_are_no_finding(run_of: Callable[[int], Any]) -> None:
+def test_a_few_calls_are_a_finding_only_if_they_take_much_of_the_run(
+    run_of: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from jaxmagic.doctor.rules.host.host_time import host_time
     from jaxmagic.doctor.rules.host.jitting import transformed_calls
 
-    for count, expected in ((9, 0), (10, 1)):
+    for count, share, expected in ((2, 0.0, 0), (3, 0.0, 1), (9, 1.1, 0), (10, 1.1, 1)):
+        monkeypatch.setattr(transformed_calls, "LARGE_SHARE", share)
         evidence = run_of(count)
         time = host_time(evidence)
         assert time is not None
