@@ -231,6 +231,10 @@ NOTES: dict[str, Callable[..., str]] = {
             else ""
         )
     ),
+    "input_bound_in_numpy": lambda: (
+        "Compute with whole arrays of NumPy, or prepare the items once if the code runs again. Python computes them "
+        "element by element and holds the GIL, so that another thread would hide little."
+    ),
     "input_bound_faster": lambda: (
         "Make loading itself faster, for example with several processes: it takes nearly all of the run, so loading "
         "one item ahead hides little."

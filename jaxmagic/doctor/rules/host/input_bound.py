@@ -12,11 +12,22 @@ from ...record.evidence import Evidence, HostShare
 from ...record.finding import RuleFinding
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import LEAST_NS, best_run, host_time, matters, names_of_program
-from .item_calls import calls_any, computes_item, may_leave, passes_item, prefetched_loop, shared_with_loader
+from .item_calls import (
+    calls_any,
+    computes_elements,
+    computes_item,
+    may_leave,
+    passes_item,
+    prefetched_loop,
+    shared_with_loader,
+)
 from .syntax import Function, around, function_around, own_nodes, tree_of
 
 #: From how many samples on: fewer are chance.
 _LEAST_SAMPLES = 20
+
+#: With a larger share of the samples in comprehensions, another thread would wait for Python's lock.
+_MOST_IN_PYTHON = 0.5
 
 #: Iterators of Python that only count or combine.
 _COUNTING = ("range", "enumerate", "zip", "reversed")
@@ -58,7 +69,9 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     ahead = None if loop is None else (_written(loop.target), ast.unparse(loop.iter), "")
     if loop is None and computes_item(line):
         ahead = prefetched_loop(line)
-    helps = matters(hidden_ns, evidence)
+    in_python = sum(each.samples for each, at in found if _of_elements(each, at))
+    holds_lock = in_python > _MOST_IN_PYTHON * samples
+    helps = matters(hidden_ns, evidence) and not holds_lock
     place = first.loading[-1] if first.loading else line
     shared = [] if loop is None else shared_with_loader(loop, place)
     leaves = int(loop is not None and may_leave(loop))
@@ -70,18 +83,24 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         evidence=(note("doctor.input_bound_samples", samples=samples),),
         cost_ns=cost_ns,
         basis="estimated",
-        remedy=note(
-            "doctor.input_bound_prefetch", hidden_ns=round(hidden_ns), shared=", ".join(shared), leaves=int(leaves)
-        )
-        if helps
-        else note("doctor.input_bound_faster"),
+        remedy=_prefetching(round(hidden_ns), ", ".join(shared), leaves) if helps else _otherwise(holds_lock),
         code=_code(*ahead) if helps and ahead is not None and not shared else None,
         applies_to=", ".join(_loaders(loop, first, evidence)) or None,
     )
 
 
-def _remedy(hidden_ns: int, shared: str, leaves: int) -> Note:
+def _of_elements(share: HostShare, line: Frame) -> bool:
+    """Return whether samples show a comprehension that makes an item, which holds Python's lock."""
+    own = share.line is not None and not share.called and not share.loading
+    return own and computes_elements(line) and computes_elements(share.line or line)
+
+
+def _prefetching(hidden_ns: int, shared: str, leaves: int) -> Note:
     return note("doctor.input_bound_prefetch", hidden_ns=hidden_ns, shared=shared, leaves=leaves)
+
+
+def _otherwise(holds_lock: bool) -> Note:
+    return note("doctor.input_bound_in_numpy") if holds_lock else note("doctor.input_bound_faster")
 
 
 def _code(target: str, items: str, replaced: str) -> str:

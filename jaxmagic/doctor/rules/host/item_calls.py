@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ....records.call_stack import Frame
 from ..rewriting.syntax import free_names, last_name, loaded
 from .dependencies import derived_from, names_read, targets_of
-from .syntax import Function, Loop, around, assigned, loop_around, tree_of
+from .syntax import Comprehension, Function, Loop, around, assigned, loop_around, tree_of
 
 #: Names that stand for modules by convention; their functions have no part in what a loop computes.
 _MODULES = frozenset({"np", "numpy", "jax", "jnp", "os", "math", "random", "time"})
@@ -27,7 +27,7 @@ def computes_item(line: Frame) -> bool:
     statement = nodes[-1] if nodes else None
     if loop is None or not isinstance(statement, ast.Assign) or not _calls(statement.value):
         return False
-    reads = names_read(statement.value) - _modules(line) - _counted(loop)
+    reads = names_read(statement.value) - _modules(line) - _counted(loop) - _comprehended(statement.value)
     if reads & _changed(loop):
         return False
     others = [each for part in _parts(loop) if part is not statement for each in _calls(part)]
@@ -48,7 +48,7 @@ def passes_item(line: Frame, function: str) -> bool:
     items = [each for each in given if isinstance(each, ast.Call) and last_name(each.func) == function]
     if loop is None or len(items) != 1:
         return False
-    reads = names_read(items[0]) - _modules(line) - _counted(loop)
+    reads = names_read(items[0]) - _modules(line) - _counted(loop) - _comprehended(items[0])
     inside = {id(each) for each in ast.walk(items[0])}
     around_it = {id(each) for each in outer if inside & {id(node) for node in ast.walk(each)}}
     others = [each for part in _parts(loop) for each in _calls(part) if id(each) not in inside | around_it]
@@ -59,6 +59,11 @@ def calls_any(line: Frame, functions: set[str]) -> bool:
     """Return whether the statement of a line calls one of some functions, or a function of JAX."""
     calls = [each.func for node in around(line)[-1:] for each in _calls(node)]
     return any(last_name(each) in functions or ast.unparse(each).startswith(_DISPATCHING) for each in calls)
+
+
+def computes_elements(line: Frame) -> bool:
+    """Return whether the statement of a line has a comprehension: Python computes an item element by element."""
+    return any(isinstance(each, Comprehension) for node in around(line)[-1:] for each in ast.walk(node))
 
 
 def prefetched_loop(line: Frame) -> tuple[str, str, str] | None:
@@ -118,6 +123,26 @@ def _read_for(items: ast.expr, tree: ast.Module | None) -> set[str]:
         named = [each for each in functions if each.name in pending]
         pending = {name for each in named for name in free_names(each)} - read
     return read
+
+
+def _comprehended(node: ast.AST) -> set[str]:
+    """Return the variables that only comprehensions inside an expression have, as `v` in ``[v * 2 for v in x]``."""
+    loops = [each for each in ast.walk(node) if isinstance(each, Comprehension)]
+    return {name for loop in loops for name in _targets(loop)} - _free(node)
+
+
+def _free(node: ast.AST) -> set[str]:
+    """Return the names that an expression reads from outside of its comprehensions."""
+    if isinstance(node, ast.Name):
+        return {node.id} if isinstance(node.ctx, ast.Load) else set()
+    inside = {name for each in ast.iter_child_nodes(node) for name in _free(each)}
+    if not isinstance(node, Comprehension):
+        return inside
+    return (inside - _targets(node)) | _free(node.generators[0].iter)
+
+
+def _targets(loop: Comprehension) -> set[str]:
+    return {name for each in loop.generators for name in assigned(each.target)}
 
 
 def _parts(loop: Loop) -> Iterator[ast.AST]:

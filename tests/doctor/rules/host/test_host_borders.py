@@ -841,6 +841,28 @@ class TestInput:
         elsewhere = HostShare(line=inner, called="queue.Queue.get", samples=50, stack=(inner, outer))
         assert not list(input_bound.look(evidence(host=(elsewhere,), waits=waits)))
 
+    @pytest.mark.parametrize(
+        ("item", "called", "kind"),
+        [
+            ("[[sin(v) for v in x] for x in data[i]]", "", "in_numpy"),
+            ("[load(v) for v in data[i]]", "numpy.load", "prefetch"),
+            ("load(i)", "", "prefetch"),
+        ],
+    )
+    def test_what_python_computes_element_by_element_is_not_to_be_prefetched(
+        self, evidence: Any, source: str, item: str, called: str, kind: str
+    ) -> None:
+        with open(source, "w") as file:
+            file.write(
+                f"def train(n):\n    for i in range(n):\n        batch = np.array({item})\n        step(batch)\n"
+            )
+        outer, inner = (Frame(function=name, file=source, line=3) for name in ("train", "<listcomp>"))
+        share = HostShare(line=inner, called=called, samples=30, stack=(inner, outer))
+        (found,) = input_bound.look(evidence(host=(share,), waits=(waits_at(source, 4, count=1),)))
+        assert found.remedy is not None
+        assert found.remedy.kind == f"doctor.input_bound_{kind}"
+        assert (found.code is None) == (kind == "in_numpy")
+
     def test_other_lines_are_no_input(self, evidence: Any, source: str) -> None:
         assert not list(input_bound.look(evidence(host=self.shares(source, 4, 50))))
         assert not list(

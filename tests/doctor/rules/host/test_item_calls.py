@@ -39,6 +39,7 @@ def line_of(tmp_path: Path, loop: str, number: int) -> Frame:
         "while i < 9:\n    batch = load(i)\n    i += 1\n    state = step(state, batch)",
         "for i in range(9):\n    batch = data.get(i)\n    x = batch['x']\n    state = step(state, x)",
         "for i in range(9):\n    x = numpy.sort(data.get(i))\n    state = step(state, x)\n    numpy.mean(losses)",
+        "for i in range(9):\n    x = load([[v for v in row] for row in data[i]])\n    state = step(state, x)",
         "for i in range(9):\n    x = load(i)\n    if i % 2:\n        state = step(state, x)",
     ],
 )
@@ -51,6 +52,8 @@ def test_an_item_is_computed(tmp_path: Path, loop: str) -> None:
     [
         ("batch = load(0)\nstate = step(state, batch)", 1),  # no loop
         ("for i in range(9):\n    batch = load(i, state)\n    state = step(state, batch)", 2),
+        ("for i in range(9):\n    x = load([s for s in state])\n    state = step(state, x)", 2),
+        ("for i in range(9):\n    x = load([s for s in i], s)\n    s = step(s, x)", 2),
         ("for i in range(9):\n    batch = load(int(loss))\n    loss = step(state, batch)", 2),
         ("for i in range(9):\n    batch = data.sample()\n    loss = step(batch)\n    data.add(loss)", 2),
         ("for i in range(9):\n    batch = load(losses)\n    losses[i] = step(batch)", 2),
