@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import linecache
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ....records.call_stack import Frame, is_users
-from ....records.cell_names import cells_with
+from ....records.cell_names import cells_with, known_as
 from ...record.evidence import Evidence
 from ...record.program import Program
 from ..rewriting import syntax
@@ -123,14 +124,37 @@ def site_of(name: str, programs: Sequence[Program], evidence: Evidence) -> Frame
         evidence: the line is known from where they were traced, or else from the functions in which the host was
             sampled or which ran them first.
     """
+    written = _variable_of(programs) if name == "<lambda>" else name
     sites = {_traced_at(each, evidence) for each in programs}
     if len(sites) == 1 and (site := sites.pop()) is not None:
-        near = {site, *_calls_near(site, name)}
+        near = {site, *_calls_near(site, written)}
     else:
         lines = [each.line for each in evidence.host or ()] + [each.called_at for each in programs]
-        near = {site for each in lines if each is not None for site in _calls_near(each, name)}
-    near = {each for each in near if loop_around(each) or is_comprehended(each, name)} or near
+        near = {site for each in lines if each is not None for site in _calls_near(each, written)}
+    near = {each for each in near if loop_around(each) or is_comprehended(each, written)} or near
     return near.pop() if len(near) == 1 else None
+
+
+def _variable_of(programs: Sequence[Program]) -> str:
+    """Return the only variable that has a jitted lambda, which its line tells from others; its name if unknown."""
+    locations = {each.location for each in programs if each.location is not None}
+    if len(locations) != 1:
+        return "<lambda>"
+    place, _, number = locations.pop().rpartition(":")
+    files = [each for each in (place, *linecache.cache) if place in (each, known_as(each))]
+    trees = (tree for file in dict.fromkeys(files) if (tree := syntax.tree_of(file)) is not None)
+    names = {name for tree in trees for name in _names_of_lambda(int(number), tree)} if number.isdigit() else set()
+    return names.pop() if len(names) == 1 else "<lambda>"
+
+
+def _names_of_lambda(line: int, tree: ast.Module) -> Iterator[str]:
+    """Yield the variables and attributes to which a lambda at a line is assigned, jitted."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=targets, value=ast.Call(func=jit, args=[jitted, *_])) if syntax.is_jit(jit):
+                function = syntax.untransformed(jitted)
+                if isinstance(function, ast.Lambda) and function.lineno == line:
+                    yield from filter(None, map(syntax.last_name, targets))
 
 
 def _traced_at(program: Program, evidence: Evidence) -> Frame | None:

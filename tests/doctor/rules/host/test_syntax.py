@@ -51,6 +51,20 @@ def test_of_several_lambdas_it_is_unknown_which_one_is_called(tmp_path: Path) ->
     assert calls_of("<lambda>", around(line)[-1], line) == []
 
 
+def test_the_line_of_a_lambda_tells_which_of_several_it_is(tmp_path: Path, executable: Any, timing: Any) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(
+        "forward = jax.jit(lambda x: x)\nbackward = jax.jit(lambda x: -x)\nfor x in xs:\n"
+        "    y = forward(x)\n    z = backward(y)\n"
+    )
+    line = Frame(function="<module>", file=str(file), line=4)
+    program = Program(executable=executable(), module=None, function="<lambda>", called_at=line, location=f"{file}:2")
+    evidence = Evidence(code=None, first=timing(), observed=timing())
+    site = site_of("<lambda>", [program], evidence)
+    assert site is not None
+    assert site.line == 5
+
+
 @pytest.mark.parametrize(
     ("lines", "found"),
     [
