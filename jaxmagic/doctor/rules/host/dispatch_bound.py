@@ -23,7 +23,7 @@ from .functions.given_objects import gives_an_object, modules_given
 from .functions.varying_static import varying_static
 from .host_time import LEAST_NS, HostTime, host_time, jitted_calls, matters, programs_named, shapes_of
 from .independence import is_independent, mapped_axes
-from .syntax import around, loop_around, site_of, tree_of
+from .syntax import around, loop_around, site_of, tree_of, written_as
 
 #: Fewer calls per run are no finding.
 _MANY = 10
@@ -130,13 +130,13 @@ def _advice(
     around_it = None if line is None else calling_loop(line, function, evidence)
     if line is None or around_it is None:
         return _Advice(note("doctor.dispatch_bound_unknown", function=function), None)
-    modules = modules_given(line, evidence, programs)
+    modules, written_so = modules_given(line, evidence, programs), written_as(function, programs, line)
     if around_it.end != "count":
         code = while_loop(line, evidence) if around_it.end == "value" and modules is None else None
         written = int(code is not None)
         remedy = note(
             "doctor.dispatch_bound_until",
-            function=function,
+            function=written_so,
             end=around_it.end,
             written=written,
             library="" if modules is None else modules.library,
@@ -147,7 +147,7 @@ def _advice(
     if is_independent(line, function) and not gives_an_object(line, evidence, programs):
         axes = mapped_axes(line, function)
         jit = "jax.jit" if modules is None else modules.jit
-        remedy = note("doctor.dispatch_bound_vmap", function=function, axes=axes, jit=jit)
+        remedy = note("doctor.dispatch_bound_vmap", function=written_so, axes=axes, jit=jit)
         return _Advice(remedy, _mapped(line, function) if modules is None else None)
     is_static = any(each.function == function and each.names for each in evidence.static)
     code = None if is_static or modules is not None else scanned_loop(line)
@@ -155,7 +155,7 @@ def _advice(
     known = {} if loop is None or code is not None else caveats_of_loop(loop, at, called, evidence)
     remedy = note(
         "doctor.dispatch_bound_scan",
-        function=function,
+        function=written_so,
         library="" if modules is None else modules.library,
         modules="" if modules is None else ", ".join(modules.names),
         jit="" if modules is None else modules.jit,

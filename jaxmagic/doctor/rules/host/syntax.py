@@ -135,6 +135,14 @@ def site_of(name: str, programs: Sequence[Program], evidence: Evidence) -> Frame
     return near.pop() if len(near) == 1 else None
 
 
+def written_as(name: str, programs: Sequence[Program], line: Frame) -> str:
+    """Return how a line writes a jitted function that it calls, such as ``"self.step"``; its name if unknown."""
+    variable = _variable_of(programs) if name == "<lambda>" else name
+    calls = [each for node in around(line)[-1:] for each in calls_of(variable, node, line)]
+    functions = {ast.unparse(each.func) for each in calls if not isinstance(each.func, ast.Call)}
+    return functions.pop() if len(functions) == 1 else name
+
+
 def _variable_of(programs: Sequence[Program]) -> str:
     """Return the only variable that has a jitted lambda, which its line tells from others; its name if unknown."""
     locations = {each.location for each in programs if each.location is not None}

@@ -11,7 +11,7 @@ import pytest
 
 from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.record.program import Program
-from jaxmagic.doctor.rules.host.syntax import around, calls_of, site_of
+from jaxmagic.doctor.rules.host.syntax import around, calls_of, site_of, written_as
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.cell_names import add_naming, remove_naming
 
@@ -63,6 +63,15 @@ def test_the_line_of_a_lambda_tells_which_of_several_it_is(tmp_path: Path, execu
     site = site_of("<lambda>", [program], evidence)
     assert site is not None
     assert site.line == 5
+    assert written_as("<lambda>", [program], site) == "backward"
+
+
+@pytest.mark.parametrize(("call", "written"), [("step(x)", "step"), ("self.fast(x)", "self.fast"), ("f(x)", "_f")])
+def test_a_function_has_the_name_that_its_call_has(tmp_path: Path, call: str, written: str) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(f"self.fast = jax.jit(self._f)\ny = {call}\n")
+    line = Frame(function="<module>", file=str(file), line=2)
+    assert written_as("step" if written == "step" else "_f", [], line) == written
 
 
 @pytest.mark.parametrize(
