@@ -29,6 +29,9 @@ _READ_ALWAYS = ("float", "int", "item", "tolist", "device_get", "asarray", "prin
 #: Methods of arrays that wait.
 _METHODS = "item", "tolist", "block_until"
 
+#: Functions of Python that ask what kind of object something is, and not for its value.
+_ASK_KIND = frozenset({"callable", "hasattr", "isinstance", "issubclass"})
+
 #: Degrees of certainty that an expression is the one that waits.
 _UNSURE, _LIKELY, _SURE = 1, 2, 3
 
@@ -143,4 +146,22 @@ def _read_by_conditions(line: Frame, nodes: list[ast.AST], function: str) -> set
     reads = [each for each in ast.walk(statement) if isinstance(each, ast.Call) and _certainty(each, function, set())]
     derived = derived_from(scope, targets_of(statement, reads))
     tests = (test for each in ast.walk(scope) for test in _tests(each))
-    return derived & {name for test in tests for name in names_read(test)}
+    return derived & {name for test in tests for name in _values_in(test)}
+
+
+def _values_in(test: ast.AST) -> set[str]:
+    """Return the names whose values a condition asks for, and not only what kind of object they are.
+
+    >>> sorted(_values_in(ast.parse("x is None or isinstance(y, int) or not z > 1", mode="eval").body))
+    ['z']
+    """
+    match test:
+        case ast.BoolOp(values=parts):
+            return {name for each in parts for name in _values_in(each)}
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _values_in(operand)
+        case ast.Call(func=ast.Name(id=name)) if name in _ASK_KIND:
+            return set()
+        case ast.Compare(ops=ops) if all(isinstance(each, ast.Is | ast.IsNot) for each in ops):
+            return set()
+    return names_read(test)

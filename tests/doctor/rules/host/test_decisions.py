@@ -50,6 +50,8 @@ def in_loop(path: Path, body: str) -> Frame:
         ("losses[i] = loss.item()  # here\nif i > 3: break", "item"),
         ("assert i < 100, float(loss)", "__float__"),
         ("x = float(loss)", "__float__"),
+        ("if isinstance(loss, jax.Array):\n    loss = loss.item()  # here", "item"),
+        ("best = loss.item()  # here\nif best is not None and hasattr(best, 'x'): save(best)", "item"),
         ("loss.block_until_ready()", "block_until_ready"),
     ],
 )
