@@ -10,6 +10,7 @@ from ....records.call_stack import Frame
 from ....records.note import Note, note
 from ...record.evidence import Evidence, HostShare
 from ...record.finding import RuleFinding
+from ..rewriting.loops.attributes import JITTED
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import LEAST_NS, best_run, host_time, matters, names_of_program
 from .item_calls import (
@@ -19,6 +20,7 @@ from .item_calls import (
     may_leave,
     passes_item,
     prefetched_loop,
+    preparing,
     shared_with_loader,
 )
 from .syntax import Function, around, function_around, own_nodes, tree_of
@@ -69,7 +71,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     ahead = None if loop is None else (_written(loop.target), ast.unparse(loop.iter), "")
     if loop is None and computes_item(line):
         ahead = prefetched_loop(line)
-    in_python = sum(each.samples for each, at in found if _of_elements(each, at))
+    in_python = sum(each.samples for each, _ in found if _of_elements(each))
     holds_lock = in_python > _MOST_IN_PYTHON * samples
     helps = matters(hidden_ns, evidence) and not holds_lock
     place = first.loading[-1] if first.loading else line
@@ -89,10 +91,9 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     )
 
 
-def _of_elements(share: HostShare, line: Frame) -> bool:
-    """Return whether samples show a comprehension that makes an item, which holds Python's lock."""
-    own = share.line is not None and not share.called and not share.loading
-    return own and computes_elements(line) and computes_elements(share.line or line)
+def _of_elements(share: HostShare) -> bool:
+    """Return whether samples show Python's own work on elements of an item, which holds Python's lock."""
+    return share.line is not None and not share.called and not share.loading and computes_elements(share.line)
 
 
 def _prefetching(hidden_ns: int, shared: str, leaves: int) -> Note:
@@ -147,7 +148,7 @@ def _loading_line(share: HostShare, dispatching: set[tuple[str, str]], evidence:
     line, inside = lines[at], lines[at - 1].function if at else ""
     if inside and passes_item(line, inside):
         return line
-    if not computes_item(line):
+    if not computes_item(line) and preparing(line, _jitted_names(evidence)) is None:
         return None
     return None if line == share.line and _runs_programs(line, evidence) else line
 
@@ -156,8 +157,15 @@ def _runs_programs(line: Frame, evidence: Evidence) -> bool:
     """Return whether a line itself may call programs, or wait for them."""
     programs = evidence.programs or ()
     lines = [*(each.line for each in evidence.waits or ()), *(each.called_at for each in programs)]
+    return line in lines or calls_any(line, _jitted_names(evidence))
+
+
+def _jitted_names(evidence: Evidence) -> set[str]:
+    """Return the names by which the code, and functions that it leads to, call jitted functions."""
+    programs = evidence.programs or ()
+    read = {each.path.rpartition(".")[2] for each in evidence.inputs if each.type == JITTED}
     names = {each.name for each in evidence.jitted} | {name for each in programs for name in names_of_program(each)}
-    return line in lines or calls_any(line, names)
+    return names | read
 
 
 def _loads(share: HostShare, line: Frame, dispatching: set[tuple[str, str]]) -> bool:
@@ -261,7 +269,8 @@ RULE = Rule(
     name="input-bound",
     looks_for="loading of data that keeps the device waiting",
     decides="Reports lines that compute the next item of a loop, lines inside a generator, and lines of a loop that "
-    "make an item without results of the loop and pass it on, also as step(w, load(i)), if at least "
+    "make an item without results of the loop and pass it on, also as step(w, load(i)) or in several statements, if "
+    "at least "
     f"{_LEAST_SAMPLES} samples of 1 ms show the host there, and the device is idle meanwhile for at least "
     f"{units.percent(LEAST_IDLE)} of the run "
     f"without compiling and at least {units.time(LEAST_NS)}. The cost is this idle time, "

@@ -13,6 +13,12 @@ from .syntax import Comprehension, Function, Loop, around, assigned, loop_around
 #: Names that stand for modules by convention; their functions have no part in what a loop computes.
 _MODULES = frozenset({"np", "numpy", "jax", "jnp", "os", "math", "random", "time"})
 
+#: Functions of Python for numbers and for going over them, methods that collect, and functions that read files.
+_OF_NUMBERS = frozenset(("abs", "enumerate", "float", "int", "len", "list", "max", "min", "pow", "range", "round",
+                         "sorted", "sum", "tuple", "zip"))  # fmt: skip
+_COLLECTING = frozenset({"append", "extend"})
+_READING = frozenset({"fromfile", "genfromtxt", "load", "loadtxt", "memmap", "open"})
+
 #: Functions with such names run programs.
 _DISPATCHING = ("jnp.", "jax.", "lax.")
 
@@ -57,13 +63,62 @@ def passes_item(line: Frame, function: str) -> bool:
 
 def calls_any(line: Frame, functions: set[str]) -> bool:
     """Return whether the statement of a line calls one of some functions, or a function of JAX."""
-    calls = [each.func for node in around(line)[-1:] for each in _calls(node)]
+    return any(_dispatches(node, functions) for node in around(line)[-1:])
+
+
+def preparing(line: Frame, functions: set[str]) -> ast.stmt | None:
+    """Return the statement of a loop that has a line, and makes what a jitted function gets later in the round.
+
+    It reads no results of these functions, nor what is computed from them, in this round or the one before.
+    ``None`` if it is another kind of statement.
+
+    Args:
+        line: the line, which may be in a loop or a condition inside the statement.
+        functions: the names by which jitted functions are called.
+    """
+    nodes = around(line)
+    inner = max((number for number, each in enumerate(nodes) if isinstance(each, Function)), default=-1)
+    loops = [each for each in nodes[inner + 1 :] if isinstance(each, Loop) and _dispatches(each, functions)]
+    if not loops:
+        return None
+    loop = loops[-1]
+    statement = next((each for each in loop.body if each in nodes), None)
+    if statement is None or _dispatches(statement, functions):
+        return None
+    parts = [each for each in _parts(loop) if _dispatches(each, functions)]
+    others = ast.Module([each for each in _parts(loop) if isinstance(each, ast.stmt) and each not in parts], [])
+    results = {name for each in parts for name in targets_of(each, None)}
+    if loaded([statement]) & derived_from(others, results, objects=True):
+        return None
+    owners = [each.func.value for each in _calls(statement) if isinstance(each.func, ast.Attribute)]
+    made = derived_from(loop, assigned(statement) | (loaded(owners) - _modules(line)))
+    given = [each for part in parts for call in _calls(part) for each in (*call.args, *call.keywords)]
+    return statement if any(made & names_read(each) for each in given) else None
+
+
+def _dispatches(node: ast.AST, functions: set[str]) -> bool:
+    calls = [each.func for each in _calls(node)]
     return any(last_name(each) in functions or ast.unparse(each).startswith(_DISPATCHING) for each in calls)
 
 
 def computes_elements(line: Frame) -> bool:
-    """Return whether the statement of a line has a comprehension: Python computes an item element by element."""
-    return any(isinstance(each, Comprehension) for node in around(line)[-1:] for each in ast.walk(node))
+    """Return whether Python computes an item element by element at a line, in a comprehension or an inner loop.
+
+    That holds Python's lock, unless the statement calls other functions than those that compute with numbers.
+    """
+    nodes = around(line)
+    loops = [each for node in nodes[-1:] for each in ast.walk(node) if isinstance(each, Comprehension)]
+    inner = loops or [each for each in nodes if isinstance(each, Loop)][1:]
+    return bool(inner) and all(_computes(each, line) for node in nodes[-1:] for each in _calls(node))
+
+
+def _computes(call: ast.Call, line: Frame) -> bool:
+    function = call.func
+    if isinstance(function, ast.Name):
+        return function.id in _OF_NUMBERS
+    return isinstance(function, ast.Attribute) and (
+        function.attr in _COLLECTING or (loaded([function]) <= _modules(line) and function.attr not in _READING)
+    )
 
 
 def prefetched_loop(line: Frame) -> tuple[str, str, str] | None:

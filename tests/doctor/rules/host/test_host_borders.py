@@ -844,7 +844,9 @@ class TestInput:
     @pytest.mark.parametrize(
         ("item", "called", "kind"),
         [
-            ("[[sin(v) for v in x] for x in data[i]]", "", "in_numpy"),
+            ("[[np.sin(v) for v in x] for x in data[i]]", "", "in_numpy"),
+            ("[read(v) for v in data[i]]", "", "prefetch"),
+            ("[np.load(v) for v in data[i]]", "", "prefetch"),
             ("[load(v) for v in data[i]]", "numpy.load", "prefetch"),
             ("load(i)", "", "prefetch"),
         ],
@@ -862,6 +864,20 @@ class TestInput:
         assert found.remedy is not None
         assert found.remedy.kind == f"doctor.input_bound_{kind}"
         assert (found.code is None) == (kind == "in_numpy")
+
+    def test_statements_that_make_an_item_together_are_input(self, evidence: Any, source: str) -> None:
+        with open(source, "w") as file:
+            file.write("def train(n):\n    for i in range(n):\n        x = []\n        for v in data[i]:\n"
+                       "            x.append(v * 2)\n        fast(x)\n")  # fmt: skip
+        line = Frame(function="train", file=source, line=5)
+        host = (HostShare(line=line, called="", samples=30, stack=(line,)),)
+        waits = (waits_at(source, 6, count=1),)
+        jitted = Input(path="fast", kind="function", type="PjitFunction")
+        (found,) = input_bound.look(evidence(host=host, waits=waits, inputs=(jitted,)))
+        assert (found.source, found.code) == ("x.append(v * 2)", None)
+        assert found.remedy is not None
+        assert found.remedy.kind == "doctor.input_bound_in_numpy"
+        assert not list(input_bound.look(evidence(host=host, waits=waits)))
 
     def test_other_lines_are_no_input(self, evidence: Any, source: str) -> None:
         assert not list(input_bound.look(evidence(host=self.shares(source, 4, 50))))

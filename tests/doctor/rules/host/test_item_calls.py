@@ -15,6 +15,7 @@ from jaxmagic.doctor.rules.host.item_calls import (
     computes_item,
     may_leave,
     prefetched_loop,
+    preparing,
     shared_with_loader,
 )
 from jaxmagic.doctor.rules.host.syntax import loop_around
@@ -68,6 +69,27 @@ def test_an_item_is_computed(tmp_path: Path, loop: str) -> None:
 )
 def test_what_may_need_results_of_the_loop_is_no_item(tmp_path: Path, loop: str, number: int) -> None:
     assert not computes_item(line_of(tmp_path, loop, number))
+
+
+@pytest.mark.parametrize(
+    ("body", "number", "prepares"),
+    [
+        ("x = []\nfor row in data[i]:\n    x.append(f(row))\nx = numpy.array(x)\nlosses.append(step(x))", 4, True),
+        ("x = []\nfor row in data[i]:\n    x.append(f(row))\nx = numpy.array(x)\nlosses.append(step(x))", 5, True),
+        ("x = data[i]\nx = numpy.sort(x)\nstate = step(state, x)", 3, True),
+        ("x = data[i]\nx = numpy.sort(x)\nif i % 2:\n    y = x + 1\nstate = step(state, y)", 5, True),
+        ("x = data[i]\nx = numpy.sort(x)\nstate = step(state, x)", 4, False),  # the call itself
+        ("x = numpy.sort(state)\nstate = step(state, x)", 2, False),  # a result
+        ("y = state + 1\nx = numpy.sort(y)\nstate = step(state, x)", 3, False),
+        ("state = step(state, x)\nlosses.append(i)\nx = numpy.sort(losses[-1])", 4, True),
+        ("losses.append(step(x))\nx = numpy.sort(losses[-1])", 3, False),
+        ("z = numpy.sort(data[i])\nstate = step(state, i)", 2, False),  # no call gets it
+        ("x = jnp.sort(data[i])\nstate = step(state, x)", 2, False),
+    ],
+)
+def test_statements_that_make_an_item_together(tmp_path: Path, body: str, number: int, prepares: bool) -> None:
+    loop = "for i in range(9):\n" + textwrap.indent(body, "    ")
+    assert (preparing(line_of(tmp_path, loop, number), {"step"}) is not None) == prepares
 
 
 @pytest.mark.parametrize(
