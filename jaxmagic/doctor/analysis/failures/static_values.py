@@ -30,6 +30,7 @@ def explain_static(failure: Failure) -> RuleFinding:
     """Explain "Non-hashable static arguments are not supported"."""
     kind = (failure.detail or "").rpartition(".")[2]
     argument = _argument(failure, kind)
+    part, part_type = _inside(argument)
     function = failure.call.function if failure.call is not None else ""
     if kind.endswith("Tracer"):
         return _traced(failure, function)
@@ -42,7 +43,8 @@ def explain_static(failure: Failure) -> RuleFinding:
             text="" if argument is None else argument.text[:_LONGEST],
             function=function,
             type=kind,
-            **_inside(argument),
+            part=part,
+            part_type=part_type,
         ),
         line=failure.line,
         source=failure.source,
@@ -87,19 +89,18 @@ def _argument(failure: Failure, kind: str) -> Passed | None:
     return unknown[0] if not matching and len(unknown) == 1 else None
 
 
-def _inside(argument: Passed | None) -> dict[str, str]:
-    """Return facts about the first part inside an argument that cannot be hashed; none without one."""
+def _inside(argument: Passed | None) -> tuple[str, str]:
+    """Return the first part inside an argument that cannot be hashed, and its type; empty without one."""
     if argument is None or not argument.unhashable or argument.unhashable[0][0] == argument.name:
-        return {}
-    part, type = argument.unhashable[0]
-    return {"part": part, "part_type": type}
+        return "", ""
+    return argument.unhashable[0]
 
 
 def _remedy(failure: Failure, argument: Passed | None, kind: str) -> tuple[Note, str | None]:
     name = "" if argument is None else argument.name
-    inside = _inside(argument)
-    if argument is not None and inside:
-        return _of_part(failure, argument, inside["part"], inside["part_type"])
+    part, part_type = _inside(argument)
+    if argument is not None and part:
+        return _of_part(failure, argument, part, part_type)
     if kind in _ARRAYS:
         text = "" if argument is None or len(argument.text) > _LONGEST_CODE else argument.text
         return note("doctor.write_not_static", argument=name, text=text), None

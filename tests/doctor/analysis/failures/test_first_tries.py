@@ -502,7 +502,7 @@ def test_what_a_function_returns_is_traced_even_for_a_static_argument() -> None:
 UNHASHABLE = {
     "list": ("cfg", True, "cfg=[1, 2]"),
     "name of a list": ("cfg", True, "cfg=settings"),
-    "nested list": ("cfg", False, "cfg=[[1], 2]"),
+    "nested list": ("cfg", True, "cfg=[[1], 2]"),
     "positional": ("cfg", True, "[1, 2]"),
     "dict": ("cfg", False, "{0: 1}"),
     "array": ("cfg", False, "jnp.ones(2)"),
@@ -516,7 +516,7 @@ def test_an_unhashable_static_argument(name: str) -> None:
         settings = [1, 2]
         @functools.partial(jax.jit, static_argnames="cfg")
         def f(x, cfg):
-            return x * (cfg[0] if not isinstance(cfg[0], list) else 1)
+            return x * (cfg[0] if not isinstance(cfg[0], (list, tuple)) else 1)
         result = f(2.0, {passed})  # here
     """)
     assert cell.finding.line == cell.here

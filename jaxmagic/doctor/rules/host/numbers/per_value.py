@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .....records.call_stack import Frame
 from .....records.note import Note, note
 from ....record.evidence import Evidence
-from ...rewriting.jit.passed_numbers import numbers_in
+from ...rewriting.numbers.passed_numbers import numbers_in
 from ...rewriting.syntax import loaded
 from ..host_time import shapes_of
 from ..syntax import around, function_around
