@@ -11,6 +11,7 @@ from ..compilation.report import STAGES, about_eager, reason, remedies
 from ..report.blocks import Block, Entries, Entry, Excerpt, Part, Sentence, Split
 from ..report.compose import Brief
 from ..report.style import Style
+from ..terminal import printable
 from . import analysis as chosen
 from .record import Timing
 
@@ -203,6 +204,10 @@ NOTES: dict[str, Callable[..., str]] = {
         "detection limit."
     ),
     "standstill": _standstill,
+    "work_failed": lambda error: (
+        f"A computation failed, and these times end there: {printable(error.rstrip('.'))}. JAX raises this where its "
+        "result is used."
+    ),
     "no_fence": lambda error: f"Discarded work could not be waited for: the fence does not compile here ({error}).",
     "fence_failed": lambda error: f"Discarded work could not be waited for: the fence did not run ({error}).",
 }

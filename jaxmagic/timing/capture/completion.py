@@ -8,6 +8,7 @@ from ...interrupts import interruptible
 from ...records.note import Note, note
 from ...runtime import private_api
 from ...runtime.clock import Clock, CpuTime, cpu_time
+from .failed_work import Newest
 from .fence import Fence, unready, wait_for_arrays
 from .fence_queues import Waited
 from .result_arrays import Search, host_copy, is_array
@@ -78,6 +79,7 @@ class Completion:
         self._fenced = False
         self._failure: str | None = None
         self._first: _FirstLook | None = None
+        self._before: Newest = ()
 
     @interruptible
     def prepare(self) -> Waited | None:
@@ -93,6 +95,7 @@ class Completion:
         """Wait for work that was in flight before the block."""
         self._fence.wait()
         self._fenced, self._failure = self._fence.ready, self._fence.failure
+        self._before = self._fence.newest
 
     @interruptible
     def wait_at_once(self, value: Any) -> None:
@@ -138,8 +141,10 @@ class Completion:
             later = cpu_time()
             waited = self._settle(waited, started_ns)
             cpu = later if waited.found_work else cpu
-            waited = self._fence.wait_for_others(waited)
+            waited = self._fence.wait_for_others(waited, since=self._before)
             known = self._fence.failure is None
+            if self._fence.failed is not None:
+                self.notes.append(note("timing.work_failed", error=self._fence.failed))
         else:
             waited, known = self._wait_without_fence(done_ns if dropped_ns else ready_ns)
             cpu = cpu_time()

@@ -25,6 +25,7 @@ from ...runtime import private_api
 from ...runtime.clock import Clock, now_ns
 from ...runtime.jax_version import require_jax
 from ...tracebacks import of_the_user
+from .failed_work import Newest, failed_since, newest
 from .fence_queues import Costs, Doubt, Queue, Waited, jit_enabled, queues_of
 from .wait import wait_for_all
 
@@ -46,11 +47,15 @@ class Fence:
         ready: whether the fence covers the devices seen at the last :meth:`prepare`.
         failure: the name of the exception that a program raised at the last wait, for example out of memory; ``None``
             if none did. After a failure, discarded work was not waited for.
+        newest: the newest live arrays at the last wait.
+        failed: the error of a computation that was found at the last wait; ``None`` if none was.
     """
 
     def __init__(self, clock: Clock = now_ns) -> None:
         self.ready = False
         self.failure: str | None = None
+        self.newest: Newest = ()
+        self.failed: str | None = None
         self._clock = clock
         self._devices: tuple[Any, ...] = ()
         self._beside: tuple[str, ...] = ()
@@ -151,8 +156,13 @@ class Fence:
         near_idle = queue.is_near_idle(until_ns - asked_ns)  # too short to conclude that work was discarded
         return Waited(True, until_ns, until_ns if near_idle else None), False
 
-    def wait_for_others(self, waited: Waited) -> Waited:
-        """Wait for callbacks and for arrays of other threads, which no program of the fence is queued behind."""
+    def wait_for_others(self, waited: Waited, since: Newest | None = None) -> Waited:
+        """Wait for callbacks and for arrays of other threads, which no program of the fence is queued behind.
+
+        Args:
+            waited: what was found before.
+            since: arrays newer than these are asked whether their computation failed.
+        """
         import jax
 
         started_ns = self._clock()
@@ -165,6 +175,8 @@ class Fence:
             others_ns = self._clock()
             waited = Waited(True, others_ns, others_ns)
         wait_for_arrays(unready(arrays[_YOUNGEST:]))
+        self.failed = None if since is None else failed_since(since, arrays[:_YOUNGEST])
+        self.newest = newest(arrays)
         return waited
 
 

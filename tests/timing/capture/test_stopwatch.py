@@ -823,6 +823,8 @@ class Scripted:
         self._found = Waited(found_work, until_ns)
         self.ready = True
         self.failure: str | None = None
+        self.failed: str | None = None
+        self.newest: tuple[Any, ...] = ()
 
     def prepare(self) -> None: ...
 
@@ -835,7 +837,7 @@ class Scripted:
     def settle(self, waited: Waited) -> Waited:
         return waited
 
-    def wait_for_others(self, waited: Waited) -> Waited:
+    def wait_for_others(self, waited: Waited, since: Any = None) -> Waited:
         return waited
 
 
@@ -1067,6 +1069,19 @@ def test_a_dropped_value_that_failed_or_was_deleted_is_nobodys(x: Any) -> None:
     with jaxmagic.stopwatch() as watch:
         watch.dropped = gone
     assert watch.timing.error is None
+
+
+@pytest.mark.parametrize("failed", [None, "XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory."])
+def test_a_failure_that_nobody_has_asked_for_is_told(failed: str | None) -> None:
+    fence: Any = Scripted(False, 0)
+    fence.failed = failed
+    with Stopwatch(fence=fence) as watch:
+        pass
+    assert [str(each) for each in watch.timing.notes if each.kind == "timing.work_failed"] == (
+        [f"A computation failed, and these times end there: {failed} JAX raises this where its result is used."]
+        if failed
+        else []
+    )
 
 
 @pytest.mark.parametrize(
