@@ -67,7 +67,9 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         remedy = jit_outermost(None, evidence)[0] if 2 * transformed > count else group(evidence)
         spared, advised = None, advised._replace(remedy=remedy, code=None, applies_to=None)
     elif part is not None and remedy.facts.get("way") in ("function", "outermost"):
-        advised = advised._replace(remedy=with_next_step(remedy, part, evidence, transformed=traces))
+        static = "static_arg" in (advised.code or "")
+        remedy = with_next_step(remedy, part, evidence, transformed=traces, static=static)
+        advised = advised._replace(remedy=remedy)
     found = note(
         "doctor.not_jitted",
         count=count,

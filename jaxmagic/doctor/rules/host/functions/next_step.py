@@ -20,7 +20,7 @@ from .spared import Part
 _MANY = 10
 
 
-def with_next_step(remedy: Note, part: Part, evidence: Evidence, *, transformed: bool) -> Note:
+def with_next_step(remedy: Note, part: Part, evidence: Evidence, *, transformed: bool, static: bool = False) -> Note:
     """Return the advice to jit a function, with what spares its calls as well if a loop makes many of them.
 
     Args:
@@ -28,6 +28,7 @@ def with_next_step(remedy: Note, part: Part, evidence: Evidence, *, transformed:
         part: the function.
         evidence: the observations of the runs.
         transformed: whether its calls are those of ``jax.grad`` or the like.
+        static: whether some of its arguments have to be static, which ``jax.vmap`` would trace.
     """
     site = _called_at(part, evidence)
     name = part.function.name
@@ -38,7 +39,7 @@ def with_next_step(remedy: Note, part: Part, evidence: Evidence, *, transformed:
     nested = _loops_around(site, name) > 1
     changes = remedy.facts.get("library") == "nnx" or gives_an_object(site, evidence)
     independent = is_independent(site, name) and not changes
-    if not transformed and not nested and found.line == site and independent:
+    if not transformed and not static and not nested and found.line == site and independent:
         facts: dict[str, bool | int | float | str] = {"then": "vmap", "axes": mapped_axes(site, name)}
     elif found.loop is not None and not nested:
         known = caveats_of_loop(found.loop, found.line, found.called, evidence)

@@ -75,8 +75,10 @@ def called(timing: Any, executable: Any, tmp_path: Path) -> Any:
 
 @pytest.fixture
 def advised(called: Any) -> Any:
-    def make(source: str, transformed: bool = False, remedy: Note = ADVICE, **known: Any) -> Note:
-        return with_next_step(remedy, *called(source, **known), transformed=transformed)
+    def make(
+        source: str, transformed: bool = False, remedy: Note = ADVICE, static: bool = False, **known: Any
+    ) -> Note:
+        return with_next_step(remedy, *called(source, **known), transformed=transformed, static=static)
 
     return make
 
@@ -142,6 +144,12 @@ def test_few_calls_are_left_alone(advised: Any) -> None:
 
 def test_calls_from_several_lines_are_left_alone(advised: Any) -> None:
     assert advised(next(iter(MAPPED)), also=(3,)) is ADVICE
+
+
+@pytest.mark.parametrize("source", MAPPED)
+def test_static_arguments_are_not_mapped(advised: Any, source: str) -> None:
+    """``jax.vmap`` traces them: a number would be asked for its type in vain, and a text is no array."""
+    assert advised(source, static=True).facts.get("then") != "vmap"
 
 
 def test_a_gradient_is_not_mapped(advised: Any) -> None:
