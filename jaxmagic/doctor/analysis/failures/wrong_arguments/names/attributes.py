@@ -10,8 +10,8 @@ from .....record.failure import Failure
 from ...expression import Expression, expression_of, spelled
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
-from .methods import CHAINED, EXPRESSIONS, IN_PLACE, IN_WORDS, LEFT_OUT, OTHERS, WITHOUT_EFFECT
-from .translated import translated
+from .methods import CHAINED, EXPRESSIONS, IN_PLACE, IN_WORDS, LEFT_OUT, OF_NUMPY, OTHERS, WITHOUT_EFFECT
+from .translated import differ_in_chain, translated
 
 #: Those that move an array to the host, where a traced value has nothing to move.
 _OUTSIDE = "numpy", "to_numpy", "values", "cpu", "cuda"
@@ -53,13 +53,14 @@ def explain_attribute(failure: Failure) -> Explained:
         left = "" if name in IN_WORDS else shortened(left)
         return Explained(found, note("doctor.write_attribute", replacement=shown, left=left))
     code = None
+    changed = name not in OF_NUMPY and differ_in_chain(failing.statement, whole)
     if name in IN_PLACE:
         value = f"{array} = {value}"
         own = isinstance(failing.statement, ast.Expr) and failing.statement.value is whole
         code = value if own and isinstance(node.value, ast.Name) else None
     else:
         replaced = Expression(failing.statement, whole, None)
-        code = replaced.with_node(ast.parse(value, mode="eval").body)
+        code = None if changed else replaced.with_node(ast.parse(value, mode="eval").body)
     if name.startswith("block"):
         found = note("doctor.error_traced_attribute", array=array, name=name)
         return Explained(found, note("doctor.write_no_wait"), code)

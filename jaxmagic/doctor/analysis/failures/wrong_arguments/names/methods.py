@@ -90,6 +90,28 @@ IN_WORDS = {
 #: Methods of NumPy and PyTorch that compute something else than JAX's function of the same name.
 OTHERS = "median", "nanmedian", "resize"
 
+#: Methods and attributes of NumPy's arrays and of lists among those above: what follows them is NumPy's as well.
+OF_NUMPY = frozenset(
+    {
+        "append",
+        "extend",
+        "fill",
+        "insert",
+        "itemset",
+        "len",
+        "numpy",
+        "put",
+        "resize",
+        "set",
+        "to_numpy",
+        "values",
+    }
+)
+
+#: Methods of both that compute something else in PyTorch, with any arguments or with some.
+ELSEWISE = frozenset({"median", "nonzero", "repeat", "sort", "std", "var"})
+PAIRS_ALONG = frozenset({"max", "min"})
+
 #: The parameters of methods whose arguments templates place.
 PARAMETERS = {
     "gather": ("dim", "index"),

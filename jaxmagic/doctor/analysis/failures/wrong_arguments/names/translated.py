@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .methods import ONE_BY_ONE, PARAMETERS, REDUCTIONS, WITHOUT_EFFECT
+from .methods import ELSEWISE, ONE_BY_ONE, PAIRS_ALONG, PARAMETERS, REDUCTIONS, WITHOUT_EFFECT
 from .renamed import RENAMED
 
 #: Keywords that methods of PyTorch and functions of JAX have in common, apart from those with other names.
@@ -80,3 +80,37 @@ def _norm(values: list[ast.expr], given: dict[str, ast.expr]) -> Arguments | Non
     orders = [] if plain or order is None else [("ord", order)]
     named = [*orders, *((RENAMED[each], value) for each, value in known.items())]
     return Arguments([], named, flat=dim is None and not plain)
+
+
+def differ_in_chain(statement: ast.AST, whole: ast.AST) -> bool:
+    """Return whether other methods are called in a chain that mean something else in PyTorch than in JAX.
+
+    They would run as they are: ``x.unsqueeze(0).repeat(3, 1)`` repeats each element, where PyTorch repeats the array.
+
+    Args:
+        statement: the statement.
+        whole: the part of the chain that is replaced.
+    """
+    parents = {id(child): each for each in ast.walk(statement) for child in ast.iter_child_nodes(each)}
+    chain: list[ast.AST] = [whole]
+    while isinstance(outer := parents.get(id(chain[-1])), ast.Attribute | ast.Call | ast.Subscript):
+        if (outer.func if isinstance(outer, ast.Call) else outer.value) is not chain[-1]:
+            break
+        chain.append(outer)
+    inner: ast.AST | None = whole
+    while inner is not None:
+        chain.append(inner)
+        inner = getattr(inner, "func", None) or getattr(inner, "value", None)
+    return any(_means_something_else(each) for each in chain if each is not whole)
+
+
+def _means_something_else(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr="transpose"), args=[_, _]):
+            return True
+        case ast.Call(func=ast.Attribute(attr=name), args=args, keywords=keywords):
+            named = {each.arg for each in keywords}
+            if name in PAIRS_ALONG:
+                return bool(args)
+            return name in ELSEWISE and not named & {"ddof", "axis"}
+    return False

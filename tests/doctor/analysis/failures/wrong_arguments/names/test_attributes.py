@@ -131,6 +131,28 @@ def test_methods_that_jax_computes_in_another_way_have_no_code(code: str, said: 
     assert cell.finding.code is None
 
 
+@pytest.mark.parametrize(
+    ("code", "has_code"),
+    [
+        ("x.unsqueeze(0).repeat(3, 1)", False),  # PyTorch repeats the array, JAX each element
+        ("x @ x.float().transpose(0, 1)", False),  # PyTorch swaps two axes
+        ("x.float().std()", False),  # PyTorch divides by n - 1
+        ("x.var(0).unsqueeze(0)", False),
+        ("x.double().max(1).T", False),
+        ("x.float().std(ddof=1)", True),
+        ("x.float().max()", True),
+        ("x.float().transpose(1, 0, 2)", True),
+        ("x.numpy().std()", True),  # as NumPy's
+        ("x.std() + x.float()", True),
+        ("jnp.std(x.float())", True),
+    ],
+)
+def test_a_chain_in_which_another_method_means_something_else_has_no_code(code: str, has_code: bool) -> None:
+    cell = Cell(f"{VALUES}{code}  # here")
+    assert cell.finding.remedy is not None
+    assert (cell.finding.code is not None) == has_code
+
+
 def test_arguments_that_are_moved_have_the_same_meaning() -> None:
     cell = Cell(f"{VALUES}y = x.at[0, 0].set(5.0).gather(1, i)  # here")
     assert cell.finding.code is not None
