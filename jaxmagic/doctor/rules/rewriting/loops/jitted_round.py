@@ -11,8 +11,9 @@ from .....records.call_stack import Frame
 from ....record.evidence import Evidence
 from ...host.functions.inputs_inside import inputs_inside, renamed
 from ...host.functions.inside_function import SourceRange
-from ...host.syntax import function_around, loop_around, tree_of
+from ...host.syntax import Function, function_around, loop_around, tree_of
 from ..meanings import paths_in
+from ..numbers.passed_numbers import numbers_passed
 from ..numbers.python_numbers import python_numbers
 from ..numbers.texts import texts_in
 from ..rewritten import in_loop
@@ -67,7 +68,9 @@ def jitted_round(line: Frame, evidence: Evidence, functions: Collection[str] = f
     modules = {name: each.library for name, each in begin.items() if each.library is not None}
     taken = loaded([tree]) | stored([tree])
     texts = texts_in(scope, tree_run(line.file, evidence))
-    place = Place(loop, scope, line.file, paths, known, python_numbers(scope), texts, modules, inside)
+    passed = numbers_passed(scope, line.file, evidence) if isinstance(scope, Function) else ()
+    numbers = python_numbers(scope, passed)
+    place = Place(loop, scope, line.file, paths, known, numbers, texts, modules, inside)
     place = with_variables(place, taken)
     taken |= place.attributes.keys()
     block, main = block_around(place.loop, line.line), part_around(line.line, place)

@@ -281,6 +281,15 @@ def test_an_integer_that_outgrows_32_bits_is_not_passed(
         compare(tree, changed)
 
 
+def test_a_clock_stays_outside_where_its_step_is_an_argument(tmp_path: Path, timing: Any) -> None:
+    """Summed in 32 bits, it is off after some thousand rounds."""
+    body = "t = 0.0\nfor i in range(9):\n    w = w + dt * (jnp.cos(t) - w) + jnp.sin(w)  #\n    t += dt\nreturn w, t"
+    number = Input(path="dt", kind="number", type="float", value=0.001)
+    _, one, _ = written(tmp_path, timing, body, given="dt", inputs=(number,))
+    assert one is not None
+    assert "t += dt" not in one.code
+
+
 @pytest.mark.parametrize(
     ("loop", "definitions", "is_written"),
     [
