@@ -18,6 +18,7 @@ def test_a_stack_is_read_from_inside_to_outside() -> None:
     assert inner() == ["stack_of", "inner", test_a_stack_is_read_from_inside_to_outside.__name__]
 
 
+@pytest.mark.clock
 def test_a_thread_that_has_ended_has_no_stack() -> None:
     thread = threading.Thread(target=int)
     thread.start()
@@ -26,6 +27,7 @@ def test_a_thread_that_has_ended_has_no_stack() -> None:
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="Python 3.12 collects garbage between instructions alone")
+@pytest.mark.clock
 def test_no_garbage_is_collected_between_two_frames() -> None:
     """A callback of the collector would let the thread run on and leave the frame that is being read."""
     deep, over = threading.Event(), threading.Event()

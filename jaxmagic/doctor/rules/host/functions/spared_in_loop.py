@@ -10,12 +10,8 @@ from ...rewriting.loops.jitted_round import JittedRound
 from ..host_time import HostTime, names_of_program
 from .first_called import first_called, is_called_in, most_called
 from .inside_function import SourceRange, frames_of, inside_lines, is_within
-from .spared import NEARLY_ALL, Spared, call_ns, operations_ns, without_device
+from .spared import NEARLY_ALL, OWN_CALL, Spared, call_ns, longest_call_ns, operations_ns, without_device
 from .transformed_function import transforms
-
-#: A call of the function for a part of a round takes about this many times as long as one of an operation: it has
-#: more arguments and results, and JAX copies each Python number. Measured with three arrays and two numbers.
-_OWN_CALL = 1.5
 
 
 def spared_in_loop(one: JittedRound, calls: Sequence[Dispatch], evidence: Evidence, time: HostTime) -> Spared:
@@ -31,7 +27,8 @@ def spared_in_loop(one: JittedRound, calls: Sequence[Dispatch], evidence: Eviden
     idle_ns = operations_ns(calls, evidence, time)
     inside = inside_lines(one.lines, evidence)
     rounds = sum(_least_called(each, calls, evidence) or count // max(one.operations, 1) for each in one.lines)
-    own_ns = _OWN_CALL * call_ns(calls, evidence, time) * min(rounds, count)
+    each_ns = max(call_ns(calls, evidence, time), longest_call_ns(calls, rounds, evidence, time))
+    own_ns = OWN_CALL * each_ns * min(rounds, count)
     first = first_called(is_called_in(one.lines, evidence), calls, evidence)
     sampled, least = (1.0, 0.0) if inside is None else (inside.share, inside.least_share)
     most = min(1.0 if first is None else max(first, least), most_called(one.lines, calls, evidence))

@@ -14,7 +14,7 @@ from fabricate import hlo
 from jaxmagic.doctor.record.evidence import Dispatch, Evidence, FunctionShare, HostShare, HostUse
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host.functions.inside_function import SourceRange, times_called
-from jaxmagic.doctor.rules.host.functions.spared import Part, Spared, operations_ns, spared_by
+from jaxmagic.doctor.rules.host.functions.spared import OWN_CALL, Part, Spared, operations_ns, spared_by
 from jaxmagic.doctor.rules.host.host_time import HostTime
 from jaxmagic.records.call_stack import Frame
 
@@ -35,6 +35,9 @@ FIELD, SOLVE, DRAG = (each for each in ast.parse(SOURCE).body if isinstance(each
 CALLS = tuple(
     Dispatch(name=each, count=30, host_ns=300_000, exposed_ns=600_000) for each in ["sin", "neg", "multiply", "add"]
 )
+#: A call of a jitted function takes longer than one of an operation.
+OWN_NS = 10_000 * OWN_CALL
+
 LINES = {"sin": 2, "neg": 10, "multiply": 6, "add": 6}
 
 
@@ -98,13 +101,24 @@ def test_the_time_in_operations_counts_at_least(
 
 
 def test_a_jitted_function_has_calls_of_its_own(evidence: Any, tmp_path: Path) -> None:
-    """Two of four operations are called in it, and 30 of its calls remain, each as long as one of an operation."""
+    """Two of four operations are called in it, and 30 of its calls remain, each longer than one of an operation."""
     found = spared(FIELD, evidence(), tmp_path)
-    assert found.time_ns == pytest.approx(2 * 600_000 - 30 * 10_000)
+    assert found.time_ns == pytest.approx(2 * 600_000 - 30 * OWN_NS)
     assert [each.facts for each in found.evidence] == [{"function": "field", "share": 0.5}]
     assert str(found.evidence[0]).startswith(
         "Going by the first call of each, field has 50 % of the time of all of them."
     )
+
+
+def test_the_longest_operation_is_computed_in_each_call_all_the_same(evidence: Any, tmp_path: Path) -> None:
+    """Each of 30 calls has one that takes 15 µs; another one is called less often than the function."""
+    made = evidence()
+    longer = (replace(CALLS[0], host_ns=450_000), *CALLS[1:], replace(CALLS[0], name="dot", count=3))
+    time = HostTime(made.host_use, 1.0, (), 0, 0, 0, 1.0, 0)
+    part = Part(FIELD, str(tmp_path / "ode.py"))
+    before = spared_by(part, (*CALLS, longer[-1]), made, time, whole=True).time_ns
+    after = spared_by(part, longer, made, time, whole=True).time_ns
+    assert before - after == pytest.approx(30 * OWN_CALL * (15_000 - 1_500_000 / 123))
 
 
 def test_calls_that_take_longer_than_the_device_is_idle_leave_nothing(evidence: Any, tmp_path: Path) -> None:
@@ -124,7 +138,7 @@ def test_both_are_as_much_shorter_without_the_profiler(evidence: Any, tmp_path: 
 def test_the_code_tells_how_often_it_calls_a_function(evidence: Any, tmp_path: Path, code: str, count: int) -> None:
     made = evidence(code)
     assert times_called(SOLVE, str(tmp_path / "ode.py"), made) == count
-    assert spared(SOLVE, made, tmp_path, whole=True).time_ns == pytest.approx(4 * 600_000 - count * 10_000)
+    assert spared(SOLVE, made, tmp_path, whole=True).time_ns == pytest.approx(4 * 600_000 - count * OWN_NS)
 
 
 def test_of_the_programs_of_one_operation_those_count_that_were_called_inside(evidence: Any, tmp_path: Path) -> None:
@@ -146,7 +160,7 @@ def test_a_method_that_it_calls_belongs_to_it(evidence: Any, tmp_path: Path) -> 
     made = evidence()
     (tmp_path / "ode.py").write_text(SOURCE.replace("drag(y))", "me.f(y))"))
     found = spared(FIELD, made, tmp_path)
-    assert found.time_ns == pytest.approx(2 * 600_000 - 30 * 10_000)
+    assert found.time_ns == pytest.approx(2 * 600_000 - 30 * OWN_NS)
 
 
 def test_of_samples_and_lines_the_smaller_share_counts(evidence: Any, tmp_path: Path) -> None:
@@ -158,7 +172,7 @@ def test_of_samples_and_lines_the_smaller_share_counts(evidence: Any, tmp_path: 
             for each, count in (("field", samples), ("solve", 10 - samples))
         )
         found = spared(FIELD, replace(evidence(), host=host, functions=(own,)), tmp_path)
-        assert found.time_ns == pytest.approx(share * 2_400_000 - 30 * 10_000)
+        assert found.time_ns == pytest.approx(share * 2_400_000 - 30 * OWN_NS)
         assert [each.facts["share"] for each in found.evidence] == [share]
 
 
@@ -170,13 +184,13 @@ def test_many_samples_tell_more_than_the_lines_of_earlier_calls(evidence: Any, t
     elsewhere = evidence(sin=6, neg=6)
     assert spared(FIELD, elsewhere, tmp_path).time_ns == 0
     found = spared(FIELD, replace(elsewhere, host=host, functions=(own,)), tmp_path)
-    assert found.time_ns == pytest.approx(100 / 104 * 2_400_000 - 10_000, rel=1e-6)  # Wilson's bound of 100 of 100
+    assert found.time_ns == pytest.approx(100 / 104 * 2_400_000 - OWN_NS, rel=1e-6)  # Wilson's bound of 100 of 100
     assert not found.evidence
 
 
 def test_it_is_said_if_no_line_is_known(evidence: Any, tmp_path: Path) -> None:
     found = spared(FIELD, evidence(sin=None, neg=None, multiply=None, add=None), tmp_path)
-    assert found.time_ns == pytest.approx(4 * 600_000 - 10_000)
+    assert found.time_ns == pytest.approx(4 * 600_000 - OWN_NS)
     assert "is unknown" in str(found.evidence[0])
 
 
@@ -187,7 +201,9 @@ def test_operations_that_the_first_run_compiles_are_called_sooner_afterwards(evi
     time = HostTime(made.host_use, 1.0, (), 0, 0, 0, 1.0, 0)
     part = Part(FIELD, str(tmp_path / "ode.py"))
     once = replace(made, observed=made.first)
-    assert spared_by(part, slow, once, time, whole=False).time_ns == pytest.approx(2 * 600_000 - 30 * 20_000)
+    assert spared_by(part, slow, once, time, whole=False).time_ns == pytest.approx(
+        2 * 600_000 - 30 * OWN_CALL * 20_000
+    )
     assert spared_by(part, slow, made, time, whole=False).time_ns == 0
 
 
@@ -209,7 +225,7 @@ def test_a_transformed_call_costs_all_its_time_but_that_of_the_device(
     seen = replace(made, host=samples, host_use=use, observed=warm, timed=(warm,))
     time = HostTime(use, 1.0, (), 0, 0, 0, 1.0, 0)
     called_at = (SourceRange(at.file, 1, 1),)
-    own_ns = 30 * 10_000
+    own_ns = 30 * OWN_NS
     found = spared_by(Part(FIELD, file, called_at), CALLS, seen, time, whole=False)
     assert 0.98 * wall_ns < found.time_ns + own_ns + 400_000 < 0.99 * wall_ns
     jitted_itself = spared_by(Part(FIELD, file), CALLS, seen, time, whole=False)
@@ -239,5 +255,5 @@ def test_a_function_that_transforms_others_costs_the_time_in_it_but_that_of_the_
     time = HostTime(use, 1.0, (), 0, 0, 0, 1.0, 0)
     part = Part(SOLVE, file)
     found = spared_by(part, CALLS, made, time, whole=True, compiles=True).time_ns
-    assert 0.98 * wall_ns < found + 10_000 + 400_000 < 0.99 * wall_ns
-    assert spared_by(part, CALLS, made, time, whole=True).time_ns == pytest.approx(4 * 600_000 - 10_000)
+    assert 0.98 * wall_ns < found + OWN_NS + 400_000 < 0.99 * wall_ns
+    assert spared_by(part, CALLS, made, time, whole=True).time_ns == pytest.approx(4 * 600_000 - OWN_NS)
