@@ -671,9 +671,9 @@ def test_settings_hold(session: Any) -> None:
 
 
 def test_jax_arrays_that_nobody_names_are_told_as_such(session: Any) -> None:
-    held = jax.numpy.ones((3, 5))
+    held = jax.numpy.ones((3, 5, 2, 9))  # a shape that no other test keeps
     session.run("%jaxmem --before --top 10000")
-    (row,) = [line for line in session.report.splitlines() if "f32[3,5]" in line]
+    (row,) = [line for line in session.report.splitlines() if "f32[3,5,2,9]" in line]
     assert row.endswith("no name found")
     del held
 
