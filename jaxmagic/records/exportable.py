@@ -116,7 +116,7 @@ def plain(value: Any) -> Any:
 
 
 class Holder:
-    """What a ``with`` block was measured by, which holds the record once the block has ended."""
+    """The object of a ``with`` block that measures it, and holds the record once the block has ended."""
 
     #: The attribute that holds the record, and its class.
     _holds: ClassVar[str]

@@ -115,7 +115,7 @@ class Runner:
 
     @property
     def inputs(self) -> tuple[Input, ...] | None:
-        """What the statement reads, without the data; ``None`` if unknown."""
+        """The inputs of the statement, without their data; ``None`` if they are unknown."""
         return inputs_of(self._call)
 
     def first_call(self, code: str | None = None, unfinished: Unfinished = forgotten) -> Timing:

@@ -39,7 +39,7 @@ _DEEPEST = 3
 
 
 class _Called(NamedTuple):
-    """What some code calls: the names of what may be operations, and the user's functions."""
+    """The calls in some code: names that may be operations of JAX, and functions of the user's."""
 
     names: set[str]
     functions: list[tuple[Function, str]]

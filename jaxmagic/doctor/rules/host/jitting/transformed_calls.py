@@ -25,8 +25,8 @@ from ..syntax import Function, around, assigned, function_around, loop_around
 #: Fewer calls per run are no finding, unless they take :data:`LARGE_SHARE` of it.
 MANY = 10
 
-#: The share of a run from which on few calls are a finding as well. Fewer than :data:`FEW` may be of code that runs
-#: once, where jit would take longer to compile than it saves.
+#: A few calls are a finding if they take at least this share of a run. Code with fewer than :data:`FEW` may run only
+#: once, and then jit would take longer to compile than it saves.
 LARGE_SHARE = 0.1
 FEW = 3
 
