@@ -152,5 +152,7 @@ def names_of(code: str) -> tuple[set[str], set[str]]:
 def test_there_are_pages_that_run() -> None:
     pages = [each.stem for each in PAGES if each.parent.name == "docs"]
     assert pages == ["claims", "doctor", "gallery", "how-it-measures", "quickstart", "records", "testing"]
+    measuring = [each.stem for each in PAGES if each.parent.name == "measuring"]
+    assert measuring == ["causes"]
     guides = {each.stem for each in (ROOT / "docs" / "how-to").glob("*.md")}
     assert {each.stem for each in PAGES if each.parent.name == "how-to"} == guides
