@@ -20,6 +20,7 @@ from ..record.diagnosis import Diagnosis
 from ..record.finding import RuleFinding, Verified
 from ..rules.all import RULES
 from ..rules.rule import LEAST_IDLE, LEAST_SHARE
+from .verified import how_fast
 
 #: The operations whose rates are known must take at least this share of the device time to speak for all.
 _MOST_OF_IT = 0.8
@@ -220,8 +221,7 @@ def about_verified(verified: Verified | None, digits: int = 3, rule: str = "") -
     if verified.speedup is not None and verified.low is not None and verified.high is not None:
         if times and not verified.low <= (verified.before_ns or 0) / (verified.after_ns or 1) <= verified.high:
             times += " in the median, while the factor compares runs that followed one another"
-        numbers = [units.number(each, 3) for each in (verified.speedup, verified.low, verified.high)]
-        faster = f"{numbers[0]} times as fast (95 % interval {numbers[1]} to {numbers[2]})"
+        faster = how_fast(verified.speedup, verified.low, verified.high)
         compiles = "compiles " if any(each.kind == "doctor.tried_compile_time" for each in verified.notes) else ""
         tried = f"Tried: {compiles}{faster}{times and f', {times}'}."
         sentences.append(_ceiling(faster, times) if verified.ceiling else tried)
@@ -256,8 +256,8 @@ def _outcome(verified: Verified, rule: str) -> str:
 
 def _ceiling(faster: str, times: str) -> str:
     return (
-        f"At most {faster}: with the first batch of each shape again and again, as if loading took no time, a run "
-        f"takes {times}. This is a ceiling, and no gain."
+        "With the first batch of each shape again and again, as if loading took no time, a run is "
+        f"{faster}{times and f', {times}'}. This is a ceiling, and no gain."
     )
 
 

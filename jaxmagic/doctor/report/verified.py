@@ -51,11 +51,26 @@ def _ran(
     times = f"{units.time(after_ns)} instead of {units.time(before_ns)}"
     if low > 1 / _ALIKE and high < _ALIKE:
         return f"{ran}: with the remedy, a run takes about as long, {times}."
-    numbers = [units.number(each, 3) for each in (speedup, low, high)]
-    return (
-        f"{ran}: with the remedy, a run is {numbers[0]} times as fast (95 % interval {numbers[1]} to {numbers[2]}), "
-        f"{times}."
-    )
+    return f"{ran}: with the remedy, a run is {how_fast(speedup, low, high)}, {times}."
+
+
+def how_fast(speedup: float, low: float, high: float) -> str:
+    """Word how many times as fast code is, with the interval.
+
+    >>> how_fast(3, 2.5, 4)
+    '3.00 times as fast (95 % interval 2.50 to 4.00)'
+    >>> how_fast(0.5, 0.4, 0.8)
+    '2.00x slower (95 % interval 1.25x to 2.50x)'
+    >>> how_fast(1.1, 0.8, 1.25)
+    'between 1.25x slower and 1.25x faster (95 % interval)'
+    """
+    if low >= 1 or low <= 0:
+        fast, least, most = (units.number(each, 3) for each in (speedup, low, high))
+        return f"{fast} times as fast (95 % interval {least} to {most})"
+    if high <= 1:
+        slow, least, most = (units.factor(1 / each) for each in (speedup, high, low))
+        return f"{slow} slower (95 % interval {least} to {most})"
+    return f"between {units.factor(1 / low)} slower and {units.factor(high)} faster (95 % interval)"
 
 
 def _third(rounds: int, third: int, rounds_ns: int, third_ns: int, cost_ns: int, claimed_ns: int) -> str:

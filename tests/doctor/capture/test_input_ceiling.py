@@ -145,7 +145,7 @@ def test_it_is_a_ceiling_and_not_a_gain(programs: dict[str, Any]) -> None:
     assert found.outputs_agree is None
     assert kinds(found) == ["ceiling_runs"]
     words = " ".join(about_verified(found))
-    assert words.startswith("At most ")
+    assert words.startswith("With the first batch of each shape again and again, ")
     assert "This is a ceiling, and no gain." in words
     assert "Tried" not in words
     assert "outputs" not in words

@@ -196,7 +196,7 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
         (
             Verified(before_ns=4.0, after_ns=4.0, speedup=1.0, low=0.9, high=1.1, outputs_agree=True),
             [
-                "Tried: 1.00 times as fast (95 % interval 0.900 to 1.10), 4 ns instead of 4 ns.",
+                "Tried: between 1.11x slower and 1.10x faster (95 % interval), 4 ns instead of 4 ns.",
                 "The outputs agree.",
                 "Not proved here, because the interval includes no gain.",
             ],
@@ -214,7 +214,7 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
         (
             Verified(before_ns=4.0, after_ns=5.0, speedup=0.8, low=0.7, high=0.9, remedy=note("doctor.cache_on")),
             [
-                "Tried: 0.800 times as fast (95 % interval 0.700 to 0.900), 5 ns instead of 4 ns.",
+                "Tried: 1.25x slower (95 % interval 1.11x to 1.43x), 5 ns instead of 4 ns.",
                 f"Not recommended here, because it does not help: {note('doctor.cache_on')}",
             ],
             False,
@@ -234,7 +234,7 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
                 before_ns=4.0, after_ns=5.0, speedup=0.8, low=0.7, high=0.9, before_bytes=2**20, after_bytes=2**19
             ),
             [
-                "Tried: 0.800 times as fast (95 % interval 0.700 to 0.900), 5 ns instead of 4 ns.",
+                "Tried: 1.25x slower (95 % interval 1.11x to 1.43x), 5 ns instead of 4 ns.",
                 "Tried: needs 512 KiB instead of 1.00 MiB.",
             ],
             True,
@@ -242,7 +242,7 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
         (
             Verified(before_ns=10.0, after_ns=9.0, speedup=0.9, low=0.8, high=0.95),
             [
-                "Tried: 0.900 times as fast (95 % interval 0.800 to 0.950), 9 ns instead of 10 ns in the median, "
+                "Tried: 1.11x slower (95 % interval 1.05x to 1.25x), 9 ns instead of 10 ns in the median, "
                 "while the factor compares runs that followed one another.",
                 "Not recommended here, because it does not help.",
             ],
@@ -358,9 +358,9 @@ def test_the_history_keeps_it_without_the_profile(diagnosis: Any) -> None:
     ("low", "high", "said"),
     [
         (0.82, 0.89, "a run takes about as long, 3.00 µs instead of 2.00 µs."),
-        (0.2, 0.3, "a run is 0.250 times as fast (95 % interval 0.200 to 0.300), 3.00 µs instead of 2.00 µs."),
+        (0.2, 0.3, "a run is 4.00x slower (95 % interval 3.33x to 5.00x), 3.00 µs instead of 2.00 µs."),
         (1.3, 2.0, "a run is 1.60 times as fast"),
-        (0.5, 1.5, "a run is 0.900 times as fast (95 % interval 0.500 to 1.50)"),
+        (0.5, 1.5, "a run is between 2.00x slower and 1.50x faster (95 % interval)"),
     ],
 )
 def test_runs_of_two_programs_are_told_apart_by_more_than_what_their_memory_does(
