@@ -113,7 +113,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
             cause=group.kind,
             programs=len(group.compilations),
             every_run=int(every_run),
-            reason=group.compilations[-1].cause.reason,
+            reason=known.told.reason,
             made="" if made is None else made.made,
             given=int(group.eager),
             unknown=int(made is None and not group.eager),
@@ -135,7 +135,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
 def _evidence(known: Known, evidence: Evidence) -> Iterator[Note]:
     group = known.group
     changes = differing([each for each in group.compilations if each.cause.kind == group.kind])
-    yield from _changes(changes) or _reason(group)
+    yield from _changes(changes) or _reason(known)
     yield from _changes(differing([each for each in group.compilations if each.cause.kind != group.kind]))
     yield from () if known.values is None else _changes([known.values])
     yield from _about(known)
@@ -171,11 +171,11 @@ def _changes(causes: Sequence[Cause]) -> tuple[Note, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _reason(group: Group) -> tuple[Note, ...]:
+def _reason(known: Known) -> tuple[Note, ...]:
     """Say which static argument differs where its values look the same."""
-    if group.kind != "static value":
+    if known.group.kind != "static value":
         return ()
-    return (note("doctor.recompile_reason", reason=group.compilations[-1].cause.reason),)
+    return (note("doctor.recompile_reason", reason=known.told.reason),)
 
 
 def _alive(group: Group, evidence: Evidence) -> Iterator[Note]:

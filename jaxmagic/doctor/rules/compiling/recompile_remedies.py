@@ -47,7 +47,8 @@ class Known(NamedTuple):
         number: The number to convert, if only its kind differs.
         loop: A loop of JAX in place of one whose range is static, if that is the only use of the value.
         forms: How many different programs the static values need; 0 where that does not matter.
-        values: What differed around a new function in the first run, if every run makes it.
+        values: What differed in the first run, if every run makes the function or its static argument anew: JAX
+            compares those of a later run with the same of the run before.
         library: The library that makes the function, if one does.
         called_at: The user's line that runs the programs, if theirs is not known or not the user's.
         shapes: The arguments of a re-created function that have several shapes, each of which needs a program.
@@ -72,6 +73,11 @@ class Known(NamedTuple):
     def last(self) -> Cause:
         """The cause of the last program."""
         return self.group.compilations[-1].cause
+
+    @property
+    def told(self) -> Cause:
+        """The cause that says what differs within a run."""
+        return self.values or self.last
 
 
 def known_of(group: Group, evidence: Evidence, *, every_run: bool) -> Known:
@@ -106,8 +112,8 @@ def known_of(group: Group, evidence: Evidence, *, every_run: bool) -> Known:
 
 
 def _values_of_first(group: Group, evidence: Evidence) -> Cause | None:
-    """Return what differed around a new function in the first run; a later run compiles for the same values again."""
-    if group.kind != "new function":
+    """Return what differed in the first run; a later run compiles for the same values again."""
+    if group.kind not in ("new function", "static value"):
         return None
     own = [each.cause for each in reversed(in_first_run(group, evidence)) if each.cause.kind == group.kind]
     return next((each for each in own if each.argument and each.remedy), None)
@@ -178,7 +184,7 @@ def _made_once(known: Known) -> Note | None:
         return note("doctor.recompile_effects", names=", ".join(known.effects))
     if known.made is None:
         return None
-    differs = known.values or known.last
+    differs = known.told
     if captured and known.made.passable and differs.remedy is not None:
         return note("doctor.recompile_pass", names=", ".join(captured))
     if known.group.kind == "transformation":
@@ -192,7 +198,7 @@ def _made_once(known: Known) -> Note | None:
 def _same_values(known: Known) -> Note | None:
     """Say how to call a function so that what it compiled for stays the same."""
     kind, last = known.group.kind, known.last
-    remedy = (known.values or last).remedy
+    remedy = known.told.remedy
     if kind == "static value" and remedy is None and only_numbers_differ(last):
         return note("doctor.recompile_numbers", argument=last.argument or "")
     if kind == "static value" and remedy is None and known.every_run and last.argument and last.now is None:

@@ -530,6 +530,23 @@ def test_a_new_object_as_a_static_argument_is_named() -> None:
     assert found(lambda x: [with_settings(x, settings) for _ in range(3)], X) == []
 
 
+class Slope:
+    """Each run makes one of each rate, which differs from that of the run before in its array alone."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate, self.w = rate, jnp.zeros(5)
+
+    @partial(jax.jit, static_argnums=0)
+    def step(self, w: Any, x: Any) -> Any:
+        return w - self.rate * x[0, :5]
+
+
+def test_what_differs_within_a_run_is_to_be_passed() -> None:
+    finding = the_one(lambda x: [(slope := Slope(rate)).step(slope.w, x) for rate in (0.1, 0.2, 0.3)], X)
+    assert "a different self.rate: 0.3 now, 0.2 before; also different: self.w" in str(finding.evidence[0])
+    assert "pass self.rate, self.w as arguments" in str(finding.remedy)
+
+
 def test_shapes_of_a_function_that_is_made_anew_are_spared_with_it() -> None:
     def run(x: Any) -> list[Any]:
         return [(step := jax.jit(lambda x: jnp.tanh(x @ x.T)))(x) + step(x[:5]).sum() for _ in range(2)]
