@@ -95,7 +95,7 @@ def _compiled(found: CalledFunction, evidence: Evidence, *, many: bool) -> Calle
     """Return a function, with the library whose jit takes its arguments; ``None`` if jit may not compile it."""
     function, file, arguments, _ = found
     passed = [definition(each) for each in arguments.called]
-    if None in passed or returns_text(function):
+    if None in passed or returns_text(function) or _gets_nothing_traced(function, arguments):
         return None
     begun = [(function, file), *(each for each in passed if each is not None)]
     functions = list(dict.fromkeys(each for one in begun for each in functions_run(*one, evidence)))
@@ -125,6 +125,12 @@ def _compiled(found: CalledFunction, evidence: Evidence, *, many: bool) -> Calle
     ):
         return found._replace(arguments=arguments._replace(library=library))
     return None
+
+
+def _gets_nothing_traced(function: Function, arguments: Arguments) -> bool:
+    """Return whether all arguments are static: jit would compile for each of their values, and XLA compute it then."""
+    given = syntax.parameters(function)
+    return bool(given) and given <= {*arguments.static}
 
 
 def _is_plain(

@@ -261,7 +261,7 @@ def test_objects_that_are_no_arrays_are_not_traced(evidence: Evidence) -> None:
         ("step(w, True)", ("x",)),
         ("step(w, 3)", ("x",)),
         ("step(w, x='mean')", ("x",)),
-        ("step(training, mode)", ("w", "x")),
+        ("step(w, mode)", ("x",)),
         ("for _ in range(3):\n    w, value = step(w, training)", ("x",)),
     ],
 )
@@ -270,6 +270,11 @@ def test_flags_and_texts_are_static(evidence: Evidence, code: str, static: tuple
     function = called_function(replace(evidence, code=code, inputs=flags), 100, most_unrolled=200)
     assert function is not None
     assert function.arguments.static == static
+
+
+def test_a_function_that_gets_nothing_to_trace_is_not_to_be_jitted(evidence: Evidence) -> None:
+    assert found(evidence, "sized(w, 3)") == "sized"
+    assert found(evidence, "sized(2, 3)") is None  # jit would compile for each number, and XLA compute it then
 
 
 @pytest.mark.parametrize(
