@@ -128,7 +128,7 @@ def _compiled(found: CalledFunction, evidence: Evidence, *, many: bool) -> Calle
 
 
 def _gets_nothing_traced(function: Function, arguments: Arguments) -> bool:
-    """Return whether all arguments are static: jit would compile for each of their values, and XLA compute it then."""
+    """Return whether all arguments are static: jit would compile for each value, and XLA compute the result then."""
     given = syntax.parameters(function)
     return bool(given) and given <= {*arguments.static}
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
 from typing import NamedTuple
 
 from .....records.call_stack import Frame
@@ -24,7 +25,7 @@ from ...rewriting.loops.loop_end import end_of
 from ...rewriting.loops.while_loop import while_loop
 from ...rewriting.meanings import paths_in
 from ...rewriting.numbers.texts import returns_text
-from ...rewriting.syntax import last_name, lines_run, parameters
+from ...rewriting.syntax import last_name, lines_run, loaded, parameters, tree_of_code
 from ..functions.functions_run import calls_unknown, functions_run, waits_in
 from ..functions.inputs_inside import inputs_inside, renamed
 from ..functions.next_step import called_in_turn
@@ -164,7 +165,8 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
     if kept and not parameters(function):
         return group(evidence, function.name, {"changes": kept}), None
     known = {**results, **({"keeps": kept} if kept else {})}
-    return _advice("function", function.name, known), f"{function.name} = jax.jit({function.name})"
+    code = [*_where(function, line.file, evidence), f"{function.name} = jax.jit({function.name})"]
+    return _advice("function", function.name, known), "\n".join(code)
 
 
 def _objects(function: Function, inputs: Iterable[Input]) -> Caveats:
@@ -191,7 +193,16 @@ def compile_called(called: CalledFunction, evidence: Evidence) -> tuple[Note, st
         keeps=", ".join(arrays_kept(called.function, called.file, evidence)),
         **changed_results(called.function, called.file, evidence, arguments.static),
     )
-    return advice, "\n".join(filter(None, [needed, f"{name} = {jit}({name}{options})"]))
+    written = [needed, *_where(called.function, called.file, evidence), f"{name} = {jit}({name}{options})"]
+    return advice, "\n".join(filter(None, written))
+
+
+def _where(function: Function, file: str, evidence: Evidence) -> Iterator[str]:
+    """Yield where to write the code: where a module calls its own function, the name in the cell is another one."""
+    code = evidence.code or ""
+    in_cell = any(each.cell is not None for each in lines_run(evidence) if each.file == file)
+    if not code.isidentifier() and not in_cell and function.name not in loaded([tree_of_code(code)]):
+        yield f"# in {PurePath(file).name}, below {function.name}()"
 
 
 def _functions_seen(evidence: Evidence) -> list[tuple[Function, str]]:

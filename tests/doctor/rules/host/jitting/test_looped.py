@@ -147,7 +147,9 @@ def test_a_row_that_another_line_compiled_is_found_by_its_call(made: Made) -> No
     programs = tuple(replace(each, called_from=led) for each in evidence.programs or ())
     evidence = replace(evidence, programs=programs)
     advice, code = remedy_at(led[0], 300, evidence)
-    assert (advice.facts["way"], code) == ("function", "one = jax.jit(one)")
+    assert (advice.facts["way"], code) == ("function", "# in train.py, below one()\none = jax.jit(one)")
+    named = replace(evidence, code="y = jnp.stack([one(r) for r in x])")  # then it is a name of the code as well
+    assert remedy_at(led[0], 300, named)[1] == "one = jax.jit(one)"
 
     tree = syntax.tree_of(file)
     assert tree is not None
