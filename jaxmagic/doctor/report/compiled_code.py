@@ -20,7 +20,7 @@ def _unrolled_compile(time_ns: int, programs: int) -> str:
     return f"Tracing and compiling took {units.time(time_ns)} in the first run{several}."
 
 
-def _unrolled_remedy(loop: str, over: str = "", collected: str = "", mapped: str = "") -> str:
+def _unrolled_remedy(loop: str, over: str = "", collected: str = "", mapped: str = "", selected: str = "") -> str:
     if loop == "vmap":
         how = f"{printable(mapped)} instead" if mapped else "jax.vmap over stacked inputs"
         return (
@@ -29,9 +29,11 @@ def _unrolled_remedy(loop: str, over: str = "", collected: str = "", mapped: str
         )
     if loop == "fori_loop":
         how = "Use jax.lax.fori_loop, which compiles the body once"
-    elif over or collected:
+    elif over or collected or selected:
         how = f"Use jax.lax.scan{f' over {printable(over)}' if over else ''}, which compiles the body once"
         how += f" and returns the values appended to {printable(collected)} as arrays" if collected else ""
+        if selected:
+            how += f". It returns a value of every iteration: select those that belong into {printable(selected)}"
     else:
         how = (
             "Use jax.lax.scan over stacked arrays, such as the parameters of equal layers (in flax nn.scan, in "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from .... import units
@@ -18,6 +19,7 @@ from ...record.program import Program, RepeatedLine
 from ..rewriting.loops.loop_code import loop_code
 from ..rewriting.loops.loop_facts import (
     counter_of,
+    each_appends,
     is_range,
     is_sequential,
     iterated,
@@ -188,8 +190,12 @@ def _remedy(loop: Loop, *, arrays: bool, rows: bool) -> Note:
     over = indexed if arrays else ()
     if isinstance(loop, ast.For) and counter is None and (arrays or makes_array(loop.iter)):
         over = (ast.unparse(loop.iter),) if isinstance(loop.iter, ast.Name) or makes_array(loop.iter) else ()
-    collected = ", ".join(lists_appended(loop))
-    return note("doctor.unrolled_remedy", loop=way, over=", ".join(over), collected=collected)
+    always = each_appends(loop)
+    sometimes = [each for each in lists_appended(loop) if each not in always]
+    advice = note("doctor.unrolled_remedy", loop=way, over=", ".join(over), collected=", ".join(always))
+    if sometimes:
+        return replace(advice, facts=advice.facts | {"selected": ", ".join(sometimes)})
+    return advice
 
 
 def _unrolled(program: Program) -> list[_Unrolled]:

@@ -236,6 +236,21 @@ def test_a_loop_over_an_array_that_collects_becomes_a_scan_over_it(function: Any
     np.testing.assert_allclose(code["out"], function(X[0], ws), rtol=1e-5)
 
 
+def now_and_then(x: Any, ws: Any) -> Any:
+    out = []
+    for i, w in enumerate(ws):
+        x = jnp.tanh(x + w)
+        if i % 10 == 0:
+            out.append(x)
+    return sum(out) + x
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+def test_values_that_a_loop_appends_now_and_then_are_to_be_selected() -> None:
+    finding = the_one(jax.jit(now_and_then), X[0], [w[0] for w in WS])
+    assert "It returns a value of every iteration: select those that belong into out." in str(finding.remedy)
+
+
 def indexed_and_sliced(x: Any, ws: Any) -> Any:
     out = []
     for i in range(40):

@@ -165,8 +165,8 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
     if kept and not parameters(function):
         return group(evidence, function.name, {"changes": kept}), None
     known = {**results, **({"keeps": kept} if kept else {})}
-    code = [*_where(function, line.file, evidence), f"{function.name} = jax.jit({function.name})"]
-    return _advice("function", function.name, known), "\n".join(code)
+    lines = [*_where(function, line.file, evidence), f"{function.name} = jax.jit({function.name})"]
+    return _advice("function", function.name, known), "\n".join(lines)
 
 
 def _objects(function: Function, inputs: Iterable[Input]) -> Caveats:
@@ -193,8 +193,8 @@ def compile_called(called: CalledFunction, evidence: Evidence) -> tuple[Note, st
         keeps=", ".join(arrays_kept(called.function, called.file, evidence)),
         **changed_results(called.function, called.file, evidence, arguments.static),
     )
-    written = [needed, *_where(called.function, called.file, evidence), f"{name} = {jit}({name}{options})"]
-    return advice, "\n".join(filter(None, written))
+    lines = [needed, *_where(called.function, called.file, evidence), f"{name} = {jit}({name}{options})"]
+    return advice, "\n".join(filter(None, lines))
 
 
 def _where(function: Function, file: str, evidence: Evidence) -> Iterator[str]:

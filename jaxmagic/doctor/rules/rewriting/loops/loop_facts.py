@@ -214,6 +214,17 @@ def lists_appended(loop: Loop) -> list[str]:
     return list(dict.fromkeys(name for name in names if name is not None))
 
 
+def each_appends(loop: Loop) -> list[str]:
+    r"""Return the lists to which each iteration of a loop appends one value.
+
+    >>> each_appends(ast.parse("for x in xs:\n    ys.append(x)\n    if x > 0: zs.append(x)").body[0])
+    ['ys']
+    """
+    direct = [_appends(each) for each in getattr(loop, "body", ())]
+    everywhere = [_appends(node) for each in getattr(loop, "body", ()) for node in ast.walk(each)]
+    return [each for each in lists_appended(loop) if direct.count(each) == everywhere.count(each) == 1]
+
+
 def _appends(node: ast.AST) -> str | None:
     """Return the list to which a statement appends one value."""
     match node:
