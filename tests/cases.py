@@ -13,16 +13,25 @@ from collections.abc import Callable, Iterable
 #: Whether the checks of a change run, for which a part of the cases is enough.
 FEW = bool(os.environ.get("JAXMAGIC_FEW_CASES"))
 
-#: Tests of rules. Those of how code is rewritten run no program.
-_RULES, _REWRITING = "tests/doctor/rules/", "tests/doctor/rules/rewriting/"
-
 #: Files whose tests run a program many times.
-_EXAMINED = (
-    _RULES,
+_RUNNING = (
+    "tests/benchmarking/test_magic.py",
+    "tests/browser/test_gallery.py",
+    "tests/comparison/magic/",
+    "tests/doctor/capture/failures/memory/",
     "tests/doctor/capture/test_unrolled_remedy.py",
     "tests/doctor/capture/test_verify.py",
+    "tests/doctor/rules/",
     "tests/doctor/test_clean.py",
+    "tests/memory_use/test_magic.py",
+    "tests/profiling/test_magic.py",
+    "tests/timing/capture/test_stopwatch.py",
+    "tests/timing/test_magic.py",
+    "tests/xla/costs/test_flops.py",
 )
+
+#: Those of how the code of a user is rewritten run no program, but for one that runs what is written.
+_REWRITING, _WRITTEN = "tests/doctor/rules/rewriting/", "tests/doctor/rules/rewriting/loops/test_jitted_round.py"
 
 #: Files with many cases of some milliseconds, all of which stay.
 _QUICK = "tests/test_docstrings.py", "tests/test_messages.py", "tests/records/test_note.py"
@@ -37,9 +46,13 @@ def left_out(tests: Iterable[str]) -> set[str]:
     ['tests/xla/test_a.py::test_it[b]', 'tests/xla/test_a.py::test_it[c]', 'tests/xla/test_a.py::test_it[e]']
     """
     names = [name for name in tests if not name.startswith(_QUICK)]
-    examined = [name for name in names if name.startswith(_EXAMINED) and not name.startswith(_REWRITING)]
-    rest = set(names).difference(examined)
-    return _between_thirds(examined, _file) | _between_thirds([name for name in names if name in rest], _test, more=3)
+    running = [name for name in names if _runs_a_program_often(name)]
+    rest = set(names).difference(running)
+    return _between_thirds(running, _file) | _between_thirds([name for name in names if name in rest], _test, more=3)
+
+
+def _runs_a_program_often(name: str) -> bool:
+    return name.startswith(_RUNNING) and (name.startswith(_WRITTEN) or not name.startswith(_REWRITING))
 
 
 def _file(name: str) -> str:
