@@ -214,11 +214,14 @@ class Excerpt(NamedTuple):
         title: says what the whole is, like the title of a :class:`Fold`.
         part: what is seen at once.
         whole: everything, including what is in the part.
+        saved: what HTML has of the whole, if that could be of any size, and a sentence that says how to see the rest;
+            empty if HTML has the whole.
     """
 
     title: str
     part: tuple[Block, ...]
     whole: tuple[Block, ...]
+    saved: tuple[Block, ...] = ()
 
 
 Block = Headline | Split | Sentence | Caution | Entries | Table | Listing | Picture | Lines | Fold | Excerpt

@@ -251,7 +251,7 @@ def _fold(block: Fold, style: Style) -> str:
 
 
 def _excerpt(block: Excerpt, style: Style) -> str:
-    whole = _written(block.whole, style)
+    whole = _written(block.saved or block.whole, style)
     return whole if style.whole else _written(block.part, style) + html_parts.folded(block.title, whole, opened=False)
 
 

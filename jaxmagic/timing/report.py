@@ -24,7 +24,7 @@ EXPLANATION = (
     "How: drain work in flight, run, wait for the result, then for a last program.",
 )
 
-#: At most this many functions have a row, the costliest ones.
+#: At most this many functions have a row in HTML, the costliest ones.
 MOST_FUNCTIONS = 5
 
 #: At most this many are seen at once.
@@ -35,15 +35,8 @@ def report(timing: Timing, style: Style, explain: bool) -> Iterator[Block]:
     """Compose the wall time and its parts, then what compiled and why."""
     yield _split(timing, style)
     yield from (Sentence(text=each, inner=True) for each in about_time(timing, style.digits))
-    shown, rest = costliest(chosen.compiled(timing).functions, MOST_FUNCTIONS)
-    if len(shown) > _FEW_FUNCTIONS:
-        few = tuple(each for each in shown if each in costliest(shown, _FEW_FUNCTIONS)[0])
-        title = f"{units.count(len(shown), 'compiled function')}, top: {few[0].function}"
-        yield Excerpt(title=title, part=(_functions(few, style),), whole=(_functions(shown, style),))
-    elif shown:
-        yield _functions(shown, style)
-    about = about_compilations(timing, len(rest), total_ns(rest), style.digits)
-    yield from (Sentence(text=each, inner=True) for each in about)
+    yield from _compiled(chosen.compiled(timing).functions, style)
+    yield from (Sentence(text=each, inner=True) for each in about_compilations(timing, style.digits))
     user, system = timing.cpu_user_ns, timing.cpu_system_ns
     cpu = [units.time(each, style.digits) for each in (user, system, user + system)]
     yield Sentence(text=f"CPU times: user {cpu[0]}, sys: {cpu[1]}, total: {cpu[2]}", faint=True)
@@ -71,6 +64,22 @@ def _split(timing: Timing, style: Style) -> Split:
         parts=tuple(parts),
         summary=tuple(summary),
     )
+
+
+def _compiled(functions: tuple[Compilation, ...], style: Style) -> Iterator[Block]:
+    """List the compiled functions: text has all of them, HTML the costliest and how to see the others."""
+    if not functions:
+        return
+    whole = _functions(functions, style)
+    if len(functions) <= _FEW_FUNCTIONS:
+        yield whole
+        return
+    few, _ = costliest(functions, _FEW_FUNCTIONS)
+    shown, rest = costliest(functions, MOST_FUNCTIONS)
+    top = max(few, key=lambda each: each.total_ns)
+    title = f"{units.count(len(functions), 'compiled function')}, top: {top.function}"
+    saved = (_functions(shown, style), Sentence(text=about_rest(rest, style.digits), inner=True)) if rest else ()
+    yield Excerpt(title=title, part=(_functions(few, style),), whole=(whole,), saved=saved)
 
 
 def _functions(shown: tuple[Compilation, ...], style: Style) -> Entries:
@@ -121,16 +130,19 @@ def about_fetch(timing: Timing, digits: int) -> str:
     return f"Fetch: {copying} to copy {fetched} to the host, not included in the wall time."
 
 
-def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> list[str]:
+def about_rest(rest: tuple[Compilation, ...], digits: int) -> str:
+    """Say how many functions compiled besides those with a row, and how to see them."""
+    return (
+        f"Besides the {MOST_FUNCTIONS} costliest, {units.count(len(rest), 'function')} compiled in "
+        f"{units.time(total_ns(rest), digits)}. To see all causes, print the record, as print(jaxmagic.last()), or "
+        'use its to_frame("compilations").'
+    )
+
+
+def about_compilations(timing: Timing, digits: int) -> list[str]:
     """Return sentences about compilations that have no row of their own."""
     compiled = chosen.compiled(timing)
-    sentences = []
-    if rest:
-        sentences.append(
-            f"Besides the {len(compiled.functions) - rest} costliest, {units.count(rest, 'function')} compiled in "
-            f"{units.time(rest_ns, digits)}."
-        )
-    sentences += about_eager(compiled.eager, digits)
+    sentences = about_eager(compiled.eager, digits)
     if not timing.heard_all:
         sentences.append("Compilations are unknown: the code removed all listeners of jax.monitoring.")
     elif not timing.compilations and not any(each.kind == "timing.not_called" for each in timing.notes):

@@ -426,7 +426,7 @@ def test_the_report_tells_eager_operations_by_their_causes() -> None:
     compiled(lambda: jnp.tan(one))
     with jaxmagic.stopwatch() as watch:
         watch.result = jnp.tan(other), jnp.array(array)
-    shape, transfer = words.about_compilations(watch.timing, 0, 0, 3)
+    shape, transfer = words.about_compilations(watch.timing, 3)
     assert shape.startswith("1 eager operation compiled for a different shape, ")
     assert shape.endswith(
         "(tan: argument x has a different shape: f32[22] now, f32[21] before): "

@@ -103,7 +103,9 @@ def test_rows_stand_in_the_order_of_compilation_and_are_the_costliest(timing: An
     many = [compilation(function=f"f{cost}", compilation_ns=cost * 10**6) for cost in costs]
     html = breakable(to_html(timing(*many)))
     assert re.findall(r"<code[^>]*>(f\d+)</code>", html) == ["f60", "f40", "f20", "f50", "f30"]
-    assert "Besides the 5 costliest, 2 functions compiled in 28.0 ms." in html
+    assert "Besides the 5 costliest, 2 functions compiled in 28.0 ms. To see all causes, print the record" in html
+    assert "costliest" not in to_html(timing(*many[:5]))
+    assert "7 compiled functions, top: f60" in breakable(to_html(timing(*many), AT_A_GLANCE))
 
 
 def test_greys_where_colour_is_off(timing: Any, compilation: Any) -> None:

@@ -118,16 +118,17 @@ def test_what_was_not_measured_is_said_to_be_unmeasured(timing: Any) -> None:
     assert "Not measured: time spent in discarded work." in to_text(timing(unreached_ns=None))
 
 
-def test_many_functions_are_cut_to_the_costliest(timing: Any, compilation: Any) -> None:
+def test_text_has_all_functions_in_their_order_and_a_short_one_the_costliest(timing: Any, compilation: Any) -> None:
     many = [
         compilation(function=f"f{n}", compilation_ns=n * 10**6, tracing_ns=0, lowering_ns=0) for n in range(1, 21)
     ]
-    text = to_text(timing(*many))
-    assert re.findall(r"^  (f\d+) ", text, re.M) == [f"f{n}" for n in range(16, 21)]
-    assert "Besides the 5 costliest, 15 functions compiled in 120 ms." in text
-    text = to_text(timing(*reversed(many)))
-    assert re.findall(r"^  (f\d+) ", text, re.M) == [f"f{n}" for n in range(20, 15, -1)]
-    assert "more function" not in to_text(timing(*many[:5]))
+    for functions in (many, many[::-1]):
+        text = to_text(timing(*functions))
+        assert re.findall(r"^  (f\d+) ", text, re.M) == [each.function for each in functions]
+        assert "costliest" not in text
+    text = to_text(timing(*many), Style(whole=False, whole_by="--all"))
+    assert re.findall(r"^  (f\d+) ", text, re.M) == ["f19", "f20"]
+    assert text.endswith("… --all shows 18 more lines: 20 compiled functions")
 
 
 def test_explain_adds_five_lines(timing: Any) -> None:
