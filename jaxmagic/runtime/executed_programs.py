@@ -14,7 +14,7 @@ import numpy as np
 
 from ..interrupts import begins, ends
 from .private_api import backends_started
-from .tracing import inner_jaxprs
+from .tracing import inner_jaxprs, is_jit_disabled
 
 #: The most equations of a jaxpr that are searched for constants, which takes about 10 ms.
 _MOST_EQUATIONS = 10_000
@@ -168,15 +168,6 @@ def _origin(frame: FrameType, run: Any, args: Sequence[Any]) -> Origin | None:
     return Origin(function, local.get("jaxpr"), lifted, donated, _passed(run, arguments), transformed, arguments)
 
 
-def _is_jit_disabled(frame: FrameType | None) -> bool:
-    """Return whether a frame runs an operation by itself under ``jax.disable_jit()``, which JAX suspends for it."""
-    while frame is not None and str(frame.f_globals.get("__name__")).startswith("jax._src."):
-        if frame.f_code.co_name == "apply_primitive":
-            return frame.f_locals.get("prev") is True
-        frame = frame.f_back
-    return False
-
-
 def _passed(run: Any, arguments: Sequence[Any]) -> tuple[tuple[Any, Any], ...]:
     """Return the arguments that a program uses, each with the sharding that it takes."""
     with suppress(AttributeError, TypeError, ValueError):
@@ -299,7 +290,7 @@ class watch:
             if id(program) not in seen and observed.ran is not None:
                 seen.add(id(program))
                 observed.ran.append(program)
-                observed.jit_disabled = observed.jit_disabled or _is_jit_disabled(sys._getframe(2))
+                observed.jit_disabled = observed.jit_disabled or is_jit_disabled(sys._getframe(2))
                 observed.captured[id(program)] = self._describe(origin())
 
         self._undo = observe_executions(note)

@@ -33,6 +33,25 @@ def is_tracer(value: object) -> bool:
         return False
 
 
+def is_jit_disabled(frame: FrameType | None) -> bool:
+    """Return whether a frame runs an operation by itself under ``jax_disable_jit``, which JAX suspends for it."""
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("jax._src."):
+        if frame.f_code.co_name == "apply_primitive":
+            disabled = frame.f_locals.get("prev")  # of this thread; no truth value if only the process has one
+            return disabled if isinstance(disabled, bool) else _is_jit_disabled_globally()
+        frame = frame.f_back
+    return False
+
+
+def _is_jit_disabled_globally() -> bool:
+    """Return whether ``jax_disable_jit`` is set for the whole process, whatever it is in this thread."""
+    with suppress(ImportError, AttributeError):
+        from jax._src import config
+
+        return config.disable_jit.get_global() is True
+    return False
+
+
 def tracer_names() -> frozenset[str]:
     """Return the names of JAX's classes of traced values, without importing JAX."""
     jax = sys.modules.get("jax")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -236,6 +237,19 @@ def test_three_eager_operations_are_worth_one_program() -> None:
     found = [each for each in compiled(lambda: jnp.sin(jnp.exp(x)) / jnp.log(x)) if each.cause.kind == "eager"]
     assert len(found) >= 3
     assert {each.cause.remedy for each in found} == {"wrap the computation in jax.jit"}
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_operations_of_a_jitted_function_say_that_jit_is_disabled(everywhere: bool) -> None:
+    x = jnp.arange(3.0 * 5 * 7 * 13).reshape(3, 5, 7, 13, 1, 1, *(1,) * everywhere)
+    f = jax.jit(lambda x: jnp.sin(jnp.exp(x)) / jnp.log(x))
+    jax.config.update("jax_disable_jit", everywhere)
+    try:
+        with nullcontext() if everywhere else jax.disable_jit():
+            found = [each.cause for each in compiled(lambda: f(x))]
+    finally:
+        jax.config.update("jax_disable_jit", False)
+    assert {(each.kind, "jax_disable_jit" in (each.remedy or "")) for each in found} == {("eager", True)}
 
 
 # --- arguments ----------------------------------------------------------------------------------------------------

@@ -22,12 +22,14 @@ _BACKWARD = "the backward pass"
 def with_advice(compilations: Sequence[Compilation]) -> tuple[Compilation, ...]:
     """Add the remedies that follow from all compilations of a measurement taken together."""
     ours = [each for each in compilations if each.thread is None]
-    operations = sum(each.cause.kind == "eager" for each in ours)
+    operations = sum(each.cause.kind == "eager" and each.cause.remedy is None for each in ours)
     passes = {each.function for each in ours if _BACKWARD in each.cause.reason}
 
     def advised(compilation: Compilation) -> Compilation:
         cause = compilation.cause
         kind = cause.kind
+        if kind == "eager" and cause.remedy:
+            return compilation  # jit was disabled
         if kind == "shape" and compilation.eager and cause.remedy:
             kind = "eager"  # the same operation on the next of several arrays, such as the parameters of a network
         several = {

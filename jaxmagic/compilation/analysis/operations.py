@@ -19,6 +19,8 @@ _SIZES = ("shape", "new_sizes", "slice_sizes", "start_indices", "limit_indices",
 #: Functions of JAX that move arrays between devices.
 _BETWEEN_DEVICES = ("_multi_slice", "_identity_fn")
 
+_ENABLE_JIT = "jit was disabled (jax_disable_jit), so jitted functions ran operation by operation; enable it again"
+
 
 def operation_cause(call: Call, earlier: Sequence[Call]) -> Cause:
     """Find why an eager operation compiled.
@@ -38,6 +40,8 @@ def operation_cause(call: Call, earlier: Sequence[Call]) -> Cause:
         and not any(leaf.placement or leaf.traced for leaf in call.leaves.values())
     ):
         return _from_host(call)
+    if call.jit_disabled:
+        return Cause(kind="eager", reason="an operation while jit was disabled", remedy=_ENABLE_JIT)
     alike = most_alike(call, [each for each in earlier if _same_use(call, each)])
     if alike is not None and (differing := differences(call, alike)):
         return combined(differing)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ...runtime.around import attribute, enclosed, is_a, is_exactly, of_type
 from ...runtime.private_api import settings_now, trace_context
+from ...runtime.tracing import is_jit_disabled
 from ..record.events import Call
 from .call_arguments import describe
 from .contents import contents
@@ -117,7 +118,8 @@ def _under(transformation: str, call: Call, types: Sequence[str]) -> Call:
 
 
 def _with_outer(call: Call, frame: FrameType | None) -> Call:
-    """Add to an eager operation the function that was being traced around it, if any."""
+    """Add to an eager operation whether jit was disabled, and the function that was being traced around it."""
+    call = replace(call, jit_disabled=is_jit_disabled(frame))
     tracing = False
     for _ in range(_DEEPEST):
         if frame is None:

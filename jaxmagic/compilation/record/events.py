@@ -75,6 +75,7 @@ class Call:
         outer: the function that was being traced at the time; ``None`` if there was none, or it has no name.
         while_tracing: whether a function was being traced at the time; if `ahead_of_time`, whether this function was
             traced only, and not compiled.
+        jit_disabled: whether this is an eager operation that ran under ``jax_disable_jit``.
         function_id: a number for the function object, never used for another object in this process.
         source_id: a number that is the same for function objects made from the same source.
         parameters: the names of its parameters, in order.
@@ -102,6 +103,7 @@ class Call:
     wrapped: bool = False
     outer: str | None = None
     while_tracing: bool = False
+    jit_disabled: bool = False
     function_id: int | None = None
     source_id: int | None = None
     parameters: tuple[str, ...] = ()

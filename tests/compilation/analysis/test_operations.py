@@ -65,6 +65,13 @@ def test_jit_is_advised_from_three_operations_on(compilation: Callable[..., Any]
     assert [each.cause.remedy is not None for each in found] == [advised] * count + [False, False]
 
 
+def test_jit_is_not_advised_where_it_was_disabled(compilation: Callable[..., Any]) -> None:
+    disabled = operation_cause(call(jit_disabled=True), [call(type_="f32[5]")])
+    found = with_advice([compilation(cause=disabled, eager=True)] * 3)
+    assert {(each.cause.kind, each.cause.remedy) for each in found} == {("eager", disabled.remedy)}
+    assert "jax_disable_jit" in (disabled.remedy or "")
+
+
 @pytest.mark.parametrize(("count", "advice"), [(2, "pad"), (3, "wrap")])
 def test_of_several_operations_on_arrays_of_several_shapes_none_is_padded(
     compilation: Callable[..., Any], count: int, advice: str
