@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
@@ -370,6 +371,27 @@ def test_a_list_where_a_tuple_was(x: Any) -> None:
     f = jax.jit(lambda tree: tree[0] + tree[1])
     cause(lambda: f((x, x)))
     assert cause(lambda: f([x, x])).reason == "argument tree has a different pytree structure: list now, tuple before"
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "path", "words"),
+    [
+        ({"w": 1.0, "extra": 1.0}, {"w": 1.0}, "tree", "dict with keys 'extra', 'w' now, dict with key 'w' before"),
+        ([1.0] * 300, [1.0] * 299, "tree", "list of length 300 now, list of length 299 before"),
+        ([1.0, None], [1.0], "tree", "list of length 2 now, list of length 1 before"),
+        (OrderedDict(a=1.0), OrderedDict(b=1.0),
+         "tree", "OrderedDict with key 'a' now, OrderedDict with key 'b' before"),
+        ({"a": [1.0]}, {"a": 1.0}, "tree['a']", "list of length 1 now, a single leaf before"),
+        ({"a": [1.0]}, {"a": None}, "tree['a']", "list of length 1 now, None before"),
+        ({"a": ()}, {"a": []}, "tree['a']", "empty tuple now, empty list before"),
+        (dict.fromkeys("abcdef", 1.0), dict.fromkeys("abcde", 1.0),
+         "tree", "dict of 6 keys, with 'f' now, dict of 5 keys, without 'f' before"),
+    ],
+)  # fmt: skip
+def test_a_container_with_other_elements_is_described(now: Any, before: Any, path: str, words: str) -> None:
+    f = jax.jit(lambda tree: jnp.ones(3))
+    cause(lambda: f(before))
+    assert cause(lambda: f(now)).reason == f"argument {path} has a different pytree structure: {words}"
 
 
 def test_keys_of_another_kind_are_to_be_made_in_the_same_way() -> None:

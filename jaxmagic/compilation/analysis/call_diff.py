@@ -6,23 +6,16 @@ nested tuple of positions and keywords. Where both calls were observed, the func
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from ...records.names import listed
 from ..record.compilation import Cause
 from ..record.events import Call, Held, Leaf
 from .held import changes
 from .remedies import combined, difference, parameter_difference, setting_difference, type_difference, type_distance
 from .signatures import is_passed_otherwise, signature_differences
 from .static_values import other_function, remade_body, remade_function, same_number, shown, static_difference
-
-#: The number of a container's class, which distinguishes two classes of the same name.
-_CLASS = re.compile(r" \(class \w+\)")
-_CLASS_NAME = re.compile(r"(\w+) \(class (\w+)\)")
-
-_ONE_CLASS = "define the class once, outside the code that runs again"
+from .structures import root, structure_differences
 
 
 def differences(now: Call, before: Call) -> list[Cause]:
@@ -36,7 +29,7 @@ def differences(now: Call, before: Call) -> list[Cause]:
     static_args = _static_args(now, before)
     # Where a static argument has a different value, it does not matter that its default was left out.
     signature = [] if static_args and not is_passed_otherwise(now, before) else signature_differences(now, before)
-    structure = [*_arrays_or_static(now, before), *_structure(now, before)]
+    structure = [*_arrays_or_static(now, before), *structure_differences(now, before)]
     first = [] if static_args else signature
     others = [*structure, *static_args, *(signature if static_args else [])]
     return [*options, *_settings(now, before), *first, *others, *_types(now, before)]
@@ -65,14 +58,9 @@ def _without(call: Call, names: Collection[str]) -> Call:
     """Return the call without some of its arguments."""
     if not names:
         return call
-    leaves = {path: leaf for path, leaf in call.leaves.items() if _root(path) not in names}
-    static_args = {path: value for path, value in call.static_args.items() if _root(path) not in names}
+    leaves = {path: leaf for path, leaf in call.leaves.items() if root(path) not in names}
+    static_args = {path: value for path, value in call.static_args.items() if root(path) not in names}
     return replace(call, leaves=leaves, static_args=static_args, names=tuple(n for n in call.names if n not in names))
-
-
-def _root(path: str) -> str:
-    found = re.match(r"[^.\[]*", path)
-    return found[0] if found else path
 
 
 def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
@@ -178,44 +166,6 @@ def _placed_elsewhere(now: Call, before: Call) -> dict[str, tuple[str, str]]:
     }
 
 
-def _structure(now: Call, before: Call) -> list[Cause]:
-    """List arguments whose leaves differ; an argument of only one of the calls is a difference in their signature."""
-    leaves_now, leaves_before = _by_argument(now), _by_argument(before)
-    causes = []
-    for argument in now.names:
-        if argument not in before.names:
-            continue
-        ours, theirs = leaves_now.get(argument, set()), leaves_before.get(argument, set())
-        if ours == theirs:
-            causes += _containers(argument, now, before)
-            continue
-        here, there = sorted(ours - theirs), sorted(theirs - ours)
-        what = f"argument {argument} has a different pytree structure"
-        causes.append(difference("pytree", what, argument, _listed(here, ours), _listed(there, theirs)))
-    return causes
-
-
-def _containers(argument: str, now: Call, before: Call) -> list[Cause]:
-    """Compare containers whose elements have the same paths, such as a list and a tuple."""
-    here, there = now.containers.get(argument), before.containers.get(argument)
-    if here is None or there is None or here == there:
-        return []
-    text, other = _CLASS.sub("", here), _CLASS.sub("", there)
-    if text == other:
-        kinds = [name for (name, number), (_, old) in _pairs(here, there) if number != old]
-        what = f"argument {argument} is of a different class with the same name: {kinds[0]}"
-        return [Cause(kind="pytree", reason=what, remedy=_ONE_CLASS, argument=argument, now=text, before=other)]
-    names = [re.split(r"[\[(]", each)[0] for each in (text, other)]
-    kinds = [each.partition("[")[0] for each in (text, other)]  # an OrderedDict has the order of its keys
-    values = next((each for each in (names, kinds) if each[0] != each[1]), (text, other))
-    return [difference("pytree", f"argument {argument} has a different pytree structure", argument, *values)]
-
-
-def _pairs(here: str, there: str) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
-    """Pair the classes of two equally nested containers, with their numbers."""
-    return zip(_CLASS_NAME.findall(here), _CLASS_NAME.findall(there), strict=True)
-
-
 def _arrays_or_static(now: Call, before: Call) -> list[Cause]:
     """List arguments that were an array in one call and static in the other.
 
@@ -233,22 +183,6 @@ def _arrays_or_static(now: Call, before: Call) -> list[Cause]:
         if len(values) == 2 and (name in now.leaves) != (name in before.leaves):
             causes.append(difference("weak type", f"argument {name} is a different kind of value", name, *values))
     return causes
-
-
-def _by_argument(call: Call) -> dict[str, set[str]]:
-    paths: dict[str, set[str]] = {}
-    for path in (*call.leaves, *(call.static_args if call.wrapped else ())):
-        paths.setdefault(_root(path), set()).add(path)
-    return paths
-
-
-def _listed(paths: Sequence[str], all_paths: Collection[str]) -> str:
-    """Describe the leaves that only one of two arguments has."""
-    if not paths:
-        return "nothing else" if all_paths else "nothing"
-    if len(all_paths) == 1 and re.fullmatch(r"\w+", paths[0]):
-        return "a single leaf"
-    return listed(paths, 3)
 
 
 def _settings(now: Call, before: Call) -> list[Cause]:

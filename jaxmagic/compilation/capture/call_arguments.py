@@ -18,11 +18,11 @@ import numpy as np
 
 from ...runtime.around import inherits, is_a, is_exactly, of_type
 from ...runtime.private_api import device_order
-from ..record.events import Held, Leaf, WrapperKind
+from ..record.events import Held, Leaf, Node, WrapperKind
 from .attributes import is_written, name_of_class
 from .contents import contents, contents_of
 from .function_identity import defined_at, function_id, source_id
-from .pytrees import static_fields
+from .pytrees import nodes, static_fields
 from .static_values import static_words
 
 #: At most this many leaves are recorded for one call.
@@ -48,6 +48,7 @@ class Described(NamedTuple):
         static_wrappers: those of them that are no functions but call one: their kind, and the name of their class.
         static_contents: the values that each static argument holds.
         containers: the container types of each argument that has any, by name.
+        nodes: these containers, by path.
         call_signature: the number of arguments passed by position, and the names of those passed by keyword.
         names: the names of all arguments that were passed, including those without leaves.
     """
@@ -58,6 +59,7 @@ class Described(NamedTuple):
     static_wrappers: Mapping[str, tuple[WrapperKind, str]]
     static_contents: Mapping[str, Mapping[str, Held]]
     containers: Mapping[str, str]
+    nodes: Mapping[str, Node]
     call_signature: tuple[int, tuple[str, ...]]
     names: tuple[str, ...]
 
@@ -92,12 +94,14 @@ def describe(
     given = {name: bound[name] for name in bound if name in static}
     leaves: dict[str, Leaf] = {}
     containers: dict[str, str] = {}
+    inside: dict[str, Node] = {}
     for name, value in bound.items():
         if name in static:
             continue
         found, structure = jax.tree_util.tree_flatten_with_path(value)
         if structure.node_data() is not None:
             containers[name] = _containers(structure)
+            inside |= nodes(structure, name)
             given |= {} if arrays_only else static_fields(structure, name)
         for path, leaf in found:
             if len(leaves) + len(given) >= _MOST_LEAVES:
@@ -114,7 +118,7 @@ def describe(
         if not _COMPLETE.fullmatch(words[name])
     }
     around = {name: wrapper for name in functions if (wrapper := _wrapper(given[name])) is not None}
-    return Described(leaves, words, functions, around, held, containers, call_signature, tuple(bound))
+    return Described(leaves, words, functions, around, held, containers, inside, call_signature, tuple(bound))
 
 
 def _containers(structure: Any, depth: int = 0) -> str:

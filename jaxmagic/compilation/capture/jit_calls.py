@@ -190,6 +190,7 @@ def _from_call(frame: FrameType, name: str, arguments: bool) -> Call | None:
         held={} if internal else contents(user.function),
         options={} if internal or user.library else jit_options(info),
         containers=described.containers,
+        nodes=described.nodes,
         call_signature=described.call_signature,
         names=described.names,
         context=trace_context(),

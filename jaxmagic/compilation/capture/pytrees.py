@@ -1,12 +1,15 @@
-"""Find the static fields of pytrees, which JAX compares in addition to the arrays of a dataclass or a module."""
+"""Find the containers of pytrees and their static fields, which JAX compares in addition to the arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterator, Sequence
+from types import NoneType
 from typing import Any
 
 from ...runtime.around import is_a, members
-from .attributes import is_written
+from ..record.events import Node
+from .attributes import is_written, name_of_class
 
 #: At most this many nodes are visited.
 _MOST = 500
@@ -31,6 +34,39 @@ def static_fields(structure: Any, name: str) -> dict[str, Any]:
     {"net['a'].activation": 'relu'}
     """
     static: dict[str, Any] = {}
+    for path, kind, aux, _ in _containers(structure, name):
+        names = _field_names(kind)
+        if names is not None:
+            static |= {f"{path}.{field}": value for field, value in zip(names[1], aux, strict=False)}
+        elif is_written(kind) and aux is not None and not is_a(aux, type):
+            static[path] = aux
+    return static
+
+
+def nodes(structure: Any, name: str) -> dict[str, Node]:
+    """Return the containers of a pytree by path, without those of thousands of elements.
+
+    Args:
+        structure: the ``PyTreeDef``.
+        name: the name of the argument.
+
+    >>> import jax
+    >>> nodes(jax.tree.structure({"a": [1.0, None]}), "p")  # doctest: +NORMALIZE_WHITESPACE
+    {'p': Node(kind='dict', count=1, names=("'a'",)), "p['a']": Node(kind='list', count=2, names=()),
+     "p['a'][1]": Node(kind='None', count=0, names=())}
+    """
+    found = {}
+    for path, kind, aux, children in _containers(structure, name):
+        named = _keys(kind, aux) is not None or _fields(kind, aux) is not None
+        steps = [each[len(path) :] for each in children] if named else []
+        names = tuple(each[1:] if each.startswith(".") else each[1:-1] for each in steps)
+        if len(children) <= _MOST:
+            found[path] = Node("None" if kind is NoneType else name_of_class(kind), len(children), names)
+    return found
+
+
+def _containers(structure: Any, name: str) -> Iterator[tuple[str, type, Any, list[str]]]:
+    """Yield the path, class, auxiliary data and the paths of the elements of each node, from the outside in."""
     pending = [(name, structure)]
     for _ in range(_MOST):
         if not pending:
@@ -40,16 +76,10 @@ def static_fields(structure: Any, name: str) -> dict[str, Any]:
         if data is None:
             continue
         kind, aux = data
-        names = _field_names(kind)
-        if names is not None:
-            children = [f"{path}.{field}" for field in names[0]]
-            static |= {f"{path}.{field}": value for field, value in zip(names[1], aux, strict=False)}
-        else:
-            children = list(_children(path, kind, aux, node.num_nodes))
-            if is_written(kind) and aux is not None and not is_a(aux, type):
-                static[path] = aux
-        pending += reversed(list(zip(children, node.children(), strict=False)))
-    return static
+        inside = node.children()
+        children = list(_children(path, kind, aux, len(inside)))
+        yield path, kind, aux, children
+        pending += reversed(list(zip(children, inside, strict=False)))
 
 
 def _field_names(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
@@ -60,10 +90,24 @@ def _field_names(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     return names if names is not None and type(names[0]) is tuple else None
 
 
+def _keys(kind: type, aux: Any) -> Sequence[Any] | None:
+    """Return the keys of a dict; ``None`` for any other class."""
+    if kind is dict or kind is OrderedDict:
+        return aux
+    return aux[1] if kind is defaultdict else None
+
+
+def _fields(kind: type, aux: Any) -> Sequence[str] | None:
+    """Return the names of the elements of a dataclass or a named tuple; ``None`` for any other class."""
+    if (names := _field_names(kind)) is not None:
+        return names[0]
+    return members(kind).get("_fields") if not is_written(type(aux)) else None
+
+
 def _children(path: str, kind: type, aux: Any, count: int) -> Iterator[str]:
-    if kind is dict:
-        yield from (f"{path}[{key!r}]" if type(key) in (str, int) else f"{path}[…]" for key in aux)
+    if (keys := _keys(kind, aux)) is not None:
+        yield from (f"{path}[{key!r}]" if type(key) in (str, int) else f"{path}[…]" for key in keys)
         return
-    names = members(kind).get("_fields") if not is_written(type(aux)) else None
-    yield from (f"{path}.{each}" for each in names or ())
-    yield from (f"{path}[{number}]" for number in range(len(names or ()), count))
+    names = _fields(kind, aux) or ()
+    yield from (f"{path}.{each}" for each in names)
+    yield from (f"{path}[{number}]" for number in range(len(names), count))

@@ -28,6 +28,21 @@ class Leaf:
     number: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One container in a call's arguments.
+
+    Attributes:
+        kind: the name of its class; ``"None"`` for ``None``, which JAX counts as a container without elements.
+        count: the number of its elements, which may be containers.
+        names: the keys or fields of its elements, if it has any: ``"'w'"`` or ``"step"``.
+    """
+
+    kind: str
+    count: int
+    names: tuple[str, ...] = ()
+
+
 #: The kinds of values that a function or a static argument holds; they determine the remedy if a value differs.
 HeldKind = Literal[
     "number",  # could be an argument
@@ -87,6 +102,7 @@ class Call:
         held: the closure, default and global values that the function uses, by path (``w``, ``cfg.rate``).
         options: the options of ``jax.jit`` that programs depend on, in words.
         containers: the container types of each argument that has any: ``"dict[list[*], *]"``.
+        nodes: these containers by path, an outer one before those in it; not all of them if there are hundreds.
         call_signature: the number of arguments passed by position, and the names of those passed by keyword; ``None``
             if the arguments were not read.
         names: the names of all arguments that were passed, including those without leaves.
@@ -115,6 +131,7 @@ class Call:
     held: Mapping[str, Held] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     containers: Mapping[str, str] = field(default_factory=dict)
+    nodes: Mapping[str, Node] = field(default_factory=dict)
     call_signature: tuple[int, tuple[str, ...]] | None = None
     names: tuple[str, ...] = ()
     context: int | None = None

@@ -74,9 +74,9 @@ def _alive(function: str, programs: int, code_bytes: int) -> str:
 
 
 def _difference(argument: str, now: str, before: str) -> str:
-    if before == "nothing else":
+    if before == "not there":
         return f"{printable(argument)} has {printable(now)}, which the earlier call lacks."
-    if now == "nothing else":
+    if now == "not there":
         return f"{printable(argument)} lacks {printable(before)}, which the earlier call has."
     return f"{printable(argument)}: {printable(now)} after {printable(before)}."
 

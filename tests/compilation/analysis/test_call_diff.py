@@ -9,7 +9,7 @@ import pytest
 
 from jaxmagic.compilation.analysis.call_diff import differences, most_alike, placement_difference
 from jaxmagic.compilation.analysis.remedies import combined
-from jaxmagic.compilation.record.events import Call, Held, Leaf
+from jaxmagic.compilation.record.events import Call, Held, Leaf, Node
 
 F32, F64, I32 = (Leaf(type=each, placement=None) for each in ("f32[4]", "f64[4]", "i32[8]"))
 WEAK = Leaf(type="f32[4]", placement=None, weak=True)
@@ -23,11 +23,17 @@ def call(
     *,
     call_signature: tuple[int, tuple[str, ...]] | None = (1, ()),
     empty: tuple[str, ...] = (),
+    nodes: dict[str, Node] | None = None,
     **static_args: str,
 ) -> Call:
     names = tuple(dict.fromkeys(re.split(r"[.\[]", path)[0] for path in leaves or {}))
     return Call(
-        name="f", leaves=leaves or {}, static_args=static_args, call_signature=call_signature, names=(*names, *empty)
+        name="f",
+        leaves=leaves or {},
+        static_args=static_args,
+        call_signature=call_signature,
+        names=(*names, *empty),
+        nodes=nodes or {},
     )
 
 
@@ -48,7 +54,15 @@ def call(
          "argument x is a different kind of number: bool[] (a Python bool) now, f32[] (an array) before"),
         (call(n="2"), call(n="1"), "static value", "n", "static argument n has a different value: 2 now, 1 before"),
         (call({"p['a']": F32, "p['b']": F32}), call({"p['a']": F32}), "pytree", "p",
-         "argument p has a different pytree structure: p['b'] now, nothing else before"),
+         "argument p has a different pytree structure: p['b'] now, not there before"),
+        (call({"p['a']": F32, "p['b']": F32}, nodes={"p": Node("dict", 2, ("'a'", "'b'"))}),
+         call({"p['a']": F32}, nodes={"p": Node("dict", 1, ("'a'",))}), "pytree", "p",
+         "argument p has a different pytree structure: dict with keys 'a', 'b' now, dict with key 'a' before"),
+        (call({"p[0]": F32, "p[1]": F32}, nodes={"p": Node("list", 2)}), call({"p": F32}), "pytree", "p",
+         "argument p has a different pytree structure: list of length 2 now, a single leaf before"),
+        (call({"p[0].a": F32}, nodes={"p": Node("list", 1), "p[0]": Node("P", 1, ("a",))}),
+         call({"p[0][0]": F32}, nodes={"p": Node("list", 1), "p[0]": Node("tuple", 1)}), "pytree", "p[0]",
+         "argument p[0] has a different pytree structure: P with field a now, tuple of length 1 before"),
         (call({"x": F32, "m": F32}), call({"x": F32}, empty=("m",)), "pytree", "m",
          "argument m has a different pytree structure: a single leaf now, nothing before"),
         (call({"p['a']": F32}), call({"p": F32}), "pytree", "p",

@@ -69,8 +69,8 @@ def test_the_leaf_that_only_some_calls_have_is_named() -> None:
     *evidence, remedy = said(finding)
     assert finding.found.facts["cause"] == "pytree"
     assert evidence[:2] == [
-        "batch has batch['mask'], which the earlier call lacks.",
-        "batch has batch['y'], which the earlier call lacks.",
+        "batch: dict with keys 'mask', 'x' after dict with key 'x'.",
+        "batch: dict with keys 'mask', 'x', 'y' after dict with keys 'mask', 'x'.",
     ]
     assert remedy.startswith("Pass batch with the same containers, keys and lengths in every call.")
     summed.clear_cache()
