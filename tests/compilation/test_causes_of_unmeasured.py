@@ -16,7 +16,7 @@ from jaxmagic.compilation.record.compilation import Cause
 
 pytestmark = pytest.mark.skipif(jax.__version_info__ < (0, 9), reason="this JAX explains one earlier call at most")
 
-BY_KEYWORD = "a different number of positional arguments: tuple of length {} now, tuple of length {} before"
+BY_KEYWORD = "the arguments are passed differently: {} now, {} by position before"
 HIGHEST = "the setting jax_default_matmul_precision has a different value: highest now, None before"
 
 
@@ -35,7 +35,9 @@ def highest(call: Callable[[], Any]) -> Any:
 def test_a_setting_is_the_only_difference_from_a_call_with_the_same_arguments() -> None:
     f, x, short = jax.jit(lambda x: x * 2.75), jnp.ones(8), jnp.ones(2)
     f(x)
-    assert cause(lambda: f(x=x)).reason == BY_KEYWORD.format(0, 1)
+    found = cause(lambda: f(x=x))
+    assert found.reason == BY_KEYWORD.format("x=…", 1)
+    assert found.remedy == "pass each argument by position in every call, or by keyword in every call"
     with enabled_x64():
         assert (
             cause(lambda: f(x)).reason == "the setting jax_enable_x64 has a different value: True now, False before"
@@ -49,7 +51,9 @@ def test_passing_by_keyword_is_the_only_difference_from_a_call_under_the_same_se
     f, x, short = jax.jit(lambda p, x, key: p * x.sum() + key), jnp.ones((12, 4)), jnp.ones((10, 4))
     f(1.0, x, 3)
     cause(lambda: f(1.0, short, 3))
-    assert cause(lambda: [highest(lambda: f(1.0, x, 3)), f(1.0, x, key=3)]).reason == BY_KEYWORD.format(2, 3)
+    assert cause(lambda: [highest(lambda: f(1.0, x, 3)), f(1.0, x, key=3)]).reason == BY_KEYWORD.format(
+        "2 by position, key=…", 3
+    )
 
 
 def test_a_setting_and_another_shape_are_both_named_where_no_call_is_nearer() -> None:
@@ -64,5 +68,8 @@ def test_passing_by_keyword_is_not_alone_where_a_static_value_differs_too() -> N
     x = jnp.ones(7)
     f(x, x, n=3)
     found = cause(lambda: f(x, y=x, n=4))
-    assert found.reason == f"{BY_KEYWORD.format(1, 2)}; and something else, which JAX does not name"
+    assert found.reason == (
+        "the arguments are passed differently: 1 by position, n=…, y=… now, 2 by position, n=… before; and something "
+        "else, which JAX does not name"
+    )
     assert found.remedy is None

@@ -10,6 +10,7 @@ from dataclasses import replace
 from ..record.compilation import Cause
 from ..record.events import Call
 from .remedies import cause, combined, difference, setting_difference, type_difference, type_distance
+from .signatures import KEYS, of_counts, of_nests
 from .static_values import argument_in_words, shown, static_difference
 
 #: What :mod:`.cache_keys` adds to a text that does not name all differences from the earlier call.
@@ -190,9 +191,6 @@ def _pairs(text: str) -> list[tuple[str, str]]:
     return [(name, value) for part in parts if part for name, _, value in [part.partition(": ")]]
 
 
-_KEYS = re.compile(r"symmetric difference of key sets:? (\{.*?\})")
-
-
 def _pytree(text: str, call: Call | None) -> Cause | None:
     if "different input pytree" not in text:
         return None
@@ -204,15 +202,15 @@ def _pytree(text: str, call: Call | None) -> Cause | None:
     if call is not None and len(_DIFFERENCE.findall(text)) == 1 and (names := _additional(found, call)):
         return combined([_left_out(name, call.static_args[name]) for name in names])
     now, before = (_short_node(node) for node in (found["now"], before))
-    if path in ("[0]", "args"):
-        return difference("pytree", "a different number of positional arguments", None, now, before)
-    if path in ("[1]", "kwargs"):
-        return difference(
-            "pytree", "different keyword arguments", None, _keywords(now, call), _keywords(before, None)
-        )
+    if path in ("[0]", "args", "[1]", "kwargs"):
+        of_one = _differing(text.partition("different input pytree")[2].partition("* key with ")[0])
+        if passed := of_nests(call, [(each["path"].removeprefix("input path "), each[0]) for each in of_one]):
+            return passed
+        by = "position" if path in ("[0]", "args") else "keyword"
+        return difference("pytree", f"different arguments by {by}", None, _count(now), _count(before))
     argument = _argument(path, call)
     stated = difference("pytree", f"argument {argument} has a different pytree structure", argument, now, before)
-    keys = _KEYS.search(explanation)
+    keys = KEYS.search(explanation)
     return replace(stated, reason=f"{stated.reason}; keys in only one of them: {keys[1]}") if keys else stated
 
 
@@ -222,19 +220,16 @@ def _additional(difference: re.Match[str], call: Call) -> Sequence[str]:
     path = difference["path"].removeprefix("input path ")
     if path == "[0]" and len(lengths := re.findall(r"tuple of length (\d+)", difference[0])) == 2:
         names = call.parameters[int(lengths[1]) : int(lengths[0])]
-    elif path == "[1]" and call.call_signature is not None and (keys := _KEYS.search(difference["before"])):
+    elif path == "[1]" and call.call_signature is not None and (keys := KEYS.search(difference["before"])):
         added = re.findall(r"'(\w+)'", keys[1])  # in no order
         names = sorted(added) if {*added} <= {*call.call_signature[1]} else ()
     return names if {*names} <= call.static_args.keys() else ()
 
 
-def _keywords(node: str, call: Call | None) -> str:
-    """Name the keyword arguments in ``dict with 2 children``, if these are all that a call has."""
-    names = call.call_signature[1] if call is not None and call.call_signature is not None else ()
-    count = re.fullmatch(r"dict with (\d+) child(?:ren)?", node)
-    if count is None or int(count[1]) not in (0, len(names)):
-        return node
-    return ", ".join(f"{name}=…" for name in names) if int(count[1]) else "none"
+def _count(node: str) -> str:
+    """Return the number of arguments in ``tuple of length 2`` or ``dict with 2 children``."""
+    found = re.fullmatch(r"(?:tuple of length|dict with) (\d+)(?: child(?:ren)?)?", node)
+    return node if found is None else found[1] if int(found[1]) else "none"
 
 
 def _short_node(node: str) -> str:
@@ -260,6 +255,8 @@ def _argument_count(text: str, call: Call | None) -> Cause | None:
     )
     if not found:
         return None
+    if passed := of_counts(call, found["now"], found["before"]):
+        return passed
     return difference("pytree", "passed differently, by position or by keyword", None, found["now"], found["before"])
 
 

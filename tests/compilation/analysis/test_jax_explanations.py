@@ -69,7 +69,7 @@ def read(text: str) -> Cause:
          "pytree", "x", "dict with 2 children", "dict with 1 child"),
         (OLD.format("different number of args and kwargs, but same total number.\n      now 0 args and kwargs with keys ['x']\n"
                     "      before 1 args and kwargs with keys []"),
-         "pytree", None, "0 args and kwargs with keys ['x']", "1 args and kwargs with keys []"),
+         "pytree", None, "x=…", "1 by position"),
         (NEW.format("Tracing context doesn't match, e.g. due to config or context manager.\n"
                     "  * jax_default_matmul_precision differs: now highest and before None"),
          "context", "jax_default_matmul_precision", "highest", "None"),
@@ -113,10 +113,10 @@ def test_keys_that_only_one_pytree_has_are_named() -> None:
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("input path [0]", "a different number of positional arguments"),
-        ("args", "a different number of positional arguments"),
-        ("input path [1]", "different keyword arguments"),
-        ("kwargs", "different keyword arguments"),
+        ("input path [0]", "different arguments by position"),
+        ("args", "different arguments by position"),
+        ("input path [1]", "different arguments by keyword"),
+        ("kwargs", "different arguments by keyword"),
         ("kwargs['n']", "argument n has a different pytree structure"),
     ],
 )
@@ -128,18 +128,46 @@ def test_the_nest_of_all_arguments_is_no_argument(path: str, reason: str) -> Non
 @pytest.mark.parametrize(
     ("by_keyword", "now", "words"),
     [
-        (("mode", "n"), "dict with 2 children", "mode=…, n=… now, none before"),
-        (("mode",), "dict with 2 children", "dict with 2 children now, none before"),
-        ((), "dict with 1 child", "dict with 1 child now, none before"),
+        (("mode", "n"), "dict with 2 children",
+         "the arguments are passed differently: 1 by position, mode=…, n=… now, 1 by position before"),
+        (("mode",), "dict with 2 children", "different arguments by keyword: 2 now, none before"),
+        ((), "dict with 1 child", "different arguments by keyword: 1 now, none before"),
     ],
-)
+)  # fmt: skip
 def test_keyword_arguments_are_named_where_the_call_has_no_others(
     by_keyword: tuple[str, ...], now: str, words: str
 ) -> None:
     text = f"different input pytree:\n  * at kwargs, now {now} and before dict with 0 child, so they differ"
     found = jax_explanations.read(NEW.format(text), replace(CALL, call_signature=(1, by_keyword)))
     assert found is not None
-    assert found.reason == f"different keyword arguments: {words}"
+    assert found.reason == words
+
+
+@pytest.mark.parametrize(
+    ("signature", "difference", "before", "one_way"),
+    [
+        ((0, ("n", "x")), ("0", "2", "with 2 children", "with 0 child", "{'n' 'x'}"), "2 by position", True),
+        ((1, ("n",)), ("1", "0", "with 1 child", "with 2 children", "{'x'}"), "n=…, x=…", True),
+        ((1, ("n",)), ("1", "0", "with pytree metadata ('n',)", "with pytree metadata ('x',)", ""), "x=…", False),
+        ((2, ()), ("2", "1", "with 0 child", "with 1 child", "{'n'}"), "1 by position, n=…", True),
+    ],
+)
+def test_how_an_earlier_call_passed_its_arguments_follows_from_what_differs(
+    signature: tuple[int, tuple[str, ...]], difference: tuple[str, ...], before: str, one_way: bool
+) -> None:
+    now, then, keys, other, symmetric = difference
+    text = "different input pytree:\n" + "\n".join(
+        (
+            f"  * at input path [0], now tuple of length {now} and before tuple of length {then}, so they do not match",
+            f"  * at input path [1], now <class 'dict'> {keys} and before <class 'dict'> {other}, so the numbers of "
+            f"children do not match, with the symmetric difference of key sets: {symmetric}",
+        )
+    )
+    found = jax_explanations.read(NEW.format(text), replace(CALL, call_signature=signature))
+    assert found is not None
+    assert found.reason.startswith("the arguments are passed differently: ")
+    assert found.before == before
+    assert (found.remedy == "pass each argument by position in every call, or by keyword in every call") is one_way
 
 
 MORE = "different input pytree:\n  * at input path {}, now {} and before {}, so they do not match"
@@ -171,7 +199,7 @@ def test_an_argument_that_is_not_static_or_is_passed_otherwise_was_not_left_out(
     for text, static in ((more, {}), (more + other, {"n": "2"})):
         found = jax_explanations.read(NEW.format(text), replace(CALL, static_args=static))
         assert found is not None
-        assert found.reason.startswith("a different number of positional arguments")
+        assert found.reason.startswith("different arguments by position")
 
 
 def test_the_value_of_a_static_argument_is_told_before_one_that_was_left_out() -> None:
