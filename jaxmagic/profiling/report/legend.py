@@ -12,7 +12,8 @@ SPLIT = "≈: partly the line's share of a fusion of several lines, by their wor
 
 _OF_OPERATIONS = {
     "exposed": "Exposed: for asynchronous operations the time that no other operation hides, for others all.",
-    "span": "Span, or the mean of an asynchronous operation: from its start to its end.",
+    # A narrow table has no spans, and the same times among the means.
+    "span": "The mean time of an asynchronous operation is from its start to its end, while others may run.",
     "of roof": "Of roof: the rate, as a share of the peak FLOP/s or bandwidth that bounds the operation.",
 }
 
