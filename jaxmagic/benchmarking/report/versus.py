@@ -190,8 +190,13 @@ def about_basis(verdicts: Sequence[Versus]) -> list[str]:
         noise += f", so the smallest difference shown in 8 of 10 cases is {units.factor(basis.smallest_ratio)}"
     if min(counts) >= ENOUGH:
         return [f"{who}; {noise}."]
-    how = "Measure it with %jaxtimeit --processes 5" if of_candidates else "Take both with --processes 5"
-    return [f"{who}; {noise}. {how} (processes=5)."]
+    how = "Take both with --processes 5 (processes=5)"
+    if of_candidates:  # which are measured in one process each, so that their records do not do
+        how = (
+            "For more certainty, time the old and the new code with %jaxtimeit --processes 5, the first with --save "
+            "FILE and the second with --against FILE"
+        )
+    return [f"{who}; {noise}. {how}."]
 
 
 def verdict(versus: Versus) -> str:

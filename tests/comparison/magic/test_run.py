@@ -299,7 +299,10 @@ def test_a_comparison_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_
     line, basis = _sentences(capsys)
     assert line.startswith("two ")
     assert basis.startswith("Each record is from 1 process; medians are assumed, not measured, to vary by ")
-    assert basis.endswith("Measure it with %jaxtimeit --processes 5 (processes=5).")
+    assert basis.endswith(
+        "For more certainty, time the old and the new code with %jaxtimeit --processes 5, the first with --save FILE "
+        "and the second with --against FILE."
+    )
 
 
 def test_a_record_without_any_of_the_candidates_is_refused_before_they_run(session: Any, tmp_path: Any) -> None:
