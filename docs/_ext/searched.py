@@ -29,6 +29,7 @@ QUERIES = {
     "is jit worth it": "how-to/is-jit-worth-it",
     "will it fit": "how-to/will-it-fit",
     "which is faster": "how-to/compare-versions",
+    "bfloat16": "how-to/lower-precision",
     "training loop": "how-to/training-loop",
     "multi-GPU": "how-to/devices",
     "colab": "how-to/colab",
