@@ -15,7 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from .. import units
 from ..errors import NotComparable, NotMeasured, RecordError
 from ..records.files import target_of
-from ..records.storage import load, refuse_picture, save
+from ..records.storage import load, refuse_other_file, save
 from ..session.record import Record
 from ..session.verbs import keep, replace_last
 from ..terminal import print_line, printable, wrapped
@@ -66,7 +66,7 @@ def load_earlier(
     if arguments.save:
         try:
             file = shell.var_expand(arguments.save)
-            refuse_picture(file, arguments.v or "record")
+            refuse_other_file(file, arguments.v or "record")
             target_of(file)
         except OSError as error:
             raise refused_path("--save", "a file that can be written", file, error) from None

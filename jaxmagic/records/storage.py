@@ -29,7 +29,9 @@ VERSION = 2
 _FORMAT = "jaxmagic"
 _BEGINNING = re.compile(rb'\s*\{\s*"format"\s*:\s*"jaxmagic"')
 
-_PICTURES = frozenset({".png", ".svg", ".pdf", ".jpg", ".jpeg"})
+#: Suffixes of other files, by what they are.
+_OTHERS = dict.fromkeys((".png", ".svg", ".pdf", ".jpg", ".jpeg"), "a picture")
+_OTHERS |= {".html": "a web page", ".htm": "a web page", ".csv": "a table"}
 _ENVELOPE = {"format", "version", "kind", "record"}
 
 _MOST_BYTES = 256 * 2**20
@@ -57,7 +59,7 @@ def save(record: object, path: str | os.PathLike[str]) -> Path:
 
     Raises:
         TypeError: `record` is not a record, or `path` is not a path.
-        ValueError: `path` has the suffix of a picture.
+        ValueError: `path` has the suffix of a picture, a web page or a table.
         OSError: the file cannot be written.
 
     >>> import jaxmagic, tempfile, os
@@ -73,7 +75,7 @@ def save(record: object, path: str | os.PathLike[str]) -> Path:
             f"save(): expected a record or the history, got {kind}. "
             "Pass a record, such as jaxmagic.last() or the timing of a stopwatch."
         )
-    refuse_picture(path_of("save()", path, "save(record, 'run.json')"))
+    refuse_other_file(path_of("save()", path, "save(record, 'run.json')"))
     document = {"format": _FORMAT, "version": VERSION, "kind": kind, "record": encode(record)}
     target = target_of(path)
     with replacing(target, "w", encoding="utf-8") as file:
@@ -82,8 +84,8 @@ def save(record: object, path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def refuse_picture(path: str | os.PathLike[str], name: str = "record") -> None:
-    """Refuse a path with the suffix of a picture, in which nobody expects JSON.
+def refuse_other_file(path: str | os.PathLike[str], name: str = "record") -> None:
+    """Refuse a path with the suffix of a picture, a web page or a table, in which nobody expects JSON.
 
     Args:
         path: the path.
@@ -93,11 +95,16 @@ def refuse_picture(path: str | os.PathLike[str], name: str = "record") -> None:
         ValueError: it has one.
     """
     file = Path(path)
-    if file.suffix.lower() in _PICTURES:
-        raise ValueError(
-            f"{file.name}: expected a file for JSON, got the name of a picture. "
-            f"Write {name}.figure().savefig({str(path)!r}) for a picture."
-        )
+    what = _OTHERS.get(file.suffix.lower())
+    if what is None:
+        return
+    json_path = str(file.with_suffix(".json"))
+    instead = {
+        "a picture": f"{name}.figure().savefig({str(path)!r}) for a picture",
+        "a web page": f"{name}.save({json_path!r}); a notebook that shows {name} can be exported as a web page",
+        "a table": f"{name}.to_frame().to_csv({str(path)!r}) for a table",
+    }[what]
+    raise ValueError(f"{file.name}: expected a file for JSON, got the name of {what}. Write {instead}.")
 
 
 @of_the_user

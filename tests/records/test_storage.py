@@ -358,9 +358,20 @@ def test_records_from_before_library_functions_were_told_are_read(profile: Any, 
         assert jaxmagic.load(path) == record
 
 
-@pytest.mark.parametrize("name", ["cmp.png", "cmp.SVG", "cmp.pdf"])
-def test_json_is_not_written_under_the_name_of_a_picture(name: str, tmp_path: Path, timing: Any) -> None:
-    with pytest.raises(ValueError, match=r"expected a file for JSON, got the name of a picture"):
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("cmp.png", r"a picture. Write record.figure\(\).savefig\('.*cmp.png'\) for"),
+        ("cmp.SVG", "a picture"),
+        ("cmp.pdf", "a picture"),
+        ("cmp.html", r"a web page. Write record.save\('.*cmp.json'\)"),
+        ("cmp.csv", r"a table. Write record.to_frame\(\).to_csv\('.*cmp.csv'\)"),
+    ],
+)
+def test_json_is_not_written_under_the_name_of_another_file(
+    name: str, instead: str, tmp_path: Path, timing: Any
+) -> None:
+    with pytest.raises(ValueError, match=rf"expected a file for JSON, got the name of {instead}"):
         jaxmagic.save(timing(), tmp_path / name)
     assert [*tmp_path.iterdir()] == []
 
