@@ -15,6 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from ..records.recordings import RECORDING
 from .cell_lookup import lines_above
 from .declare import declared
+from .options.misread import meant_by
 from .repeatable import Source
 
 
@@ -63,10 +64,10 @@ def parse(
                 f"%{magic} -h: expected nothing after it, got {code[2:].strip()[:60]!r}. It prints the help."
             ) from None
         if is_line and option:
-            raise UsageError(
-                f"%{magic} has no option {option[0].strip()}, and this is not valid Python code. "
-                f"Write one of {', '.join(sorted(declared(magic).parser._option_string_actions))}."
-            ) from None
+            known = declared(magic).parser._option_string_actions
+            name = option[0].strip()
+            meant = meant_by(name, known) or f"Write one of {', '.join(sorted(known))}."
+            raise UsageError(f"%{magic} has no option {name}, and this is not valid Python code. {meant}") from None
         raise
     tree = shell.transform_ast(tree)
     tree.filename, tree.above = filename, above

@@ -126,6 +126,14 @@ def test_after_two_dashes_everything_is_code(given_options: str, code: str) -> N
     ("text", "magic", "instead"),
     [
         ("--sweep n=1,2 f(x)", "jaxtimeit", "It is an option of %jaxcompare."),
+        (
+            "--repeat 5 f(x)",
+            "jaxtime",
+            "%jaxtimeit runs the code many times. It is an option of %jaxdoctor.",
+        ),
+        ("--number 5 f(x)", "jaxmem", "%jaxtimeit runs the code many times."),
+        ("--repeat 5 f(x)", "jaxtimeit", "Write -r R for exactly R samples. It is"),
+        ("--ignore donation f(x)", "jaxdoctor", "Write --only RULES, or jaxmagic.testing.assert_healthy("),
         ("--read x.xplane.pb", "jaxprof", "Write jaxmagic.read_profile('x.xplane.pb'), which reads a recording."),
     ],
 )

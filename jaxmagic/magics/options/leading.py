@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from IPython.core.error import UsageError
 
 from ...subjects import magics
-from .misread import is_code, refuse_split_list, refuse_switch_value
+from .misread import is_code, meant_by, refuse_split_list, refuse_switch_value
 from .values import CHECKS, MODES
 
 _LONG = re.compile(r"(--[A-Za-z][\w-]*)(=.*)?$", re.S)
@@ -224,8 +224,11 @@ def _instead(name: str, known: Mapping[str, argparse.Action]) -> str:
         return f"Write {name[1:]}, with one dash."
     if name == "--read":
         return "Write jaxmagic.read_profile('x.xplane.pb'), which reads a recording."
-    if others := _magics_with(name):
-        return f"It is an option of {' and '.join(others)}."
+    others = [f"It is an option of {' and '.join(names)}."] if (names := _magics_with(name)) else []
+    if meant := meant_by(name, known):
+        others.insert(0, meant)
+    if others:
+        return " ".join(others)
     # Without the dashes, which all names have in common.
     close = difflib.get_close_matches(name[2:], [each[2:] for each in known if each.startswith("--")], 1)
     if not close:

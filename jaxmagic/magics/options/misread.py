@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import re
+from collections.abc import Container
 from itertools import takewhile
 
 from IPython.core.error import UsageError
@@ -23,6 +24,24 @@ _SWITCHED = re.compile(r"\s+(yes|no|on|off|true|false|0|1)\s+(?=\S)", re.IGNOREC
 
 #: Short options at the end of a line.
 _FLAGS_LAST = re.compile(r"(?:\s-[A-Za-z]+)+\s*$")
+
+
+#: The names that other tools give to options for how often code runs, and for what is left out.
+_REPEATS = frozenset({"-r", "-n", "--repeat", "--repeats", "--repetitions", "--number", "--runs", "--loops"})
+_LEAVES_OUT = frozenset({"--ignore", "--skip", "--exclude", "--disable", "--without"})
+
+
+def meant_by(name: str, known: Container[str]) -> str:
+    """Say what does what other tools have an option for, if it is one of those; "" if it is not.
+
+    >>> meant_by("--repeat", ["-r"]), meant_by("-n", []), meant_by("--all", [])
+    ('Write -r R for exactly R samples.', '%jaxtimeit runs the code many times.', '')
+    """
+    if name in _REPEATS:
+        return "Write -r R for exactly R samples." if "-r" in known else "%jaxtimeit runs the code many times."
+    if name in _LEAVES_OUT and "--only" in known:
+        return "Write --only RULES, or jaxmagic.testing.assert_healthy(f, x, ignore=[...]), which leaves rules out."
+    return ""
 
 
 def is_code(text: str) -> bool:
