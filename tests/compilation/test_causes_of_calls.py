@@ -344,6 +344,18 @@ def test_a_setting_alone_is_told_where_another_call_had_another_sharding_besides
     assert "other differences" not in last
 
 
+def test_a_replicated_argument_on_another_mesh_is_named_beside_a_sharded_one() -> None:
+    f = jax.jit(lambda a, b: a @ b)
+    x = jnp.ones((6, 6))
+    mesh = jax.make_mesh((1,), ("i",), axis_types=(jax.sharding.AxisType.Explicit,))
+    specs = (jax.sharding.PartitionSpec("i"), jax.sharding.PartitionSpec())
+    split, whole = (jax.device_put(x, jax.sharding.NamedSharding(mesh, each)) for each in specs)
+    *_, last = in_one_block(lambda: f(x, x), lambda: f(split, whole))
+    on, off = "f32[6,6] on a mesh with explicit axis i now", "f32[6,6] on no mesh before"
+    own = on.replace("[6", "[6@i")
+    assert last == f"argument a has a different sharding: {own}, {off}; and other differences at b ({on}, {off})"
+
+
 def test_x64_is_told_before_the_dtype_that_follows_from_it() -> None:
     f, array = jax.jit(lambda x: x * 1.25), np.ones((3, 4))
     cause(lambda: f(array))

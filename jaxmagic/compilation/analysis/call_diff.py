@@ -232,4 +232,4 @@ def _types(now: Call, before: Call) -> list[Cause]:
 
 
 def _type(leaf: Leaf) -> str:
-    return f"{leaf.type}{{weak_type={leaf.weak}}}"
+    return f"{leaf.type}{leaf.mesh}{{weak_type={leaf.weak}}}"

@@ -152,8 +152,32 @@ def type_difference(
         what = f"argument {argument} is a different kind of {'array' if now['shape'] else 'number'}"
         found = difference("weak type", what, argument, *kinds)
         return replace(found, remedy=_ONE_NUMBER) if is_number and was_number else found
-    texts = (re.sub(r"\{weak_type=\w+\}$", "", each) for each in (now_text, before_text))
+    texts = _on_meshes(*(re.sub(r"\{weak_type=\w+\}$", "", each) for each in (now_text, before_text)))
     return difference("placement", f"argument {argument} has a different sharding", argument, *texts)
+
+
+def _on_meshes(now: str, before: str) -> tuple[str, str]:
+    """Say in words on which mesh two types are, ``f32[8]({Explicit: ('d',)})``, if they are on different ones.
+
+    >>> _on_meshes("f32[8@d]({Explicit: ('d',)})", "f32[8]({})")
+    ('f32[8@d] on a mesh with explicit axis d', 'f32[8] on no mesh')
+    >>> _on_meshes("f32[8@d]({Explicit: ('d',)})", "f32[8]({Explicit: ('d',)})"), _on_meshes("f32[8@d]", "f32[8]")
+    (('f32[8@d]', 'f32[8]'), ('f32[8@d]', 'f32[8]'))
+    """
+    (here, mesh), (there, other) = (each.partition("({")[::2] for each in (now, before))
+    if mesh == other:
+        return (now, before) if here == there else (here, there)
+    return f"{here} on {_mesh_in_words(mesh)}", f"{there} on {_mesh_in_words(other)}"
+
+
+def _mesh_in_words(mesh: str) -> str:
+    """Name the axes in ``Auto: ('i', 'j'), Explicit: ('d',)})``, a part of a type."""
+    kinds = [
+        f"{kind.lower()} {'axis' if len(axes) == 1 else 'axes'} {', '.join(axes)}"
+        for kind, names in re.findall(r"(\w+): \(([^)]*)\)", mesh)
+        if (axes := re.findall(r"'([^']*)'", names))
+    ]
+    return f"a mesh with {' and '.join(kinds)}" if kinds else "no mesh"
 
 
 def type_distance(now_text: str, before_text: str) -> int:

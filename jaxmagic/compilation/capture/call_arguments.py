@@ -178,7 +178,17 @@ def _leaf(leaf: Any) -> Leaf:
         placement=_placement(leaf) if inherits(type(leaf), jax.Array) and not traced else None,
         traced=traced,
         number=is_exactly(leaf, bool, int, float, complex),
+        mesh=_mesh(kind, words),
     )
+
+
+def _mesh(kind: Any, words: str) -> str:
+    """Return the axes of the mesh that is part of a type, if this JAX tells them: two meshes are two programs."""
+    try:
+        mesh = str(kind.str_short(short_dtypes=True, mesh_axis_types=True)).removeprefix(words)
+    except (AttributeError, TypeError):
+        return ""
+    return "" if mesh == "({})" else mesh
 
 
 def _placement(array: Any) -> str:

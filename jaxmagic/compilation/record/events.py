@@ -19,6 +19,7 @@ class Leaf:
         weak: whether it has a weak type, as Python numbers do.
         traced: whether it is a tracer.
         number: whether it is a Python number rather than an array.
+        mesh: the axes of the mesh that is part of its type, as JAX writes them, ``({Explicit: ('d',)})``, if any.
     """
 
     type: str
@@ -26,6 +27,7 @@ class Leaf:
     weak: bool = False
     traced: bool = False
     number: bool = False
+    mesh: str = ""
 
 
 @dataclass(frozen=True, slots=True)

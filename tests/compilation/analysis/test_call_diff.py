@@ -46,6 +46,8 @@ def call(
          "argument x has a different shape and dtype: i32[8] now, f64[4] before"),
         (call({"x": F32}), call({"x": WEAK}), "weak type", "x",
          "argument x is a different kind of array: f32[4] (an array) now, f32[4] (a weakly typed array) before"),
+        (call({"x": replace(F32, mesh="({Explicit: ('d',)})")}), call({"x": F32}), "placement", "x",
+         "argument x has a different sharding: f32[4] on a mesh with explicit axis d now, f32[4] on no mesh before"),
         (call({"x": SCALAR}), call({"x": FLOAT}), "weak type", "x",
          "argument x is a different kind of number: f32[] (an array) now, f32[] (a Python float) before"),
         (call({"x": FLOAT}), call({"x": INT}), "weak type", "x",

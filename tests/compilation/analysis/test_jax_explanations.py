@@ -55,7 +55,7 @@ def read(text: str) -> Cause:
          "shape", "x", "f32[] (a Python number or a weakly typed array)", "f32[4,4]"),
         (OLD.format("different input types:\n      types now: x: f32[8,8]\n        * at x, now f32[8,8]({Auto: ('d',)}) and "
                     "before f32[8,8]({})"),
-         "placement", "x", "f32[8,8]({Auto: ('d',)})", "f32[8,8]({})"),
+         "placement", "x", "f32[8,8] on a mesh with auto axis d", "f32[8,8] on no mesh"),
         (OLD.format("different value of static kwargs:\n      now {mode: 'a, b', n: 2} and before {mode: 'a, b', n: 1}"),
          "static value", "n", "2", "1"),
         (OLD.format("different value of static args:\n      now 2 and before 1"), "static value", None, "2", "1"),
