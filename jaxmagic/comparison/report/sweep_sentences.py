@@ -120,6 +120,18 @@ def about_growth(sweep: Sweep) -> list[str]:
     return sentences
 
 
+def about_values(sweep: Sweep) -> list[str]:
+    """Say how to compare the values of a variable that no numbers order, if there is only one candidate."""
+    variable, *others = sweep.variables
+    if len(sweep.labels) > 1 or others or len(variable.labels) < 2 or variable.numbers is not None:
+        return []
+    first, second, *_ = variable.labels
+    return [
+        f"Points share no rounds, so there is no verdict on {variable.name}. To compare its values and their "
+        f"outputs, write a candidate for each: one with {first}, one with {second}."
+    ]
+
+
 def _is_loaded(sweep: Sweep) -> bool:
     """Return whether other processes kept the machine busy at a point."""
     compared = [each.comparison for each in sweep.points if each.comparison is not None]

@@ -108,9 +108,15 @@ def test_a_sweep_of_one_candidate_begins_with_its_growth_and_says_it_once(sweep:
         numpy, _ = point.comparison.candidates
         return replace(point, comparison=replace(point.comparison, candidates=(numpy,), values={}))
 
-    text = to_text(replace(sweep, labels=("numpy",), points=tuple(map(alone, sweep.points))))
+    one = replace(sweep, labels=("numpy",), points=tuple(map(alone, sweep.points)))
+    text = to_text(one)
     assert text.startswith("numpy grows as n^2.00 (1.98 to 2.03)\n")
     assert text.count("n^2.00") == 1
+    assert "no verdict" not in text
+    named = to_text(replace(one, variables=(replace(one.variables[0], numbers=None),)))
+    assert "To compare its values and their outputs, write a candidate for each: one with 8," in " ".join(
+        named.split()
+    )
 
 
 def test_html_says_the_same(sweep: Sweep) -> None:
