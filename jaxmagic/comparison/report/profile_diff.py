@@ -27,8 +27,8 @@ def about_profiles(comparison: Comparison) -> list[str]:
     if profiles:
         times = ", ".join(f"{label} {units.time(call_ns(profile))}" for label, profile in profiles)
         sentences.append(
-            f"Device time per call, under the profiler: {times}. The verdict is about the wall time without it"
-            f"{_but(comparison, profiles)}."
+            f"Device time per call, under the profiler: {times}. The verdict is about the wall time without "
+            f"the profiler{_but(comparison, profiles)}."
         )
     for each in comparison.candidates:
         if each.profile is not None:
@@ -51,7 +51,8 @@ def _but(comparison: Comparison, profiles: Sequence[tuple[str, Profile]]) -> str
     ]  # fmt: skip
     if not contrary:
         return ""
-    return f", which says the opposite of {' and '.join(contrary)}: it includes the host, and the profiler takes time"
+    who = " and ".join(contrary)
+    return f", and is the opposite for {who}: wall time includes the host, and the profiler takes time"
 
 
 def profile_tables(comparison: Comparison, most: int) -> Iterator[tuple[Rows, int]]:
