@@ -154,7 +154,8 @@ def donated_twice(error: BaseException, remedy: str = _FRESH) -> DonatedTwice:
     """Return the error to raise instead of JAX's, which becomes its cause. It names the same candidate."""
     donated = DonatedTwice(
         f"An earlier call donated or deleted an array that a later call needs ({type(error).__name__}). "
-        f"Make fresh copies before every sample, outside the timed region: {remedy}"
+        f"Make fresh copies before every sample, outside the timed region: {remedy} Create x again first if "
+        "x.is_deleted()."
     )
     for note in getattr(error, "__notes__", ()):
         if note.startswith("This was the candidate"):  # other notes are JAX's, about its own traceback
