@@ -395,6 +395,7 @@ def test_a_list_where_a_tuple_was(x: Any) -> None:
          "tree", "OrderedDict with key 'a' now, OrderedDict with key 'b' before"),
         ({"a": [1.0]}, {"a": 1.0}, "tree['a']", "list of length 1 now, a single leaf before"),
         ({"a": [1.0]}, {"a": None}, "tree['a']", "list of length 1 now, None before"),
+        ({(1, 2): 1.0}, {(1, 2): 1.0, (3, 4): 1.0}, "tree", "dict of 1 key now, dict of 2 keys before"),
         ({"a": ()}, {"a": []}, "tree['a']", "empty tuple now, empty list before"),
         (dict.fromkeys("abcdef", 1.0), dict.fromkeys("abcde", 1.0),
          "tree", "dict of 6 keys, with 'f' now, dict of 5 keys, without 'f' before"),

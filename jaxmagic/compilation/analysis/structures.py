@@ -89,6 +89,8 @@ def _in_words(node: Node, other: Node | None) -> str:
     if not names:
         return f"{node.kind} of length {node.count}"
     noun = units.count(node.count, "field" if names[0].isidentifier() else "key")
+    if "…" in names:  # keys that are not written
+        return f"{node.kind} of {noun}"
     if max(len(names), len(others)) <= _MOST_KEYS or not others:
         return f"{node.kind} with {noun.partition(' ')[2]} {listed(names, _MOST_KEYS)}"
     own, lacking = ([each for each in one if each not in two] for one, two in ((names, others), (others, names)))
