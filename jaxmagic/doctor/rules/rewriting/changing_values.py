@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ....records.cell_names import cells_with
 from ...record.evidence import Evidence
 from ..host.functions.functions_run import definition, functions_run
-from ..host.syntax import Function, Loop, assigned, function_around
+from ..host.syntax import Function, Loop, assigned, function_around, own_nodes
 from . import syntax
 from .jit.obstacles import obstacles
+from .loops.loop_facts import assigns
 
 #: What an array is whose methods change nothing.
 _ARRAY = "jax array"
@@ -73,6 +75,19 @@ def _owners(function: Function) -> Iterator[str]:
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
                 yield name
+
+
+def bound_by_loops(file: str, line: int) -> set[str]:
+    """Return the names that loops around a line bind in each round, and those that loops of all cells bind.
+
+    A jitted function in front of these loops would keep what the first round binds to them. A loop of another cell
+    may call the function that has the line.
+    """
+    tree = syntax.tree_of(file)
+    around = [] if tree is None else syntax.around(tree, line)
+    trees = (tree, *map(syntax.tree_of, cells_with(file)))
+    outside = (node for each in trees if each is not None for node in own_nodes(each))
+    return assigns(each for each in (*around, *outside) if isinstance(each, Loop))
 
 
 def arrays_kept(function: Function, file: str, evidence: Evidence) -> list[str]:

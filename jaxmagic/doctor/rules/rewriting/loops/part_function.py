@@ -15,7 +15,7 @@ from ....record.evidence import Input
 from ....record.jitted_names import StaticParameters
 from ...host.functions.functions_run import calls_unknown, functions_run, waits_in
 from ...host.syntax import Function
-from ..changing_values import changing_read
+from ..changing_values import bound_by_loops, changing_read
 from ..jit.arguments import given_by, static_option, untraced
 from ..jit.jittable import computes_only, has_sizes, takes_arrays
 from ..jit.module_jit import jit_of, libraries_called, libraries_used
@@ -162,6 +162,8 @@ def _given(statements: Sequence[ast.stmt], place: Place) -> list[str] | None:
     known = {name for name in (*found,) if name not in variables and hasattr(builtins, name)}
     given = [each for each in found if each not in owners | known | (place.functions - variables)]
     if owners & place.modules.keys() or {*given} & _changed_in_place(place):
+        return None
+    if ({*found} - {*given}) & bound_by_loops(place.file, place.loop.lineno):
         return None
     return given if all(_is_taken(each, statements, place, inputs) for each in given) else None
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from .....records.call_stack import Frame
 from ...host.syntax import Loop, function_around, loop_around, tree_of
+from ..changing_values import bound_by_loops
 from ..rewritten import INSTEAD
 from ..syntax import loaded, parameters, stored
 from .shown_later import can_run_later
@@ -70,6 +71,8 @@ def scanned_loop(line: Frame) -> str | None:
     if counter in (*made.given, *made.results) or {_LENGTH, "body"} & {*made.given, *made.results, made.called}:
         return None
     if name in loaded([tree]) | stored([tree]) or made.called in _local(line):
+        return None
+    if made.called in bound_by_loops(line.file, line.line):
         return None
     if made.later and not isinstance(times, ast.Constant | ast.Name | ast.Attribute):  # it is written twice
         return None

@@ -14,6 +14,7 @@ from .....records.call_stack import Frame
 from ....record.evidence import Evidence
 from ...host.functions.functions_run import defined
 from ...host.syntax import Function, function_around, loop_around, own_nodes, tree_of
+from ..changing_values import bound_by_loops
 from ..jit.jittable import computes_only, has_sizes
 from ..meanings import paths_in
 from ..numbers.carried_numbers import keep_values
@@ -66,6 +67,9 @@ def while_loop(line: Frame, evidence: Evidence) -> str | None:
     found = _found(loop, scope, functions_of(tree, line.file, paths, evidence))
     name = numbered(f"loop_of_{function.name}" if function is not None else "loop_until", loop, scope)
     if found is None or {name, *_OWN} & (loaded([tree]) | stored([tree])):
+        return None
+    kept = loaded([found.test, *found.body]) - {*found.state, *found.given} - stored(found.body)
+    if kept & bound_by_loops(line.file, line.line):
         return None
     static = {each.function for each in evidence.static if each.names}
     if static & {last_name(each.func) for each in ast.walk(loop) if isinstance(each, ast.Call)}:

@@ -519,6 +519,15 @@ def test_what_is_known_of_the_runs_counts(tmp_path: Path, timing: Any, known: st
     assert written(tmp_path, timing, body, **observed)[1] is None
 
 
+@pytest.mark.parametrize(("name", "is_written"), [("rate", True), ("scaled", False)])
+def test_a_function_that_loops_bind_again_is_not_kept(
+    tmp_path: Path, timing: Any, name: str, is_written: bool
+) -> None:
+    body = "for i in range(5):\n    w = scaled(w) * x + jnp.sin(w)  #\nreturn w"
+    code = written(tmp_path, timing, body, definitions=f"for {name} in (): pass\n")[1]
+    assert (code is not None) is is_written
+
+
 def test_shapes_that_vary_would_compile_in_each_round(tmp_path: Path, timing: Any, executable: Any) -> None:
     body = "for i in range(9):\n    w = jnp.sin(w) * w.sum()  #\nreturn w"
     here = replace(HERE, file=str(tmp_path / "solve.py"))

@@ -144,3 +144,22 @@ def test_the_state_of_each_round_may_be_a_pytree(tmp_path: Path) -> None:
     exec(f"move = lambda w, x: {{'a': w['a'] + x}}\n{beside}{instead}", names)
     assert [each["a"].tolist() for each in names["losses"]] == [[1, 1], [2, 2], [3, 3]]
     assert names["w"]["a"].tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("code", "is_written"),
+    [
+        ("for rate in rates:\n    for _ in range(3):\n        w = move(w, x)  #", True),
+        ("for rate in rates:\n    move = made(rate)\n    for _ in range(3):\n        w = move(w, x)  #", False),
+        ("for move in moves:\n    while True:\n        for _ in range(3):\n            w = move(w, x)  #", False),
+        ("while True:\n    @jax.jit\n    def move(w, x): return w\n    for _ in range(3): w = move(w, x)  #", False),
+        ("for move in moves:\n    def run(w, x):\n        for _ in range(3): w = move(w, x)  #", False),
+        ("def run(w, x):\n    for _ in range(3): w = move(w, x)  #\nfor move in moves: run(w, x)", False),
+        ("def run(w, x):\n    for _ in range(3): w = move(w, x)  #\ndef other():\n    for move in moves: pass", True),
+    ],
+)
+def test_a_function_that_loops_bind_again_is_not_kept(tmp_path: Path, code: str, is_written: bool) -> None:
+    file = tmp_path / "train.py"
+    file.write_text(code)
+    line = next(number for number, each in enumerate(code.splitlines(), 1) if each.endswith("#"))
+    assert (scanned_loop(Frame(function="", file=str(file), line=line)) is not None) is is_written

@@ -137,3 +137,13 @@ def test_two_loops_of_a_function_have_names_of_their_own(tmp_path: Path, timing:
     code = while_loop(at, Evidence(code="solve(x, w, eps)", first=timing(), observed=timing()))
     assert code is not None
     assert "def loop_of_solve_2(err, x, eps, w):" in code
+
+
+@pytest.mark.parametrize(("begin", "is_written"), [("import jax", True), ("for f in fs: solve(x)", False)])
+def test_what_loops_bind_again_is_not_kept(tmp_path: Path, timing: Any, begin: str, is_written: bool) -> None:
+    file = tmp_path / "solve.py"
+    loop = "def f(x): return x / 2\ndef solve(x):\n    while x.max() > 1:\n        x = f(x)\n    return x\n"
+    file.write_text(f"{begin}\n{loop}")
+    at = Frame(function="solve", file=str(file), line=5)
+    code = while_loop(at, Evidence(code="solve(x)", first=timing(), observed=timing()))
+    assert (code is not None) is is_written
