@@ -58,6 +58,23 @@ def _scan(function: str, library: str = "", modules: str = "", jit: str = "jax.j
     return " ".join([first, *_carried(library, modules, jit, scans=True), *about_caveats(**known)])
 
 
+def _mapped(
+    function: str, axes: str = "", jit: str = "jax.jit", within: str = "", counts: int = 0, caller: str = ""
+) -> str:
+    """Word the advice to map a function over the arguments of calls that need no result of each other."""
+    arguments = "the arguments that vary" if axes else "the arguments"
+    call = f"make one call of {jitted_vmap(function, axes, jit)} with {arguments} stacked"
+    if within:
+        which = f"The calls in one pass of the loop at {printable(within)} need no result of each other"
+        scan = f"{printable(loops_beside(jit))}.scan over the passes"
+        more = f" Where jit can compile a whole pass, {scan} spares these calls as well." if counts else ""
+        return f"{which}: in each pass, {call}, and make this function once.{more}"
+    if caller:
+        which = f"The calls in one call of {printable(caller)} need no result of each other"
+        return f"{which}: {call} there, and make this function once."
+    return f"No call needs the result of another: {call}, and make this function once."
+
+
 def _jitted(library: str, jit: str) -> str:
     return f"function under {printable(jit)}" if library else "jitted function"
 
@@ -212,10 +229,7 @@ NOTES: dict[str, Callable[..., str]] = {
         f"The arguments of {printable(function)} differ in shape or type from call to call. With the same ones in "
         "each call, also in the first one, a loop of JAX inside one jitted function could make all of them."
     ),
-    "dispatch_bound_vmap": lambda function, axes="", jit="jax.jit": (
-        f"No call needs the result of another: make one call of {jitted_vmap(function, axes, jit)} with "
-        f"{'the arguments that vary' if axes else 'the arguments'} stacked, and make this function once."
-    ),
+    "dispatch_bound_vmap": _mapped,
     "host_wait_sized": waits_for_size,
     "input_bound": lambda loading_ns: f"Loading data takes {units.time(loading_ns)} per run on the calling thread.",
     "input_bound_samples": lambda samples: f"Estimated from {samples} samples of the line that the host was at.",

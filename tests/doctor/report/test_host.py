@@ -44,3 +44,22 @@ def test_loops_of_modules_are_those_of_their_library(jit: str, scan: str, loop: 
     assert f"into a function under {jit}; or jit all of it, with {scan} or {vmap}" in advice(way="loop", jit=jit)
     assert f"under {jit} and decide outside; or use {loop}, and" in advice(way="until", jit=jit)
     assert f"into a function under {jit} and decide outside." in advice(way="asked", jit=jit)
+
+
+@pytest.mark.parametrize(
+    ("facts", "sentence"),
+    [
+        (
+            {},
+            "No call needs the result of another: make one call of jax.jit(jax.vmap(step)) with the",
+        ),
+        (
+            {"within": "cell 2:3"},
+            "The calls in one pass of the loop at cell 2:3 need no result of each other: in each",
+        ),
+        ({"within": "cell 2:3", "counts": 1}, "jax.lax.scan over the passes spares these calls as well."),
+        ({"caller": "advance"}, "The calls in one call of advance need no result of each other: make one call of"),
+    ],
+)
+def test_calls_are_mapped_as_far_as_they_need_no_result(facts: dict[str, Any], sentence: str) -> None:
+    assert sentence in str(note("doctor.dispatch_bound_vmap", function="step", **facts))

@@ -30,18 +30,24 @@ def names_read(node: ast.AST) -> set[str]:
     return found
 
 
-def derived_from(scope: ast.AST, names: set[str], *, objects: bool = False) -> set[str]:
+def derived_from(scope: ast.AST, names: set[str], *, objects: bool = False, blocks: bool = False) -> set[str]:
     """Return some variables, and those that the statements of a piece of code compute from them.
 
     Args:
         scope: the code.
         names: the variables.
         objects: whether objects count as well that are passed one of these values, as they may keep it.
+        blocks: whether the items of loops over these values count as well, and what is assigned or not by conditions
+            on them.
     """
     found = set(names)
     statements = [each for each in ast.walk(scope) if isinstance(each, ast.stmt) and not _has_body(each)]
+    compound = [each for each in ast.walk(scope) if isinstance(each, ast.For | ast.If | ast.While)] if blocks else []
     while True:
         before = len(found)
+        for block in compound:
+            if names_read(block.iter if isinstance(block, ast.For) else block.test) & found:
+                found |= _set_by(block)
         for statement in statements:
             if names_read(statement) & found and (_loads(statement) & found):
                 found |= targets_of(statement, None)
@@ -80,6 +86,13 @@ def given_with(node: ast.AST, values: set[ast.Call] | set[ast.Name]) -> set[str]
             passed = [argument for argument in arguments if isinstance(argument, ast.Name | ast.Attribute)]
             found |= {name for one in (*owner, *passed) for name in names_read(one)}
     return found
+
+
+def _set_by(block: ast.For | ast.If | ast.While) -> set[str]:
+    """Return the items of a loop, or what is assigned under a condition."""
+    if isinstance(block, ast.For):
+        return set(_roots(block.target))
+    return {name for each in ast.walk(block) if isinstance(each, ast.stmt) for name in targets_of(each, None)}
 
 
 def _has_body(node: ast.AST) -> bool:

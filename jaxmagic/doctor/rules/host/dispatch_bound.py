@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from .... import units
@@ -13,7 +14,7 @@ from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..rewriting.jit.caveats import caveats_of_loop
-from ..rewriting.loops.loop_end import calling_loop
+from ..rewriting.loops.loop_end import calling_loop, end_of
 from ..rewriting.loops.scanned_loop import lines_shown_later, scanned_loop
 from ..rewriting.loops.while_loop import while_loop
 from ..rewriting.syntax import source_of_location, with_imports
@@ -22,7 +23,7 @@ from .functions.given_numbers import numbers_given
 from .functions.given_objects import gives_an_object, modules_given
 from .functions.varying_static import varying_static
 from .host_time import LEAST_NS, HostTime, host_time, jitted_calls, matters, programs_named, shapes_of
-from .independence import is_independent, mapped_axes
+from .independence import independent_calls, mapped_axes
 from .syntax import around, loop_around, site_of, tree_of, written_as
 
 #: Fewer calls per run are no finding.
@@ -144,10 +145,18 @@ def _advice(
             jit="" if modules is None else modules.jit,
         )
         return _Advice(remedy, code)
-    if is_independent(line, function) and not gives_an_object(line, evidence, programs):
-        axes = mapped_axes(line, function)
-        jit = "jax.jit" if modules is None else modules.jit
-        remedy = note("doctor.dispatch_bound_vmap", function=written_so, axes=axes, jit=jit)
+    independent = independent_calls(line, function, evidence)
+    if independent is not None and not gives_an_object(line, evidence, programs):
+        within = independent.within
+        remedy = note(
+            "doctor.dispatch_bound_vmap",
+            function=written_so,
+            axes=mapped_axes(line, function, independent.loops),
+            jit="jax.jit" if modules is None else modules.jit,
+            within="" if within is None else replace(line, line=within.lineno).location,
+            counts=int(within is not None and end_of(within) == "count"),
+            caller=independent.caller,
+        )
         return _Advice(remedy, _mapped(line, function) if modules is None else None)
     is_static = any(each.function == function and each.names for each in evidence.static)
     code = None if is_static or modules is not None else scanned_loop(line)
@@ -210,7 +219,8 @@ RULE = Rule(
     "count, unless the syntax and the inputs show that these are numbers, or all arguments together take at most "
     f"{_SMALL_BYTES // 2**10} KiB. The advice is jax.vmap where the syntax shows that no call "
     "needs the result of another: in a comprehension, in map or np.vectorize, or in a for loop that computes the "
-    "arguments from nothing else. Elsewhere it is jax.lax.scan if the loop only counts or goes over items, and "
+    "arguments from nothing else. Where loops around it may need earlier results, it is one such call in each pass. "
+    "Elsewhere it is jax.lax.scan if the loop only counts or goes over items, and "
     "otherwise jax.lax.while_loop, or several steps between two checks of the condition that ends the loop. For "
     "modules of flax.nnx these are nnx.scan and nnx.while_loop. A static argument that differs from call to call is "
     "named first, as it prevents all of these.",

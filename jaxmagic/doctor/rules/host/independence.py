@@ -3,51 +3,167 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ....records.call_stack import Frame
-from ..rewriting.syntax import last_name
+from ...record.evidence import Evidence
+from ..rewriting.loops.loop_end import end_of
+from ..rewriting.syntax import last_name, tree_run
 from .dependencies import carried_by, derived_from, given_with, names_read, targets_of
-from .syntax import around, calls_of, loop_around
+from .syntax import Comprehension, Function, Loop, around, calls_of, function_around, loop_around, loops_around
+
+
+class Independent(NamedTuple):
+    """Calls that do not need the results of each other.
+
+    Attributes:
+        loops: the loops of statements that make them, innermost first.
+        within: the loop of which each pass makes such calls, while those of different passes may need each other.
+        caller: the same of each call of a function; empty if it is called once, or the calls are those of a pass.
+    """
+
+    loops: Sequence[Loop] = ()
+    within: Loop | None = None
+    caller: str = ""
+
+
+def independent_calls(line: Frame, function: str, evidence: Evidence) -> Independent | None:
+    """Return which calls of a function at a line do not need the result of an earlier one; ``None`` if these do.
+
+    Args:
+        line: the line.
+        function: the name of the function.
+        evidence: the code, which tells whether the function around the line is called once.
+    """
+    if not is_independent(line, function):
+        return None
+    statement, call = around(line)[-1], _call_at(line, function)
+    assert call is not None
+    loops = loops_around(line)[::-1]
+    found = [] if _is_elementwise_in(statement, call) else loops[:1]
+    for loop in loops[len(found) :]:
+        if not isinstance(loop, ast.For) or end_of(loop) != "count" or not _has_own_passes(loop, call, line):
+            return Independent(found, within=loop)
+        found.append(loop)
+    caller = _caller(line, statement, call)
+    return Independent(found, caller="" if caller is None or _runs_once(caller, line, evidence) else caller)
 
 
 def is_independent(line: Frame, function: str) -> bool:
-    """Return whether the calls of a function at a line do not need the result of an earlier one, as names tell.
+    """Return whether the calls of a function in a loop around a line do not need the result of an earlier one.
 
     They do not if they stand in a comprehension, in a lambda that is passed to ``map`` or ``np.vectorize``, or in a
     loop that counts or goes over values, and their arguments are not computed from anything that the loop computes
-    with them, nor carried from round to round: those of all rounds are not known before the loop.
+    with them, nor carried from round to round: those of all rounds are not known before the loop. Loops around that
+    one may do so.
     """
-    nodes = around(line)
-    calls = [call for node in nodes[-1:] for call in calls_of(function, node, line)]
-    if len(calls) != 1:
+    call, loop = _call_at(line, function), loop_around(line)
+    if call is None:
         return False
-    (call,) = calls
-    statement = nodes[-1]
-    if any(_is_elementwise(each, call) for each in ast.walk(statement)):
+    if _is_elementwise_in(around(line)[-1], call):
         return True
-    loop = loop_around(line)
-    if not isinstance(loop, ast.For):
-        return False
-    derived = derived_from(loop, targets_of(statement, [call]) | given_with(statement, {call}), objects=True)
-    return not (derived | carried_by(loop)) & {name for each in (call, loop.iter) for name in names_read(each)}
+    return isinstance(loop, ast.For) and _has_own_passes(loop, call, line)
 
 
-def mapped_axes(line: Frame, function: str) -> str:
+def _call_at(line: Frame, function: str) -> ast.Call | None:
+    """Return the only call of a function on a line."""
+    calls = [call for node in around(line)[-1:] for call in calls_of(function, node, line)]
+    return calls[0] if len(calls) == 1 else None
+
+
+def _has_own_passes(loop: ast.For, call: ast.Call, line: Frame) -> bool:
+    """Return whether no pass of a loop needs what a call in it returned in an earlier pass, as names tell."""
+    nodes = around(line)
+    statement = nodes[-1]
+    inside = nodes[nodes.index(loop) :]
+    results = targets_of(statement, [call]) | given_with(statement, {call})
+    derived = derived_from(loop, results, objects=True, blocks=True)
+    needed = {name for each in (call, *_deciding(inside, call)) for name in names_read(each)}
+    return not (derived | carried_by(loop)) & needed
+
+
+def _deciding(nodes: Sequence[ast.AST], call: ast.Call) -> Iterator[ast.expr]:
+    """Yield what decides how often, and with which items, some nodes around a call make it."""
+    for node in (*nodes, *(each for each in ast.walk(nodes[-1]) if _has(each, call))):
+        match node:
+            case ast.For(iter=items):
+                yield items
+            case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
+                yield test
+            case ast.ListComp(generators=parts) | ast.SetComp(generators=parts) | ast.DictComp(generators=parts):
+                yield from (one for each in parts for one in (each.iter, *each.ifs))
+            case ast.GeneratorExp(generators=parts):
+                yield from (one for each in parts for one in (each.iter, *each.ifs))
+            case ast.Call(args=[ast.Lambda() as mapped, *items]) if _has(mapped, call):
+                yield from items
+
+
+def _caller(line: Frame, statement: ast.AST, call: ast.Call) -> str | None:
+    """Return the name of the function that makes a call when it is called; ``None`` if the cell or file does."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            is_map = any(_has(each, call) and last_name(each.func) == "map" for each in _calls(value))
+            if not is_map and any(isinstance(each, ast.Lambda) and _has(each, call) for each in ast.walk(value)):
+                return name
+    function = function_around(line)
+    return None if function is None else function.name
+
+
+def _calls(node: ast.AST) -> list[ast.Call]:
+    return [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+
+
+def _runs_once(name: str, line: Frame, evidence: Evidence) -> bool:
+    """Return whether a function is called once per run, as the calls in the code and the files that ran tell."""
+    tree, seen = tree_run(line.file, evidence), set[str]()
+    while name not in seen:
+        seen.add(name)
+        sites = {
+            (scope, ast.unparse(call), looped)
+            for scope, call, looped in _calls_in(tree, "", looped=False)
+            if last_name(call.func) == name
+        }
+        if len(sites) != 1:
+            return False
+        ((name, _, looped),) = sites
+        if looped or not name:
+            return not looped
+    return False
+
+
+def _calls_in(node: ast.AST, scope: str, *, looped: bool) -> Iterator[tuple[str, ast.Call, bool]]:
+    """Yield the calls inside a node, with the name of the function around each and whether a loop in it makes it."""
+    for each in ast.iter_child_nodes(node):
+        if isinstance(each, ast.Call):
+            yield scope, each, looped
+        if isinstance(each, Function):
+            yield from _calls_in(each, each.name, looped=False)
+        else:
+            inside = looped or isinstance(each, Loop | Comprehension | ast.Lambda)
+            yield from _calls_in(each, scope, looped=inside)
+
+
+def mapped_axes(line: Frame, function: str, loops: Sequence[Loop] | None = None) -> str:
     """Return the ``in_axes`` of ``jax.vmap`` for the calls at a line, such as ``"(None, 0)"``.
 
-    An argument is the same in all calls if it reads nothing that the loop or the lambda around them assigns, and
+    An argument is the same in all calls if it reads nothing that the loops or the lambda around them assign, and
     calls nothing. The axes are empty if all arguments vary, and if they cannot be written.
+
+    Args:
+        line: the line.
+        function: the name of the function.
+        loops: the loops of statements that make the calls; the innermost one if left out.
     """
-    nodes = around(line)
-    calls = [call for node in nodes[-1:] for call in calls_of(function, node, line)]
-    if len(calls) != 1 or calls[0].keywords or any(isinstance(each, ast.Starred) for each in calls[0].args):
+    call = _call_at(line, function)
+    if call is None or call.keywords or any(isinstance(each, ast.Starred) for each in call.args):
         return ""
-    (call,) = calls
-    scopes = [each for each in ast.walk(nodes[-1]) if isinstance(each, _BINDING) and _has(each, call)]
-    loop = loop_around(line)
+    scopes = [each for each in ast.walk(around(line)[-1]) if isinstance(each, _BINDING) and _has(each, call)]
+    if loops is None:
+        loops = loops_around(line)[-1:]
     stored = {
         each.id if isinstance(each, ast.Name) else each.arg
-        for scope in (*scopes, *([] if loop is None else [loop]))
+        for scope in (*scopes, *loops)
         for each in ast.walk(scope)
         if isinstance(each, ast.arg) or (isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
     }
@@ -65,6 +181,11 @@ def _has(node: ast.AST, call: ast.Call) -> bool:
 
 def _varies(argument: ast.expr, stored: set[str]) -> bool:
     return bool(names_read(argument) & stored) or any(isinstance(each, ast.Call) for each in ast.walk(argument))
+
+
+def _is_elementwise_in(statement: ast.AST, call: ast.Call) -> bool:
+    """Return whether a comprehension, or the like, in a statement makes a call without what another one returned."""
+    return any(_is_elementwise(each, call) for each in ast.walk(statement))
 
 
 def _is_elementwise(node: ast.AST, call: ast.Call) -> bool:

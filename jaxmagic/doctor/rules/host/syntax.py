@@ -46,12 +46,17 @@ def _statements(node: ast.AST) -> Iterator[ast.stmt]:
 
 def loop_around(line: Frame) -> Loop | None:
     """Return the innermost loop whose body has the line, in the same function."""
-    found: Loop | None = None
+    return next(iter(loops_around(line)[::-1]), None)
+
+
+def loops_around(line: Frame) -> list[Loop]:
+    """Return the loops whose bodies have the line, in the same function, outermost first."""
+    found: list[Loop] = []
     for each in around(line):
         if isinstance(each, Function):
-            found = None
+            found = []
         elif isinstance(each, Loop) and (each.body[0].lineno <= line.line or isinstance(each, ast.While)):
-            found = each
+            found.append(each)
     return found
 
 
