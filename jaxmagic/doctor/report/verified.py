@@ -138,8 +138,12 @@ NOTES: dict[str, Callable[..., str]] = {
         f"a run changes {printable(name)}, which is not an input that could be copied"
     ),
     "not_tried_unrolled": lambda function: _not(
-        f"jit would unroll the loop in {printable(function)} and take long to compile it; its body could not be put "
-        "into a function mechanically"
+        f"jit would unroll the loop in {printable(function)}, if it can compile it at all, and take long; its body "
+        "could not be put into a function mechanically"
+    ),
+    "not_tried_blocked": lambda function: _not(
+        f"jit cannot compile {printable(function)} as it is, for the reason that the advice names; what else it "
+        "computes could not be put into a function mechanically"
     ),
     "not_tried_generator": lambda function: _not(
         f"{printable(function)} contains yield, so jit cannot compile it; what computes one of its values could not "

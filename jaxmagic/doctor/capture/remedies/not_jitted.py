@@ -46,6 +46,8 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     function = _function(finding, code)
     if inspect.isgeneratorfunction(function):
         raise NotTried(note("doctor.not_tried_generator", function=function.__name__))
+    if _is_blocked(function, finding):
+        raise NotTried(note("doctor.not_tried_blocked", function=function.__name__))
     if _would_unroll(function, finding):
         raise NotTried(note("doctor.not_tried_unrolled", function=function.__name__))
     library = "" if finding.remedy is None else str(finding.remedy.facts.get("library", ""))
@@ -58,6 +60,13 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
         return note("doctor.jitted", name=function.__name__, code=code, library=jitted.library if code else "")
 
     return Change({id(function): jitted.call}, met=lambda: jitted.called, found=about)
+
+
+def _is_blocked(function: Any, finding: RuleFinding) -> bool:
+    """Return whether the advice says that jit cannot compile a function as it is, and has no code for another one."""
+    facts = {} if finding.remedy is None or finding.code is not None else finding.remedy.facts
+    blocked = facts.get("way") in ("asked", "until") or any(facts.get(each) for each in ("decides", "mask", "size"))
+    return blocked and facts.get("function") == function.__name__
 
 
 def _would_unroll(function: Any, finding: RuleFinding) -> bool:

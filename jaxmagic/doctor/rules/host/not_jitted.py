@@ -11,6 +11,7 @@ from ....records.call_stack import Frame
 from ....records.note import Note, note
 from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
+from ..rewriting.jit.caveats import caveats
 from ..rule import LEAST_IDLE, Rule, source_at
 from .functions.calling_line import calling_line
 from .functions.inside_function import MOST_INSIDE
@@ -64,8 +65,9 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         spared = spared_by(part, calls, evidence, time, whole=advised.whole, compiles=compiles)
     told = () if spared is None else spared.evidence
     if spared is not None and not matters(spared.time_ns, evidence):  # too few of them are in this function
-        remedy = jit_outermost(None, evidence)[0] if 2 * transformed > count else group(evidence)
-        spared, advised = None, advised._replace(remedy=remedy, code=None, applies_to=None)
+        known = caveats([], evidence.waits or ())
+        remedy = jit_outermost(None, evidence)[0] if 2 * transformed > count else group(evidence, known=known)
+        spared, told, advised = None, (), advised._replace(remedy=remedy, code=None, applies_to=None)
     elif part is not None and remedy.facts.get("way") in ("function", "outermost"):
         static = "static_arg" in (advised.code or "")
         remedy = with_next_step(remedy, part, evidence, transformed=traces, static=static)

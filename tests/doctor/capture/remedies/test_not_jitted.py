@@ -211,22 +211,34 @@ def long_loop(x: Any) -> Any:
     return x + 1
 
 
-@pytest.mark.parametrize(("count", "line", "is_tried"), [(200, 1, True), (201, 1, False), (201, 3, True)])
-def test_a_loop_that_jit_would_unroll_is_not_tried(count: int, line: int, is_tried: bool) -> None:
+@pytest.mark.parametrize(
+    ("count", "line", "facts", "kind"),
+    [
+        (200, 1, {}, ""),
+        (201, 1, {}, "doctor.not_tried_unrolled"),
+        (201, 3, {}, ""),
+        (201, 1, {"decides": 1}, "doctor.not_tried_blocked"),
+        (201, 1, {"way": "until"}, "doctor.not_tried_blocked"),
+        (201, 1, {"decides": 1, "function": "another"}, "doctor.not_tried_unrolled"),
+    ],
+)
+def test_a_loop_that_jit_would_unroll_or_not_compile_is_not_tried(
+    count: int, line: int, facts: dict[str, Any], kind: str
+) -> None:
     first = long_loop.__code__.co_firstlineno + 1
     finding = RuleFinding(
         rule="not-jitted",
         found=note("doctor.not_jitted", count=count, names="multiply", kinds=1),
         line=f"{known_as(__file__)}:{first + line - 1 + (line == 1)}",
-        remedy=note("doctor.not_jitted_remedy", way="group", function="long_loop"),
+        remedy=note("doctor.not_jitted_remedy", **{"way": "group", "function": "long_loop"} | facts),
     )
     code = TriedCode.of_call(long_loop, (X,), {})
-    if is_tried:
+    if not kind:
         assert not_jitted.propose(finding, code).replacements
     else:
         with pytest.raises(NotTried) as error:
             not_jitted.propose(finding, code)
-        assert [each.kind for each in error.value.notes] == ["doctor.not_tried_unrolled"]
+        assert [each.kind for each in error.value.notes] == [kind]
 
 
 def test_a_generator_is_not_tried() -> None:
