@@ -57,7 +57,7 @@ def revised(finding: RuleFinding, verified: Verified) -> RuleFinding:
     remedy = finding.remedy
     jitted = found.get("doctor.jitted")
     if jitted is not None and remedy is not None and finding.code is None and remedy.kind == _TO_JIT:
-        return _as_tried(tried, jitted)
+        return _as_tried(tried, jitted, verified)
     if failed is None or remedy is None or remedy.kind in _OF_A_PART or remedy.facts.get("way") in _KEPT:
         return tried
     return replace(tried, remedy=_blocked(remedy, failed), code=None)
@@ -78,12 +78,20 @@ def _is_of_a_part(finding: RuleFinding) -> bool:
     return remedy is not None and remedy.kind == _TO_JIT and finding.code is None and remedy.facts["way"] == "group"
 
 
-def _as_tried(finding: RuleFinding, jitted: Note) -> RuleFinding:
-    """Advise what was tried, and helped, in place of something more general."""
-    code = str(jitted.facts.get("code", ""))
+def _as_tried(finding: RuleFinding, jitted: Note, verified: Verified) -> RuleFinding:
+    """Advise what was tried, and helped, in place of something more general, which may have spared more time."""
+    code, line = str(jitted.facts.get("code", "")), str(jitted.facts.get("line", ""))
+    if not code:
+        return finding
     by = {"library": jitted.facts["library"]} if "library" in jitted.facts else {}
     advice = note("doctor.not_jitted_remedy", way="function", function=jitted.facts["name"], **by)
-    return replace(finding, remedy=advice, code=code) if code else finding
+    finding = replace(finding, remedy=advice, code=code)
+    if line:
+        finding = replace(finding, line=line, source=str(jitted.facts.get("source", "")) or None)
+    if finding.cost_ns is None or verified.before_ns is None or verified.after_ns is None:
+        return finding
+    spared_ns = verified.before_ns - verified.after_ns
+    return replace(finding, cost_ns=spared_ns, basis="measured") if spared_ns < finding.cost_ns else finding
 
 
 def is_in_vain(finding: RuleFinding, verified: Verified | None) -> bool:

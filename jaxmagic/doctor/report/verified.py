@@ -192,7 +192,7 @@ NOTES: dict[str, Callable[..., str]] = {
         "earlier cell. Where each run makes it anew, it compiles in each run."
     ),
     "made_once": _made_once,
-    "jitted": lambda name, code="", library="": (
+    "jitted": lambda name, code="", library="", line="", source="": (
         f"Tried with {printable(name)} jitted; JAX called it twice more, to trace it."
     ),
     "jit_of_constants": lambda name: _not(

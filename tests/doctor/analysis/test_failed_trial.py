@@ -65,7 +65,8 @@ def test_advice_that_says_so_already_stays(way: str) -> None:
 def tried(code: str, low: float = 2.0, own: str | None = None, **facts: Any) -> RuleFinding:
     """Return a finding, often without code of its own, for which jitting g was tried."""
     remedy = note("doctor.not_jitted_remedy", way="group", function="", outer="")
-    finding = RuleFinding(rule="not-jitted", found=note("text"), remedy=remedy, code=own)
+    cost: dict[str, Any] = {"cost_ns": 2.5, "basis": "estimated"}
+    finding = RuleFinding(rule="not-jitted", found=note("text"), remedy=remedy, code=own, line="a.py:9", **cost)
     times: dict[str, Any] = {
         "before_ns": 3.0,
         "after_ns": 1.0,
@@ -82,6 +83,14 @@ def test_what_was_tried_and_helped_is_advised() -> None:
     finding = tried("g = jax.jit(g)")
     assert finding.code == "g = jax.jit(g)"
     assert str(finding.remedy) == "Compile g as one program."
+
+
+def test_what_was_tried_costs_what_it_spared_and_not_what_more_general_advice_would() -> None:
+    finding = tried("g = jax.jit(g)", line="a.py:3", source="def g(x):")
+    assert (finding.line, finding.source) == ("a.py:3", "def g(x):")
+    assert (finding.cost_ns, finding.basis) == (2.0, "measured")
+    for other in (tried("g = jax.jit(g)", own="h = jax.jit(h)"), tried("")):
+        assert (other.line, other.cost_ns, other.basis) == ("a.py:9", 2.5, "estimated")
 
 
 def test_the_jit_of_a_library_that_was_tried_is_described() -> None:

@@ -27,7 +27,7 @@ from ..frames import known
 from ..inputs import library_in
 from .remedy import Change, NotTried, calls_in_advice, constant_of, first_arguments, names_given
 from .tried_code import TriedCode
-from .user_functions import is_users_function, lines_of, seen_by
+from .user_functions import definition_of, is_users_function, lines_of, seen_by
 
 #: Where an object is in memory, as the text of a program has it for functions.
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -57,7 +57,9 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
 
     def about() -> Note:
         code = "" if library else _code(jitted, jit)
-        return note("doctor.jitted", name=function.__name__, code=code, library=jitted.library if code else "")
+        used, name = jitted.library if code else "", function.__name__
+        line, source = ("", "") if finding.line in lines_of(function) else definition_of(function)
+        return note("doctor.jitted", name=name, code=code, library=used, line=line, source=source)
 
     return Change({id(function): jitted.call}, met=lambda: jitted.called, found=about)
 

@@ -10,6 +10,7 @@ from ....records.call_stack import Frame, is_users
 from ....records.cell_names import known_as
 from ....runtime.around import enclosed, is_exactly
 from ....runtime.functions import is_jitted
+from ...rules.rule import source_at
 
 
 def is_users_function(value: Any) -> bool:
@@ -72,3 +73,10 @@ def lines_of(function: types.FunctionType) -> set[str]:
     """Return the lines of a function and of those defined in it, such as ``"cell 3:2"``."""
     file = known_as(function.__code__.co_filename)
     return {f"{file}:{line}" for code in all_codes(function.__code__) for _, _, line in code.co_lines() if line}
+
+
+def definition_of(function: types.FunctionType) -> tuple[str, str]:
+    """Return the line that defines a function, such as ``"cell 3:1"``, and its text."""
+    code = function.__code__
+    line = Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno)
+    return f"{known_as(line.file)}:{line.line}", source_at(line) or ""

@@ -108,10 +108,10 @@ def nested() -> Any:
     return inner
 
 
-def found_by(function: Any, *args: Any, jit: str = "", **kwargs: Any) -> Any:
+def found_by(function: Any, *args: Any, jit: str = "", line: str | None = None, **kwargs: Any) -> Any:
     """Return what the trial of a finding without code says about it."""
     remedy = note("doctor.not_jitted_remedy", **{"way": "group"} | ({"jit": jit} if jit else {}))
-    finding = RuleFinding(rule="not-jitted", found=note("text"), remedy=remedy)
+    finding = RuleFinding(rule="not-jitted", found=note("text"), remedy=remedy, line=line)
     change = not_jitted.propose(finding, TriedCode.of_call(function, args, kwargs))
     change.replacements[id(function)](*args, **kwargs)
     assert change.found is not None
@@ -127,6 +127,14 @@ def test_the_code_of_a_trial_declares_what_was_static() -> None:
     assert code_of(doubled, X, 2) == "doubled = jax.jit(doubled)"
     assert code_of(doubled, X, 2, "twice") == 'doubled = jax.jit(doubled, static_argnames="mode")'
     assert code_of(doubled, X, 2, mode="twice") == 'doubled = jax.jit(doubled, static_argnames="mode")'
+
+
+def test_a_trial_names_the_function_if_the_finding_names_another_line() -> None:
+    file, first = known_as(__file__), doubled.__code__.co_firstlineno
+    assert found_by(doubled, X, 2, line=f"{file}:{first + 1}")["line"] == ""
+    facts = found_by(doubled, X, 2, line=f"{file}:1")
+    assert facts["line"] == f"{file}:{first}"
+    assert facts["source"].startswith("def doubled(x: Any")
 
 
 def test_a_static_argument_with_many_values_is_no_remedy() -> None:
