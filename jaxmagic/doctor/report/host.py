@@ -156,8 +156,10 @@ NOTES: dict[str, Callable[..., str]] = {
         f"After these waits the device is idle for {units.time(idle_ns)} per run, until it has work again."
         + (" The rest of the wait is the device's own work." if rest else "")
     ),
-    "host_wait_latency": lambda latency_ns: (
-        f"At least {units.time(latency_ns)} of the waits is no work of the device: its work takes less than they do."
+    "host_wait_latency": lambda latency_ns, busy_ns: (
+        f"These waits take {units.time(latency_ns + busy_ns)} per run, and the device works for "
+        f"{units.time(busy_ns)}: at least {units.time(latency_ns)} of the waits is the time of starting work and "
+        "reading results."
     ),
     "host_wait_cores": lambda: (
         "The gain may be a fraction of the cost: on the CPU the host and the device share the same cores."

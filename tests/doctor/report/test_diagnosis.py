@@ -381,8 +381,11 @@ def test_the_rest_of_a_wait_is_told_only_where_there_is_one(rest: int, said: boo
 
 
 def test_a_part_of_the_waits_that_is_no_work_of_the_device() -> None:
-    told = str(note("doctor.host_wait_latency", latency_ns=5_000_000))
-    assert told == "At least 5.00 ms of the waits is no work of the device: its work takes less than they do."
+    told = str(note("doctor.host_wait_latency", latency_ns=5_000_000, busy_ns=1_000_000))
+    assert told == (
+        "These waits take 6.00 ms per run, and the device works for 1.00 ms: at least 5.00 ms of the waits is the "
+        "time of starting work and reading results."
+    )
 
 
 def test_a_trial_that_stopped_says_so() -> None:

@@ -60,6 +60,7 @@ class HostTime(NamedTuple):
         hideable_ns: how much shorter a run may be if host and device always work at the same time. On the CPU, they
             share the processors.
         latency_ns: the part of the waits, at least, in which the device had no work any more; 0 where reading copies.
+        device_ns: how long the devices work in a run, one after the other.
     """
 
     use: HostUse
@@ -71,6 +72,7 @@ class HostTime(NamedTuple):
     exposed_scale: float
     hideable_ns: float
     latency_ns: float = 0.0
+    device_ns: float = 0.0
 
 
 def host_time(evidence: Evidence) -> HostTime | None:
@@ -86,7 +88,8 @@ def host_time(evidence: Evidence) -> HostTime | None:
     waits = recurring(evidence)
     waited_ns = min([sum(each.wait_ns for each in waits), *(each.code_wait_ns or 0 for each in runs)])
     hideable_ns = _hideable_ns(best, busy_ns)
-    latency_ns = max(waited_ns - _device_ns(profile, busy_ns), 0.0) if best.environment.backend == "cpu" else 0.0
+    device_ns = _device_ns(profile, busy_ns)
+    latency_ns = max(waited_ns - device_ns, 0.0) if best.environment.backend == "cpu" else 0.0
     overlap_ns = min(waited_ns - latency_ns, use.waited_ns * scale)
     cost_ns = max(min(latency_ns + overlap_ns, idle_ns, hideable_ns), 0.0)
     late_ns = max(idle_ns - cost_ns, 0.0)
@@ -94,7 +97,7 @@ def host_time(evidence: Evidence) -> HostTime | None:
     spare_ns = min(late_ns, max(host_ns - busy_ns, 0))
     exposed_ns = sum(each.exposed_ns for each in use.dispatches)
     exposed_scale = min(scale, spare_ns / max(exposed_ns, 1))
-    return HostTime(use, scale, waits, cost_ns, late_ns, spare_ns, exposed_scale, hideable_ns, latency_ns)
+    return HostTime(use, scale, waits, cost_ns, late_ns, spare_ns, exposed_scale, hideable_ns, latency_ns, device_ns)
 
 
 def _steady(evidence: Evidence) -> list[Timing]:

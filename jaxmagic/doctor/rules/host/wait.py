@@ -42,7 +42,11 @@ def _waits(time: HostTime, evidence: Evidence) -> RuleFinding:
     assert first.line is not None
     rest = idle_ns < sum(each.wait_ns for each in waits)  # each was measured in a run of its own
     told = note("doctor.host_wait_idle", idle_ns=round(idle_ns), rest=int(rest and not time.latency_ns))
-    latency = [note("doctor.host_wait_latency", latency_ns=round(time.latency_ns))] if time.latency_ns else []
+    latency = (
+        [note("doctor.host_wait_latency", latency_ns=round(time.latency_ns), busy_ns=round(time.device_ns))]
+        if time.latency_ns
+        else []
+    )
     loop = comprehension_around(first.line) or loop_around(first.line)
     others = [
         note("doctor.host_wait_also", line=each.line.location, count=each.count, share=_share(each, evidence))

@@ -96,7 +96,7 @@ class TestWait:
         (found,) = wait.look(replace(made, first=first, observed=run, timed=(run,)))
         assert found.cost_ns == cost_ns
         latency = [each.facts for each in found.evidence if each.kind == "doctor.host_wait_latency"]
-        assert latency == ([{"latency_ns": 10 * MS}] if backend == "cpu" else [])
+        assert latency == ([{"latency_ns": 10 * MS, "busy_ns": 40 * MS}] if backend == "cpu" else [])
         assert found.evidence[0].facts["rest"] == int(backend == "gpu")
 
     def test_waits_are_a_share_of_the_run_in_which_they_were_observed(self, evidence: Any, source: str) -> None:
