@@ -231,6 +231,11 @@ NOTES: dict[str, Callable[..., str]] = {
         f"The arguments of {printable(function)} differ in shape or type from call to call. With the same ones in "
         "each call, also in the first one, a loop of JAX inside one jitted function could make all of them."
     ),
+    "dispatch_bound_chosen": lambda function, chosen, jit="jax.jit": (
+        f"With {printable(chosen)}, Python chooses by values that it reads what {printable(function)} gets next, so "
+        "no loop of JAX makes these calls as they are. With the candidates stacked in one array, a jitted function "
+        f"can choose with jnp.argmax and an index, and {printable(loops_beside(jit))}.scan can loop over it."
+    ),
     "dispatch_bound_vmap": _mapped,
     "host_wait_sized": waits_for_size,
     "input_bound": lambda loading_ns: f"Loading data takes {units.time(loading_ns)} per run on the calling thread.",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ....records.call_stack import Frame
 from ..rewriting.syntax import last_name
 from .dependencies import derived_from, names_read, targets_of
-from .syntax import around, function_around, loop_around
+from .syntax import around, calls_of, function_around, loop_around
 
 #: The functions that people call to read an array, by JAX's function that waits.
 _READS = {
@@ -31,6 +31,12 @@ _METHODS = "item", "tolist", "block_until"
 
 #: Functions of Python that ask what kind of object something is, and not for its value.
 _ASK_KIND = frozenset({"callable", "hasattr", "isinstance", "issubclass"})
+
+#: Functions of Python that choose by what a function of theirs returns.
+_CHOOSING = frozenset({"max", "min", "sorted"})
+
+#: Functions that return containers of Python.
+_CONTAINERS = frozenset({"defaultdict", "deque", "dict", "list"})
 
 #: Degrees of certainty that an expression is the one that waits.
 _UNSURE, _LIKELY, _SURE = 1, 2, 3
@@ -65,6 +71,67 @@ def decides(line: Frame, function: str) -> bool:
     if inside and inside >= outside:
         return True
     return bool(_read_by_conditions(line, nodes, function))
+
+
+def chosen_by_values(line: Frame, function: str) -> str:
+    """Return how Python chooses, by values that it reads, what a function gets in the next round of a loop.
+
+    That is a list or dictionary with such an index, or ``max(values, key=...)``. Empty if the syntax shows none.
+
+    Args:
+        line: the line that calls the function.
+        function: its name.
+    """
+    nodes, loop = around(line), loop_around(line)
+    calls = [each for node in nodes[-1:] for each in calls_of(function, node, line)]
+    if loop is None or len(calls) != 1:
+        return ""
+    statements = [each for each in ast.walk(loop) if isinstance(each, ast.stmt) and not hasattr(each, "body")]
+    found = [(each, [node for node in _calls(each) if _is_read(node)]) for each in statements]
+    read = derived_from(loop, {name for each, reads in found if reads for name in targets_of(each, reads)})
+    containers = _containers(function_around(line) or nodes[0])
+    for each in statements:
+        for node in ast.walk(each):
+            chosen = _is_choice(node, read, containers)
+            inside = any(
+                one is node for argument in (*calls[0].args, *calls[0].keywords) for one in ast.walk(argument)
+            )
+            if chosen and (inside or names_read(calls[0]) & derived_from(loop, targets_of(each, None))):
+                return ast.unparse(node)
+    return ""
+
+
+def _calls(node: ast.AST) -> list[ast.Call]:
+    return [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+
+
+def _is_read(node: ast.AST) -> bool:
+    """Return whether an expression is known to read the value of an array, if it gets one."""
+    return isinstance(node, ast.Call) and last_name(node.func) in _READ_ALWAYS and last_name(node.func) != "print"
+
+
+def _is_choice(node: ast.AST, read: set[str], containers: set[str]) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=[_, *_], keywords=[ast.keyword(arg="key")]) if name in _CHOOSING:
+            return any(names_read(each) & read for each in (*node.args, *node.keywords))
+        case ast.Subscript(value=container, slice=index) if ast.unparse(container) in containers:
+            return bool(names_read(index) & read) or any(map(_is_read, ast.walk(index)))
+    return False
+
+
+def _containers(scope: ast.AST) -> set[str]:
+    """Return the variables and attributes to which nothing but lists and dictionaries is assigned."""
+    kinds: dict[str, set[bool]] = {}
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                kinds.setdefault(ast.unparse(target), set()).add(_is_container(node.value))
+    return {name for name, found in kinds.items() if found == {True}}
+
+
+def _is_container(value: ast.expr) -> bool:
+    called = last_name(value.func) if isinstance(value, ast.Call) else None
+    return isinstance(value, ast.Dict | ast.DictComp | ast.List | ast.ListComp) or called in _CONTAINERS
 
 
 def _parts(nodes: list[ast.AST], line: int) -> _Parts:

@@ -19,6 +19,7 @@ from ..rewriting.loops.scanned_loop import lines_shown_later, scanned_loop
 from ..rewriting.loops.while_loop import while_loop
 from ..rewriting.syntax import source_of_location, with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
+from .decisions import chosen_by_values
 from .functions.given_numbers import numbers_given
 from .functions.given_objects import gives_an_object, modules_given
 from .functions.varying_static import varying_static
@@ -132,6 +133,11 @@ def _advice(
     if line is None or around_it is None:
         return _Advice(note("doctor.dispatch_bound_unknown", function=function), None)
     modules, written_so = modules_given(line, evidence, programs), written_as(function, programs, line)
+    independent = independent_calls(line, function, evidence)
+    chosen = chosen_by_values(around_it.line, around_it.called)
+    if chosen and (around_it.end != "count" or independent is None):
+        jit = "jax.jit" if modules is None else modules.jit
+        return _Advice(note("doctor.dispatch_bound_chosen", function=written_so, chosen=chosen, jit=jit), None)
     if around_it.end != "count":
         code = while_loop(line, evidence) if around_it.end == "value" and modules is None else None
         written = int(code is not None)
@@ -145,7 +151,6 @@ def _advice(
             jit="" if modules is None else modules.jit,
         )
         return _Advice(remedy, code)
-    independent = independent_calls(line, function, evidence)
     if independent is not None and not gives_an_object(line, evidence, programs):
         within = independent.within
         remedy = note(
@@ -222,7 +227,8 @@ RULE = Rule(
     "arguments from nothing else. Where loops around it may need earlier results, it is one such call in each pass. "
     "Elsewhere it is jax.lax.scan if the loop only counts or goes over items, and "
     "otherwise jax.lax.while_loop, or several steps between two checks of the condition that ends the loop. For "
-    "modules of flax.nnx these are nnx.scan and nnx.while_loop. A static argument that differs from call to call is "
+    "modules of flax.nnx these are nnx.scan and nnx.while_loop. There is no such loop where the syntax shows that "
+    "Python chooses an argument by values that it reads. A static argument that differs from call to call is "
     "named first, as it prevents all of these.",
     source="https://docs.jax.dev/en/latest/gpu_performance_tips.html",
     look=look,

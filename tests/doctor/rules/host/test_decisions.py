@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jaxmagic.doctor.rules.host.decisions import decides
+from jaxmagic.doctor.rules.host.decisions import chosen_by_values, decides
 from jaxmagic.records.call_stack import Frame
 
 LOOP = """\
@@ -90,3 +90,31 @@ def test_a_while_loop_that_tests_what_it_reads(tmp_path: Path) -> None:
         "def solve(x):\n    error = 1.0\n    while error > 1e-3:\n        x, e = step(x)\n        error = float(e)\n"
     )
     assert decides(frame(tmp_path / "solve.py", code, "float(e)"), "__float__")
+
+
+@pytest.mark.parametrize(
+    ("before", "body", "chosen"),
+    [
+        ("", "best = max(vals, key=vals.get)\nt[i] = step(t[best])  # here\nvals[i] = float(t[i])", "max(vals"),
+        ("t = {}", "best = max(vals)\nt[i] = step(t[best])  # here\nvals[i] = float(t[i])", "t[best]"),
+        ("t = [x]", "x = step(t[int(x.argmax())])  # here", "t[int("),
+        ("t = [x]", "k = x.argmax().item()\nrow = t[k] + 1\nx = step(row)  # here", "t[k]"),
+        ("t = x", "x = step(t[int(x.argmax())])  # here", ""),
+        ("t = [x]", "x = step(t[i])  # here", ""),
+        ("t = [x]", "x = step(x)  # here\nk = int(x)\nprint(t[k])", ""),
+        ("", "x = step(float(x))  # here", ""),
+        ("t = {}", "x = step(x)  # here\nt[i] = max(y, key=len)", ""),
+    ],
+)
+def test_python_chooses_what_a_function_gets_by_what_it_reads(
+    tmp_path: Path, before: str, body: str, chosen: str
+) -> None:
+    lines = [
+        "def train(x, vals):",
+        f"    {before}",
+        "    for i in range(9):",
+        *(f"        {e}" for e in body.split("\n")),
+    ]
+    found = chosen_by_values(frame(tmp_path / "train.py", "\n".join(lines), "# here"), "step")
+    assert found.startswith(chosen)
+    assert bool(found) is bool(chosen)

@@ -357,6 +357,27 @@ class TestCalls:
         assert unread.remedy == same.remedy
 
     @pytest.mark.parametrize(
+        ("body", "remedy"),
+        [
+            ("w = adam(w)", "scan"),
+            ("w = [adam(x) for x in w]", "vmap"),
+            ("w[i] = float(x)\n        x = adam(x[max(w, key=w.get)])", "chosen"),
+        ],
+    )
+    def test_a_loop_is_advised_by_what_its_rounds_need(
+        self, evidence: Any, executable: Any, tmp_path: Any, body: str, remedy: str
+    ) -> None:
+        file = tmp_path / "train.py"
+        file.write_text(f"def train(w, x):\n    for i in range(50):\n        {body}\n")
+        line = Frame(function="train", file=str(file), line=3 + body.count("\n"))
+        known = replace(program("adam", executable, eager=False), called_at=line)
+        (found,) = dispatch_bound.look(evidence((calls("adam", 50, 20 * MS),), programs=(known,)))
+        assert found.remedy is not None
+        assert found.remedy.kind == f"doctor.dispatch_bound_{remedy}"
+        assert ("in one pass of the loop at" in str(found.remedy)) is (remedy == "vmap")
+        assert ("With max(w, key=w.get), Python chooses" in str(found.remedy)) is (remedy == "chosen")
+
+    @pytest.mark.parametrize(
         ("static", "remedy"),
         [
             ("t", "static"),
