@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ....records.note import Note, note
 from ...record.evidence import Evidence
-from ..host.syntax import arguments_at, site_of
+from ..host.syntax import arguments_at, function_around, own_nodes, site_of
 from ..rewriting import syntax
 from ..rewriting.bucket_sizes import Buckets, buckets, powers_of_two, sizes_along
 from .recompilations import Group, counts, function_of, programs_of
@@ -19,6 +19,9 @@ _EMPTY = re.compile(r"[\[,]0[\],]")
 
 #: A type of an array of integers, in JAX's and in XLA's words.
 _INTEGERS = re.compile(r"[isu]\d")
+
+#: Names for the size of an argument and for the padded one, of which the first that the code does not use is taken.
+_NUMBERS = ("n", "length", "own_size", "unpadded_size"), ("size", "padded_size", "next_size", "size_of_padded")
 
 #: Arrays that vary on their own are padded to their largest sizes if these are at most so many times the smallest.
 MOST_TIMES = 4
@@ -180,7 +183,11 @@ def padding_code(group: Group, padding: Padding, evidence: Evidence) -> str | No
     made = {each: passed[each] for each in padded if not isinstance(passed.get(each), ast.Name | None)}
     taken = set() if site is None else _names_in(syntax.tree_of(site.file))
     names = {each: value.id if isinstance(value := passed.get(each), ast.Name) else each for each in padded}
+    scope = None if site is None else function_around(site) or syntax.tree_of(site.file)
+    own = {each.id for each in own_nodes(scope or ast.Module([], [])) if isinstance(each, ast.Name)}
+    unknown = [each for each in padded if each not in passed]
     names |= {each: f"padded_{each}" for each in made if each in taken}
+    names |= {each: f"padded_{each}" for each in unknown if each in own}  # which may be another array
     if group.eager or not all(map(str.isidentifier, names.values())):
         return None
     begin = [
@@ -188,9 +195,17 @@ def padding_code(group: Group, padding: Padding, evidence: Evidence) -> str | No
             f"{names[each]} = np.asarray({ast.unparse(node)})  # pass this to {group.function}"
             for each, node in made.items()
         ),
-        *(f"# {each} is an argument of {group.function}" for each in padded if each not in passed),
+        *(_about_unknown(names[each], each, group.function) for each in unknown),
     ]
-    return "\n".join([*begin, *(line for each in padding.sizes for line in _lines(each, names))])
+    own |= {*names.values()}
+    numbers = tuple(next(each for each in choices if each not in own) for choices in _NUMBERS)
+    return "\n".join([*begin, *(line for each in padding.sizes for line in _lines(each, names, numbers))])
+
+
+def _about_unknown(name: str, argument: str, function: str) -> str:
+    if name == argument:
+        return f"# {argument} is an argument of {function}"
+    return f"# {name} is what {function} gets as {argument}"
 
 
 def _names_in(tree: ast.AST | None) -> set[str]:
@@ -198,14 +213,15 @@ def _names_in(tree: ast.AST | None) -> set[str]:
     return {each.id for each in ast.walk(tree or ast.Module([], [])) if isinstance(each, ast.Name)}
 
 
-def _lines(sizes: Mapping[str, Buckets], names: Mapping[str, str]) -> Iterator[str]:
+def _lines(sizes: Mapping[str, Buckets], names: Mapping[str, str], numbers: Sequence[str]) -> Iterator[str]:
     first, along = next(iter(sizes.items()))
-    power = "1 << (n - 1).bit_length()"
-    yield f"n = {names[first]}.shape[{along.axis}]"
+    n, size = numbers
+    power = f"1 << ({n} - 1).bit_length()"
+    yield f"{n} = {names[first]}.shape[{along.axis}]"
     if along.least > 1:
-        yield f"size = max({along.least}, {power})  # the next power of two, from {along.least} on"
+        yield f"{size} = max({along.least}, {power})  # the next power of two, from {along.least} on"
     else:
-        yield f"size = {power}  # the next power of two"
+        yield f"{size} = {power}  # the next power of two"
     for argument, along in sizes.items():
-        widths = ", ".join("(0, size - n)" if axis == along.axis else "(0, 0)" for axis in range(along.rank))
+        widths = ", ".join(f"(0, {size} - {n})" if axis == along.axis else "(0, 0)" for axis in range(along.rank))
         yield f"{names[argument]} = np.pad({names[argument]}, [{widths}])"

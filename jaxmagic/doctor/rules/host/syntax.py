@@ -199,7 +199,8 @@ def arguments_at(site: Frame, function: str, parameters: Sequence[str]) -> dict[
     """Return what the only call of a function on a line passes, by parameter; empty if that is not written out."""
     nodes = around(site)
     calls = calls_of(function, nodes[-1], site) if nodes else []
-    if len(calls) != 1:
+    beside = calls_of(function, function_around(site) or nodes[0], site) if nodes else []  # a line may have several
+    if len(calls) != 1 or any(each.lineno == site.line for each in beside if each is not calls[0]):
         return {}
     return arguments_of(calls[0], parameters)
 

@@ -762,6 +762,35 @@ def test_padding_has_the_names_at_the_call() -> None:
     assert code.splitlines()[-1] == "sequence = np.pad(sequence, [(0, size - n), (0, 0)])"
 
 
+def test_padding_assigns_no_variable_of_the_code() -> None:
+    def run() -> list[Any]:
+        found, n, size = [], 7, 9
+        for length in (17, 23, 31, 44, 57):
+            x = np.ones((length, 8), np.float32)
+            found += [total(x), n, size]
+        return found
+
+    total.clear_cache()
+    code = the_one(run).code
+    assert code is not None
+    assert code.splitlines()[0] == "own_size = x.shape[0]"
+    assert code.splitlines()[-1] == "x = np.pad(x, [(0, padded_size - own_size), (0, 0)])"
+
+
+def test_of_two_calls_on_a_line_it_is_unknown_what_is_padded() -> None:
+    def run() -> list[Any]:
+        x = np.ones((8, 8), np.float32)
+        found = []
+        for rows in (17, 23, 31, 44, 57):
+            found.append(total(x)); found.append(total(np.ones((rows, 8), np.float32)))  # noqa: E702  # fmt: skip
+        return found
+
+    total.clear_cache()
+    code = the_one(run).code
+    assert code is not None
+    assert code.splitlines()[:2] == ["# padded_x is what total gets as x", "n = padded_x.shape[0]"]
+
+
 @pytest.mark.parametrize("computed", [False, True])
 def test_padding_begins_with_what_the_call_computes(computed: bool) -> None:
     def sizes() -> list[Any]:
