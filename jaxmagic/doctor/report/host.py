@@ -174,6 +174,10 @@ NOTES: dict[str, Callable[..., str]] = {
     "host_wait_leave_out": lambda: (
         "Leave block_until_ready() out: nothing is read there, and JAX waits by itself where a value is read."
     ),
+    "host_wait_moved": lambda: (
+        "Nothing is read there: jax.device_put waits. Move the array once, before the loop, if all rounds can use it "
+        "as it is then; or change its sharding inside the jitted function, with jax.lax.with_sharding_constraint."
+    ),
     "host_wait_library": lambda library: (
         f"{printable(library)} waits by itself: call it less often, such as once in ten steps, or with several steps "
         "in one call."

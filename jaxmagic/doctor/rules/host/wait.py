@@ -86,7 +86,7 @@ def _advice(
     """Return the remedy for the first of some waits, and code to paste if there are no others."""
     first = waits[0]
     remedy = _remedy(first, line, loop)
-    if loop is None or len(waits) > 1 or first.library:
+    if loop is None or len(waits) > 1 or first.library or first.function == "device_put":
         return remedy, None
     code = _code(first, line, loop)
     if code is not None or first.function == _BLOCK:
@@ -100,6 +100,8 @@ def _remedy(wait: HostWait, line: Frame, loop: ast.AST | None) -> Note:
         return note("doctor.host_wait_library", library=wait.library)
     if wait.function == _BLOCK:
         return note("doctor.host_wait_leave_out")
+    if wait.function == "device_put":
+        return note("doctor.host_wait_moved")
     sized = sized_by_values(line)
     if sized is not None and not any(map(_is_read, ast.walk(around(line)[-1]))):
         return note("doctor.host_wait_sized", text=sized.text, argument=sized.argument)

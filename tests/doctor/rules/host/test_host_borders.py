@@ -77,6 +77,11 @@ class TestWait:
         assert found.remedy.kind == f"doctor.{kind}"
         assert (found.code is None) or kind == "host_wait_remedy"
 
+    def test_a_wait_that_moves_an_array_reads_nothing(self, evidence: Any, source: str) -> None:
+        made = replace(waits_at(source, 5), function="device_put")
+        (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(made,)))
+        assert (found.remedy.kind, found.code) == ("doctor.host_wait_moved", None)
+
     @pytest.mark.parametrize("waited_ns", [10 * MS, 60 * MS])
     def test_idle_time_longer_than_a_wait_leaves_no_rest_of_it(
         self, waited_ns: int, evidence: Any, source: str
