@@ -234,7 +234,8 @@ def _unchained(failing: Expression | None) -> tuple[str, str]:
 def _receiver(failing: Expression) -> str | None:
     """Return the function that gets the failing expression as an argument, such as ``"nn.Dropout"``."""
     for each in ast.walk(failing.statement):
-        if isinstance(each, ast.Call) and failing.node in (*each.args, *(pair.value for pair in each.keywords)):
+        given = [*each.args, *(pair.value for pair in each.keywords)] if isinstance(each, ast.Call) else []
+        if isinstance(each, ast.Call) and any(failing.node in _joined(argument) for argument in given):
             return ast.unparse(each.func)
     return None
 

@@ -9,6 +9,7 @@ import importlib.machinery
 import itertools
 import linecache
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,9 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from ....runtime.around import attribute, attributes, is_exactly
+
+#: Instructions that go on by the truth of a value.
+_TEST = re.compile(r"(POP_)?JUMP_(FORWARD_|BACKWARD_)?IF_(TRUE|FALSE)(_OR_POP)?|TO_BOOL")
 
 #: A longer file is not parsed.
 _LONGEST = 20_000
@@ -99,9 +103,40 @@ def place_of(code: CodeType, offset: int) -> Place:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Place(name)
     node, statement = _innermost(tree, span)
+    if _TEST.fullmatch(name):
+        tested = _tested(code, offset)
+        operand, around = _innermost(tree, tested) if len(tested) == 4 else (None, None)
+        known = around is statement and isinstance(operand, ast.expr) and not _is_target(operand)
+        if known:
+            node = operand
+        elif sys.version_info < (3, 12) and isinstance(node, ast.Compare):
+            return Place(name, None, statement, tree, lines)
     if node is None:
         return _in_magic(lines, span, name) or Place(name, None, statement, tree, lines)
     return Place(name, node, statement, tree, lines)
+
+
+def _is_target(node: ast.expr) -> bool:
+    """Return whether an expression is what a value is assigned to, as in ``if (n := f(x))``."""
+    return isinstance(getattr(node, "ctx", None), ast.Store)
+
+
+def _tested(code: CodeType, offset: int) -> list[int]:
+    """Return the position of what an instruction tests for its truth; empty if that is unknown.
+
+    Before Python 3.13, the test has the position of the whole condition, or of a comparison in front of it. The
+    instruction before it computed what is tested, unless another one jumps to the test.
+    """
+    before: list[int] = []
+    for each in dis.get_instructions(code):
+        if each.is_jump_target:
+            before = []
+        if each.offset == offset:
+            return before
+        if each.opname not in ("COPY", "EXTENDED_ARG", "TO_BOOL"):
+            at = each.positions
+            before = [] if at is None else [each for each in at if each is not None]
+    return []
 
 
 def is_outdated(code: CodeType, lines: Sequence[str]) -> bool:
