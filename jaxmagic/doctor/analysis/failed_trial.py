@@ -52,6 +52,9 @@ def revised(finding: RuleFinding, verified: Verified) -> RuleFinding:
         kept = replace(verified, remedy=finding.remedy, code=finding.code)
         return replace(finding, verified=kept, remedy=None, code=None)
     found = {each.kind: each for each in verified.notes}
+    if "doctor.fallback_failed" in found:
+        offered = tuple(each for each in finding.evidence if each.kind != "doctor.error_fallback")
+        finding = replace(finding, evidence=offered)
     failed = found.get("doctor.cannot_be_jitted") or found.get("doctor.jit_freezes")
     tried = replace(finding, verified=verified)
     remedy = finding.remedy

@@ -107,6 +107,7 @@ class JitCall:
         decorator: the decorator that jits the function, such as ``"jax.jit"``, if it is nothing but that.
         unfit: names that the function assigns to, or uses as arrays, which no static argument can be.
         options: which of the options ``static_argnums`` and ``static_argnames`` jit gets; ``None`` if unknown.
+        left: what holds traced values after the call, such as ``"net.state"``.
     """
 
     function: str
@@ -117,6 +118,7 @@ class JitCall:
     decorator: str | None = None
     unfit: tuple[str, ...] = ()
     options: tuple[str, ...] | None = None
+    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

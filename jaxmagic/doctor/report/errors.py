@@ -202,6 +202,11 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         f"It happened in {quoted(function)} ({location}), which this line calls directly or through other calls."
     ),
     "error_fallback": lambda function, code: f"To go on now, call {quoted(function)} without jit: {printable(code)}",
+    "error_left": lambda names, function: (
+        f"{quoted(names)} {'hold traced values' if ', ' in names else 'holds a traced value'}, which cannot be used "
+        f"after this error: assign arrays again before the next call. Let {quoted(function)} return what it changes "
+        "in place of storing it."
+    ),
     "error_created": lambda location: f"It was computed at {location}.",
     "error_escaped": lambda location, code: f"It escaped at {location}: {quoted(code)}",
     "error_may_escape": lambda location, code: f"It may have escaped at {location}: {quoted(code)}",

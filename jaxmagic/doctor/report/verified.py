@@ -171,7 +171,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "not_tried_uncopied": lambda name: _not(
         f"a run changes {printable(name)}, which cannot be copied: it is deleted, or holds more than arrays"
     ),
-    "not_tried_failed": lambda error: f"Tried, and failed: {printable(error)}.",
+    "not_tried_failed": lambda error: f"Tried the recommended change, which failed: {printable(error)}.",
     "not_tried_code": lambda error: _not(f"the code cannot be repeated ({printable(error)})"),
     "not_tried_cache": lambda: _not("the persistent cache saves time only in the next session"),
     "not_tried_first_run": lambda: _not("the trials measure later runs, and this is a cost of the first run"),
@@ -235,7 +235,9 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{'the code could not be put into a copy of the function' if code else 'the advice has no code to try'}, so "
         "nothing was compared with the call without jit"
     ),
-    "not_mended_failed": lambda error: f"Tried, and failed: {printable(error)}.",
+    "not_mended_failed": lambda error: _not(
+        f"comparing the remedy with the call without jit failed ({printable(error)})"
+    ),
     "not_mended_kind": lambda: _not("--verify does not try remedies of this kind of error"),
     "no_fallback": lambda: _not("no call without jit is known to compare the remedy with"),
     "fallback_failed": lambda error: _not(f"the call without jit failed as well ({printable(error)})"),

@@ -165,6 +165,17 @@ def test_a_remedy_that_fixes_an_error_need_not_be_faster() -> None:
     assert revised(finding, replace(slower, outputs_agree=False)).code is None
 
 
+def test_a_call_without_jit_that_failed_is_not_offered() -> None:
+    offered, other = (
+        note("doctor.error_fallback", function="f", code="f.__wrapped__(x)"),
+        note("doctor.error_created"),
+    )
+    finding = RuleFinding(rule="error", found=note("text"), evidence=(offered, other), remedy=note("doctor.cache_on"))
+    assert revised(finding, Verified(notes=(note("doctor.not_mended"),))).evidence == (offered, other)
+    found = revised(finding, Verified(notes=(note("doctor.fallback_failed", error="TypeError"),)))
+    assert (found.evidence, found.remedy) == ((other,), finding.remedy)
+
+
 def test_advice_that_is_another_than_what_was_tried_stays() -> None:
     remedy = note("doctor.memory_remedy", function="f")
     finding = RuleFinding(rule="memory", found=note("text"), remedy=remedy)

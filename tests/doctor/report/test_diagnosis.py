@@ -221,7 +221,10 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
         ),
         (
             Verified(notes=(note("doctor.not_tried_failed", error="ValueError"),)),
-            ["Not recommended here, because the code fails with it.", "Tried, and failed: ValueError."],
+            [
+                "Not recommended here, because the code fails with it.",
+                "Tried the recommended change, which failed: ValueError.",
+            ],
             False,
         ),
         (

@@ -43,6 +43,9 @@ def evidence_of(failure: Failure) -> tuple[Note, ...]:
         notes.append(note("doctor.error_transformed", location=said["location"], code=said["code"]))
     if failure.kind in (*OF_TRACED, "scalar index", "repeated", "truncated"):  # or about a value that is not traced
         notes += _origin(failure)
+    if failure.call is not None and failure.call.left and failure.kind in FIRST_TRIES and failure.nested is False:
+        names, function = ", ".join(failure.call.left), failure.call.function
+        notes.append(note("doctor.error_left", names=names, function=function))
     unjitted = fallback(failure)
     if unjitted is not None and len(unjitted) <= _LONGEST and failure.call is not None:
         notes.append(note("doctor.error_fallback", function=failure.call.function, code=unjitted))
@@ -138,10 +141,11 @@ def fallback(failure: Failure, kinds: Collection[str] = FIRST_TRIES) -> str | No
         kinds: the kinds of errors for which to return it.
 
     Without jit, a condition or a conversion works on one number. It works in no loop of JAX, which traces its
-    function anyway, and in no function that another traced function calls.
+    function anyway, and in no function that another traced function calls. It does not work where the failed call has
+    left traced values in an object that the function uses.
     """
     call = failure.call
-    if call is None or failure.kind not in kinds:
+    if call is None or failure.kind not in kinds or call.left:
         return None
     if failure.kind == "static":
         return call.unjitted

@@ -17,6 +17,7 @@ from ..entries import Entry
 from ..libraries.jitted import Behind, behind
 from ..statement import Place
 from .call_values import CallValues
+from .left_traced import left_traced
 from .static_options import definition_of, static_options
 from .unhashable import HASHABLE, hashable, unhashable_parts
 from .unjitted import meets_jit_again, unjitted_call
@@ -72,6 +73,7 @@ def jit_call(entry: Entry, innermost: FrameType, traced: Any = None) -> JitCall 
     static = _static(found.jitted, parameters)
     runs = values.hold() and not found.library and not meets_jit_again(function, home, innermost)
     unjitted = unjitted_call(called, function, home, frame, method, node, arguments, static) if runs else None
+    parts = [(ast.unparse(each), values.value_of(each)) for each in _parts(node, method)]
     return JitCall(
         function=called,
         frame=entry.where,
@@ -81,6 +83,7 @@ def jit_call(entry: Entry, innermost: FrameType, traced: Any = None) -> JitCall 
         decorator=_decorator(home),
         unfit=_unfit(home),
         options=static_options(node.func, home, place),
+        left=() if traced is None else left_traced(function, parts),
     )
 
 
@@ -92,6 +95,12 @@ def _method(node: ast.AST, jitted: Any, frame: FrameType) -> tuple[str, ...] | N
     if is_a(owner, type) or is_exactly(owner, type(ast), MethodType):
         return ()
     return (ast.unparse(node.value),) if member(type(owner), node.attr) is jitted else ()
+
+
+def _parts(node: ast.Call, method: Sequence[str]) -> list[ast.expr]:
+    """Return the arguments of a call, and the object whose method it calls."""
+    owner = [node.func.value] if method and isinstance(node.func, ast.Attribute) else []
+    return [*owner, *node.args, *(each.value for each in node.keywords)]
 
 
 def _bound(node: ast.Call) -> tuple[list[ast.expr], dict[str, ast.expr]] | None:

@@ -76,6 +76,38 @@ def test_a_call_that_fails_without_jit_as_well_is_not_offered(source: str, call:
         eval(call, cell.names)
 
 
+@pytest.mark.parametrize(
+    ("made", "stored", "held", "call"),
+    [
+        ("a = Counter()", "a.n = a.n + x", "a.n", "f.__wrapped__(a, 1.0)"),
+        ("a = Counter()", "a.d['n'] = a.d['n'] + x", "a.d['n']", "f.__wrapped__(a, 1.0)"),
+        ("a = Counter()", "kept['n'] = kept['n'] + x", "kept['n']", "f.__wrapped__(a, 1.0)"),
+        ("a = Counter()", "y = a.n + x", "", "f.__wrapped__(a, jnp.asarray(1.0))"),
+    ],
+)
+def test_a_call_is_not_offered_where_the_failed_one_left_traced_values(
+    made: str, stored: str, held: str, call: str
+) -> None:
+    cell = Cell(f"""
+        class Counter:
+            def __init__(self):
+                self.n, self.d = 0.0, {{"n": 0.0}}
+        kept = {{"n": 0.0}}
+        {made}
+        @functools.partial(jax.jit, static_argnums=0)
+        def f(a, x):
+            {stored}
+            return x if x > 0 else -x  # here
+        f(a, 1.0)
+    """)
+    assert cell.finding.line == cell.here
+    assert (f"{held} holds a traced value, which cannot be used after this error" in cell.said) == bool(held)
+    assert cell.fallback == (None if held else call)
+    if held:
+        with pytest.raises(jax.errors.UnexpectedTracerError):
+            eval(call, cell.names)
+
+
 @pytest.mark.parametrize("decorated", ["@jax.jit", ""])
 def test_jitted_functions_called_before_the_failing_line_are_no_obstacle(decorated: str) -> None:
     cell = Cell(f"""
