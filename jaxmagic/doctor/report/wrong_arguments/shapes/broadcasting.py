@@ -87,6 +87,25 @@ def _write_reshaped(size: int, fits: str) -> str:
     return f"The sizes have to multiply to {size}.{computed}"
 
 
+def _write_square(jnp: str, instead: str = "", factor: str = "", rows: int = 0) -> str:
+    """Word what to do about a matrix that is not square.
+
+    Args:
+        jnp: the user's name of ``jax.numpy``.
+        instead: functions that take any matrix.
+        factor: the square matrix whose factor may be meant.
+        rows: how many rows that matrix needs to be regular, if it has fewer.
+    """
+    takes = f" {instead} {'take' if ' and ' in instead else 'takes'} any matrix." if instead else ""
+    decomposed = f" For the factor of a covariance, decompose {factor}." if factor else ""
+    if rows:
+        decomposed = (
+            f" For the factor of a covariance, x needs at least {rows} rows: with fewer, {factor} is singular, and "
+            f"its factor is NaN. Then decompose {factor} plus a small multiple of {jnp}.eye({rows})."
+        )
+    return f"Correct the line that made it.{decomposed}{takes}"
+
+
 SHAPE_NOTES: dict[str, Callable[..., str]] = {
     "error_product": _product,
     "error_product_axes": _product_axes,
@@ -119,12 +138,7 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
     "error_square": lambda function, shape: (
         f"{quoted(function)} needs square matrices, but gets an array of shape {shape}."
     ),
-    "write_square": lambda jnp, inverts=False: (
-        f"Correct the line that made it. {jnp}.linalg.pinv and {jnp}.linalg.lstsq take any matrix."
-        if inverts
-        else f"Correct the line that made it. For the factor of a covariance, decompose x.T @ x; {jnp}.linalg.qr "
-        "takes any matrix."
-    ),
+    "write_square": _write_square,
     "error_core_sizes": lambda operands, letter, sizes, signature: (
         f"{f'{printable(operands)} do not fit' if operands else 'The arguments do not fit'}: {quoted(letter)} in the "
         f"signature {quoted(signature)} is {sizes}."

@@ -8,8 +8,12 @@ from ...expression import expression_of, spelled
 from ..explained import SHAPE, Explained, Rule
 from ..operands import Shape, arrays_of, fact, listed, shapes_in, written
 
-#: Functions that solve equations, for which others take matrices that are not square.
-_INVERTING = "inv", "solve"
+#: What takes matrices that are not square, for functions that do not.
+_INSTEAD = {
+    **dict.fromkeys(("inv", "solve"), ("pinv", "lstsq")),
+    **dict.fromkeys(("eig", "eigh", "eigvals", "eigvalsh"), ("svd",)),
+    "cholesky": ("qr",),
+}
 
 
 def explain_square(failure: Failure) -> Explained:
@@ -22,10 +26,15 @@ def explain_square(failure: Failure) -> Explained:
 
 def square(failure: Failure, function: str, shape: Shape) -> Explained:
     """Explain a function that needs square matrices and gets an array of another shape."""
-    inverts = function.rpartition(".")[2] in _INVERTING
+    name, jnp = function.rpartition(".")[2], spelled(failure, "jax.numpy")
+    instead = " and ".join(f"{jnp}.linalg.{each}" for each in _INSTEAD.get(name, ()))
+    factor, missing = "", 0
+    if name == "cholesky" and len(shape) > 1:
+        factor = "x.T @ x" if len(shape) == 2 else "x.mT @ x"
+        missing = shape[-1] if shape[-2] < shape[-1] else 0
     return Explained(
         note("doctor.error_square", function=function, shape=written(shape)),
-        note("doctor.write_square", jnp=spelled(failure, "jax.numpy"), inverts=inverts),
+        note("doctor.write_square", jnp=jnp, instead=instead, factor=factor, rows=missing),
     )
 
 

@@ -24,6 +24,28 @@ def test_a_matrix_that_is_not_square(call: str, function: str) -> None:
     assert ("pinv" in remedy) == call.startswith("jnp.linalg.inv")
 
 
+@pytest.mark.parametrize(
+    ("shape", "factor", "advice"),
+    [
+        ((4, 3), "a.T @ a", "decompose x.T @ x. jnp.linalg.qr takes any matrix."),
+        ((2, 4, 3), "a.mT @ a", "decompose x.mT @ x. jnp.linalg.qr takes any matrix."),
+        ((2, 4), "a.T @ a + 1e-2 * jnp.eye(4)", "x.T @ x plus a small multiple of jnp.eye(4). jnp.linalg.qr"),
+    ],
+)
+def test_the_factor_of_a_covariance(shape: tuple[int, ...], factor: str, advice: str) -> None:
+    cell = Cell(f"a = jax.random.normal(jax.random.key(0), {shape})\njnp.linalg.cholesky(a)  # here")
+    assert advice in cell.said
+    assert ("x needs at least 4 rows" in cell.said) == (shape == (2, 4))
+    assert not eval(f"jnp.isnan(jnp.linalg.cholesky({factor})).any()", cell.names)
+
+
+@pytest.mark.parametrize(("function", "other"), [("eigh", "jnp.linalg.svd takes any matrix."), ("det", "made it.")])
+def test_no_factor_of_a_covariance_is_meant(function: str, other: str) -> None:
+    said = Cell(f"jnp.linalg.{function}(jnp.ones((3, 4)))").said
+    assert said.endswith(other)
+    assert "covariance" not in said
+
+
 def test_sizes_that_share_a_letter_in_a_signature() -> None:
     cell = Cell("a, b = jnp.eye(3), jnp.ones(4)\njnp.linalg.solve(a, b)  # here")
     assert cell.finding.line == cell.here
