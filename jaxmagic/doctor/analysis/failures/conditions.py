@@ -10,7 +10,6 @@ from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .dtypes import joined_dtypes
 from .expression import (
-    MOST_VALUES,
     Expression,
     assigns,
     call,
@@ -24,11 +23,12 @@ from .expression import (
     with_imports,
 )
 from .known_values.known_number import flag_in_container, known_number, perhaps_static
+from .known_values.python_operand import joined_conditions, python_operand
 from .known_values.size_use import size_use
 from .known_values.static_argument import is_jitted_itself, library_remedy, static_argument, write_static
 from .origin import evidence_of
 from .selection import may_be_traced, may_diverge, rewritten
-from .wrong_arguments.values.membership import membership
+from .wrong_arguments.values.membership import membership, selects
 
 #: What makes a chained comparison more than comparisons of arrays, each of which is computed once.
 _NOT_TWICE = ast.NamedExpr | ast.Await | ast.List | ast.Tuple | ast.Dict | ast.In | ast.NotIn | ast.Is | ast.IsNot
@@ -133,8 +133,10 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     jnp, lax = spelled(failure, "jax.numpy"), spelled(failure, "jax.lax")
     mapped = failure.mapped or failure.vmapped
     static = static_argument(failure, failing)
-    recursive = failure.decides == "recursion" and static is not None and static.certain == "yes"
-    if static is not None and (static.type in ("bool", "str") or recursive or is_jitted_itself(failure)):
+    certain = static is not None and static.certain == "yes"
+    recursive = failure.decides == "recursion" and certain
+    mode = certain and failing is not None and (use == "match" or selects(failing))
+    if static is not None and (static.type in ("bool", "str") or recursive or mode or is_jitted_itself(failure)):
         return write_static(failure, static)
     if failure.library is not None:
         return library_remedy(failure, failing, failure.library), None
@@ -157,7 +159,7 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     dtypes = {} if code is None else joined_dtypes(failure, code)
     code = code if dtypes.keys() <= {"dtype", "joined"} else None
     gradient = code is None or may_diverge(code)
-    python = None if failing is None else _python_operand(failure, failing)
+    python = None if failing is None else python_operand(failure, failing)
     if python is not None and failing is not None:
         loop = loop_of(failing)
         if loop is not None and assigns(failure, loop, python):
@@ -235,7 +237,7 @@ def _receiver(failing: Expression) -> str | None:
     """Return the function that gets the failing expression as an argument, such as ``"nn.Dropout"``."""
     for each in ast.walk(failing.statement):
         given = [*each.args, *(pair.value for pair in each.keywords)] if isinstance(each, ast.Call) else []
-        if isinstance(each, ast.Call) and any(failing.node in _joined(argument) for argument in given):
+        if isinstance(each, ast.Call) and any(failing.node in joined_conditions(argument) for argument in given):
             return ast.unparse(each.func)
     return None
 
@@ -269,50 +271,3 @@ def _takes_array(failure: Failure, failing: Expression | None) -> bool:
     if isinstance(given, ast.Compare):
         return may_be_traced(failure, given)
     return given is not None and value_named(failure, ast.unparse(given)) is not None
-
-
-def _python_operand(failure: Failure, failing: Expression) -> str | None:
-    """Return an operand beside the failing one in ``and`` or ``or`` that is a value of Python, and may guard it."""
-    around = [
-        each
-        for each in ast.walk(failing.statement)
-        if isinstance(each, ast.BoolOp) and any(failing.node is part for part in _joined(each))
-    ]
-    if not around and isinstance(failing.node, ast.If | ast.While | ast.IfExp):
-        around = [each for each in _joined(failing.node.test) if isinstance(each, ast.BoolOp)]
-    operands = [operand for each in around for operand in each.values]
-    return next((ast.unparse(each) for each in operands if _is_python(failure, each)), None)
-
-
-def _joined(test: ast.expr) -> list[ast.expr]:
-    """Return a condition and what it joins with ``and``, ``or`` and ``not``."""
-    inner = test.values if isinstance(test, ast.BoolOp) else [test.operand] if isinstance(test, ast.UnaryOp) else []
-    return [test, *(part for each in inner for part in _joined(each))]
-
-
-def _is_python(failure: Failure, operand: ast.expr) -> bool:
-    """Return whether an operand is surely no traced value, such as ``y is None``, ``x.ndim > 1`` and ``n > 3``."""
-    if isinstance(operand, ast.UnaryOp) and isinstance(operand.op, ast.Not):
-        return _is_python(failure, operand.operand)
-    if isinstance(operand, ast.Call):
-        return ast.unparse(operand.func) in ("isinstance", "hasattr", "callable", "issubclass", "len")
-    if isinstance(operand, ast.Compare) and all(isinstance(each, ast.Is | ast.IsNot) for each in operand.ops):
-        return True
-    if len(failure.values) >= MOST_VALUES:
-        return False
-    sides = [operand.left, *operand.comparators] if isinstance(operand, ast.Compare) else [operand]
-    return not isinstance(operand, ast.Constant) and all(_is_plain(failure, each) for each in sides)
-
-
-def _is_plain(failure: Failure, node: ast.expr) -> bool:
-    """Return whether an expression is a constant, a variable that is not traced, or a size of an array."""
-    if isinstance(node, ast.Call):
-        return ast.unparse(node.func) == "len"
-    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
-        names = [each.id for each in ast.walk(node.slice) if isinstance(each, ast.Name)]
-        return _is_plain(failure, node.value) and all(value_named(failure, each) is None for each in names)
-    if isinstance(node, ast.Attribute):
-        return node.attr in ("ndim", "size", "shape", "dtype") and value_named(failure, ast.unparse(node)) is None
-    if isinstance(node, ast.Name):
-        return value_named(failure, node.id) is None
-    return isinstance(node, ast.Constant)

@@ -130,7 +130,15 @@ def computed(failure: Failure, failing: Expression) -> Iterator[ast.AST]:
     known = {**dict(failure.computed_of), **looped}
     nodes = list(_with_computed(known, parts))
     names = {each.id for each in nodes if isinstance(each, ast.Name)}
-    yield from nodes if arguments and names.issuperset(arguments) else _with_computed(known, [failing.node])
+    yield from nodes if arguments and names.issuperset(arguments) else _with_computed(known, [_decided(failing)])
+
+
+def _decided(failing: Expression) -> ast.AST:
+    """Return the failing expression; what a ``match`` statement compares with a pattern in place of the pattern."""
+    match = failing.statement
+    patterns = [case.pattern for case in match.cases] if isinstance(match, ast.Match) else []
+    inside = any(failing.node is part for each in patterns for part in ast.walk(each))
+    return match.subject if isinstance(match, ast.Match) and inside else failing.node
 
 
 def _targets(loop: ast.comprehension) -> list[str]:

@@ -32,6 +32,10 @@ def failed(*steps: str, n: str = "4") -> Cell:
         ("x = x[: min(n, 3)]  # here",),
         ("if n > 0:  # here", "    x = x[:n]"),
         ("if n > 2:  # here", "    x = jnp.zeros(n)", "else:", "    x = jnp.zeros(2)"),
+        ("x = -x if n in (1, 4) else x  # here",),
+        ("if n not in (1, 2):  # here", "    x = -x"),
+        ("match n:", "    case 3: x = x + 1  # here", "    case 4: x = -x"),
+        ("m = n + 1", "match m:", "    case 1 | 5: x = -x  # here"),
     ],
 )
 def test_what_decides_a_size_besides_is_made_static(steps: tuple[str, ...]) -> None:

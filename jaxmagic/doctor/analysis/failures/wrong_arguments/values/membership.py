@@ -14,6 +14,17 @@ def is_membership(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn)
 
 
+def selects(failing: Expression) -> bool:
+    """Return whether a condition compares a value with a few constants, as ``x if mode in (1, 2) else y`` does."""
+    node = failing.node
+    if not is_membership(node) or isinstance(failing.parent, ast.Assign | ast.AnnAssign | ast.Return | ast.Expr):
+        return False
+    items = node.comparators[0] if isinstance(node, ast.Compare) else None
+    return isinstance(items, ast.List | ast.Tuple | ast.Set) and all(
+        isinstance(each, ast.Constant) for each in items.elts
+    )
+
+
 def membership(failure: Failure, failing: Expression | None) -> tuple[Note, str | None]:
     """Return the advice, and ``y = jnp.isin(x, jnp.array([1, 2]))`` for ``y = x in [1, 2]`` if that fits."""
     node, jnp = None if failing is None else failing.node, spelled(failure, "jax.numpy")
