@@ -146,6 +146,10 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         return write_static(failure, static, "" if size or need != "index" else _table(failure, failing, jnp))
     length = next((_LENGTHS[each] for each in sorted(function & {*_LENGTHS})), "")
     if length and not _is_given(failure, failing, length):
+        if (failure.type or "").endswith("[]"):  # how often, which may be a Python number where the call is
+            advice = known_number(failure, failing, static, "size")
+            if advice[0].kind != "doctor.write_known_size":
+                return advice
         jitted = is_jitted_itself(failure)
         return note("doctor.write_sized", function=need, jnp=jnp, argument=length, jitted=jitted), None
     if need == "range":

@@ -50,14 +50,17 @@ def jit_call(entry: Entry, innermost: FrameType, traced: Any = None) -> JitCall 
     place, frame, node = entry.place, entry.frame, entry.place.node
     if not isinstance(node, ast.Call):
         return None
-    jitted = value_of(node.func, frame)
+    jitted, created = value_of(node.func, frame), False
+    if jitted is MISSING:
+        jitted = _of_created(node.func, frame)
+        created = jitted is not MISSING
     own = wrapped_function(jitted)
     found = Behind(own, own, jitted) if own is not None else behind(jitted) if traced is None else None
     if found is None or (traced is not None and found.function.__code__ is not traced):
         return None
     function = found.function
     given = _bound(node)
-    method = _method(node.func, jitted, frame)
+    method = ("self",) if created else _method(node.func, jitted, frame)
     if given is None or method is None:
         return None
     parameters = found.positional(len(given[0]))
@@ -71,7 +74,7 @@ def jit_call(entry: Entry, innermost: FrameType, traced: Any = None) -> JitCall 
         replace(_passed(name, each, values.value_of, variables), position=places.get(name)) for name, each in passed
     )
     static = _static(found.jitted, parameters)
-    runs = values.hold() and not found.library and not meets_jit_again(function, home, innermost)
+    runs = values.hold() and not found.library and not created and not meets_jit_again(function, home, innermost)
     unjitted = unjitted_call(called, function, home, frame, method, node, arguments, static) if runs else None
     parts = [(ast.unparse(each), values.value_of(each)) for each in _parts(node, method)]
     return JitCall(
@@ -85,6 +88,15 @@ def jit_call(entry: Entry, innermost: FrameType, traced: Any = None) -> JitCall 
         options=static_options(node.func, home, place),
         left=() if traced is None else left_traced(function, parts),
     )
+
+
+def _of_created(node: ast.expr, frame: FrameType) -> Any:
+    """Return the method of an object that the call creates, as in ``Net(3).step(x)``, which its class has."""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Call):
+        return MISSING
+    kind = value_of(node.value.func, frame)
+    found = member(kind, node.attr) if is_a(kind, type) else None
+    return MISSING if found is None or is_exactly(found, staticmethod, classmethod, property) else found
 
 
 def _method(node: ast.AST, jitted: Any, frame: FrameType) -> tuple[str, ...] | None:

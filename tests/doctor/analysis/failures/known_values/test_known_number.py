@@ -50,6 +50,26 @@ def test_what_decides_a_size_besides_is_made_static(steps: tuple[str, ...]) -> N
 
 
 @pytest.mark.parametrize(
+    "steps", ["return jnp.repeat(x, n)  # here", "m = n + 1\n                return jnp.repeat(x, m)"]
+)
+def test_how_often_to_repeat_may_be_static_in_a_method_of_a_new_object(steps: str) -> None:
+    cell = Cell(f"""
+        class Net:
+            @functools.partial(jax.jit, static_argnums=0)
+            def f(self, x, n):
+                {steps}
+        Net().f(jnp.ones(3), 2)
+    """)
+    assert "n is a Python int where f is called: declare it static." in cell.said
+    assert "total_repeat_length" not in cell.said
+    assert cell.fallback is None
+
+
+def test_how_often_to_repeat_may_depend_on_an_array() -> None:
+    assert "total_repeat_length=" in failed("x = jnp.repeat(x, x.sum().astype(int))  # here").said
+
+
+@pytest.mark.parametrize(
     ("steps", "remedy"),
     [
         (("m = max(n, 2)  # here", "x = x * m"), "m = jnp.maximum(n, 2)"),
@@ -77,7 +97,7 @@ def test_a_size_in_a_method_whose_call_is_unknown_may_be_static() -> None:
                 if n > 2:  # here
                     x = x[:n]
                 return x
-        Net().f(jnp.arange(6.0), 3)
+        [Net()][0].f(jnp.arange(6.0), 3)
     """)
     assert cell.finding.line == cell.here
     assert 'If n is a Python number wherever f is called, declare it static: static_argnames="n"' in cell.said
