@@ -29,7 +29,7 @@ from .libraries.batches import module_in
 from .libraries.jax_functions import is_jitted_itself, selector_of_jax
 from .libraries.selectors import selector_of
 from .memory.out_of_memory import Limits, look_at_memory
-from .modules import module_names
+from .modules import lacking_in, module_names
 from .operands import (
     allowed_platforms,
     default_devices,
@@ -193,6 +193,8 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         facts = replace(facts, said=(*facts.said, ("elements", elements_of(place.node, last.frame))))
     if facts.kind in ("numpy", "number"):
         facts = replace(facts, said=(*facts.said, ("stored", stored_in(place, last.frame))))
+    if facts.kind == "attribute":
+        facts = replace(facts, said=(*facts.said, ("lacking", lacking_in(place.statement, place.node, last.frame))))
     if facts.kind == "bool":
         facts = replace(facts, said=(*facts.said, ("floats", default_float())))
     if facts.kind == "numpy":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import inspect
 import sys
@@ -10,9 +11,11 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
-from ....runtime.around import attributes, members
+from ....runtime.around import attributes, is_a, member, members
+from ....runtime.tracing import is_array, is_tracer
 from ...analysis.failures.wrong_arguments.names.methods import CHANGING, FIRST, KNOWN
 from ...analysis.failures.wrong_arguments.names.replaced import MODULES, replacement_of, subject_of
+from .calls import is_missing, value_of
 
 #: Modules that code usually has under a name of its own.
 _MODULES = "jax", "jax.numpy", "jax.lax", "numpy", "functools"
@@ -70,6 +73,10 @@ def about_missing(said: Mapping[str, str]) -> dict[str, str] | None:
     return {"similar": ", ".join(similar)} if similar else None
 
 
+#: The classes of arrays, by their full names.
+_ARRAYS = "jax.Array", "jax._src.array.ArrayImpl"
+
+
 def about_attribute(said: Mapping[str, str]) -> dict[str, str] | None:
     """Return what JAX or NumPy has in place of an attribute that arrays of JAX lack; ``None`` if that is unknown.
 
@@ -91,6 +98,30 @@ def about_attribute(said: Mapping[str, str]) -> dict[str, str] | None:
         return {"numpy": "1"}
     similar = difflib.get_close_matches(name, [each for each in array if not each.startswith("_")], 3, _ALIKE)
     return {"similar": ", ".join(similar)} if similar else None
+
+
+def lacking_in(statement: ast.AST | None, failed: ast.AST | None, frame: FrameType) -> str:
+    """Return the attributes in a statement that no array of JAX has, each with what JAX has in its place.
+
+    Those of values that are no arrays are left out, and those that the failing expression has read. In place of a
+    method is the name of a function, a question mark if it is translated in another way, or nothing.
+
+    Args:
+        statement: the failing statement.
+        failed: the failing expression.
+        frame: its frame.
+    """
+    has = [*ast.walk(failed.value)] if isinstance(failed, ast.Attribute) else []
+    nodes = [each for each in ast.walk(statement) if each not in has] if statement is not None else []
+    owned = [(each.attr, value_of(each.value, frame)) for each in nodes if isinstance(each, ast.Attribute)]
+    names = sorted({name for name, owner in owned if is_missing(owner) or is_array(owner) or is_tracer(owner)})
+    kinds = [each for each in map(_member, _ARRAYS) if is_a(each, type)]
+    lacking = [each for each in names if all(member(kind, each) is None for kind in kinds)]
+    found = {name: {} if name in KNOWN else about_attribute({"name": name}) for name in lacking}
+    return ", ".join(
+        f"{name}:{'' if about is None else about.get('replacement', '?' if not about else '')}"
+        for name, about in found.items()
+    )
 
 
 def _public(module: str) -> list[str]:

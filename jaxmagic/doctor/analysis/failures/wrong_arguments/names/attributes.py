@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from ......records.note import note
 from .....record.failure import Failure
 from ...expression import Expression, expression_of, spelled
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
-from .methods import CHAINED, EXPRESSIONS, IN_PLACE, IN_WORDS, LEFT_OUT, OF_NUMPY, OTHERS, WITHOUT_EFFECT
-from .translated import differ_in_chain, translated
+from .chained import completed
+from .methods import CHAINED, IN_PLACE, IN_WORDS, LEFT_OUT, OF_NUMPY, OTHERS
+from .templates import MODULES, filled, template_of
+from .translated import differ_in_chain
 
 #: Those that move an array to the host, where a traced value has nothing to move.
 _OUTSIDE = "numpy", "to_numpy", "values", "cpu", "cuda"
-
-#: Names of devices in PyTorch and JAX.
-_DEVICE = re.compile(r"(cpu|cuda|gpu|tpu)(?::(\d+))?")
 
 
 def explain_attribute(failure: Failure) -> Explained:
@@ -40,12 +38,13 @@ def explain_attribute(failure: Failure) -> Explained:
     if fact(failure, "numpy"):
         return Explained(found, note("doctor.write_attribute", replacement=f"{_x(failure)}.{name}"))
     name = "numpy" if "numpy" in names else name
-    new = _template(failure, name)
     whole = calls[-1] if calls else node
+    new = template_of(failure, name, fact(failure, "replacement"), calls[-1] if calls else None)
     value = None
     if known and isinstance(node, ast.Attribute) and (name == "to" or name not in IN_WORDS):
         new = _by_rank(failure, name, new, calls)
-        value = _filled(failure, name, new, ast.unparse(node.value), calls[-1] if calls else None)
+        value = filled(failure, name, new, ast.unparse(node.value), calls[-1] if calls else None)
+        value = value if value is None or name in OF_NUMPY else completed(failure, value)
     if value is None or failing is None or not isinstance(node, ast.Attribute) or not isinstance(whole, ast.expr):
         shown = _in_words(failure, new, array or "x")
         shown = f"{array or 'x'} = {shown}" if name in IN_PLACE else shown
@@ -61,6 +60,7 @@ def explain_attribute(failure: Failure) -> Explained:
     else:
         replaced = Expression(failing.statement, whole, None)
         code = None if changed else replaced.with_node(ast.parse(value, mode="eval").body)
+        code = code if code is None or name in OF_NUMPY else completed(failure, code)
     if name.startswith("block"):
         found = note("doctor.error_traced_attribute", array=array, name=name)
         return Explained(found, note("doctor.write_no_wait"), code)
@@ -79,19 +79,6 @@ def _x(failure: Failure) -> str:
     return f"{spelled(failure, 'numpy')}.asarray({array})"
 
 
-def _template(failure: Failure, name: str) -> str:
-    """Return what is written in place of a method, with the array and the arguments left out."""
-    path = fact(failure, "replacement")
-    if name in LEFT_OUT or name.startswith("block"):
-        return "{x}"
-    if name == "to":
-        return _moved(failure)
-    if path:
-        module = next(each for each in ("jax.numpy", "jax.lax", "jax") if path.startswith(f"{each}."))
-        return f"{spelled(failure, module)}{path.removeprefix(module)}({{x}}, {{args}})"
-    return {**EXPRESSIONS, **IN_PLACE, **IN_WORDS}[name]
-
-
 def _by_rank(failure: Failure, name: str, template: str, calls: list[ast.Call]) -> str:
     """Return what a method of a list, or NumPy's ``itemset()``, means for an array with this number of axes."""
     if len(failure.operands[0].shape or () if failure.operands else ()) == 1:
@@ -102,23 +89,6 @@ def _by_rank(failure: Failure, name: str, template: str, calls: list[ast.Call]) 
         case [other, _] if not isinstance(other, ast.Tuple):
             return "{x}.at[index].set(value), with an index per axis"
     return template
-
-
-def _moved(failure: Failure) -> str:
-    """Return what ``x.to(…)`` means: another dtype, or another device."""
-    failing = expression_of(failure)
-    call = None if failing is None else failing.parent
-    if not isinstance(call, ast.Call) or call.func is not getattr(failing, "node", None):
-        return IN_WORDS["to"]
-    others = [each for each in call.keywords if each.arg not in WITHOUT_EFFECT]
-    match [*call.args, *others]:
-        case [ast.Constant(value=str(text))] if (device := _DEVICE.fullmatch(text)) is not None:
-            platform = "gpu" if device[1] == "cuda" else device[1]
-            place = f'{{jax}}.devices("{platform}")[{device[2] or 0}]'
-            return f"{{jax}}.device_put({{x}}, {place}){{args:.0}}"  # the argument takes no more room
-        case [ast.Attribute(attr=attr)] if re.fullmatch(r"b?float\d+|u?int\d+|bool_?|complex\d+", attr):
-            return "{x}.astype({0})"
-    return IN_WORDS["to"]
 
 
 def _calls(failing: Expression, node: ast.Attribute) -> list[ast.Call]:
@@ -137,38 +107,10 @@ def _calls(failing: Expression, node: ast.Attribute) -> list[ast.Call]:
     return calls
 
 
-def _filled(failure: Failure, name: str, template: str, array: str, call: ast.Call | None) -> str | None:
-    """Fill a template with an array and the arguments of a call; ``None`` if one of them has no place."""
-    modules = {each: spelled(failure, module) for each, module in _MODULES.items()}
-    count = len(set(re.findall(r"\{(\d)\}", template)))
-    if call is None:
-        return None if count or "{args" in template else _written(template.format(x=f"({array})", **modules))
-    given = translated(name, call)
-    if given is None or (count and len(given.values) != count):
-        return None
-    values = [f"({ast.unparse(each)})" for each in given.values]
-    if "{args" not in template and (given.named or (values and not count)):
-        return None
-    args = ", ".join([*values, *(f"{each}={ast.unparse(value)}" for each, value in given.named)])
-    array = f"({array}).ravel()" if given.flat else f"({array})"
-    return _written(template.format(*values, x=array, args=args, **modules))
-
-
-def _written(text: str) -> str | None:
-    """Return an expression as Python writes it; ``None`` for a template in words."""
-    try:
-        return ast.unparse(ast.parse(text.replace(", )", ")"), mode="eval"))
-    except SyntaxError:
-        return None
-
-
 def _in_words(failure: Failure, template: str, array: str) -> str:
-    names = {each: spelled(failure, module) for each, module in _MODULES.items()}
+    names = {each: spelled(failure, module) for each, module in MODULES.items()}
     return template.format("…", "…", x=array, args="…", **names)
 
-
-#: What templates call modules.
-_MODULES = {"jax": "jax", "jnp": "jax.numpy", "np": "numpy"}
 
 #: The messages that are explained here.
 # fmt: off
