@@ -98,7 +98,8 @@ def _fields(places: int, values: int, missing: str, extra: str) -> str:
 
 
 def _write_renamed(keywords: str, other: str, indices: str, jnp: str) -> str:
-    renamed = f"JAX and NumPy call it {quoted(keywords)}."
+    of_jax = any(each in keywords for each in ("minval", "maxval", "shape"))
+    renamed = f"{'JAX calls' if of_jax else 'JAX and NumPy call'} it {quoted(keywords)}."
     others = {
         "std": "PyTorch divides by n - 1 by default, and JAX by n: ddof=1 divides by n - 1.",
         "median": "PyTorch's median is the lower of two middle values, which "

@@ -67,7 +67,8 @@ _SHARED: tuple[tuple[str, str, tuple[Kind, ...]], ...] = (
     ("TypeError", r"Shapes must be 1D sequences of concrete values of integer type, got (?!\()", ("no shape",)),
     ("NotImplementedError", r"The 'out' argument to jnp\.stack is not supported", ("arrays apart",)),
     ("NotImplementedError", r"`type` argument of array\.view\(\) is not supported", ("view",)),
-    ("TypeError", r"\w+\(\) got an unexpected keyword argument '(?:dim|keepdim|a_min|a_max)'", ("renamed",)),
+    ("TypeError", r"\w+\(\) got an unexpected keyword argument "
+        r"'(?:dim[01]?|keepdim|a_min|a_max|low|high|size|unbiased)'", ("renamed",)),
     ("TypeError", r"'[\w.]+' object is not callable", ("called attribute",)),
 )
 # fmt: on

@@ -9,7 +9,7 @@ from typing import Any
 
 from .....runtime.around import is_a, is_exactly, of_type
 from .....runtime.tracing import is_tracer
-from ....analysis.failures.wrong_arguments.names.renamed import RENAMED
+from ....analysis.failures.wrong_arguments.names.renamed import KEYWORDS, RENAMED
 from ....analysis.failures.wrong_arguments.values.integers import is_float
 from ....analysis.failures.wrong_arguments.wrong_calls import CALLED, shared
 from ....record.failure_kind import Kind
@@ -171,14 +171,20 @@ def _viewed(call: Call, text: str) -> dict[str, str] | None:
 
 
 def _renamed(call: Call, text: str) -> dict[str, str] | None:
-    """Recognize a keyword of PyTorch, if the function or the method has the parameter that JAX calls otherwise."""
-    names = [each.arg for each in call.node.keywords if each.arg in RENAMED]
-    new = [RENAMED[each] for each in names if each is not None]
-    known = is_of_array(call) if call.keywords is None else call.keywords.issuperset(new)
+    """Recognize a keyword of another library, if the function or the method has the parameter under JAX's name.
+
+    A method of a traced value does not show which parameters it has.
+    """
+    names = [each.arg for each in call.node.keywords if each.arg in KEYWORDS]
+    new = [KEYWORDS[each] for each in names if each is not None]
+    shared = RENAMED.keys() >= set(names)
+    known = is_of_array(call) and shared if call.keywords is None else call.keywords.issuperset(new)
     if not names or not known:
         return None
     given = [*call.parameters[: len(call.values)], *(each.arg for each in call.node.keywords)]
-    free = not set(new) & set(given) and bool(call.parameters or not call.values)
+    others = {each.arg for each in call.node.keywords if each.arg not in KEYWORDS}
+    taken = call.keywords is None or others <= call.keywords
+    free = not set(new) & set(given) and bool(call.parameters or not call.values) and taken
     return {"keywords": " and ".join(filter(None, names)), "free": "1" if free else ""}
 
 

@@ -86,4 +86,5 @@ def _jaxs(failure: Failure, node: ast.Attribute, call: ast.Call | None, lacking:
 
 
 def _new(keyword: ast.keyword) -> str:
+    """Return the name that JAX has for a keyword."""
     return RENAMED.get(keyword.arg or "", keyword.arg or "")

@@ -14,6 +14,12 @@ from ..operands import fact, shortened
 #: Keywords of PyTorch and of older versions of JAX, and what JAX and NumPy call them.
 RENAMED = {"dim": "axis", "keepdim": "keepdims", "a_min": "min", "a_max": "max"}
 
+#: The same of functions that swap axes, and of NumPy's random numbers.
+_OF_SOME = {"dim0": "axis1", "dim1": "axis2", "low": "minval", "high": "maxval", "size": "shape"}
+
+#: All of them, with one that has another meaning.
+KEYWORDS = {**RENAMED, **_OF_SOME, "unbiased": "ddof"}
+
 #: Functions that return values and indices in PyTorch, and those that return the indices in JAX.
 INDICES = {"max": "argmax", "min": "argmin", "sort": "argsort"}
 
@@ -27,11 +33,11 @@ def explain_renamed(failure: Failure) -> Explained:
     node, names = None if failing is None else failing.node, given.split(" and ")
     called = "" if failing is None else failing.called or ""
     function = called.rpartition(".")[2]
-    other = function if function in _OTHERS and {"dim", "keepdim"} & set(names) else ""
+    other = function if function in _OTHERS and {"dim", "keepdim", "unbiased"} & set(names) else ""
     code, indices = None, ""
     if failing is not None and isinstance(node, ast.Call):
         for each in node.keywords:
-            each.arg = RENAMED.get(each.arg or "", each.arg)
+            each.arg = {**RENAMED, **_OF_SOME}.get(each.arg or "", each.arg)
         if other in INDICES:
             indices, code = values_and_indices(failing, node)
         elif other in ("std", "var"):
@@ -41,7 +47,7 @@ def explain_renamed(failure: Failure) -> Explained:
     found = note("doctor.error_renamed", function=shortened(called), keywords=given)
     remedy = note(
         "doctor.write_renamed",
-        keywords=" and ".join(f"{RENAMED[each]}=" for each in names),
+        keywords=" and ".join(f"{KEYWORDS[each]}=" for each in names),
         other=other,
         indices=indices,
         jnp=spelled(failure, "jax.numpy"),

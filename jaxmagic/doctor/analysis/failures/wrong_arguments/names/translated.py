@@ -45,6 +45,8 @@ def translated(name: str, call: ast.Call) -> Arguments | None:
         return _norm(values, given)
     placed = PARAMETERS.get(name, ())[len(values) :]
     values += [given.pop(each) for each in placed if each in given]
+    if name == "unbind" and not values:
+        values = [ast.Constant(0)]
     if name in REDUCTIONS and len(values) == 2:
         given["keepdim"] = values.pop()
     if any(isinstance(each, ast.Constant) and isinstance(each.value, bool) for each in values[1:]):

@@ -40,6 +40,19 @@ VALUES_OF_ROWS, INDICES_OF_ROWS = [5.0, 8.0], [1, 2]
         ("y = x.std(dim=1, unbiased=True)[0]", "y = x.std(axis=1, ddof=1)[0]", {"y": 2.0}),
         ("y = jnp.var(x, dim=0, unbiased=False)", "y = jnp.var(x, axis=0)", {"y": [9.0, 2.25, 6.25]}),
         ("y = jnp.var(x, dim=0, correction=0)", "y = jnp.var(x, axis=0, correction=0)", {"y": [9.0, 2.25, 6.25]}),
+        ("y = x.var(0, unbiased=False)", "y = x.var(0)", {"y": [9.0, 2.25, 6.25]}),
+        ("y = jnp.std(x, 1, unbiased=True)[0]", "y = jnp.std(x, 1, ddof=1)[0]", {"y": 2.0}),
+        ("y = x.swapaxes(dim0=0, dim1=1)[0]", "y = x.swapaxes(axis1=0, axis2=1)[0]", {"y": [1.0, 7.0]}),
+        (
+            "y = jax.random.uniform(jax.random.key(0), (3,), low=2, high=2)",
+            "y = jax.random.uniform(jax.random.key(0), (3,), minval=2, maxval=2)",
+            {"y": [2.0, 2.0, 2.0]},
+        ),
+        (
+            "y = jax.random.randint(jax.random.key(0), low=2, high=3, size=(2,))",
+            "y = jax.random.randint(jax.random.key(0), minval=2, maxval=3, shape=(2,))",
+            {"y": [2, 2]},
+        ),
         ("y = jnp.clip(x, a_min=2, a_max=3)[0]", "y = jnp.clip(x, min=2, max=3)[0]", {"y": [2.0, 3.0, 3.0]}),
     ],
 )
@@ -57,6 +70,7 @@ def test_the_line_computes_what_pytorch_computes(code: str, written: str, result
     ("code", "said"),
     [
         ("y = x.max(dim=1)", "PyTorch's max returns the values and their indices, JAX's the values only. The "),
+        ("y = jax.random.normal(jax.random.key(0), size=(3,), loc=1)", "JAX calls it shape=."),
         ("print(x.sort(dim=1))", "The indices are x.argsort(axis=1)."),
         ("y = x.std(1, True, keepdim=True)", "PyTorch divides by n - 1 by default, and JAX by n"),
         ("y = x.std(dim=1, unbiased=bool(x.size))", "ddof=1 divides by n - 1."),
@@ -68,4 +82,4 @@ def test_what_may_mean_something_else_has_no_code(code: str, said: str) -> None:
     cell = Cell(f"{VALUES}{code}  # here")
     assert said in cell.said
     assert cell.finding.code is None
-    assert "JAX and NumPy call it " in cell.said
+    assert "JAX and NumPy call it " in cell.said or "JAX calls it " in cell.said
