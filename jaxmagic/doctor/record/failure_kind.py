@@ -169,6 +169,10 @@ Kind = Literal[
     "unsized",  # a scalar has no length
     "pmap rows",  # there are more rows than devices
     "view",  # view() gets sizes in place of a dtype
+    "kept axis",  # whether the axis stays is passed by position, where JAX takes a dtype or an output
+    "flattened",  # flatten() gets axes
+    "tiled",  # repeat() gets a number of copies for each axis
+    "deleted item",  # an element of an array is to be deleted
     "renamed",  # a keyword has another name in JAX
     "called attribute",  # an attribute of an array is called
     "permutation",  # transpose() does not get each axis once

@@ -198,6 +198,20 @@ WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
         f"In JAX as in NumPy, {quoted(method)} reads the bytes of {quoted(array)} as another dtype. It changes no "
         "shape, unlike in PyTorch."
     ),
+    "error_kept_axis": lambda function, parameter: (
+        f"{quoted(function) or 'The function'} takes no keepdims by position: its next argument is "
+        f"{quoted(parameter)}."
+    ),
+    "error_flattened": lambda array: f"flatten() makes one axis of all, and takes no axis of {quoted(array)}.",
+    "error_tiled": lambda array: (
+        f"In JAX as in NumPy, {quoted(array)}.repeat(n, axis) repeats each element. In PyTorch, repeat() gets a "
+        "number for each axis, and repeats the whole array."
+    ),
+    "write_tiled": lambda replacement: f"To repeat the whole array, write {quoted(replacement)}.",
+    "error_deleted_item": lambda array: (
+        f"{quoted(array) or 'The array'} is a JAX array, which is immutable: no element can be deleted."
+    ),
+    "write_deleted_item": lambda code: f"Make an array without it: {quoted(code)}.",
     "error_renamed": lambda function, keywords: (
         f"{quoted(function) or 'A function of JAX'} has no parameter {quoted(keywords)}."
     ),

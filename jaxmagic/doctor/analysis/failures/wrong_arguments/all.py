@@ -10,7 +10,7 @@ from ....record.failure_kind import Kind
 from . import meshes, modules, scopes, shardings, wrong_calls, xla
 from .explained import Explained, Rule
 from .libraries import layers, optimizers
-from .names import attributes, missing, renamed
+from .names import attributes, missing, positional, renamed
 from .shapes import axes, broadcasting, convolutions, indexing, joining, matrices, products
 from .transforms import (
     callbacks,
@@ -66,6 +66,7 @@ _RULES: tuple[Rule, ...] = (
     *keys.RULES,
     *attributes.RULES,
     *missing.RULES,
+    *positional.RULES,
     *mixed_dtypes.RULES,
     *modules.RULES,
     *wrong_calls.RULES,
@@ -82,6 +83,9 @@ WRONG_ARGUMENTS: dict[Kind, Callable[[Failure], Explained]] = {
     "squeeze": axes.explain_squeeze,
     "array unpacked": axes.explain_unpacked_array,
     "renamed": renamed.explain_renamed,
+    "kept axis": positional.explain_kept_axis,
+    "flattened": positional.explain_flattened,
+    "tiled": positional.explain_tiled,
     "module leaves": layers.explain_module_leaves,
     "layer key": layers.explain_layer_key,
     "apply order": layers.explain_apply_order,

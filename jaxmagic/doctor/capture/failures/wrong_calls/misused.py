@@ -22,6 +22,7 @@ from .functions import called_apart, no_device, other_arguments, wrong_order
 from .keys import no_key
 from .layers import apply_order, layer_key
 from .options import debug_field, named_axes, no_tuple, number_dtype, other_option, uneven_split, unpacked_keys
+from .positional import flattened, kept_axis, tiled
 
 #: The first parameter of functions that take several arrays as one sequence.
 _SEQUENCES = "arrays", "tup", "operands"
@@ -220,6 +221,9 @@ _RECOGNIZED: dict[Kind, Callable[[Call, str], dict[str, str] | None]] = {
     "array axis": _array_axis,
     "number dtype": number_dtype,
     "view": _viewed,
+    "kept axis": kept_axis,
+    "flattened": flattened,
+    "tiled": tiled,
     "renamed": _renamed,
     "called attribute": _called_attribute,
     "called apart": called_apart,
