@@ -160,6 +160,8 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     code = code if dtypes.keys() <= {"dtype", "joined"} else None
     gradient = code is None or may_diverge(code)
     python = None if failing is None else python_operand(failure, failing)
+    if python is not None and failing is not None and isinstance(failing.statement, ast.Assert):
+        return note("doctor.write_assert"), None
     if python is not None and failing is not None:
         loop = loop_of(failing)
         if loop is not None and assigns(failure, loop, python):

@@ -677,6 +677,12 @@ def test_an_operand_that_may_guard_the_others_stays_in_python(test: str, python:
         assert python is None or f"Test {python} with" in cell.said
 
 
+def test_an_assertion_with_an_operand_of_python_chooses_nothing() -> None:
+    said = _under("assert x.ndim == 0 and x < 0").said
+    assert "checkify.check()" in said
+    assert "with a Python if around the rest" not in said
+
+
 def test_a_condition_on_two_traced_values_is_still_rewritten() -> None:
     code = _under("if x > 0 and not y > n: x = -x").finding.code
     assert code == "x = jnp.where(jnp.logical_and(x > 0, jnp.logical_not(y > n)), -x, x)"
