@@ -16,6 +16,10 @@ from .static_options import options_for
 #: An element or an attribute of an argument, as JAX names it, such as ``cfg['h']``, ``shape[0]`` and ``cfg.h``.
 _PART = re.compile(r"(\w+)[.\[].*", re.DOTALL)
 
+#: Methods that make a list longer, and functions of Python that make one value of it.
+_LENGTHENING = "append", "extend", "insert"
+_REDUCING = "sum", "max", "min", "any", "all"
+
 #: An element of a tuple or a list.
 _ELEMENT = re.compile(r"\w+\[\d+\]")
 
@@ -30,7 +34,7 @@ def known_number(
     given = _given_number(failure, failing)
     if given is not None:
         return given
-    if size == "range":
+    if size == "range" and not (failing is not None and _lengthens(failing)):
         return note("doctor.write_fori", lax=lax), None
     if size == "slice":
         return note("doctor.write_slice", lax=lax), None
@@ -40,6 +44,18 @@ def known_number(
         option = options_for(failure, (name,))
         return note("doctor.write_static_perhaps", argument=name, function=function, option=option), None
     return note("doctor.write_known_size"), None
+
+
+def _lengthens(failing: Expression) -> bool:
+    """Return whether each step of the loop adds an element to a list: how many it has depends on the number then."""
+    statement = failing.statement
+    if isinstance(statement, ast.For) and any(failing.node is each for each in ast.walk(statement.iter)):
+        calls = [each.func for part in statement.body for each in ast.walk(part) if isinstance(each, ast.Call)]
+        return any(isinstance(each, ast.Attribute) and each.attr in _LENGTHENING for each in calls)
+    nodes = [*ast.walk(statement)]
+    reduced = [each.args for each in nodes if isinstance(each, ast.Call) and ast.unparse(each.func) in _REDUCING]
+    listed = [each for each in nodes if isinstance(each, ast.ListComp) and [each] not in reduced]
+    return any(failing.node is part for each in listed for loop in each.generators for part in ast.walk(loop.iter))
 
 
 def perhaps_static(failure: Failure) -> Note | None:

@@ -70,6 +70,22 @@ def test_how_often_to_repeat_may_depend_on_an_array() -> None:
 
 
 @pytest.mark.parametrize(
+    ("steps", "is_list"),
+    [
+        (("out = []", "for i in range(int(x[1])):  # here", "    out.append(x[i])", "x = jnp.stack(out)"), True),
+        (("for i in range(int(x[1])):  # here", "    x = x.at[i].set(0)"), False),
+        (("x = jnp.stack([x[i] for i in range(int(x[1]))])  # here",), True),
+        (("x = sum([x[i] for i in range(int(x[1]))])  # here",), False),
+    ],
+)
+def test_a_list_with_an_element_per_step_is_no_fori_loop(steps: tuple[str, ...], is_list: bool) -> None:
+    cell = failed(*steps)
+    assert cell.finding.line == cell.here
+    assert ("fori_loop" in cell.said) != is_list
+    assert ("take the largest, and mask the rest" in cell.said) == is_list
+
+
+@pytest.mark.parametrize(
     ("steps", "remedy"),
     [
         (("m = max(n, 2)  # here", "x = x * m"), "m = jnp.maximum(n, 2)"),
