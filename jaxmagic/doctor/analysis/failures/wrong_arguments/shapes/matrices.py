@@ -40,7 +40,15 @@ def square(failure: Failure, function: str, shape: Shape) -> Explained:
 
 def explain_core_sizes(failure: Failure) -> Explained:
     """Explain axes that have to have one size in the signature of ``jnp.vectorize``, as in ``jnp.linalg.solve``."""
-    arrays = [each for each in arrays_of(failure) if each.shape is not None and each.text]
+    arrays = [each for each in arrays_of(failure) if each.shape and each.text]
+    sizes = int(fact(failure, "first")), int(fact(failure, "other"))
+    oblong = [each.shape for each in arrays if each.shape is not None and {*each.shape[-2:]} == {*sizes}]
+    failing, letter = expression_of(failure), fact(failure, "letter")
+    called = None if failing is None or failure.library is not None else failing.called
+    if len(oblong) == 1 and called and f"({letter},{letter})" in fact(failure, "signature"):
+        return square(failure, called, oblong[0])
+    if len(arrays) < fact(failure, "signature").partition("->")[0].count("("):  # it is unknown which do not fit
+        arrays = []
     return Explained(
         note(
             "doctor.error_core_sizes",

@@ -46,6 +46,25 @@ def test_no_factor_of_a_covariance_is_meant(function: str, other: str) -> None:
     assert "covariance" not in said
 
 
+@pytest.mark.parametrize(
+    ("call", "function"),
+    [
+        ("jnp.linalg.solve(a, b)", "jnp.linalg.solve"),
+        ("jax.scipy.linalg.cho_solve((a, True), b)", "jax.scipy.linalg.cho_solve"),
+    ],
+)
+def test_a_matrix_of_equations_that_is_not_square(call: str, function: str) -> None:
+    cell = Cell(f"a, b = jnp.ones((3, 4)), jnp.ones(5)\n{call}  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(f"{function} needs square matrices, but gets an array of shape (3, 4)")
+
+
+def test_a_flag_is_no_operand() -> None:
+    cell = Cell("a, b = jnp.eye(3), jnp.ones(5)\njax.scipy.linalg.cho_solve((a, True), b)  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("The arguments do not fit: n in the signature (n,n),(n)->(n) is 5 and 3.")
+
+
 def test_sizes_that_share_a_letter_in_a_signature() -> None:
     cell = Cell("a, b = jnp.eye(3), jnp.ones(4)\njnp.linalg.solve(a, b)  # here")
     assert cell.finding.line == cell.here
