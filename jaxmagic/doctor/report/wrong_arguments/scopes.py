@@ -71,6 +71,12 @@ _FROZEN = {
 }
 
 
+def _write_new_object(library: str, returned: str = "") -> str:
+    """Word how to make a new object, and that a function has to return it."""
+    more = " Return it as well, and use it in place of the old one in the caller, which keeps the old "
+    return f"{_FROZEN[library][1]}{f'{more}{quoted(returned)}.' if returned else ''}"
+
+
 def _write_optimizer(problem: str, optimizer: str) -> str:
     update = f"updates, state = {quoted(optimizer)}.update(grads, state, params)"
     if problem == "params":
@@ -163,7 +169,7 @@ SCOPE_NOTES: dict[str, Callable[..., str]] = {
     ),
     "error_undeclared": lambda field: f"{quoted(field)} is no field of this module of Equinox.",
     "write_declared": lambda field: f"Declare it in the class: {quoted(field)}: jax.Array, or with another type.",
-    "write_new_object": lambda library: _FROZEN[library][1],
+    "write_new_object": _write_new_object,
     "error_dropout": lambda library: "Dropout drops values at random, but gets no random numbers.",
     "write_dropout": lambda library: (
         "Pass a key at each call: model(x, key=key). For evaluation, call equinox.nn.inference_mode(model) instead."

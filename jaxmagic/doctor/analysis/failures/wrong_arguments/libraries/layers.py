@@ -119,9 +119,11 @@ def explain_frozen(failure: Failure) -> Explained:
         case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=key)], value=value):
             code = f"{name} = {name}.copy({{{ast.unparse(key)}: {ast.unparse(value)}}})"
             found = note("doctor.error_frozen", library=library, target=f"{name}[{ast.unparse(key)}]")
-    if failure.stack and failure.stack[-1].function != "<module>" and name not in failure.parameters:
+    inside = bool(failure.stack) and failure.stack[-1].function != "<module>"
+    if inside and name not in failure.parameters:
         code = None
-    return Explained(found, note("doctor.write_new_object", library=library), code)
+    returned = name if inside and code is not None else ""
+    return Explained(found, note("doctor.write_new_object", library=library, returned=returned), code)
 
 
 def explain_dropout(failure: Failure) -> Explained:

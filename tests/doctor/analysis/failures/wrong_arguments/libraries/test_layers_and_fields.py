@@ -82,6 +82,23 @@ def test_modules_of_equinox(code: str, written: str) -> None:
     assert cell.rewritten(written).error is None
 
 
+def test_a_new_module_has_to_be_returned_by_the_method_that_makes_it() -> None:
+    pytest.importorskip("equinox")
+    cell = Cell("""
+        import equinox as eqx
+        class Counter(eqx.Module):
+            n: jax.Array = 0
+            def __call__(self, x):
+                self.n = self.n + 1  # here
+                return x
+        Counter()(1.0)
+    """)
+    assert cell.finding.code == "self = eqx.tree_at(lambda tree: tree.n, self, self.n + 1)"
+    assert (
+        "Return it as well, and use it in place of the old one in the caller, which keeps the old self." in cell.said
+    )
+
+
 def test_a_field_of_equinox_is_declared() -> None:
     pytest.importorskip("equinox")
     source = "import equinox as eqx\nclass M(eqx.Module):\n    a: jax.Array\n    def __init__(self):\n"
