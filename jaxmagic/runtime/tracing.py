@@ -15,7 +15,7 @@ from contextlib import suppress
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from .around import is_a, member, of_type
+from .around import attributes, is_a, member, of_type
 
 #: The most equations that are counted, which takes about 50 ms.
 _MOST_EQUATIONS = 20_000
@@ -71,6 +71,13 @@ def is_array(value: object) -> bool:
     return of_type("__name__", kind) == "ArrayImpl" and str(member(kind, "__module__")).startswith(
         ("jax.", "jaxlib.")
     )
+
+
+def array_classes() -> list[type]:
+    """Return the classes of JAX's arrays that are loaded: the public one, and the one that holds values."""
+    places = ("jax", "Array"), ("jax._src.array", "ArrayImpl")
+    kinds = [(attributes(sys.modules.get(module)) or {}).get(name) for module, name in places]
+    return [each for each in kinds if isinstance(each, type)]
 
 
 def lowers(code: CodeType) -> bool:

@@ -11,8 +11,8 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
-from ....runtime.around import attributes, is_a, member, members
-from ....runtime.tracing import is_array, is_tracer
+from ....runtime.around import attributes, member, members
+from ....runtime.tracing import array_classes, is_array, is_tracer
 from ...analysis.failures.wrong_arguments.names.methods import CHANGING, FIRST, KNOWN
 from ...analysis.failures.wrong_arguments.names.replaced import MODULES, replacement_of, subject_of
 from .calls import is_missing, value_of
@@ -73,10 +73,6 @@ def about_missing(said: Mapping[str, str]) -> dict[str, str] | None:
     return {"similar": ", ".join(similar)} if similar else None
 
 
-#: The classes of arrays, by their full names.
-_ARRAYS = "jax.Array", "jax._src.array.ArrayImpl"
-
-
 def about_attribute(said: Mapping[str, str]) -> dict[str, str] | None:
     """Return what JAX or NumPy has in place of an attribute that arrays of JAX lack; ``None`` if that is unknown.
 
@@ -115,7 +111,7 @@ def lacking_in(statement: ast.AST | None, failed: ast.AST | None, frame: FrameTy
     nodes = [each for each in ast.walk(statement) if each not in has] if statement is not None else []
     owned = [(each.attr, value_of(each.value, frame)) for each in nodes if isinstance(each, ast.Attribute)]
     names = sorted({name for name, owner in owned if is_missing(owner) or is_array(owner) or is_tracer(owner)})
-    kinds = [each for each in map(_member, _ARRAYS) if is_a(each, type)]
+    kinds = array_classes()
     lacking = [each for each in names if all(member(kind, each) is None for kind in kinds)]
     found = {name: {} if name in KNOWN else about_attribute({"name": name}) for name in lacking}
     return ", ".join(
