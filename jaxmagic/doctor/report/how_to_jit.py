@@ -274,7 +274,7 @@ def _way_to_jit(way: str, function: str, outer: str, jit: str) -> str:
         grad = printable(f"{module}.{own.removesuffix('jit')}grad")
         return (
             f"Some of them come from a function under jax.vmap, {grad} or the like. Put {printable(jit)} "
-            f"outermost{where}, as in {printable(jit)}({grad}(f)), or jit all that calls it. Make the jitted function "
-            "once, before the calls, and call it in place of the other."
+            f"outermost{where}, as in {printable(jit)}({grad}(f)), or jit all that calls it. Make the jitted "
+            "function once, before the calls, and call it in place of the other."
         )
     return f"Put these operations into a function under {printable(jit)}."
