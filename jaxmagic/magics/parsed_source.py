@@ -66,8 +66,10 @@ def parse(
         if is_line and option:
             known = declared(magic).parser._option_string_actions
             name = option[0].strip()
-            meant = meant_by(name, known) or f"Write one of {', '.join(sorted(known))}."
-            raise UsageError(f"%{magic} has no option {name}, and this is not valid Python code. {meant}") from None
+            meant = meant_by(name, known) or f"one of {', '.join(sorted(known))}"
+            raise UsageError(
+                f"%{magic} has no option {name}, and this is not valid Python code. Write {meant}."
+            ) from None
         raise
     tree = shell.transform_ast(tree)
     tree.filename, tree.above = filename, above

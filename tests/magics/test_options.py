@@ -129,9 +129,9 @@ def test_after_two_dashes_everything_is_code(given_options: str, code: str) -> N
         (
             "--repeat 5 f(x)",
             "jaxtime",
-            "%jaxtimeit runs the code many times. It is an option of %jaxdoctor.",
+            "Write %jaxtimeit, which runs the code many times. It is an option of %jaxdoctor.",
         ),
-        ("--number 5 f(x)", "jaxmem", "%jaxtimeit runs the code many times."),
+        ("--number 5 f(x)", "jaxmem", "Write %jaxtimeit, which runs the code many times."),
         ("--repeat 5 f(x)", "jaxtimeit", "Write -r R for exactly R samples. It is"),
         ("--ignore donation f(x)", "jaxdoctor", "Write --only RULES, or jaxmagic.testing.assert_healthy("),
         ("--read x.xplane.pb", "jaxprof", "Write jaxmagic.read_profile('x.xplane.pb'), which reads a recording."),

@@ -226,7 +226,7 @@ def _instead(name: str, known: Mapping[str, argparse.Action]) -> str:
         return "Write jaxmagic.read_profile('x.xplane.pb'), which reads a recording."
     others = [f"It is an option of {' and '.join(names)}."] if (names := _magics_with(name)) else []
     if meant := meant_by(name, known):
-        others.insert(0, meant)
+        others.insert(0, f"Write {meant}.")
     if others:
         return " ".join(others)
     # Without the dashes, which all names have in common.

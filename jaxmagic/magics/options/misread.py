@@ -32,15 +32,15 @@ _LEAVES_OUT = frozenset({"--ignore", "--skip", "--exclude", "--disable", "--with
 
 
 def meant_by(name: str, known: Container[str]) -> str:
-    """Say what does what other tools have an option for, if it is one of those; "" if it is not.
+    """Return what to write for what other tools have an option for, if it is one of those; "" if it is not.
 
     >>> meant_by("--repeat", ["-r"]), meant_by("-n", []), meant_by("--all", [])
-    ('Write -r R for exactly R samples.', '%jaxtimeit runs the code many times.', '')
+    ('-r R for exactly R samples', '%jaxtimeit, which runs the code many times', '')
     """
     if name in _REPEATS:
-        return "Write -r R for exactly R samples." if "-r" in known else "%jaxtimeit runs the code many times."
+        return "-r R for exactly R samples" if "-r" in known else "%jaxtimeit, which runs the code many times"
     if name in _LEAVES_OUT and "--only" in known:
-        return "Write --only RULES, or jaxmagic.testing.assert_healthy(f, x, ignore=[...]), which leaves rules out."
+        return "--only RULES, or jaxmagic.testing.assert_healthy(f, x, ignore=[...]), which leaves rules out"
     return ""
 
 

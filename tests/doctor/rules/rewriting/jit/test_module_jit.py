@@ -161,7 +161,8 @@ def test_a_loop_over_what_may_be_a_loader_is_not_compiled(evidence: Evidence) ->
 
 def test_a_step_inside_another_function_is_known_by_what_it_calls(evidence: Evidence) -> None:
     samples = sampled(evidence, "train", "step", "loss", "__call__")
-    assert advice(evidence, "main()", count=1000, **samples) == "step = eqx.filter_jit(step)"
+    jitted = "# in train.py, below step()\nstep = eqx.filter_jit(step)"
+    assert advice(evidence, "main()", count=1000, **samples) == jitted
     unknown = tuple(replace(each, paths=()) for each in evidence.names)
     assert advice(evidence, "main()", count=1000, names=unknown, **samples) is None
 

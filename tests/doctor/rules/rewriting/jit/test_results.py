@@ -114,12 +114,12 @@ def test_that_is_what_jit_does(program: str) -> None:
 
 def test_arithmetic_of_arrays_is_jitted(told: Any) -> None:
     _, code = told(ARRAYS)
-    assert code == "f = jax.jit(f)"
+    assert code == "# in train.py, below f()\nf = jax.jit(f)"
 
 
 def test_a_number_that_only_scales_arrays_is_traced(told: Any) -> None:
     remedy, code = told(COUNTED.replace("k % 7", "y * k"))
-    assert code == "f = jax.jit(f)"
+    assert code == "# in train.py, below f()\nf = jax.jit(f)"
     assert "Python number" not in str(remedy)
 
 
