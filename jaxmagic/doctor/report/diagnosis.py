@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ... import units
 from ...benchmarking.record.versus import LEAST_DIFFERENCE
+from ...compilation.record.compilation import Compilation
 from ...profiling.analysis.devices.bound import bound_of
 from ...profiling.analysis.roofline import placed
 from ...profiling.report.sentences import about_bound
+from ...records.names import listed
 from ...records.note import Note
 from ...report.blocks import Block, Entries, Entry, Excerpt, Headline, Picture, Sentence
 from ...report.compose import Brief
 from ...report.glance import notes_folded
 from ...report.style import Style
+from ...terminal import printable
 from ..analysis.failed_trial import is_in_vain
 from ..charts import costs_chart
 from ..record.diagnosis import Diagnosis
@@ -27,6 +30,12 @@ _MOST_OF_IT = 0.8
 
 #: At most this many findings are seen at once.
 _FEW_FINDINGS = 4
+
+#: The kinds of causes that name what differs from an earlier call, and at most so many of the functions are named.
+_DIFFERS = frozenset(
+    {"shape", "dtype", "weak type", "static value", "pytree", "placement", "context", "new function"}
+)
+_MOST_NAMES = 3
 
 #: The kinds of notes that say why nothing ran.
 _UNCALLED = ("timing.not_called", "timing.quoted_call")
@@ -299,7 +308,16 @@ def _about_compiling(diagnosis: Diagnosis, digits: int) -> list[str]:
     sentence += f"{units.count(len(compiled), 'program')}."
     again = sum(each.compiled for run in later for each in run.compilations)
     others = f" Later runs compiled {units.count(again, 'program') if again else 'nothing'}." if later else ""
-    return [f"{sentence}{others}"]
+    return [f"{sentence}{others}{_compiled_again(compiled)}"]
+
+
+def _compiled_again(compiled: Sequence[Compilation]) -> str:
+    """Say where the causes are of functions that were compiled again, which no finding names."""
+    names = [each.function for each in compiled if not each.eager and each.cause.kind in _DIFFERS]
+    if not names:
+        return ""
+    again = printable(listed(list(dict.fromkeys(names)), _MOST_NAMES))
+    return f" {again} compiled again: print(jaxmagic.last().runs[0]) says why."
 
 
 def _explained(diagnosis: Diagnosis) -> Iterator[str]:

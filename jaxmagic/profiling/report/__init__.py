@@ -220,7 +220,7 @@ def _devices(profile: Profile, style: Style) -> Fold:
     heads = [head for each in tables for head in each.rows[0]]
     uses = sorted(profile.device_uses, key=lambda each: -each.busy_ns)
     busy = units.share(uses[0].busy_ns, max(profile.recorded_ns, 1)) if uses else ""
-    most = f", {uses[0].device} busy for {busy} of the recorded time" if uses else ""
+    most = f", {uses[0].device} busy for {busy} of {units.time(profile.recorded_ns)}" if uses else ""
     return Fold(
         title=f"{units.count(len(uses), 'device')}{most}",
         blocks=(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from jaxmagic import units
+from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.doctor.analysis.failed_trial import revised
 from jaxmagic.doctor.record.finding import Verified
 from jaxmagic.doctor.report import diagnosis as module
@@ -323,6 +324,11 @@ def test_beside_nothing_stands_how_long_the_first_run_compiled(
     assert told in to_text(diagnosis(first=first), WIDE)
     claimed = diagnosis(first=first, findings=(rule_finding(compiles=(0, 1, 2)),))
     assert told not in to_text(claimed, WIDE)
+    shape = Cause(kind="shape", reason="argument x has a different shape")
+    twice = timing(compilation(), compilation(function="step", cause=shape))
+    causes = "step compiled again: print(jaxmagic.last().runs[0]) says why."
+    assert causes in " ".join(to_text(diagnosis(findings=(), first=twice), WIDE).split())
+    assert "compiled again" not in to_text(diagnosis(findings=(), first=first), WIDE)
 
 
 def test_a_finding_without_a_cost_begins_beside_its_name(diagnosis: Any, rule_finding: Any) -> None:

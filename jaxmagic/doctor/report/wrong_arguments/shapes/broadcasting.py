@@ -128,7 +128,8 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
         f"{f', but they are {quoted(operands)}' if operands else ''}."
     ),
     "write_conv_rank": lambda missing: {
-        "batch": "The input needs an axis for the batch: x[None], and [0] of the result.",
+        "batch": "The input needs one more axis: for the batch, x[None], and [0] of the result; or for the channels, "
+        "x[:, None] in NCHW and x[..., None] in NHWC.",
         "channels": "The kernel needs axes for its output and its input channels beside those of the window.",
     }.get(missing, "The input has axes for the batch and the channels, the kernel for both kinds of channels."),
     "error_conv_padding": lambda padding: (
