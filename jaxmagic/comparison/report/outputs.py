@@ -57,7 +57,8 @@ def _stricter(check: Check) -> list[str]:
     if check.share is None or check.share <= _VISIBLE:
         return []
     atol = f"{_VISIBLE * check.atol / check.rtol:.1g}"
-    return [f"--check 0,{atol} (check=(0, {atol})) allows no more than {units.percent(_VISIBLE)} there."]
+    allowed = f"{units.percent(_VISIBLE)} of the largest value"
+    return [f"To allow no more than {allowed}, write --check 0,{atol} (check=(0, {atol}))."]
 
 
 def _bias(label: str, check: Check) -> list[str]:

@@ -229,7 +229,7 @@ def about_verified(verified: Verified | None, digits: int = 3, rule: str = "") -
         times = f"{units.time(verified.after_ns, digits)} instead of {units.time(verified.before_ns, digits)}"
     if verified.speedup is not None and verified.low is not None and verified.high is not None:
         if times and not verified.low <= (verified.before_ns or 0) / (verified.after_ns or 1) <= verified.high:
-            times += " in the median, while the factor compares runs that followed one another"
+            times += " in the median; the factor is that of runs next to each other, not of these medians"
         faster = how_fast(verified.speedup, verified.low, verified.high)
         compiles = "compiles " if any(each.kind == "doctor.tried_compile_time" for each in verified.notes) else ""
         tried = f"Tried: {compiles}{faster}{times and f', {times}'}."

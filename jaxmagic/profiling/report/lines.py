@@ -78,7 +78,10 @@ def about_unlisted(lines: Iterable[LineTime], listed: Iterable[Listing], profile
     rest = [each for each in lines if each.frame and each.time_ns and id(each) not in shown]
     mine = [each for each in rest if each.frame and is_users(each.frame)]
     theirs = [each for each in rest if each.frame and not is_users(each.frame)]
-    kinds = (("Also", mine), ("Library lines (JAX recorded no line of yours for them)", theirs))
+    kinds = (
+        ("Also" if shown else "By line", mine),
+        ("Library lines (JAX recorded no line of yours for them)", theirs),
+    )
     return [f"{title}: {_several(some, profile)}." for title, some in kinds if some]
 
 

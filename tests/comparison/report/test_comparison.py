@@ -175,12 +175,12 @@ def test_what_computes_something_else_is_never_the_fastest(comparison: Compariso
         (
             replace(LOW, largest_error=2.7, mean_error=2.5, rtol=0.088, atol=3.1),
             "differ by at most 7.7 % of the largest value (jit, by 2.7 at x), with 8.8 % allowed in bfloat16 against "
-            "float32. --check 0,0.4 (check=(0, 0.4)) allows no more than 1 % there. On average jit is 2.5 larger. "
-            "Rounding errors rarely have all the same sign. jit returns",
+            "float32. To allow no more than 1 % of the largest value, write --check 0,0.4 (check=(0, 0.4)). On "
+            "average jit is 2.5 larger. Rounding errors rarely have all the same sign. jit returns",
         ),
         (
             replace(LOW, largest_error=2.7, mean_error=-1.3, rtol=0.088, atol=3.1),
-            "no more than 1 % there. jit returns",
+            "write --check 0,0.4 (check=(0, 0.4)). jit returns",
         ),
         (replace(LOW, largest_error=0.3, mean_error=0.3, rtol=0.088, atol=3.1), "against float32. jit returns"),
         (

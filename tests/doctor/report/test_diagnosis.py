@@ -246,8 +246,8 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
         (
             Verified(before_ns=10.0, after_ns=9.0, speedup=0.9, low=0.8, high=0.95),
             [
-                "Tried: 1.11x slower (95 % interval 1.05x to 1.25x), 9 ns instead of 10 ns in the median, "
-                "while the factor compares runs that followed one another.",
+                "Tried: 1.11x slower (95 % interval 1.05x to 1.25x), 9 ns instead of 10 ns in the median; "
+                "the factor is that of runs next to each other, not of these medians.",
                 "Not recommended here, because it does not help.",
             ],
             False,
