@@ -158,12 +158,13 @@ def factor_tick(ratio: float) -> str:
 def number_tick(value: float) -> str:
     """Format a plain number as the label of an axis tick.
 
-    >>> number_tick(0.5), number_tick(2000.0), number_tick(20_000), number_tick(1e6), number_tick(3e12)
-    ('0.5', '2000', '20k', '1M', '3e+12')
+    >>> number_tick(0.5), number_tick(2000.0), number_tick(20_000), number_tick(16384), number_tick(1e6)
+    ('0.5', '2000', '20k', '16384', '1M')
     """
     for sign, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if max(size, 1e4) <= abs(value) < 1000 * size:
-            return f"{value / size:g}{sign}"
+            short = f"{value / size:g}"
+            return f"{value:.0f}" if len(short.partition(".")[2]) > 1 else f"{short}{sign}"  # 16.384k
     return f"{value:g}"
 
 

@@ -133,7 +133,7 @@ def per_sample_loop() -> Program:
     def run(w: Any, xs: Any) -> Any:
         return jnp.stack([jnp.tanh(w @ x).sum() for x in xs])
 
-    return run, (normal(32, 32), normal(60, 32, seed=1))
+    return run, (normal(32, 32), normal(40, 32, seed=1))
 
 
 @found_by("not-jitted")

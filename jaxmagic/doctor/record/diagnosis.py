@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from ...compilation.record.compilation import Compilation
 from ...profiling.record.profile import Profile
@@ -30,6 +31,8 @@ class Diagnosis(Record):
         notes: how often the code ran and why not more often, and what could not be examined.
         environment: versions, devices and settings.
     """
+
+    _whole_by: ClassVar[str] = "print(jaxmagic.last())"  # a run again compiles less, and trials take long
 
     code: str | None
     started_at: str
