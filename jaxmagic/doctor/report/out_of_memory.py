@@ -154,8 +154,8 @@ def _write(
 #: Why the batch was not split.
 _UNSPLIT = {
     "unknown": "Smaller batches and sharding were not tried: which arguments are a batch is evident only in a "
-    "function that computes jax.grad or jax.value_and_grad of its own arguments in one statement, along an axis whose "
-    "size no other argument has.",
+    "function that computes jax.grad or jax.value_and_grad of its own arguments in one statement, along an axis "
+    "whose size no other argument has.",
     "one device": "Sharding the batch needs a second device.",
 }
 
