@@ -46,6 +46,7 @@ class ProfileWatch:
         most_events: likewise.
         already: see :class:`RunPlan`.
         timed: likewise.
+        earlier: runs of the same code, which may have compiled its programs.
 
     Attributes:
         result: what the code evaluated to; set after each run, and cleared at the end.
@@ -67,6 +68,7 @@ class ProfileWatch:
         most_events: int | None = MOST_RECORDED_EVENTS,
         already: int = 0,
         timed: int = 1,
+        earlier: Sequence[Timing] = (),
     ) -> None:
         self.result: Any = None
         self.dropped: Any = None
@@ -81,6 +83,7 @@ class ProfileWatch:
         self._watch: Stopwatch | None = None
         self._plan = RunPlan(runs, None, None) if cold else RunPlan(runs, most_s, most_events, already, timed)
         self._recorded = RecordedRuns(self._profiler, runs)
+        self._earlier = earlier
         self._running: Generator[None, None, None] | None = None
         self._profile: Profile | None = None
         self._notes = list(notes)
@@ -294,12 +297,13 @@ class ProfileWatch:
         notes += [each for timing in timings[-1:] for each in timing.notes if each.kind == "timing.not_run"]
         notes += of_quoted_call(code)
         warm_up, compilations = self._plan.warm_up, [each for timing in timings for each in timing.compilations]
+        of_the_code = [*self._earlier, *([warm_up] if warm_up else ()), *timings]
         return make_profile(
             read.summary,
             read.recording,
             code=code,
             runs=(self._recorded.complete(read.recording, error) if is_recorded else len(timings)) or None,
-            compiled=(*(warm_up.compilations if warm_up else ()), *compilations),
+            compiled=tuple(each for timing in of_the_code for each in timing.compilations),
             warm_up=warm_up,
             unprofiled=self._plan.unprofiled,
             timed_runs=len(self._plan.timed),

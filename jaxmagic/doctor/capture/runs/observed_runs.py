@@ -42,11 +42,11 @@ class ObservedRuns:
         self._once = once
         self._progress = progress
         already, recorded = 0 if once else 2, gathered.read_trace
-        self._watch = ProfileWatch(cold=once, recorded=recorded, already=already, timed=_TIMED)
+        self.own: list[Timing] = []
+        self._watch = ProfileWatch(cold=once, recorded=recorded, already=already, timed=_TIMED, earlier=self.own)
         self._observers = ExitStack()
         self._running: Generator[None, None, None] | None = None
         self.active: Stopwatch | ProfileWatch | None = None
-        self.own: list[Timing] = []
         self.completed = 0
 
     @property

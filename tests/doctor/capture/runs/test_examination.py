@@ -383,3 +383,14 @@ def test_a_report_says_first_that_jit_was_disabled(inside: bool, outside: bool, 
     else:
         assert lines[0].startswith("No rule found a problem, but jit was disabled; a run takes ")
         assert lines[1].startswith(words)
+
+
+def test_programs_that_the_first_run_compiled_keep_their_lines_in_the_recorded_one() -> None:
+    def product(x: Any) -> Any:
+        return jnp.tanh(x @ x)
+
+    product.__name__ = product.__qualname__ = "apply"  # as of a library: neither the code nor a frame names it
+    found = jaxmagic.diagnose(jax.jit(product), jnp.ones((300, 300)))
+    assert found.profile is not None
+    assert "return jnp.tanh(x @ x)" in str(found.profile)
+    assert not [each for each in found.profile.notes if each.kind == "profiling.compiled_earlier"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -243,7 +244,10 @@ def test_what_was_passed_is_compared_and_not_what_a_comprehension_hides() -> Non
             return float(x) + x.dtype.itemsize  # here
         made = [f(x) for x in (jnp.float32(1), jnp.float32(2))]
     """)
-    assert verified.outputs_agree
+    if sys.version_info < (3, 12):
+        assert verified.outputs_agree
+    else:  # its variable is no longer to be found, and the one outside has another value
+        assert kinds(verified) == ["no_fallback"]
 
 
 def test_a_remedy_that_leads_to_the_next_error_is_shown_as_such() -> None:
