@@ -124,15 +124,23 @@ def _trees(text: str) -> tuple[Difference, ...]:
 def _keys(text: str) -> str:
     """Write keys as a list.
 
-    >>> _keys("['b'] ['w']"), _keys("b w"), _keys("1 2")
-    ('b and w', 'b and w', '1 2')
+    >>> _keys("['b'] ['w']"), _keys("b w"), _keys("1 2"), _keys("['b', 'w']")
+    ('b and w', 'b and w', '1 2', 'b and w')
     """
-    keys = [each.removeprefix("['").removesuffix("']") for each in text.split()]
+    keys = [each.strip("[',]") for each in text.split()]
     *first, last = keys if keys and all(map(str.isidentifier, keys)) else [text]
     return f"{', '.join(first)} and {last}" if first else last
 
 
+#: The types of containers by how they are written out, as JAX before 0.8 does.
+_BEGINS = {"(": "tuple", "[": "list", "{": "dict"}
+
+
 def _plain(text: str) -> str:
-    """Write ``<class 'tuple'> of length 2`` without Python's punctuation."""
-    plain = re.sub(r"<class '(?:\w+\.)*(\w+)'>", r"\1", text)
+    """Write ``<class 'tuple'> of length 2`` without Python's punctuation.
+
+    >>> _plain("<class 'tuple'> of length 2"), _plain("({'w': 1}, ())")
+    ('tuple of length 2', 'tuple')
+    """
+    plain = _BEGINS.get(text[:1]) or re.sub(r"<class '(?:\w+\.)*(\w+)'>", r"\1", text)
     return re.sub(r"\b(ShapedArray|ArrayImpl|float|int|complex)\b(?=$)", "leaf", plain)

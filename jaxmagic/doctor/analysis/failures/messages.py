@@ -191,10 +191,16 @@ def holder(text: str) -> str:
 def created_at(text: str) -> tuple[str, ...]:
     """Return the lines of the user's that computed a leaked value, the innermost last; else that of a library.
 
-    JAX names the five innermost calls outside of itself.
+    JAX names the five innermost calls outside of itself; before 0.8, those that led to the traced function as well.
     """
     text = text[:LONGEST]
     calls = re.findall(r"^(.*?):(\d+)(?::\d+)? \((.*)\)$", text.partition("stack frames")[2], re.M)
     frames = [Frame(function=function, file=file, line=int(line)) for file, line, function in calls]
-    users = [f"{each.file}:{each.line}" for each in frames if is_users(each)]
+    within = traced(text)
+    begins = [
+        at
+        for at, each in enumerate(frames)
+        if within is not None and (each.function.rpartition(".")[2], each.file) == (within.function, within.file)
+    ]
+    users = [f"{each.file}:{each.line}" for each in frames[begins[0] if begins else 0 :] if is_users(each)]
     return tuple(users or re.findall(r"created on line[:\s]+([^\n]*:\d+):\d+ \(", text)[:1])
