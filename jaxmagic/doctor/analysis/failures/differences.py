@@ -102,6 +102,9 @@ def _trees(text: str) -> tuple[Difference, ...]:
         (r"expected keys: (.+?); present keys: (.+?)\.?$", "the keys {0}", "{1}"),
         (r"input tree structure is:\s+PyTreeDef\(\*\)\s+the output[\w ]+:\s+PyTreeDef\(None\)", "leaf", "NoneType"),
         (r"output tree structure is:\s+PyTreeDef\(None\)", "pytree", "NoneType"),
+        (r"^Expected (\w+), got \(", "{0}", "tuple"),
+        (r"^Expected (\w+), got \[", "{0}", "list"),
+        (r"^Expected (\w+), got \{", "{0}", "dict"),
         (r"^Expected (\w+), got (.+?)\.?$", "{0}", "{1}"),
     )
     for pattern, first, other in pairs:
@@ -132,15 +135,7 @@ def _keys(text: str) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-#: The types of containers by how they are written out, as JAX before 0.8 does.
-_BEGINS = {"(": "tuple", "[": "list", "{": "dict"}
-
-
 def _plain(text: str) -> str:
-    """Write ``<class 'tuple'> of length 2`` without Python's punctuation.
-
-    >>> _plain("<class 'tuple'> of length 2"), _plain("({'w': 1}, ())")
-    ('tuple of length 2', 'tuple')
-    """
-    plain = _BEGINS.get(text[:1]) or re.sub(r"<class '(?:\w+\.)*(\w+)'>", r"\1", text)
+    """Write ``<class 'tuple'> of length 2`` without Python's punctuation."""
+    plain = re.sub(r"<class '(?:\w+\.)*(\w+)'>", r"\1", text)
     return re.sub(r"\b(ShapedArray|ArrayImpl|float|int|complex)\b(?=$)", "leaf", plain)

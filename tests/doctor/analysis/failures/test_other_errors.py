@@ -558,7 +558,7 @@ def test_a_key_cannot_be_converted() -> None:
 @pytest.mark.parametrize(
     ("line", "first", "other"),
     [
-        ("jax.tree.map(lambda a, b: a, {'a': 1, 'b': 2}, {'a': 1, 'c': 2})", "'b'", "'c'"),
+        ("jax.tree.map(lambda a, b: a, {'a': 1, 'b': 2}, {'a': 1, 'c': 2})", "'b'|a and b", "'c'|a and c"),
         ("jax.tree.map(lambda a, b: a, (1, (2, 3)), (1, [2, 3]))", "tuple", "[2, 3]|list"),
         ("jax.tree.map(lambda a, b: a, (1, 2), (1, 2, 3))", "tuple of length 2", "of length 3"),
     ],
@@ -567,7 +567,7 @@ def test_pytrees_that_differ(line: str, first: str, other: str) -> None:
     cell = Cell(f"{line}  # here")
     assert cell.failure.kind == "pytree"
     assert cell.finding.line == cell.here
-    assert first in cell.said
+    assert any(each in cell.said for each in first.split("|"))
     assert any(each in cell.said for each in other.split("|"))
 
 
