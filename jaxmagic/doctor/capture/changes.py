@@ -43,8 +43,11 @@ CODE = type, types.FunctionType, types.MethodType
 #: Attributes in which flax.nnx notes where a module may be changed: each of its transforms makes them anew.
 _OF_NNX = ("attribute", "_pytree__state"), ("attribute", "_object__state"), ("attribute", "_trace_state")
 
+#: The attribute in which an abstract class notes the answers of ``isinstance()``.
+_OF_ABSTRACT = ("attribute", "_abc_impl")
+
 #: What is not followed: of a function's globals, those count that it reads.
-_NOT_FOLLOWED = {*_OF_NNX, GLOBALS}
+_NOT_FOLLOWED = {*_OF_NNX, _OF_ABSTRACT, GLOBALS}
 
 #: Where a path goes on to what has no name of the user's: inside an iterator, the argument of a generator expression.
 _UNNAMED = re.compile(r" \((?:inside|local: \.)")

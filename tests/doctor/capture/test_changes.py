@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextvars
 import functools
 import itertools
@@ -284,3 +285,20 @@ def test_what_an_object_holds_is_not_what_its_methods_read() -> None:
     found = list(reach({"held": held, "functions": functions}, code=False))
     assert not any(each.value is VARIABLE for each in found)
     assert "held.held[0]" in [each.path for each in found]
+
+
+class Layer(abc.ABC):
+    @abc.abstractmethod
+    def size(self) -> int: ...
+
+
+class Dense(Layer):
+    def size(self) -> int:
+        return 1
+
+
+def test_what_an_abstract_class_notes_of_isinstance_is_no_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jaxmagic.memory_use.capture.references.object_graph.is_users_module", is_users_module)
+    snapshot = Snapshot({"net": Dense()})
+    assert not isinstance(object(), Dense)
+    assert snapshot.changed() == []
