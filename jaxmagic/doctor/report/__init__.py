@@ -8,7 +8,6 @@ from ..record.diagnosis import Diagnosis
 from . import (
     compiled_code,
     diagnosis,
-    donation,
     elements,
     errors,
     host,
@@ -27,7 +26,6 @@ NOTES: dict[str, Callable[..., str]] = {
     **verified.NOTES,
     **compiled_code.NOTES,
     **host.NOTES,
-    **donation.NOTES,
     **memory.NOTES,
     **precision.NOTES,
     **sharding.NOTES,

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ... import units
 from ...benchmarking.record.versus import LEAST_DIFFERENCE
-from ...compilation.record.compilation import Compilation
 from ...profiling.analysis.devices.bound import bound_of
 from ...profiling.analysis.roofline import placed
 from ...profiling.report.sentences import about_bound
-from ...records.names import listed
 from ...records.note import Note
 from ...report.blocks import Block, Entries, Entry, Excerpt, Headline, Picture, Sentence
 from ...report.compose import Brief
 from ...report.glance import notes_folded
 from ...report.style import Style
-from ...terminal import printable
 from ..analysis.failed_trial import is_in_vain
 from ..charts import costs_chart
 from ..record.diagnosis import Diagnosis
 from ..record.finding import RuleFinding, Verified
 from ..rules.all import RULES
-from ..rules.rule import LEAST_IDLE, LEAST_SHARE
+from .runs import about_compiling, about_runs, is_incomplete
 from .verified import how_fast
 
 #: The operations whose rates are known must take at least this share of the device time to speak for all.
@@ -30,12 +27,6 @@ _MOST_OF_IT = 0.8
 
 #: At most this many findings are seen at once.
 _FEW_FINDINGS = 4
-
-#: The kinds of causes that name what differs from an earlier call, and at most so many of the functions are named.
-_DIFFERS = frozenset(
-    {"shape", "dtype", "weak type", "static value", "pytree", "placement", "context", "new function"}
-)
-_MOST_NAMES = 3
 
 #: The kinds of notes that say why nothing ran.
 _UNCALLED = ("timing.not_called", "timing.quoted_call")
@@ -62,14 +53,14 @@ def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]
     if any(each.cost_ns is not None and each.per == "run" for each in diagnosis.findings):
         yield Picture(chart=lambda: costs_chart(diagnosis))
     yield from _findings(diagnosis, style)
-    compiled = _about_compiling(diagnosis, style.digits)
+    compiled = about_compiling(diagnosis, style.digits)
     if not diagnosis.findings:
         yield from (Sentence(text=each) for each in compiled)
     if diagnosis.profile is not None and diagnosis.warm:
         yield from (Sentence(text=each) for each in about_bound(diagnosis.profile, diagnosis.wall_ns))
     unclaimed = compiled if diagnosis.findings and not any(each.compiles for each in diagnosis.findings) else []
     notes = (str(each) for each in diagnosis.notes if each.kind not in (*_IN_HEADLINE, *_FIRST))
-    yield from notes_folded((*_about_runs(diagnosis), *unclaimed, *notes))
+    yield from notes_folded((*about_runs(diagnosis), *unclaimed, *notes))
     if explain:
         yield from (Sentence(text=each, faint=True) for each in _explained(diagnosis))
 
@@ -106,7 +97,7 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
         return f"{diagnosis.error}{place}{whose}." if findings else f"{diagnosis.error}: not explained{whose}."
     if (why := _why_nothing(diagnosis)) is not None:
         return why
-    partly = _is_incomplete(diagnosis)
+    partly = is_incomplete(diagnosis)
     known = diagnosis.wall_ns is not None and not partly
     lasts = "a run takes" if len(diagnosis.runs) > 1 else "the run took"
     run = f"; {lasts} {units.time(diagnosis.wall_ns or 0, digits)}" if known else ""
@@ -167,12 +158,6 @@ def _in_vain(findings: tuple[RuleFinding, ...]) -> str:
     vain = sum(is_in_vain(each, each.verified) for each in findings)
     whose = "" if vain == len(findings) else f"{vain} of them "
     return f", {whose}without a proved remedy" if vain else ""
-
-
-def _is_incomplete(diagnosis: Diagnosis) -> bool:
-    """Return whether an exception ended the first run."""
-    ended = [each for each in diagnosis.notes if each.kind in ("doctor.ended_early", "doctor.interrupted")]
-    return any(not each.facts.get("complete") for each in ended)
 
 
 def _bound(diagnosis: Diagnosis) -> str:
@@ -273,51 +258,6 @@ def _ceiling(faster: str, times: str) -> str:
 def _place(finding: RuleFinding) -> tuple[str, ...]:
     source = "" if finding.source is None else f": {finding.source}"
     return () if finding.line is None else (f"{finding.line}{source}",)
-
-
-def _about_runs(diagnosis: Diagnosis) -> list[str]:
-    runs = len(diagnosis.runs)
-    if not runs:
-        return []
-    profiled = " and once under the profiler" if diagnosis.profile is not None and diagnosis.warm else ""
-    verb = "was" if len(diagnosis.looked) == 1 else "were"
-    rules = f"; {units.count(len(diagnosis.looked), 'rule')} {verb} applied" if diagnosis.looked else ""
-    times = "once" if runs == 1 else "twice" if runs == 2 else f"{runs} times"
-    return [f"The code ran {times}{profiled}{rules}.{_unreported(diagnosis)}"]
-
-
-def _unreported(diagnosis: Diagnosis) -> str:
-    """Word what remains possible where all rules have found nothing; no rule counts less time per run than this."""
-    if diagnosis.findings or _is_incomplete(diagnosis) or {*diagnosis.looked} != {each.name for each in RULES}:
-        return ""
-    return (
-        f" No rule reports lost time below {units.percent(LEAST_SHARE)} of a run, or {units.percent(LEAST_IDLE)} "
-        "where the host keeps the device idle."
-    )
-
-
-def _about_compiling(diagnosis: Diagnosis, digits: int) -> list[str]:
-    """Word how long the first run compiled, unless it did not compile or complete."""
-    first, later = diagnosis.first, diagnosis.runs[1:]
-    compiled = [] if first is None else [each for each in first.compilations if each.compiled and each.thread is None]
-    if first is None or not compiled or _is_incomplete(diagnosis):
-        return []
-    time = units.time(sum(each.total_ns for each in compiled), digits)
-    which = "first run" if later else "run"
-    sentence = f"The {which} took {units.time(first.wall_ns, digits)}, {time} of it to compile "
-    sentence += f"{units.count(len(compiled), 'program')}."
-    again = sum(each.compiled for run in later for each in run.compilations)
-    others = f" Later runs compiled {units.count(again, 'program') if again else 'nothing'}." if later else ""
-    return [f"{sentence}{others}{_compiled_again(compiled)}"]
-
-
-def _compiled_again(compiled: Sequence[Compilation]) -> str:
-    """Say where the causes are of functions that were compiled again, which no finding names."""
-    names = [each.function for each in compiled if not each.eager and each.cause.kind in _DIFFERS]
-    if not names:
-        return ""
-    again = printable(listed(list(dict.fromkeys(names)), _MOST_NAMES))
-    return f" {again} compiled again: print(jaxmagic.last().runs[0]) says why."
 
 
 def _explained(diagnosis: Diagnosis) -> Iterator[str]:

@@ -73,8 +73,7 @@ class ProfileWatch:
         self.result: Any = None
         self.dropped: Any = None
         self._cold = cold
-        self._fetch = fetch
-        self._logdir = logdir
+        self._fetch, self._logdir = fetch, logdir
         self._on_trace = recorded
         self._on_record = record
         self._shown = progress or nullcontext(SILENT)
@@ -82,8 +81,7 @@ class ProfileWatch:
         self._profiler = Profiler()
         self._watch: Stopwatch | None = None
         self._plan = RunPlan(runs, None, None) if cold else RunPlan(runs, most_s, most_events, already, timed)
-        self._recorded = RecordedRuns(self._profiler, runs)
-        self._earlier = earlier
+        self._recorded, self._earlier = RecordedRuns(self._profiler, runs), earlier
         self._running: Generator[None, None, None] | None = None
         self._profile: Profile | None = None
         self._notes = list(notes)
@@ -287,23 +285,20 @@ class ProfileWatch:
             self._interrupt = read.interrupt
             if self._is_uncalled and self._named and read.recording is not None and not read.summary.device_uses:
                 notes.append(note("profiling.not_called", function=self._named))
-        else:
-            if error is not None:
-                notes.append(note("profiling.ended_before_recording"))
-            elif backends_started() is False:
-                notes.append(note("profiling.no_backends"))
+        elif error is not None:
+            notes.append(note("profiling.ended_before_recording"))
+        elif backends_started() is False:
+            notes.append(note("profiling.no_backends"))
         self._progress.stage("completing the record", ticking=False)  # may measure peak rates
         timings = self._recorded.timings
         notes += [each for timing in timings[-1:] for each in timing.notes if each.kind == "timing.not_run"]
-        notes += of_quoted_call(code)
         warm_up, compilations = self._plan.warm_up, [each for timing in timings for each in timing.compilations]
-        of_the_code = [*self._earlier, *([warm_up] if warm_up else ()), *timings]
         return make_profile(
             read.summary,
             read.recording,
             code=code,
             runs=(self._recorded.complete(read.recording, error) if is_recorded else len(timings)) or None,
-            compiled=tuple(each for timing in of_the_code for each in timing.compilations),
+            compiled=[each for run in (*self._earlier, *self.timings) for each in run.compilations],
             warm_up=warm_up,
             unprofiled=self._plan.unprofiled,
             timed_runs=len(self._plan.timed),
@@ -312,7 +307,7 @@ class ProfileWatch:
             other_load=others,
             started_at=self._started_at,
             error=None if error is None else type(error).__name__,
-            notes=[*notes, *read.notes],
+            notes=[*notes, *of_quoted_call(code), *read.notes],
         )
 
     def _about(self, error: BaseException | None) -> list[Note]:

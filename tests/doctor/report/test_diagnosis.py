@@ -14,6 +14,7 @@ from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.doctor.analysis.failed_trial import revised
 from jaxmagic.doctor.record.finding import Verified
 from jaxmagic.doctor.report import diagnosis as module
+from jaxmagic.doctor.report import runs
 from jaxmagic.doctor.report.diagnosis import about_verified, cost, headline
 from jaxmagic.doctor.rules.all import RULES
 from jaxmagic.doctor.rules.rule import LEAST_SHARE
@@ -117,7 +118,7 @@ def test_an_interrupt_is_in_the_headline(diagnosis: Any) -> None:
 def test_a_diagnosis_without_findings_says_what_no_rule_reports(
     diagnosis: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "LEAST_IDLE", 0.07)
+    monkeypatch.setattr(runs, "LEAST_IDLE", 0.07)
     told = "No rule reports lost time below 2 % of a run, or 7 % where the host keeps the device idle."
     looked = tuple(each.name for each in RULES)
 
