@@ -189,9 +189,13 @@ def holder(text: str) -> str:
 
 
 def created_at(text: str) -> tuple[str, ...]:
-    """Return the lines of the user's that computed a leaked value, the innermost last; else that of a library.
+    r"""Return the lines of the user's that computed a leaked value, the innermost last; else that of a library.
 
     JAX names the five innermost calls outside of itself; before 0.8, those that led to the traced function as well.
+
+    >>> said = "the value leaked was f at a.py:5 traced for jit.\nThe final 5 stack frames were:\nb.py:1 (main)\n"
+    >>> created_at(f"function being traced when {said}a.py:7:2 (f)\nc.py:3 (g)\n")
+    ('a.py:7', 'c.py:3')
     """
     text = text[:LONGEST]
     calls = re.findall(r"^(.*?):(\d+)(?::\d+)? \((.*)\)$", text.partition("stack frames")[2], re.M)

@@ -128,9 +128,14 @@ def _compiled(found: CalledFunction, evidence: Evidence, *, many: bool) -> Calle
 
 
 def _gets_nothing_traced(function: Function, arguments: Arguments) -> bool:
-    """Return whether all arguments are static: jit would compile for each value, and XLA compute the result then."""
-    given = syntax.parameters(function)
-    return bool(given) and given <= {*arguments.static}
+    """Return whether all arguments are static: jit would compile for each value, and XLA compute the result then.
+
+    Of those with a default, it is not known whether the calls pass them.
+    """
+    own = function.args
+    required = [each.arg for each in (*own.posonlyargs, *own.args)][: -len(own.defaults) or None]
+    required += [each.arg for each, value in zip(own.kwonlyargs, own.kw_defaults, strict=True) if value is None]
+    return bool(required) and {*required} <= {*arguments.static}
 
 
 def _is_plain(

@@ -44,6 +44,9 @@ def decides(w, x):
 def sized(w, n):
     return jnp.zeros(n) + w
 
+def sized_from(w, n, seed=3):
+    return jnp.zeros(n) + w + seed
+
 def sized_inside(w, n):
     return sized(w, n) * 2
 
@@ -275,6 +278,8 @@ def test_flags_and_texts_are_static(evidence: Evidence, code: str, static: tuple
 def test_a_function_that_gets_nothing_to_trace_is_not_to_be_jitted(evidence: Evidence) -> None:
     assert found(evidence, "sized(w, 3)") == "sized"
     assert found(evidence, "sized(2, 3)") is None  # jit would compile for each number, and XLA compute it then
+    assert found(evidence, "sized_from(w, 3)") == "sized_from"
+    assert found(evidence, "sized_from(2, 3)") is None
 
 
 @pytest.mark.parametrize(
