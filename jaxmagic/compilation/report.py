@@ -47,8 +47,10 @@ def stages(compilation: Compilation) -> list[tuple[str, int]]:
 
 
 def reason(compilation: Compilation, digits: int) -> str:
-    """Explain why a function was compiled, and whether the persistent cache had it."""
+    """Explain why a function was compiled, by which line, and whether the persistent cache had it."""
     text = printable(compilation.cause.reason)
+    if compilation.called_at is not None:
+        text += f"; called at {printable(compilation.called_at)}"
     if not compilation.compiled:
         text += f"; {'traced' if compilation.last_stage == 'tracing' else 'lowered'} only, not compiled"
     if compilation.cache == "hit":

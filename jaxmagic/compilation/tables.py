@@ -21,6 +21,7 @@ _COMPILATION = {
     "cause": "string",
     "reason": "string",
     "remedy": "string",
+    "called_at": "string",
     "thread": "string",
     "eager": "boolean",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sysconfig
 from dataclasses import dataclass, field
@@ -59,7 +60,13 @@ def is_users(frame: Frame) -> bool:
     >>> is_users(Frame(function="full", file="/opt/lib/python3.11/site-packages/jax/_src/lax/lax.py", line=3625))
     False
     """
-    path = frame.file.replace("\\", "/")
+    return is_users_file(frame.file)
+
+
+@functools.lru_cache(maxsize=1024)
+def is_users_file(file: str) -> bool:
+    """Return whether the user wrote a file, or cell, judging by its path."""
+    path = file.replace("\\", "/")
     return not (path.startswith((_PYTHON, _JAXMAGIC)) or _NOT_THE_USERS.search(path))
 
 

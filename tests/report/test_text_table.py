@@ -7,7 +7,8 @@ import re
 import pytest
 
 from jaxmagic.report import html_parts
-from jaxmagic.report.text_table import fits, table
+from jaxmagic.report.style import Style
+from jaxmagic.report.text_table import fits, table, wrapped
 
 
 @pytest.mark.parametrize(
@@ -103,3 +104,10 @@ def test_html_aligns_the_same_columns_and_writes_names_from_code_as_code() -> No
 def test_a_column_without_a_name_has_no_head() -> None:
     assert html_parts.head("", html_parts.CELL) == "<td></td>"
     assert html_parts.head("time", html_parts.CELL).startswith("<th")
+
+
+def test_no_line_ends_between_a_number_and_what_belongs_to_it() -> None:
+    for text in ("the function was called at cell 12:4", "the function was running for 12 ms"):
+        for width in range(40, 60):
+            lines = wrapped("." * 20 + " " + text, Style(width=width), "")
+            assert not [line for line in lines if line.endswith(("cell", "12"))]

@@ -286,6 +286,27 @@ def test_hlo_metadata_points_to_the_cells_lines(session: Any) -> None:
     assert "source_line=5" in text or "line=5 end_line=5" in text
 
 
+def test_what_compiles_in_a_block_has_the_line_of_its_call(session: Any) -> None:
+    session.run("def both(n):\n    g(jax.numpy.ones(n))\n    return g(jax.numpy.ones(n + 1))")
+    session.run(
+        "g = jax.jit(lambda x: x * 3)\nfrom functools import partial\n\n%jaxtime -q -v block g(jax.numpy.ones(61))\n"
+    )
+    session.run("%%jaxtime -v block\ng(jax.numpy.ones(62))\n[\n    g(jax.numpy.ones(n)) for n in [63]]\nboth(64)")
+    calls = [each.called_at for each in session.shell.user_ns["block"].compilations if each.function == "<lambda>"]
+    places = [each.rpartition(":") for each in calls]
+    assert [line for *_, line in places] == ["2", "4", "2", "3"]
+    assert places[0][0] == places[1][0] != places[2][0] == places[3][0]
+    told = " ".join(str(session.shell.user_ns["block"]).split())
+    assert all(f"called at {each}" in told for each in calls)
+
+
+def test_a_single_statement_needs_no_line_of_its_call(session: Any) -> None:
+    session.run("g = jax.jit(lambda x: x * 5)")
+    session.run("%jaxtime -v alone g(jax.numpy.ones(65))")
+    assert [each.called_at for each in session.shell.user_ns["alone"].compilations if not each.eager] == [None]
+    assert "called at" not in session.report
+
+
 def test_the_times_are_shown_before_the_exception(session: Any) -> None:
     session.run("%%jaxtime\nf(x)\n1/0", fails=ZeroDivisionError)
     assert "ended with ZeroDivisionError" in session.report

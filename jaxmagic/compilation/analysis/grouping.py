@@ -69,6 +69,7 @@ def group(
                 saved_ns=spans[last].saved_ns,
                 last_stage=spans[last].stage,
                 cause=cause,
+                called_at=spans[last].called_at,
                 thread=None if ours else spans[last].thread_name,
                 began_ns=min(spans[index].start_ns for index in members) - start_ns,
                 ended_ns=max(spans[index].end_ns for index in members) - start_ns,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from ..record.compilation import Compilation
 from ..record.events import Miss, Span
 from . import jit_calls
 from .listeners import shared as _listeners
+from .running_line import running_line
 
 #: The calls observed in this session, with which new compilations are compared.
 _memory = Memory()
@@ -41,11 +43,13 @@ class CompileLog:
         self._token: int | None = None
         self._progress = progress
         self._thread = 0
+        self._began_at: str | None = None
 
     @begins("stop")
     def start(self) -> None:
         """Begin to listen."""
         self._thread = threading.get_ident()
+        self._began_at = running_line(sys._getframe(1))
         self._token = _listeners.add(self)
 
     def add_span(self, span: Span) -> None:
@@ -87,7 +91,12 @@ class CompileLog:
             threads=self._threads(thread, threads_before),
             waits=waits,
         )
-        return tuple(replace(each, location=place_known_as(each.location)) for each in compilations)
+        return tuple(self._placed(each) for each in compilations)
+
+    def _placed(self, compilation: Compilation) -> Compilation:
+        """Name cells in places as people know them."""
+        called_at = None if compilation.called_at == self._began_at else place_known_as(compilation.called_at)
+        return replace(compilation, location=place_known_as(compilation.location), called_at=called_at)
 
     def waited_ns(
         self,

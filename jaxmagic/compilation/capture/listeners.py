@@ -20,6 +20,7 @@ from ..record.compilation import CacheAnswer, Stage
 from ..record.events import Call, Miss, Span
 from . import jit_calls
 from .cache_miss_log import MissLog
+from .running_line import running_line
 
 _STAGES: dict[str, Stage] = {
     "/jax/core/compile/jaxpr_trace_duration": "tracing",
@@ -140,6 +141,7 @@ class Listeners:
                 cache=cache,
                 saved_ns=saved_ns,
                 call=_find_call(sys._getframe(1), function, arguments=stage == "compilation"),
+                called_at=running_line(sys._getframe(1)),
             )
             for log in self._logs:
                 log.add_span(span)

@@ -75,6 +75,8 @@ class Compilation(Exportable):
         saved_ns: the time that a hit saved, by JAX's own estimate (it may be negative).
         last_stage: the last stage that was reached; ``jax.eval_shape`` only traces.
         cause: why it was compiled.
+        called_at: the line of the user's code that called it, ``"cell 12:5"``; ``None`` if that is the line at which
+            the measurement began, or is not known.
         thread: the name of the thread that compiled it, if it is not one of the measured code's. The stages
             are then no part of the wall time. ``None`` for the measured code's own threads.
         began_ns: when its first stage began, since the start of the clock; ``None`` if it is not known.
@@ -94,6 +96,7 @@ class Compilation(Exportable):
     saved_ns: int | None
     last_stage: Stage = "compilation"
     cause: Cause
+    called_at: str | None = None
     thread: str | None = None
     began_ns: int | None = None
     ended_ns: int | None = None

@@ -145,7 +145,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """One stage of a compilation, as JAX reported it at its end."""
+    """One stage of a compilation, as JAX reported it at its end.
+
+    Attributes:
+        call: the call that led to it, if it was found.
+        called_at: ``file:line`` of the user's code that was running.
+    """
 
     stage: Stage
     function: str
@@ -156,6 +161,7 @@ class Span:
     cache: CacheAnswer | None = None
     saved_ns: int | None = None
     call: Call | None = None
+    called_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

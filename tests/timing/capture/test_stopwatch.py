@@ -450,7 +450,7 @@ def test_an_argument_without_leaves_is_not_like_any_other(x: Any) -> None:
     f = jax.jit(lambda x, mask: x)
     half = jax.block_until_ready(x.astype(jnp.float16))
     measure(lambda: f(x, None))
-    assert "a single leaf now, nothing before" in last_cause(lambda: f(x, x)).reason
+    assert "a single leaf now, None before" in last_cause(lambda: f(x, x)).reason
     assert last_cause(lambda: f(x, half)).kind == "dtype"
 
 
