@@ -12,6 +12,7 @@ import pytest
 
 import jaxmagic
 from jaxmagic.doctor.capture.compiled.programs import programs_of, watch
+from jaxmagic.doctor.capture.remedies.compiled.shortened import find_loop
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.rules.compiling import unrolled_loop
 from jaxmagic.doctor.rules.rewriting.loops.loop_code import loop_code
@@ -354,17 +355,88 @@ def test_rows_that_a_module_of_equinox_computes_are_mapped() -> None:
     assert finding.remedy.facts["mapped"] == "jax.vmap(lambda x: model(x))(xs)"
 
 
+def outer_loop(x: Any) -> Any:
+    for _ in range(20):
+        for _ in range(4):
+            h = jnp.sin(x)
+            x = h * x
+        x = x + 2
+    return x
+
+
+def inner_loop(x: Any) -> Any:
+    y = x
+    for i in range(3):
+        for _ in range(30):
+            x = jnp.sin(x) + x
+        y = (x + y) * i
+    return x + y
+
+
+def stacked(x: Any, ws: Any) -> Any:
+    for i in range(20):
+        for w in ws:
+            x = jnp.tanh(x @ w)
+        x = x + i
+    return x
+
+
 @pytest.mark.usefixtures("whatever_it_takes")
-def test_loops_in_each_other_have_no_cost() -> None:
+@pytest.mark.parametrize(
+    ("fn", "args", "first", "saved"),
+    [
+        (outer_loop, (X,), "for _ in range(20):", 19 / 20),
+        (inner_loop, (X,), "x = jnp.sin(x) + x", 180 / 187 * 29 / 30),  # a round of the outer one multiplies and adds
+        (stacked, (X, WS[:3]), "for i in range(20):", 19 / 20),
+    ],
+)
+def test_of_loops_in_each_other_the_one_that_saves_most_is_found(
+    fn: Any, args: Any, first: str, saved: float
+) -> None:
+    finding = the_one(jax.jit(fn), *args)
+    assert finding.source == first
+    assert finding.cost_ns is not None
+    (took,) = [each.facts["time_ns"] for each in finding.evidence if each.kind == "doctor.unrolled_compile"]
+    assert finding.cost_ns / took == pytest.approx(saved, rel=0.03)
+    loop = find_loop(fn, finding.line)
+    assert loop is not None
+    assert finding.code is not None
+    replaced = loop.with_code(finding.code)
+    assert replaced is not None
+    assert jnp.allclose(jax.jit(replaced)(*args), fn(*args), rtol=1e-4)
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+def test_how_often_a_loop_in_another_one_runs_may_be_unknown() -> None:
     def nested(x: Any) -> Any:
-        for _ in range(20):
-            for _ in range(20):
+        while len(seen) < 5:
+            seen.append(len(seen))
+            for _ in seen + seen:
                 x = jnp.sin(x)
         return x
 
+    seen: list[int] = []
     finding = the_one(jax.jit(nested), X)
+    assert finding.source == "while len(seen) < 5:"
     assert finding.cost_ns is None
     assert finding.code is None
+
+
+def test_what_a_loop_leaves_to_the_next_round_of_the_one_around_it_is_no_code() -> None:
+    source = """
+def f(x):
+    h = x
+    for _ in range(8):
+        y = jnp.sin(h)
+        for _ in range(9):
+            h = x + y
+            x = jnp.sin(h)
+    return x
+"""
+    (function,) = ast.parse(source).body
+    (outer, inner) = [node for node in ast.walk(function) if isinstance(node, ast.For)]
+    assert loop_code(inner, function, enclosing=[outer]) is None
+    assert loop_code(inner, function) is not None
 
 
 @pytest.mark.usefixtures("whatever_it_takes")

@@ -104,7 +104,9 @@ class FoundLoop(NamedTuple):
 
 
 def find_loop(function: Any, line: str | None) -> FoundLoop | None:
-    """Find the innermost loop around a line in a function, or in one that it calls; ``None`` if there is not one.
+    """Find the loop at a line of a function, or of one that it calls; ``None`` if there is not one.
+
+    That is the loop that begins there, or else the innermost one around it.
 
     Args:
         function: the function, which may be a transformed one.
@@ -115,7 +117,7 @@ def find_loop(function: Any, line: str | None) -> FoundLoop | None:
         if line not in lines_of(inner):
             continue
         tree, number = tree_of(code.co_filename), int((line or "").rpartition(":")[2])
-        loops = [] if tree is None else loops_around(tree, number, code.co_name)
+        loops = [] if tree is None else [*loops_around(tree, number, code.co_name), *_begun(tree, number)]
         definition = None if tree is None or not loops else function_around(tree, loops[-1].lineno)
         if not isinstance(definition, ast.FunctionDef) or definition.name != code.co_name:
             continue
@@ -123,3 +125,9 @@ def find_loop(function: Any, line: str | None) -> FoundLoop | None:
         if first == code.co_firstlineno:
             return FoundLoop(inner, definition, list(ast.walk(definition)).index(loops[-1]))
     return None
+
+
+def _begun(tree: ast.AST, line: int) -> list[Loop]:
+    """Return the loop whose first line this is."""
+    loops = (node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While))
+    return [each for each in loops if each.lineno == line < each.body[0].lineno]

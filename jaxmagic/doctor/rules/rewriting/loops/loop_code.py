@@ -38,15 +38,18 @@ class _Parts(NamedTuple):
     widened: bool
 
 
-def loop_code(loop: Loop, function: ast.AST | None, *, arrays: bool = False) -> str | None:
+def loop_code(
+    loop: Loop, function: ast.AST | None, *, arrays: bool = False, enclosing: Sequence[Loop] = ()
+) -> str | None:
     """Return a loop of JAX that does the same; ``None`` where that is not mechanical.
 
     Args:
         loop: the loop.
         function: the function around it.
         arrays: whether it is known that the loop takes its items from arrays, and not from lists.
+        enclosing: the loops around it.
     """
-    parts = _parts(loop, function)
+    parts = _parts(loop, function, enclosing)
     if parts is None:
         return None
     counter = parts.counter
@@ -63,17 +66,22 @@ def loop_code(loop: Loop, function: ast.AST | None, *, arrays: bool = False) -> 
     return _fori_loop(parts, counter.name or "_")
 
 
-def _parts(loop: Loop, function: ast.AST | None) -> _Parts | None:
+def _parts(loop: Loop, function: ast.AST | None, enclosing: Sequence[Loop]) -> _Parts | None:
     if not isinstance(loop, ast.For) or function is None or loop.orelse or not all(map(_is_plain, loop.body)):
         return None
     carry, targets, collected = carried(loop), assigns([loop.target]), appended(loop)
-    if not carry or collected is None or lose_digits(loop, carry, function):
+    if not carry or collected is None or (collected and enclosing) or lose_digits(loop, carry, function):
         return None
     ours = _OURS | {f"{each.name}{end}" for each in collected for end in ("_item", "_rest")}
     if ours & (loaded([function]) | stored([function])):
         return None
     statements = [node for node in ast.walk(function) if isinstance(node, ast.stmt) and node is not function]
     after = loaded(node for node in statements if node.lineno > (loop.end_lineno or 0))
+    if enclosing:  # what is above the loop runs after it as well
+        inside = {id(node) for node in ast.walk(loop)}
+        after |= loaded(
+            each for each in ast.walk(enclosing[0]) if isinstance(each, ast.Name) and id(each) not in inside
+        )
     if ((assigns(loop.body) | targets) - set(carry)) & after:
         return None
     begins = {each.name: _begin(each.name, loop, statements) for each in collected}
@@ -106,6 +114,8 @@ def _is_plain(statement: ast.stmt) -> bool:
             return isinstance(target, ast.Name)
         case ast.Assign(targets=targets):
             return all(map(_is_names, targets))
+        case ast.For(body=body, orelse=[], target=target):  # JAX unrolls it within the body
+            return _is_names(target) and all(map(_is_plain, body))
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(), attr="append"), args=[_], keywords=[])):
             return True
         case ast.FunctionDef():

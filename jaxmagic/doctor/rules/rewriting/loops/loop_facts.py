@@ -145,6 +145,8 @@ def reads(node: ast.AST) -> set[str]:
             return inner | reads(node.args) | _all_reads(node.decorator_list)
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             return _all_reads(ast.iter_child_nodes(node)) - assigns([each.target for each in node.generators])
+        case ast.For(orelse=[]):
+            return reads(node.iter) | _read_before(node)
     return _all_reads(ast.iter_child_nodes(node))
 
 
@@ -179,12 +181,18 @@ def carried(loop: ast.For) -> list[str]:
     >>> carried(ast.parse("for w in ws:\n    h = x @ w\n    x = tanh(h)").body[0])
     ['x']
     """
+    before = _read_before(loop)
+    return [name for name in dict.fromkeys(_assigned(loop.body)) if name in before]
+
+
+def _read_before(loop: ast.For) -> set[str]:
+    """Return the names that a round reads before it assigns them."""
     assigned = assigns([loop.target])
     before: set[str] = set()
     for statement in loop.body:
         before |= reads(statement) - assigned
         assigned |= assigns([statement])
-    return [name for name in dict.fromkeys(_assigned(loop.body)) if name in before]
+    return before
 
 
 def appended(loop: Loop) -> list[Appended] | None:
@@ -261,7 +269,7 @@ def counter_of(loop: ast.For) -> Counter | None:
     }
     uses = [node for each in loop.body for node in ast.walk(each) if isinstance(node, ast.Name) and node.id == name]
     if any(not isinstance(each.ctx, ast.Load) for each in uses):
-        return None
+        return None if any(isinstance(each.ctx, ast.Load) for each in uses) else Counter("", (), 0, True, False)
     changed = assigns(loop.body)
     plain = [_indexed_by(each, parents, changed) for each in uses]
     carry = set(carried(loop))
