@@ -482,3 +482,20 @@ def test_the_report_tells_eager_operations_by_their_causes() -> None:
         "pad to a few fixed shapes, or expect one compilation per shape."
     )
     assert transfer.startswith("1 eager operation compiled to create or move arrays, ")
+
+
+@pytest.mark.parametrize("transform", [jax.grad, jax.value_and_grad, lambda loss: jax.vmap(loss, in_axes=(0, None))])
+def test_what_jax_says_of_a_jitted_function_inside_is_not_said_of_the_next_call(x: Any, transform: Any) -> None:
+    @jax.jit
+    def loss(w: Any, scale: Any) -> Any:
+        return scale * (w**2).sum()
+
+    step = jax.jit(transform(loss))  # has the name of the function inside
+
+    def both() -> Any:
+        step(x, 1)
+        return step(x, 1.0)
+
+    first, second = (each.cause for each in compiled(both) if not each.eager)
+    assert first.kind == "first call"
+    assert (second.kind, second.argument) == ("weak type", "scale")

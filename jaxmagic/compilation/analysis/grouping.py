@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import takewhile
 
 from ..record.compilation import Cause, Compilation
 from ..record.events import Call, Miss, Span
@@ -115,21 +116,25 @@ def _call(spans: Sequence[Span], members: Sequence[int], last: int) -> Call | No
 
 
 def _claim(unclaimed: list[Miss], spans: Sequence[Span], members: Sequence[int], last: int) -> Miss | None:
-    """Take the explanation of this compilation, and drop those of functions traced inside it."""
+    """Take the explanation of this compilation, and drop those of functions traced inside it.
+
+    JAX reports no tracing span for functions that a transformation evaluates, which may have the same name.
+    """
     claimed = None
-    # JAX reports no tracing span for functions that a transformation evaluates.
     untraced = all(spans[index].stage != "tracing" for index in members)
-    latest_ns = max(spans[index].end_ns for index in members) + _JITTER_NS
+    began_ns, ended_ns = min(spans[each].start_ns for each in members), max(spans[each].end_ns for each in members)
     for index in members:
         span = spans[index]
         if span.stage != "tracing" and not untraced:
             continue
         for miss in unclaimed:
-            if miss.thread == span.thread and miss.at_ns <= latest_ns and _is_about(miss, span.function):
+            if miss.thread == span.thread and miss.at_ns <= ended_ns + _JITTER_NS and _is_about(miss, span.function):
                 unclaimed.remove(miss)
                 if span.function == spans[last].function:
                     claimed = miss
                 break
+    so_far = list(takewhile(lambda each: each.at_ns <= ended_ns, unclaimed))
+    unclaimed[: len(so_far)] = [each for each in so_far if each.thread != spans[last].thread or each.at_ns < began_ns]
     return claimed
 
 

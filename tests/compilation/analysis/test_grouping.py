@@ -19,6 +19,12 @@ def span(stage: Any, function: str, start: int, end: int, thread: int = MAIN, **
     )
 
 
+def miss(name: str, at_ns: int) -> Miss:
+    return Miss(
+        text=f"TRACING CACHE MISS at a.py:1:\n  never seen function:\n    {name} id=1", thread=MAIN, at_ns=at_ns
+    )
+
+
 def compilations(*spans: Span, misses: tuple[Miss, ...] = ()) -> Any:
     # JAX reports a span when it ends.
     ordered = sorted(spans, key=lambda each: each.end_ns)
@@ -101,19 +107,23 @@ def test_other_threads_are_listed_with_their_name() -> None:
 
 
 def test_explanations_go_to_the_function_they_are_about() -> None:
-    def miss(name: str) -> Miss:
-        return Miss(
-            text=f"TRACING CACHE MISS at a.py:1:\n  never seen function:\n    {name} id=1", thread=MAIN, at_ns=0
-        )
-
     f, g = compilations(
         span("tracing", "f", 0, 10_000),
         span("compilation", "f", 10_000, 20_000),
         span("tracing", "g", 20_000, 30_000),
         span("compilation", "g", 30_000, 40_000),
-        misses=(miss("g"), miss("f")),
+        misses=(miss("g", 0), miss("f", 1_000), miss("h", 2_000), miss("g", 21_000)),
     )
     assert f.cause.kind == g.cause.kind == "first call"
+
+
+def test_an_explanation_of_what_is_inside_is_not_left_for_the_next_program_of_this_name() -> None:
+    first, second = compilations(
+        *(span("tracing", "f", start, start + 9_000) for start in (0, 30_000)),
+        *(span("compilation", "f", start, start + 9_000) for start in (10_000, 40_000)),
+        misses=(miss("f", 1_000), miss("f", 2_000)),
+    )
+    assert (first.cause.kind, second.cause.kind) == ("first call", "unknown")
 
 
 def test_an_operation_of_jax_itself_is_eager() -> None:
