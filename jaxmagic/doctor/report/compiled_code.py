@@ -34,6 +34,8 @@ def _unrolled_remedy(loop: str, over: str = "", collected: str = "", mapped: str
         how += f" and returns the values appended to {printable(collected)} as arrays" if collected else ""
         if selected:
             how += f". It returns a value of every iteration: select those that belong into {printable(selected)}"
+    elif loop == "items":
+        how = "Use jax.lax.scan over arrays that hold the items of all iterations, which compiles the body once"
     else:
         how = (
             "Use jax.lax.scan over stacked arrays, such as the parameters of equal layers (in flax nn.scan, in "

@@ -18,6 +18,7 @@ from ..rewriting.loops.loop_code import loop_code
 from ..rewriting.loops.loop_facts import (
     counter_of,
     each_appends,
+    has_layers,
     is_sequential,
     lists_appended,
     makes_array,
@@ -141,6 +142,8 @@ def _remedy(loop: Loop, *, arrays: bool, rows: bool) -> Note:
     indexed = () if counter is None else counter.indexed
     if way == "scan" and indexed and not arrays and not lists_appended(loop):
         way = "layers"
+    if way == "layers" and isinstance(loop, ast.For) and not isinstance(loop.iter, ast.Name | ast.Attribute):
+        way = way if indexed or has_layers(loop) else "items"
     over = indexed if arrays else ()
     if isinstance(loop, ast.For) and counter is None and (arrays or makes_array(loop.iter)):
         over = (ast.unparse(loop.iter),) if isinstance(loop.iter, ast.Name) or makes_array(loop.iter) else ()

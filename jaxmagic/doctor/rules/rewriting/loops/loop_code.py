@@ -173,7 +173,7 @@ def _over_arrays(parts: _Parts, counter: Counter, *, arrays: bool) -> str | None
     used = loaded(parts.loop.body) | stored(parts.loop.body)
     if used & set(names.values()):
         return None
-    taken = [f"{each}{_part(parts.loop, each)}" for each in names]
+    taken = [_taken(parts.loop, each, counter.name, arrays=arrays) for each in names]
     sources = taken if arrays else [*map(_stacked, taken)]
     target: ast.expr = ast.parse(_together(list(names.values()))[0], mode="eval").body
     replaced = _Items(counter.name, names)
@@ -202,13 +202,37 @@ def _bounds(loop: ast.For) -> str:
     return ", ".join(map(ast.unparse, loop.iter.args))
 
 
-def _part(loop: ast.For, array: str) -> str:
-    """Return the part of an array that ``range`` indexes; empty for all of it."""
+def _taken(loop: ast.For, array: str, counter: str, *, arrays: bool) -> str:
+    """Return the rows of an array, or the items of a list, that ``range`` indexes, in their order.
+
+    An index below zero counts from the end, which a slice does not do alike: ``x[9:-1:-1]`` is empty.
+    """
     assert isinstance(loop.iter, ast.Call)
     bounds = [ast.unparse(each) for each in loop.iter.args]
     if bounds in ([f"len({array})"], [f"{array}.shape[0]"]):
-        return ""
-    return f"[{':'.join(bounds)}]" if len(bounds) > 1 else f"[:{bounds[0]}]"
+        return array
+    first, step = _number(loop.iter.args[0]), 1 if len(bounds) < 3 else _number(loop.iter.args[2])
+    if bounds[1:] == ["-1", "-1"] and bounds[0] in (f"len({array}) - 1", f"{array}.shape[0] - 1"):
+        return f"{array}[::-1]"
+    if len(bounds) == 1:
+        return f"{array}[:{bounds[0]}]"
+    if first is not None and first >= 0 and step is not None:
+        if step > 0:
+            return f"{array}[{':'.join(bounds)}]"
+        if bounds[1] == "-1":
+            return f"{array}[{bounds[0]}::{bounds[2]}]"
+    if arrays:
+        return f"{array}[jnp.arange({', '.join(bounds)})]"
+    return f"[{array}[{counter}] for {counter} in {ast.unparse(loop.iter)}]"
+
+
+def _number(node: ast.expr) -> int | None:
+    """Return the whole number that an expression is, if it is one."""
+    try:
+        value = ast.literal_eval(node)
+    except ValueError:
+        return None
+    return value if isinstance(value, int) else None
 
 
 def _times(loop: ast.For) -> str:

@@ -78,12 +78,12 @@ def way_of(loop: Loop) -> str:
         return "scan"
     if counter is None and is_range(loop.iter):
         return "fori_loop"
-    if counter is None or _has_layers(loop):
+    if counter is None or has_layers(loop):
         return "layers"
     return "scan" if counter.indexed else "fori_loop"
 
 
-def _has_layers(loop: ast.For) -> bool:
+def has_layers(loop: ast.For) -> bool:
     """Return whether a loop makes a layer in each iteration, or calls one that the counter chooses."""
     calls = (node.func for each in loop.body for node in ast.walk(each) if isinstance(node, ast.Call))
     counters = assigns([loop.target])

@@ -84,10 +84,27 @@ OVER_LISTS = {
     "indexed parameters": "for i in range(9):\n    x = jnp.tanh(x * pairs[i]['a'] + pairs[i]['b'])\nreturn x",
 }
 
+RANGES = {
+    "reversed": "8, -1, -1",
+    "all reversed": "len(xs) - 1, -1, -1",
+    "rows reversed": "xs.shape[0] - 1, -1, -1",
+    "every other one, reversed": "8, -1, -2",
+    "not to the first": "8, 1, -1",
+    "from a number on, reversed": "n - 2, -1, -1",
+    "from the end on": "-3, 6",
+    "from a number below zero on": "-n + 5, 7",
+    "by a number": "0, n, n - 7",
+}
+
 RUN = [
     *((body, False) for body in SEQUENCES.values()),
     *((body, True) for body in OVER_ARRAYS.values()),
     *((body, False) for body in OVER_LISTS.values()),
+    *(
+        (f"n = 9\nfor i in range({each}):\n    x = jnp.tanh(x + {name}[i])\nreturn x", name == "xs")
+        for each in RANGES.values()
+        for name in ("xs", "ws")
+    ),
 ]
 
 
