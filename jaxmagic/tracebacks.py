@@ -26,6 +26,9 @@ _HANDLERS = f"{_OURS}interrupts.py", os.path.join(_OURS, "doctor", "capture", "s
 #: The rooms whose arguments never come from the user.
 _REMOTE = tuple(os.path.join(_OURS, room, "") for room in ("drawing", "xla"))
 
+#: The name of functions that do nothing but call the user's: an error that ends there comes from a function in C.
+_CALL = "call_of_the_user"
+
 #: This file, where a call fails that does not fit the signature.
 _WRAPPER = f"{_OURS}tracebacks.py"
 
@@ -33,10 +36,10 @@ _WRAPPER = f"{_OURS}tracebacks.py"
 def of_the_user(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Run `function`, and drop this package's calls from the traceback of errors that the user's code raises in it.
 
-    The same applies to the package's own exception types, to arguments that are refused or do not fit the signature,
-    and to what the system says of a file, since these messages say what to write. Any other error raised in the
-    package's code keeps its traceback, since it may be a bug of jaxmagic's. Python also shows the errors that led to
-    one, which are treated in the same way.
+    So do a function in C that the user gave, which has no call of its own in a traceback, the package's own exception
+    types, arguments that are refused or do not fit the signature, and what the system says of a file: these messages
+    say what to write. Any other error raised in the package's code keeps its traceback, since it may be a bug of
+    jaxmagic's. Python also shows the errors that led to one, which are treated in the same way.
 
     >>> import traceback
     >>> @of_the_user
@@ -141,9 +144,15 @@ def _calls(error: BaseException) -> list[TracebackType]:
 
 def _is_for_the_user(error: BaseException, call: TracebackType) -> bool:
     """Return whether an error that ends in a call of ours is no bug: an interrupt, or a message about usage."""
-    if _is_refusal(error, call):
+    if _is_refusal(error, call) or is_of_call(error):
         error.__dict__[_REFUSED] = True
     return isinstance(error, JaxMagicError | KeyboardInterrupt) or _REFUSED in error.__dict__
+
+
+def is_of_call(error: BaseException) -> bool:
+    """Return whether the call of the user's function failed itself, and nothing inside it, as far as Python tells."""
+    calls = _calls(error)
+    return bool(calls) and calls[-1].tb_frame.f_code.co_name == _CALL and _is_ours(calls[-1])
 
 
 #: The attribute of an error that is known to be no bug of ours, for a function of ours that has called another.

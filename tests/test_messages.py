@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import numpy as np
 import pytest
 from IPython.core.error import UsageError
 
 import jaxmagic
+from jaxmagic import testing
 from jaxmagic.comparison.record.candidate import Work
 from jaxmagic.drawing.to_svg import draw
 from jaxmagic.runtime.jax_version import keeps_lines
@@ -189,8 +191,9 @@ def wrong(call: Any, kind: type[Exception]) -> str:
     return str(caught.value)
 
 
-def test_a_keyword_that_is_an_option_of_another_name_is_told() -> None:
-    functions = {"a": lambda x: x, "b": lambda x: x + 1}
+@pytest.mark.parametrize("function", [lambda x: x, abs, np.sin, int, jax.jit(lambda x: x)])
+def test_a_keyword_that_is_an_option_of_another_name_is_told(function: Any) -> None:
+    functions = {"a": function, "b": function}
     message = wrong(lambda: jaxmagic.compare(functions, 1, budget=1), TypeError)
     assert message == (
         "a: expected a keyword that it takes, got budget. Write budget_s=1 instead. "
@@ -198,10 +201,35 @@ def test_a_keyword_that_is_an_option_of_another_name_is_told() -> None:
     )
 
 
-def test_a_sweep_without_make_args_is_told() -> None:
-    message = wrong(lambda: jaxmagic.sweep({"a": lambda x: x}, n=[10, 20]), TypeError)
+@pytest.mark.parametrize("function", [lambda x: x, abs, np.exp, int, jax.jit(lambda x: x)])
+def test_a_sweep_without_make_args_is_told(function: Any) -> None:
+    message = wrong(lambda: jaxmagic.sweep({"a": function}, n=[10, 20]), TypeError)
     assert message.startswith("a: expected a keyword that it takes, got n. make_args is missing")
     assert message.endswith("sweep(f, lambda n: (jnp.ones(n),), n=[64, 256])")
+
+
+def test_arguments_that_a_function_in_c_does_not_take_are_told() -> None:
+    message = wrong(lambda: jaxmagic.benchmark(max, budget_s=1), TypeError)
+    assert message == (
+        "max: max expected at least 1 argument, got 0. Write the arguments after the function: benchmark(f, x)."
+    )
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda: jaxmagic.benchmark(int, "a"),
+        lambda: jaxmagic.benchmark(int, setup=lambda: ("a",)),
+        lambda: jaxmagic.compare({"a": int, "b": int}, "a"),
+        lambda: jaxmagic.sweep(int, lambda n: ("a",), n=[1]),
+        lambda: jaxmagic.memory(int, "a"),
+        lambda: jaxmagic.profile(int, "a"),
+        lambda: jaxmagic.diagnose(int, "a"),
+        lambda: testing.assert_healthy(int, "a"),
+    ],
+)
+def test_an_error_of_a_function_in_c_is_its_own(verb: Any) -> None:
+    assert wrong(verb, ValueError) == "invalid literal for int() with base 10: 'a'"
 
 
 def test_an_error_inside_a_function_is_its_own() -> None:

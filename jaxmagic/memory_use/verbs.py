@@ -70,8 +70,12 @@ def memory(
     watch = memory_watch(lambda: namespace, interval_ns=nanoseconds(interval_s, "interval_s"), pprof=pprof)
     watch.start()
     error: BaseException | None = None
+
+    def call_of_the_user() -> Any:
+        return fn(*args, **kwargs)
+
     try:
-        watch.result = measured_by(memory, lambda: fn(*args, **kwargs), fn, args, kwargs)
+        watch.result = measured_by(memory, call_of_the_user, fn, args, kwargs)
     except BaseException as raised:
         error = raised
         raise

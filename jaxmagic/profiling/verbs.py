@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import partial
 from math import inf
 from types import TracebackType
 from typing import Any
@@ -104,7 +103,11 @@ def profile(
 
     def record() -> Profile:
         compiled = fn if command_buffers else without_command_buffers(fn, *args, **kwargs)
-        record_calls(watch, partial(compiled, *args, **kwargs), name_of(fn))
+
+        def call_of_the_user() -> Any:
+            return compiled(*args, **kwargs)
+
+        record_calls(watch, call_of_the_user, name_of(fn))
         return watch.record
 
     return measured_by(profile, record, fn, args, kwargs)

@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 from .. import units
 from ..errors import message_of
 from ..terminal import printable
-from ..tracebacks import of_the_user
+from ..tracebacks import is_of_call, of_the_user
 from .functions import name_of
 from .given import in_seconds
 
@@ -29,10 +29,14 @@ _CALLER = 2
 _UNUSED = ("POP_TOP", 0), ("PRINT_EXPR", 0), ("CALL_INTRINSIC_1", 1)
 
 #: What Python says if a call does not fit the signature of a function.
-_KEYWORD = re.compile(r"got an unexpected keyword argument '(\w+)'")
+_KEYWORD = re.compile(r"got an unexpected keyword argument '(\w+)'|^'(\w+)' is an invalid keyword argument")
 #: What JAX says of a keyword that a jitted function does not take and that is no array.
 _NO_ARRAY = re.compile(r"as an abstract array\..* at path \w+\['(\w+)'\]")
-_POSITIONAL = re.compile(r"missing \d+ required|takes (from )?\d+ .*positional")
+#: What Python says of a function in C that takes no keyword at all.
+_NO_KEYWORD = "takes no keyword arguments"
+_POSITIONAL = re.compile(
+    r"missing \d+ required|takes (from )?\d+ .*positional|expected (at (least|most) )?\d+ argument"
+)
 
 
 def explaining_arguments(
@@ -60,7 +64,7 @@ def explaining_arguments(
     try:
         return measure()
     except TypeError as error:
-        told = _told(message_of(error), functions, args, keywords, words, advice)
+        told = _told(message_of(error), functions, args, keywords, words, advice, of_call=is_of_call(error))
         if told is None:  # it comes from a call inside the function
             raise
         raise TypeError(printable(told)) from None
@@ -73,21 +77,33 @@ def _told(
     keywords: Mapping[str, Any],
     words: Callable[[str, object], str],
     advice: str,
+    *,
+    of_call: bool,
 ) -> str | None:
     refused = _KEYWORD.search(message) or _NO_ARRAY.search(message)
-    if refused is not None and refused[1] in keywords:
-        keyword = refused[1]
-        label = next((label for label, each in functions.items() if not _may_take(each, keyword)), None)
-        if label is None:
-            return None
-        return f"{label}: expected a keyword that it takes, got {keyword}. {words(keyword, keywords[keyword])}"
+    named = {each for each in refused.groups() if each} if refused is not None else set()
+    given = keywords if of_call else {each: keywords[each] for each in named if each in keywords}
+    unknown = [label for label, each in functions.items() if not _has_signature(each)] if of_call else []
+    for keyword, value in given.items():
+        labels = [label for label, each in functions.items() if not _may_take(each, keyword)]
+        labels += unknown if keyword in named or _NO_KEYWORD in message else []
+        if labels:
+            return f"{labels[0]}: expected a keyword that it takes, got {keyword}. {words(keyword, value)}"
     if args is None or not _POSITIONAL.search(message):
         return None
     for label, function in functions.items():
-        problem = misfit(function, args, keywords)
+        problem = message if label in unknown else misfit(function, args, keywords)
         if problem is not None:
             return f"{label}: {problem}. {advice}"
     return None
+
+
+def _has_signature(function: Callable[..., Any]) -> bool:
+    try:
+        inspect.signature(function)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _may_take(function: Callable[..., Any], keyword: str) -> bool:
@@ -260,7 +276,7 @@ def _not_taken(verb: Callable[..., object], *args: object, **kwargs: object) -> 
         inspect.signature(verb).bind(*args, **kwargs)
     except TypeError as error:
         if keyword := _KEYWORD.search(message_of(error)):
-            return f"{keyword[1]}="
+            return f"{keyword[1] or keyword[2]}="
         count = len(args) + len(kwargs)
         return units.count(count, "argument") if count else "no argument"
     return "a function" if any(map(callable, (*args, *kwargs.values()))) else None

@@ -293,8 +293,12 @@ def runner_of(
     setup: Callable[[], Iterable[Any]] | None = None,
 ) -> Runner:
     """Return a runner of ``fn(*args, **kwargs)``; a `setup` makes the positional arguments before every sample."""
+
+    def call_of_the_user() -> Any:
+        return fn(*args, **kwargs)
+
     if setup is None:
-        return Runner(lambda: fn(*args, **kwargs))
+        return Runner(call_of_the_user)
 
     def make_fresh() -> None:
         nonlocal args
@@ -306,4 +310,4 @@ def runner_of(
             )
         args = tuple(made)
 
-    return Runner(lambda: fn(*args, **kwargs), each=make_fresh)
+    return Runner(call_of_the_user, each=make_fresh)

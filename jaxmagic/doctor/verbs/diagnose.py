@@ -82,8 +82,11 @@ def diagnose(
     watch = examination(only=only, repeat=repeat, memory_bytes=memory_bytes, verify=verify, budget_s=budget_s)
     watch.see(None, {name_of(fn): fn, **_named(fn, args, kwargs)}, TriedCode.of_call(fn, args, kwargs))
 
+    def call_of_the_user() -> Any:
+        return fn(*args, **kwargs)
+
     def record() -> Diagnosis:
-        record_calls(watch, partial(fn, *args, **kwargs), name_of(fn))
+        record_calls(watch, call_of_the_user, name_of(fn))
         return watch.record
 
     return measured_by(diagnose, record, fn, args, kwargs)
