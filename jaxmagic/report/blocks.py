@@ -102,10 +102,12 @@ class Entries(NamedTuple):
     Attributes:
         rows: at least one row.
         heads: the heads of the name and of each cell; empty if the columns need none.
+        major: how many rows stay where a page with little room folds others; ``None`` if all do.
     """
 
     rows: tuple[Entry, ...]
     heads: tuple[str, ...] = ()
+    major: int | None = None
 
 
 class Table(NamedTuple):

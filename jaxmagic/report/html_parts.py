@@ -77,9 +77,10 @@ def table(
     return in_its_width(inside, units.count(len(others), noun)) + more
 
 
-def in_its_width(wide: str, label: str) -> str:
+def in_its_width(wide: str, label: str, attributes: str = "") -> str:
     """Write what may be wider than a narrow page: it is scrolled there, with keys as well."""
-    return f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{safe(label)}">{wide}</div>'
+    group = f'style="overflow-x:auto" tabindex="0" role="group" aria-label="{safe(label)}"{attributes}'
+    return f"<div {group}>{wide}</div>"
 
 
 #: Where a name from code may be wrapped, and how many letters without such a place are kept together.

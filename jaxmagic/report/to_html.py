@@ -65,7 +65,7 @@ _SHORT_NAME = 5
 def to_html(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
     """Write a record as HTML that needs no kernel and no network, and is complete without scripts.
 
-    Unless ``style.whole``, most of it is folded, and on a narrow page ``fold.js`` folds more.
+    Unless ``style.whole``, most of it is folded, and ``fold.js`` folds what is still too much.
     """
     folds = "" if style.whole else f' data-glance="{mark("fold.js")}"'
     return _page(compose(record, style, explain=explain), style, folds)
@@ -134,11 +134,14 @@ def _entries(block: Entries, style: Style) -> str:
     widths = [first, *map(_column, ems)] if in_columns else [CELL]
     of_heads = [f"{first};white-space:nowrap", *widths[1:]]
     heads = _row("".join(map(html_parts.head, block.heads, of_heads))) if block.heads else ""
-    rows = (
+    rows = [
         _row(_numbers(each, name, widths) + _told(each, in_columns))
         for each, name in zip(block.rows, names, strict=True)
-    )
-    return _in_rows(heads + "".join(rows), truncated(", ".join(names), 30))
+    ]
+    stay = len(rows) if style.whole else block.major
+    table = _in_rows(heads + "".join(rows[:stay]), truncated(", ".join(names[:stay]), 30))
+    alone = zip(rows[stay:], names[stay:], strict=True) if stay is not None else ()
+    return table + "".join(_in_rows(row, truncated(name, 30), " data-fold") for row, name in alone)
 
 
 def _numbers(entry: Entry, name: str, widths: Sequence[str]) -> str:
@@ -181,13 +184,13 @@ def _row(cells: str, attributes: str = "") -> str:
     return f'<tr style="{_ROW}"{attributes}>{cells}</tr>'
 
 
-def _in_rows(rows: str, label: str) -> str:
+def _in_rows(rows: str, label: str, attributes: str = "") -> str:
     """Write rows whose last cell stands below the others if a page is narrow."""
     inside = (
         '<table style="display:block;border-collapse:collapse;margin:4px 0">'
         f'<tbody style="display:block">{rows}</tbody></table>'
     )
-    return html_parts.in_its_width(inside, label)
+    return html_parts.in_its_width(inside, label, attributes)
 
 
 def _table(block: Table, style: Style) -> str:

@@ -17,7 +17,7 @@ WIDTH, NARROW = 800, 360
 
 SETUP = """\
 %load_ext jaxmagic
-import jaxmagic, jax, jax.numpy as jnp
+import jaxmagic, jax, jax.numpy as jnp, numpy as np
 
 def layer(w, x):
     h = x @ w
@@ -40,7 +40,7 @@ def step(ws, x):
 def update_cross_section_jacobian(ws, x):
     return step(ws, x)
 
-ws, x = [jnp.eye(128)] * 4, jnp.ones((128, 128))
+ws, x, large = [jnp.eye(128)] * 4, jnp.ones((128, 128)), np.ones((2000, 2000), np.float32)
 first = update_cross_section_jacobian(ws, x)"""
 
 MAGICS = {
@@ -50,9 +50,13 @@ MAGICS = {
     "jaxcompare": "%%jaxcompare -r 10\none: loss(ws, x)\ntwo: jax.jit(loss)(ws, x)\nthree: jnp.sort(x).sum()",
     "jaxmem": "%jaxmem new = step(ws, x)",
     "jaxprof": "%jaxprof -n 3 new = step(ws, x)",
-    # One rule, which always finds this: more findings, of a busy machine, would make it longer.
     "jaxdoctor": "%%jaxdoctor --only recompile\n"
     "for _ in range(3):\n    y = jax.jit(lambda x: jnp.tanh(x @ x))(x)\n    float(y.sum())",
+    "jaxdoctor-much": "%%jaxdoctor\ntotals = []\nfor rows in range(100, 106):\n"
+    "    y = jnp.asarray(np.ones((rows, 128)))\n"
+    "    for w in ws:\n        y = jnp.sort(layer(w, y), axis=0)\n    totals.append(float(y.sum()))\n"
+    "    z = jax.jit(lambda q: (q + large).sum())(1.0)\n    for k in range(30):\n        y = y + jnp.sin(y[k])\n"
+    "    totals.append(float(y.mean() + z))",
     "history": "jaxmagic.history()",
 }
 

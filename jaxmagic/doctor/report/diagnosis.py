@@ -28,6 +28,9 @@ _MOST_OF_IT = 0.8
 #: At most this many findings are seen at once.
 _FEW_FINDINGS = 4
 
+#: At most this many lines of code are seen at once: what is longer would fill a screen.
+_FEW_LINES = 8
+
 #: The kinds of notes that say why nothing ran.
 _UNCALLED = ("timing.not_called", "timing.quoted_call")
 
@@ -82,8 +85,10 @@ def _findings(diagnosis: Diagnosis, style: Style) -> Iterator[Block]:
         row._replace(remark=each.line or row.remark, details=(), advice="", code=())
         for row, each in zip(rows[1:_FEW_FINDINGS], shown[1:_FEW_FINDINGS], strict=True)
     ]
-    part = Entries(rows=(rows[0]._replace(details=first), *others))
-    title = f"Evidence and remedies of {units.count(found, 'finding')}"
+    code = rows[0].code if len(rows[0].code) <= _FEW_LINES else ()
+    part = Entries(rows=(rows[0]._replace(details=first, code=code), *others), major=1)
+    what = "Evidence and remedies" if code == rows[0].code else f"{len(rows[0].code)} lines of code, all evidence"
+    title = f"{what} of {units.count(found, 'finding')}"
     yield Excerpt(title=title, part=(part,), whole=whole)
 
 

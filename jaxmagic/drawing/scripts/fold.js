@@ -1,6 +1,6 @@
-// Folds the end of a report where a page is so narrow that it would take more than 400 pixels beside its picture: first
-// titles and sentences, then sentences above a table, the lines of a listing with the smallest shares, and warnings.
-// Where no script runs, and on a wide page, all of them are seen.
+// Folds the end of a report where it would take more than 400 pixels beside its picture: first titles and sentences,
+// then sentences above a table, the lines of a listing with the smallest shares, and warnings. Where no script runs, all
+// of them are seen.
 document.querySelectorAll('[data-glance="%KEY%"]').forEach(root => {
   if (root.folds) return;
   root.folds = 1;
@@ -9,8 +9,8 @@ document.querySelectorAll('[data-glance="%KEY%"]').forEach(root => {
     '<div style="margin:2px 0 6px 14px">';
   const [title, place] = more.children;
   const height = () => all('[data-jaxmagic]').reduce((sum, n) => sum - !n.closest('details') * n.offsetHeight, root.offsetHeight);
-  // A fold goes by its name, and a sentence by its beginning.
-  const name = n => (n.querySelector('summary') || n).textContent.trim().split(/ *[,:;(]|\.( |$)/)[0];
+  // A fold and a row go by their names, and a sentence by its beginning.
+  const name = n => (n.querySelector('summary, code') || n).textContent.trim().split(/ *[,:;(]|\.( |$)/)[0];
   const pieces = all(':scope > details, :scope > div > details, :scope > div > [data-fold]');
   const lines = all('tr[data-share]').filter(n => !n.closest('details')), body = lines[0]?.parentNode.cloneNode();
   const table = lines[0]?.closest('table').cloneNode();
@@ -31,7 +31,7 @@ document.querySelectorAll('[data-glance="%KEY%"]').forEach(root => {
     more.remove();
     for (const [n, before] of put) before.replaceWith(n);
     put = new Map();
-    for (const n of wide < 480 ? tiers.flat() : []) {
+    for (const n of tiers.flat()) {
       if (height() <= 400) return;
       put.set(n, document.createComment(''));
       n.replaceWith(put.get(n));
