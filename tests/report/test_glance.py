@@ -321,7 +321,7 @@ def busied(record: Any) -> Any:
 
 
 #: Words of a sentence about a machine that other processes keep busy, and not about a device and its own work.
-_BUSY = re.compile(r"(CPUs?|machine( is| was)?( less)?) busy|busy machine", re.I)
+_BUSY = re.compile(r"(CPUs?|machine( is| was)?( less)?) busy|busy machine|slowed by other processes", re.I)
 
 
 def test_one_sentence_in_all_is_about_a_busy_machine(records: dict[str, Any], environment: Any) -> None:

@@ -136,9 +136,10 @@ def about_unknown(profile: Profile) -> list[str]:
         return ["Under the profiler, short operations look longer than they are."]
     if bound.limit == "unsteady":
         device, busy = bound.use.device, units.share(bound.busy_ns, bound.run_ns)
+        others = "" if about_load(profile) else "other processes, or "  # which a warning names already
         return [
             f"When it was recorded, {device} was busy for {busy} of the run. The run without the profiler may have "
-            "been slowed by other processes, or by coming first. Profile it again."
+            f"been slowed by {others}coming first. Profile it again."
         ]
     wall, recorded = units.time(profile.wall_ns or 1), units.time(bound.run_ns)
     return [f"The device's share is of the {wall} without the profiler; under it, a run took {recorded}."]

@@ -329,7 +329,7 @@ _UNKNOWN = "It is unknown whether the device or the host limits a run: "
          "%jaxprof without --cold, and jaxmagic.profile(), time one."),
         (38, 60, "the timed run took 60.0 ms and the recorded one 20.0 ms, so one of them was disturbed.",
          "When it was recorded, CPU:0 was busy for 95 "
-         "% of the run. The run without the profiler may have been slowed by other processes, or by coming first. "
+         "% of the run. The run without the profiler may have been slowed by other processes, or coming first. "
          "Profile it again."),
         (38, 8, "it takes 2.5 times as long under the profiler.", "Under the profiler, short operations look longer "
          "than they are."),
@@ -346,6 +346,20 @@ def test_a_report_begins_with_why_the_bound_is_not_known(
     assert says(found, f"{_UNKNOWN}{why}")
     assert says(found, more)
     assert more[:30] not in to_text(found, AT_A_GLANCE)
+
+
+def test_other_processes_that_a_warning_names_are_not_named_twice(
+    profile: Profile, timing: Make, environment: Environment
+) -> None:
+    unsteady = replace(profile, unprofiled=timing(dispatch_ns=60 * MS, wait_ns=0), timed_runs=1)
+    found = replace(
+        unsteady,
+        device_uses=(use("CPU:0", 38 * MS),),
+        environment=replace(environment, cpu_count=2),
+        other_load=1.6,
+    )
+    assert says(found, "The run without the profiler may have been slowed by coming first. Profile it again.")
+    assert to_text(found).count("rocesses") == 1
 
 
 def begins(profile: Profile, sentence: str) -> bool:
