@@ -8,7 +8,7 @@ from contextlib import suppress
 from types import FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
-from ...records.call_stack import Frame, is_users
+from ...records.call_stack import is_users_file
 from ...runtime.around import attributes, classes, inherits, is_a, is_exactly, member, members, of_type
 
 #: At most this many methods of a class are compared.
@@ -107,11 +107,6 @@ def is_written(kind: type) -> bool:
     (False, True)
     """
     return type(members(kind).get("__module__")) is str
-
-
-def is_users_file(file: str) -> bool:
-    """Return whether the code of a file is the user's own."""
-    return is_users(Frame(function="", file=file, line=0))
 
 
 def methods_of(kind: type) -> list[FunctionType]:

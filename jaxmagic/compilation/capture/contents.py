@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ...records.call_stack import is_users_file
 from ...records.code_names import code_objects
 from ...records.names import truncated
 from ...runtime.around import enclosed, inherits, is_a, is_exactly, member
@@ -26,7 +27,6 @@ from .attributes import (
     compared_fields,
     holds_more,
     is_users_class,
-    is_users_file,
     is_written,
     methods_of,
     name_of_class,

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
+from ...records.call_stack import is_users_file
 from ...records.cell_names import known_as
 from ...runtime.around import attribute, enclosed, is_a, is_exactly, member, of_type
-from .attributes import is_users_file, name_of_class
+from .attributes import name_of_class
 
 #: Every function object that was seen, by its address, with a number that no other object gets.
 _functions: dict[int, tuple[weakref.ref[Any], int]] = {}

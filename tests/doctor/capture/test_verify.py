@@ -341,7 +341,7 @@ class TestMemory:
         assert high < 0.5
         assert float(ran.facts["high"]) < 0.5
         assert "folded_then_runs" not in kinds(found)
-        assert "with the remedy, a run is 0." in str(ran)
+        assert "slower (95 % interval" in str(ran)
 
     def test_a_program_that_prints_is_compiled_and_does_not_run(
         self, x: Any, capfd: pytest.CaptureFixture[str]

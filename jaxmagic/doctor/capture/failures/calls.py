@@ -132,7 +132,10 @@ def is_missing(value: object) -> bool:
 
 def wrapped_function(jitted: Any) -> FunctionType | None:
     """Return the Python function that was jitted, if `jitted` was made by ``jax.jit`` of just that."""
-    if jitted is MISSING or of_type("__name__", type(jitted)) != "PjitFunction":
-        return None
-    function = attribute(jitted, "__wrapped__")
+    function = attribute(jitted, "__wrapped__") if is_jitted(jitted) else None
     return function if is_exactly(function, FunctionType) else None
+
+
+def is_jitted(value: Any) -> bool:
+    """Return whether a value was made by ``jax.jit``."""
+    return value is not MISSING and of_type("__name__", type(value)) == "PjitFunction"

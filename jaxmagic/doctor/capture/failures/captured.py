@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator, Sequence
-from types import FrameType, FunctionType
+from types import FrameType, FunctionType, MethodType
 from typing import Any
 
-from ....runtime.around import enclosed, is_exactly
+from ....compilation.capture.function_identity import innermost, of_partial
+from ....runtime.around import attribute, enclosed, is_exactly, member
 from ....runtime.tracing import is_array
 from ..remedies.user_functions import global_names, is_users_function
 from .buffers import Donors, deleted_in, donors_of, names_of
-from .calls import value_of, wrapped_function
+from .calls import is_jitted, value_of
 from .entries import Entry
 from .held import arrays_in
 from .statement import Place
@@ -68,32 +70,74 @@ def _captured_in(place: Place, frame: FrameType) -> dict[str, Any]:
     node = place.node or place.statement
     found: dict[str, Any] = {}
     for each in ast.walk(node) if node is not None else ():
-        for own in _functions_of(each, frame) if isinstance(each, ast.Call) else ():
-            for name, value in _read_by(own):
+        for called in _called_by(each, frame) if isinstance(each, ast.Call) else ():
+            for name, value in _read_in(called):
                 if _is_seen(name, value, frame):
                     held = arrays_in(name, value, is_array)
                     found |= {path: array for path, array in held if array.is_deleted()}
     return found
 
 
-def _functions_of(call: ast.Call, frame: FrameType) -> Iterator[FunctionType]:
-    """Yield the jitted function that a call calls, and the functions that it passes by their names."""
+def _called_by(call: ast.Call, frame: FrameType) -> Iterator[object]:
+    """Yield what a call calls if it is jitted, and what it passes by a name."""
     passed = [each for each in (*call.args, *(pair.value for pair in call.keywords)) if isinstance(each, ast.Name)]
-    for value in (wrapped_function(value_of(call.func, frame)), *(value_of(each, frame) for each in passed)):
-        own = wrapped_function(value) or value
-        if is_exactly(own, FunctionType):
-            yield own
+    called = value_of(call.func, frame)
+    if is_jitted(called):
+        yield called
+    yield from (value_of(each, frame) for each in passed)
 
 
-def _read_by(function: FunctionType, depth: int = _DEPTH) -> Iterator[tuple[str, object]]:
-    """Yield the variables that a user's function, and those that it reads in turn, read from outside."""
-    variables = function.__globals__
-    read = {name: variables[name] for name in global_names(function.__code__) if name in variables}
+def _behind(called: Any) -> tuple[Any, Any]:
+    """Return the function that runs if something is called, and the object whose method it is, if it is one."""
+    if is_jitted(called):
+        called = attribute(called, "__wrapped__")
+    while is_exactly(called, functools.partial):
+        called = of_partial("func", called)
+    if is_exactly(called, MethodType):
+        return called.__func__, called.__self__
+    if is_exactly(called, FunctionType):
+        return called, None
+    own = member(type(called), "__call__")
+    return (own, called) if is_exactly(own, FunctionType) else (None, None)
+
+
+def _read_in(called: object, depth: int = _DEPTH) -> Iterator[tuple[str, object]]:
+    """Yield the variables that the user's functions read from outside if something is called."""
+    function, owner = _behind(called)
+    if is_users_function(function):
+        yield from _read_by(function, owner, depth)
+    elif is_exactly(function, FunctionType) and owner is None:  # such as a function that a library has wrapped
+        yield from _read_by(function, None, depth)
+    else:  # a method of a library's class calls those of the user's
+        yield from _read_in_methods(owner, ("setup", "__call__"), depth)
+
+
+def _read_by(function: FunctionType, owner: object, depth: int) -> Iterator[tuple[str, object]]:
+    """Yield the variables that a function, and those that it uses in turn, read from outside.
+
+    Args:
+        function: the function.
+        owner: the object whose method it is, if it is one.
+        depth: so many functions that call each other are followed.
+    """
+    variables, used = function.__globals__, tuple(global_names(function.__code__))
+    read = {name: variables[name] for name in used if name in variables}
     for name, value in {**read, **enclosed(function)}.items():
         yield name, value
-        own = wrapped_function(value) or value
-        if depth and is_users_function(own):
-            yield from _read_by(own, depth - 1)
+        if depth and is_users_function(_behind(value)[0]):
+            yield from _read_in(value, depth - 1)
+        elif depth:
+            yield from _read_in_methods(value, used, depth)
+    if depth:
+        yield from _read_in_methods(owner, used, depth)
+
+
+def _read_in_methods(owner: object, names: Sequence[str], depth: int) -> Iterator[tuple[str, object]]:
+    """Yield the variables that methods with some names read from outside, if the user wrote them."""
+    for name in names if owner is not None else ():
+        method = innermost(member(type(owner), name))  # flax wraps the methods of modules
+        if is_users_function(method):
+            yield from _read_by(method, owner, depth - 1)
 
 
 def _is_seen(name: str, value: object, frame: FrameType) -> bool:

@@ -203,6 +203,49 @@ CODE = {
 }
 
 
+@pytest.mark.parametrize(
+    "jitted",
+    ["jax.jit(n)", "jax.jit(n.__call__)", "jax.jit(lambda c: n.run(c))", "jax.jit(partial(n.scaled, 2.0))"],
+)
+def test_an_array_that_a_method_reads_has_a_name(jitted: str) -> None:
+    cell = Cell(f"""
+        from functools import partial
+        class N:
+            def __call__(self, c): return self.run(c)
+            def run(self, c): return self.scaled(1.0, c)
+            def scaled(self, by, c): return by * c * x
+            def unused(self): return other
+        f = jax.jit(lambda x: x + 1, donate_argnums=0)
+        x, other, n = jnp.ones(3), jnp.ones(4), N()
+        j = {jitted}
+        other.delete()
+        f(x)
+        j(jnp.zeros(3))  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert "x was donated or deleted" in cell.said
+    assert "Probably donated by f(x)" in cell.said
+    assert "other" not in cell.said.replace("another", "")
+
+
+def test_an_array_that_a_module_of_flax_reads_has_a_name() -> None:
+    pytest.importorskip("flax")
+    cell = Cell("""
+        from flax import linen as nn
+        class Net(nn.Module):
+            @nn.compact
+            def __call__(self, c): return nn.Dense(3)(c) * x
+        f = jax.jit(lambda x: x + 1, donate_argnums=0)
+        x, net = jnp.ones(3), Net()
+        params = net.init(jax.random.key(0), jnp.zeros(3))
+        apply = jax.jit(net.apply)
+        f(x)
+        apply(params, jnp.zeros(3))
+    """)
+    assert "x was donated or deleted" in cell.said
+    assert "Probably donated by f(x)" in cell.said
+
+
 @pytest.mark.parametrize("name", CODE)
 def test_the_calls_that_may_have_deleted_an_array(name: str) -> None:
     code, said, unsaid = CODE[name]
