@@ -228,6 +228,8 @@ class Evidence:
         waits: the waits in the observed run, by line, longest first; ``None`` if not recorded.
         host_use: what the host did in the profiled run while the device was idle; ``None`` if unknown.
         cache_dir: the folder of JAX's persistent compilation cache; ``None`` if it is off.
+        cache_entries: how many programs of the names that the first run missed in this folder it had before, of any
+            shapes, versions and flags; ``None`` if that is not known.
         cache_least_ns: the cache keeps no program that took XLA less than this to compile.
         cache_least_bytes: the cache keeps no smaller programs.
         lowering_imports: the packages that JAX imported to lower programs, longest first.
@@ -258,6 +260,7 @@ class Evidence:
     waits: tuple[HostWait, ...] | None = None
     host_use: HostUse | None = None
     cache_dir: str | None = None
+    cache_entries: int | None = None
     cache_least_ns: int = 1_000_000_000
     cache_least_bytes: int = 0
     lowering_imports: tuple[LoweringImport, ...] = ()

@@ -172,6 +172,20 @@ def _compile_time_short(programs: int, total_ns: int, function: str, time_ns: in
     )
 
 
+def _cache_missed(programs: int, had: int = -1) -> str:
+    missed = f"JAX's persistent compilation cache is on, but did not have {units.count(programs, 'program')} of these"
+    if had == 0:
+        return f"{missed}: its folder had no program of this name."
+    if had > 0:
+        others = (
+            f"{units.count(had, 'program')} of this name were there"
+            if had > 1
+            else "1 program of this name was there"
+        )
+        return f"{missed}: {others}, for other operations, shapes, devices, versions of JAX, or flags."
+    return f"{missed}: it has none of the same operations, shapes, device, versions and flags."
+
+
 def _cache_short(spared_ns: int, off: int) -> str:
     do = "Switch on JAX's persistent cache before the first call, and let" if off else "Let JAX's persistent cache"
     it = "it " if off else ""
@@ -292,8 +306,5 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "cache_off": lambda: "JAX's persistent compilation cache is off.",
     "cache_on": lambda: "JAX's persistent compilation cache is on.",
-    "cache_missed": lambda programs: (
-        f"JAX's persistent compilation cache is on, but did not have {units.count(programs, 'program')} of these: "
-        "it has none of the same operations, shapes, device, versions and flags."
-    ),
+    "cache_missed": _cache_missed,
 }

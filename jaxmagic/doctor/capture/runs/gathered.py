@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, TypeVar
 
 from ....errors import briefly
@@ -14,6 +16,7 @@ from ....records.note import Note, note
 from ....runtime.executed_programs import ObservedPrograms
 from ....runtime.private_api import local_devices
 from ....timing.record import Timing
+from ...analysis.program_names import name_in_xla
 from ...record.evidence import Evidence, HostUse, Input, LibraryNames
 from ...record.jitted_names import StaticParameters
 from .. import host_use
@@ -144,6 +147,7 @@ class Gathered:
             waits=None if waits is None else waits.stop(),
             host_use=self._host_use,
             cache_dir=self._part("cache", _cache_dir, None),
+            cache_entries=self._part("cache", lambda: _cache_entries(first), None),
             cache_least_ns=self._part("cache", _cache_least_ns, 10**9),
             cache_least_bytes=self._part("cache", _cache_least_bytes, 0),
             lowering_imports=self._part("imports", self._imports.imports, ()),
@@ -177,6 +181,18 @@ def _cache_dir() -> str | None:
         return None
     found = getattr(jax.config, "jax_compilation_cache_dir", None)
     return None if not found else str(found)
+
+
+def _cache_entries(first: Timing) -> int | None:
+    """Count the programs of the names that a run missed, among those that were in the cache's folder before it."""
+    folder = _cache_dir()
+    names = {f"jit_{name_in_xla(each.function)}" for each in first.compilations if each.cache == "miss"}
+    if folder is None or not names or not os.path.isdir(folder):  # a bucket is not read
+        return None
+    began_s = datetime.fromisoformat(first.started_at).timestamp()
+    with os.scandir(folder) as entries:
+        keys = [each.name.removesuffix("-cache") for each in entries if each.stat().st_mtime < began_s]
+    return sum(each.rpartition("-")[0] in names for each in keys if not each.endswith("-atime"))
 
 
 def _jit_disabled() -> bool:

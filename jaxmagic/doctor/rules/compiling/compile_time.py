@@ -258,7 +258,8 @@ def _about_cache(evidence: Evidence, long: Sequence[Compilation]) -> Iterator[No
     if evidence.cache_dir is None:
         yield note("doctor.cache_off")
     elif missed := [each for each in long if each.cache == "miss"]:
-        yield note("doctor.cache_missed", programs=len(missed))
+        had = evidence.cache_entries
+        yield note("doctor.cache_missed", programs=len(missed), had=-1 if had is None else had)
         if evidence.cache_least_bytes:
             yield note("doctor.cache_least_bytes", least_bytes=evidence.cache_least_bytes)
     else:

@@ -109,6 +109,20 @@ def test_a_cache_that_is_on_is_not_advised(seen: Any) -> None:
     assert kinds(finding) == ["cache_missed"]
 
 
+@pytest.mark.parametrize(
+    ("had", "why"),
+    [
+        (None, "it has none of the same operations, shapes, device, versions and flags."),
+        (0, "its folder had no program of this name."),
+        (1, "1 program of this name was there, for other operations, shapes, devices, versions of JAX, or flags."),
+        (3, "3 programs of this name were there, for other operations, shapes, devices, versions of JAX, or flags."),
+    ],
+)
+def test_what_the_folder_of_the_cache_had_is_told(seen: Any, had: int | None, why: str) -> None:
+    (finding,) = RULE.look(seen((0, 2 * 10**9), cache="miss", cache_dir="/tmp/cache", cache_entries=had))
+    assert str(finding.evidence[0]).endswith(f"did not have 1 program of these: {why}")
+
+
 def test_a_cache_keeps_what_it_is_configured_to_keep(seen: Any) -> None:
     (finding,) = RULE.look(seen((0, 2 * 10**9), cache_least_ns=2 * 10**9))
     assert finding.remedy is not None
