@@ -944,3 +944,30 @@ def test_a_setting_that_is_refused_says_what_to_write(
 ) -> None:
     session.run(f"%config JaxMagics.{setting}")
     assert message in caplog.text
+
+
+#: As many characters as six lines of 80 columns have.
+MOST_CHARACTERS = 6 * 80
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%%jaxcompare --baseline zz\n" + "\n".join(f'"{"a long label " * 5}{number}": 1' for number in range(12)),
+        f"%%jaxcompare --baseline {'z' * 300}\na: 1\nb: 2",
+        f"%%jaxcompare --sweep n={'1' * 400}:3\na: n\nb: n",
+        f"%%jaxcompare --sweep n=3^{'1' * 400}\na: n\nb: n",
+        f"%%jaxcompare --sweep n=unknown_{'x' * 400}\na: n\nb: n",
+    ],
+)
+def test_a_message_stays_short_whatever_it_quotes(session: Any, cell: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        session.run(cell)
+    assert len(str(caught.value)) <= MOST_CHARACTERS
+
+
+def test_few_of_many_candidates_are_offered() -> None:
+    compared = jaxmagic.compare({f"candidate {number:03}" * 3: abs for number in range(9)}, 1, budget_s=0.05)
+    with pytest.raises(KeyError, match="candidate 005.*, …, got 'x'") as caught:
+        compared["x"]
+    assert len(str(caught.value)) <= MOST_CHARACTERS

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
 #: The number of a line or of an operation, which often distinguishes long names; a line may be in brackets.
 _NUMBER = re.compile(r"[.:#]\d+\)?$")
+
+#: So many names are offered in a message, and so many letters of each.
+_MOST_OFFERED, _MOST_LETTERS = 6, 30
 
 
 def truncated(text: str, most: int) -> str:
@@ -37,6 +40,15 @@ def listed(names: Sequence[str], most: int) -> str:
     ('dot, sort', 'dot, sort, …')
     """
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
+def offered(names: Iterable[str]) -> str:
+    """List names to choose from in a message: the first ones, without the ends of long ones.
+
+    >>> offered(["dot", "sort" * 9]), offered("abcdefgh")
+    ('dot, sortsortsortsortsortsortsorts…', 'a, b, c, d, e, f, …')
+    """
+    return listed([truncated(each, _MOST_LETTERS) for each in names], _MOST_OFFERED)
 
 
 def told_apart(names: Sequence[str], *details: Sequence[str]) -> list[str]:

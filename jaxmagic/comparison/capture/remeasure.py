@@ -56,7 +56,9 @@ class Remeasure:
             ValueError: the budget is not positive.
         """
         if not 0 < budget_s < float("inf"):
-            raise ValueError(f"budget_s: expected a positive number of seconds, got {budget_s!r}")
+            raise ValueError(
+                f"budget_s: expected a positive number of seconds, got {budget_s!r}. Write for example budget_s=1.0"
+            )
         self._seed += 1
         comparison = self._measure(
             self._plan._replace(budget_ns=max(round(budget_s * 1e9), 1), samples=None),

@@ -20,6 +20,7 @@ from ...magics.deliver import finish, finish_early, load_earlier
 from ...magics.options.session_globals import refuse_unread
 from ...magics.parsed_source import at_its_lines, parse
 from ...progress.bar import shown_progress
+from ...records.names import offered, truncated
 from ...runtime.jax_version import require_jax
 from ...session.verbs import take_and_keep
 from ..capture.contestants import Entry
@@ -73,7 +74,9 @@ def run_compare(
     candidates = with_modes(given, arguments.modes, baseline)
     labels = [each.label for each in candidates]
     if baseline not in labels:
-        raise UsageError(f"--baseline: expected one of the labels {', '.join(labels)}, got {baseline!r}.")
+        raise UsageError(
+            f"--baseline: expected one of the labels {offered(labels)}, got {truncated(baseline, 30)!r}."
+        )
     varied = read_sweep(shell, arguments.sweep)
     require_used(varied, [tree], shell.user_ns)
     require_names(setup, cell, [*shell.user_ns, *(each.variable.name for each in varied)])

@@ -15,8 +15,12 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from ...magics.options import variable as variable_name
 from ...magics.options.session_globals import readers
+from ...records.names import truncated
 from ..analysis.sweep_variables import variable
 from ..record.curve import Variable
+
+#: So many letters of an option are quoted.
+_MOST_QUOTED = 60
 
 #: More points than this are probably a mistake, such as ``range(10**9)``.
 MOST_POINTS = 10_000
@@ -86,6 +90,7 @@ def require_used(varied: Sequence[Varied], trees: Sequence[ast.AST], namespace: 
 
 def _read(shell: InteractiveShell, text: str) -> Varied:
     name, equals, values_text = text.partition("=")
+    text = truncated(text, _MOST_QUOTED)
     name = name.strip()
     if not equals or not values_text.strip():
         raise UsageError(f"--sweep {text}: expected a variable with its values. Write for example --sweep n=64,256")
@@ -93,10 +98,10 @@ def _read(shell: InteractiveShell, text: str) -> Varied:
         name = variable_name(name)
         tree = ast.parse(values_text.strip(), mode="eval")
     except (SyntaxError, ValueError, argparse.ArgumentTypeError):
-        numbers = re.fullmatch(r"\s*(-?\d+):(-?\d+)(?::(-?\d+))?\s*", values_text)
+        numbers = re.fullmatch(r"\s*(-?\d{1,19}):(-?\d{1,19})(?::(-?\d{1,19}))?\s*", values_text)
         if numbers is not None and name.isidentifier():
             values = ", ".join(each for each in numbers.groups() if each is not None)
-            got = values_text.strip()
+            got = truncated(values_text.strip(), _MOST_QUOTED)
             raise UsageError(
                 f"--sweep {text}: expected Python, got {got!r}. Write --sweep '{name}=range({values})'"
             ) from None

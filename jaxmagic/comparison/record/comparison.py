@@ -11,6 +11,7 @@ from ...benchmarking.record.versus import Versus
 from ...compilation.record.compilation import Compilation
 from ...records.environment import Environment
 from ...records.finding import Finding
+from ...records.names import offered
 from ...session.record import Record
 from ...statistics.estimate import Estimate
 from ...terminal import printable
@@ -109,7 +110,7 @@ class Comparison(Record):
         for each in self.candidates:
             if each.label == label:
                 return each
-        raise KeyError(f"expected one of the candidates {printable(', '.join(self))}, got {label!r}")
+        raise KeyError(f"expected one of the candidates {printable(offered(self))}, got {label!r}")
 
     @property
     def verdicts(self) -> dict[str, Versus]:

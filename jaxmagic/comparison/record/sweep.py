@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 from ...compilation.record.compilation import Compilation
 from ...records.environment import Environment
+from ...records.names import offered
 from ...session.record import Record
 from ...terminal import printable
 from ...tracebacks import of_the_user
@@ -129,7 +130,7 @@ class Sweep(Record):
             KeyError: there is no such candidate.
         """
         if label not in self.labels:
-            raise KeyError(f"expected one of the candidates {printable(', '.join(self.labels))}, got {label!r}")
+            raise KeyError(f"expected one of the candidates {printable(offered(self.labels))}, got {label!r}")
         return tuple(each for each in self.curves if each.label == label)
 
     def __iter__(self) -> Iterator[str]:

@@ -7,6 +7,7 @@ from math import inf
 from numbers import Real
 from typing import Any, get_args
 
+from ...records.names import offered
 from ...runtime.given_arguments import near_option
 from ...terminal import printable
 from ..record.candidate import CheckBy, CheckKind
@@ -48,7 +49,9 @@ def values_of(name: str, values: Any, options: Sequence[str] = ()) -> tuple[Any,
 def known_baseline(labels: Sequence[str], baseline: str | None) -> str:
     """Return the candidate to compare with; the first one if none was chosen."""
     if not labels:
-        raise ValueError("expected a function, or several functions by their labels, got none")
+        raise ValueError(
+            'expected a function, or functions by their labels, got none. Write for example {"f": f, "g": g}'
+        )
     if baseline is not None and baseline not in labels:
-        raise ValueError(f"baseline: expected one of the labels {printable(', '.join(labels))}, got {baseline!r}")
+        raise ValueError(f"baseline: expected one of the labels {printable(offered(labels))}, got {baseline!r}")
     return labels[0] if baseline is None else baseline

@@ -30,7 +30,7 @@ def duration_ns(text: str) -> int:
     """
     time_ns = time_ns_in(text)
     if time_ns == 0 or time_ns_in(text.strip().removeprefix("-")) != time_ns:
-        raise argparse.ArgumentTypeError(f"expected a time above 0, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a time above 0, got {text!r}; for example 50ms")
     if time_ns is None:
         raise argparse.ArgumentTypeError(
             f"expected a time with a unit (ns, us, ms, s, min), got {text!r}; for example 50ms"
