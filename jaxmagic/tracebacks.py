@@ -20,8 +20,13 @@ _R = TypeVar("_R")
 
 _OURS = f"{Path(__file__).parent}{os.sep}"
 
-#: The files of the handler of Ctrl-C, and of functions that stand in for Python's own while code is observed.
-_HANDLERS = f"{_OURS}interrupts.py", os.path.join(_OURS, "doctor", "capture", "side_effects", "written_files.py")
+#: The files of the handler of Ctrl-C, and of functions that stand in for those of Python and JAX in observed code.
+_HANDLERS = (
+    f"{_OURS}interrupts.py",
+    os.path.join(_OURS, "doctor", "capture", "side_effects", "written_files.py"),
+    os.path.join(_OURS, "timing", "capture", "waits.py"),
+    os.path.join(_OURS, "runtime", "executed_programs.py"),
+)
 
 #: The rooms whose arguments never come from the user.
 _REMOTE = tuple(os.path.join(_OURS, room, "") for room in ("drawing", "xla"))
@@ -127,11 +132,16 @@ def without_ours(error: BaseException) -> TracebackType | None:
 
 
 def drop_handler(error: BaseException) -> None:
-    """Drop the calls of jaxmagic from the end of a traceback: its handler of Ctrl-C, and what observes the code."""
-    calls = _calls(error)
-    while len(calls) > 1 and calls[-1].tb_frame.f_code.co_filename in _HANDLERS:
-        calls.pop()
-        calls[-1].tb_next = None
+    """Drop the calls of jaxmagic that the user's code makes unseen: the handler of Ctrl-C, and what observes it.
+
+    An interrupt is no bug, so none of ours is left but the first call, which has caught it.
+    """
+    interrupt = isinstance(error, KeyboardInterrupt)
+    rest = None
+    for call in reversed(calls := _calls(error)):
+        if call is calls[0] or not (_is_ours(call) if interrupt else call.tb_frame.f_code.co_filename in _HANDLERS):
+            call.tb_next = rest
+            rest = call
 
 
 def _calls(error: BaseException) -> list[TracebackType]:

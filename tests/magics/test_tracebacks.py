@@ -7,6 +7,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+import jax.numpy as jnp
 import pytest
 from IPython import version_info
 
@@ -178,3 +179,37 @@ def test_an_interrupt_ends_in_the_users_code(session: Any, code: str) -> None:
     error = session.run(code, fails=KeyboardInterrupt)
     last = traceback.extract_tb(error.__traceback__)[-1]
     assert last.name == "interrupted"
+
+
+@pytest.mark.parametrize(
+    "code", ["%jaxtime waits()", "%jaxprof waits()", "%jaxdoctor waits()", "with jaxmagic.stopwatch(): waits()"]
+)
+def test_an_interrupted_wait_shows_no_line_of_ours(session: Any, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = type(jnp.ones(3))
+    waits = kind.block_until_ready
+
+    def interrupted(array: Any) -> Any:
+        if "waits" in [each.name for each in traceback.extract_stack(limit=3)]:
+            raise KeyboardInterrupt
+        return waits(array)
+
+    monkeypatch.setattr(kind, "block_until_ready", interrupted)
+    session.run("import jaxmagic, jax.numpy as jnp\ndef waits():\n    jnp.ones(3).block_until_ready()")
+    error = session.run(code, fails=KeyboardInterrupt)
+    calls = traceback.extract_tb(error.__traceback__)
+    assert [each.name for each in calls][-2:] == ["waits", "interrupted"]
+    assert not [each for each in calls if each.filename.startswith(PACKAGE)]
+
+
+@pytest.mark.parametrize("code", ["%jaxtime waits()", "%jaxdoctor waits()", "with jaxmagic.stopwatch(): waits()"])
+def test_a_wait_that_fails_shows_no_line_of_ours(session: Any, code: str) -> None:
+    session.run(
+        "import jax, jaxmagic\n"
+        "def fail(x):\n    raise ZeroDivisionError('of the user')\n"
+        "failing = jax.jit(lambda x: jax.pure_callback(fail, x, x))\n"
+        "def waits():\n    failing(1.0).block_until_ready()"
+    )
+    error = session.run(code, fails=Exception)
+    calls = traceback.extract_tb(error.__traceback__)
+    assert "waits" in [each.name for each in calls]
+    assert not [each for each in calls if each.filename.startswith(PACKAGE)]
