@@ -68,7 +68,7 @@ def _found(evidence: Evidence) -> Iterator[Operation]:
     for group in grouped([each for each in once if function_of(each) not in always]):
         if group.kind in _BY_DESIGN or not _is_avoidable(group, evidence):
             continue
-        single = group.kind in _SINGLE and group.cost_ns >= _LEAST_SINGLE_NS
+        single = group.kind in _SINGLE and group.cost_ns >= _LEAST_SINGLE_NS and _has_others(group, evidence)
         least = _TWO if group.kind in _CERTAIN else _SEVERAL
         several = len(group.compilations) >= least and group.cost_ns >= _LEAST_FIRST_RUN_NS
         if single or several:
@@ -79,6 +79,11 @@ def operation_of(group: Group, evidence: Evidence, cost_ns: float, *, every_run:
     """Return the finding about a function that compiles again, which takes so much time."""
     lines = [each.called_at for each in programs_of(group, evidence) if each.called_at is not None]
     return Operation(_finding(group, evidence, cost_ns, every_run=every_run), lines, varying_sizes(group))
+
+
+def _has_others(group: Group, evidence: Evidence) -> bool:
+    """Return whether the first run has several programs of a function: an only one differs from earlier code."""
+    return max(len(in_first_run(group, evidence)), len(programs_of(group, evidence))) > 1
 
 
 def _is_avoidable(group: Group, evidence: Evidence) -> bool:
@@ -207,7 +212,8 @@ RULE = Rule(
     f"{units.percent(LEAST_SHARE)} of the run. Also reports one that compiles at least {_SEVERAL} times in the first "
     "run, not counting its first call, for a reason that can be avoided, if that takes at least "
     f"{_LEAST_FIRST_RUN_NS // 10**6} ms. For a new function, {_TWO} times are enough; for another kind of number, or "
-    f"a placement, also one of at least {_LEAST_SINGLE_NS // 10**6} ms. What the code itself jits and keeps, outside "
+    f"a placement, also one of at least {_LEAST_SINGLE_NS // 10**6} ms, if the run has another program of the "
+    "function. What the code itself jits and keeps, outside "
     "of loops, does not count if it compiles once in each run: code that runs only once compiles it only once. "
     "Different shapes count if one axis varies, of one argument or of each of several, and padding to powers of two "
     "needs at most half as many programs. Sizes that vary on their own may be padded to the largest ones instead, if "

@@ -57,6 +57,21 @@ def test_a_state_that_begins_with_a_weak_type_is_named() -> None:
     assert advance._cache_size() == 1
 
 
+@pytest.mark.parametrize("before_as_well", [False, True])
+def test_one_program_that_differs_from_calls_before_the_code_is_needed(before_as_well: bool) -> None:
+    advance.clear_cache()
+    weak, state = jnp.repeat(1.0, 9).reshape(3, 3), jnp.ones((3, 3))
+    with jaxmagic.stopwatch() as watch:
+        advance(weak)
+    assert watch.timing.compilations
+
+    def step() -> Any:
+        return advance(weak) + advance(state) if before_as_well else advance(state)
+
+    findings = jaxmagic.diagnose(step, only=["recompile"]).findings
+    assert [each.found.facts["cause"] for each in findings] == ["weak type"] * before_as_well
+
+
 @jax.jit
 def summed(batch: Any) -> Any:
     return sum(jnp.sin(each).sum() for each in jax.tree.leaves(batch))
