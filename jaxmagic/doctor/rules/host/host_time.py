@@ -86,7 +86,8 @@ def host_time(evidence: Evidence) -> HostTime | None:
     busy_ns = sum(each.busy_ns for each in use.dispatches)
     idle_ns = max(min(use.idle_ns * scale, best.wall_ns - busy_ns), 0.0)
     waits = recurring(evidence)
-    waited_ns = min([sum(each.wait_ns for each in waits), *(each.code_wait_ns or 0 for each in runs)])
+    part = part_of_waits(waits, evidence)
+    waited_ns = min([sum(each.wait_ns for each in waits), *(part * (each.code_wait_ns or 0) for each in runs)])
     hideable_ns = _hideable_ns(best, busy_ns)
     device_ns = _device_ns(profile, busy_ns)
     latency_ns = max(waited_ns - device_ns, 0.0) if best.environment.backend == "cpu" else 0.0
@@ -127,11 +128,18 @@ def recurring(evidence: Evidence) -> tuple[HostWait, ...]:
     return tuple(
         each
         for each in evidence.waits or ()
-        if each.line is not None
-        and each.count >= SEVERAL
-        and each.wait_ns > 0
-        and not (each.library or "").startswith("jaxmagic.")
+        if each.line is not None and each.count >= SEVERAL and each.wait_ns > 0 and not _is_ours(each)
     )
+
+
+def part_of_waits(waits: tuple[HostWait, ...], evidence: Evidence) -> float:
+    """Return the part of the code's waiting that some waits are, in the run in which they were observed."""
+    every = (each.wait_ns for each in evidence.waits or () if not _is_ours(each))
+    return sum(each.wait_ns for each in waits) / max(sum(every), 1)
+
+
+def _is_ours(wait: HostWait) -> bool:
+    return (wait.library or "").startswith("jaxmagic.")
 
 
 def matters(cost_ns: float, evidence: Evidence) -> bool:

@@ -18,7 +18,7 @@ from ..rewriting.syntax import have_own_lines
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides
 from .functions.one_call import one_call_around
-from .host_time import LEAST_NS, SEVERAL, HostTime, best_run, host_time, matters
+from .host_time import LEAST_NS, SEVERAL, HostTime, best_run, host_time, matters, part_of_waits
 from .syntax import around, comprehension_around, function_around, loop_around
 
 #: The function and the method that only wait.
@@ -76,8 +76,9 @@ def _waits(time: HostTime, evidence: Evidence) -> RuleFinding:
 
 
 def _share(wait: HostWait, evidence: Evidence) -> float:
-    """Return the part of the run in which waits were observed; that run is slower than the one whose time is told."""
-    return min(wait.wait_ns / max(evidence.observed.wall_ns, 1), 1.0)
+    """Return the part of the run whose time is told; the one in which waits were observed is slower."""
+    best = best_run(evidence)
+    return min(part_of_waits((wait,), evidence) * (best.code_wait_ns or 0) / max(best.wall_ns, 1), 1.0)
 
 
 def _advice(

@@ -104,17 +104,25 @@ class TestWait:
         assert latency == ([{"latency_ns": 10 * MS, "busy_ns": 40 * MS}] if backend == "cpu" else [])
         assert found.evidence[0].facts["rest"] == int(backend == "gpu")
 
-    def test_waits_are_a_share_of_the_run_in_which_they_were_observed(self, evidence: Any, source: str) -> None:
-        """That run is slower than the one whose time the report begins with."""
-        waits = (waits_at(source, 5, wait_ns=150 * MS), waits_at(source, 6, wait_ns=20 * MS))
+    def test_waits_are_a_share_of_the_run_whose_time_is_told(self, evidence: Any, source: str) -> None:
+        """They were observed in a slower one, in which they took longer, and another share."""
+        waits = (waits_at(source, 5, wait_ns=160 * MS), waits_at(source, 6, wait_ns=40 * MS))
         made = evidence(waited_ns=7 * MS, waits=waits)
-        slower = replace(made.observed, wait_ns=made.observed.wait_ns + 200 * MS - made.observed.wall_ns)
+        slower = replace(made.observed, wait_ns=made.observed.wait_ns + 700 * MS)
         (found,) = wait.look(replace(made, observed=slower))
-        assert found.found.facts["share"] == pytest.approx(0.75)
-        assert "for 75 % of the run in all." in str(found.found)
+        assert found.found.facts["share"] == pytest.approx(0.4)
+        assert "for 40 % of the run in all." in str(found.found)
         also = [str(each) for each in found.evidence if each.kind == "doctor.host_wait_also"]
         assert len(also) == 1
         assert also[0].endswith("100 times, for 10 % of the run.")
+
+    def test_the_cost_is_no_more_than_the_waits_that_are_named(self, evidence: Any, source: str) -> None:
+        waits = (waits_at(source, 5, wait_ns=30 * MS), waits_at(source, 6, count=1, wait_ns=20 * MS))
+        made = evidence(waited_ns=60 * MS, waits=waits)
+        quicker = replace(made.observed, wait_ns=40 * MS, dispatch_ns=60 * MS, code_wait_ns=40 * MS)
+        (found,) = wait.look(replace(made, timed=(quicker,)))
+        assert found.cost_ns == pytest.approx(24 * MS)
+        assert found.found.facts["share"] * quicker.wall_ns >= found.cost_ns * 0.999
 
     def test_the_code_may_wait_for_one_device_after_the_other(self, evidence: Any, source: str) -> None:
         made = evidence(waited_ns=7 * MS, waits=(waits_at(source, 5),))
