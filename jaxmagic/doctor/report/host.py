@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 from ... import units
 from ...terminal import printable
-from .how_to_jit import SAME_TYPES, about_caveats, how_to_jit, jitted_vmap, loops_beside
+from .how_to_jit import how_to_jit, jitted_vmap, loops_beside
 from .recompile import waits_for_size
+from .remedies.loops import LOOP_REMEDIES
 
 
 def _wait(count: int, share: float, library: str, loop: int) -> str:
@@ -50,14 +50,6 @@ def _static(function: str, arguments: str, alike: bool) -> str:
     )
 
 
-def _scan(function: str, library: str = "", modules: str = "", jit: str = "jax.jit", **known: Any) -> str:
-    """Word the advice to loop over a function with scan."""
-    jitted = _jitted(library, jit)
-    scan = f"{printable(loops_beside(jit))}.scan"
-    first = f"Do more in one call: loop over {printable(function)} with {scan} inside one {jitted}."
-    return " ".join([first, *_carried(library, modules, jit, scans=True), *about_caveats(**known)])
-
-
 def _mapped(
     function: str, axes: str = "", jit: str = "jax.jit", within: str = "", counts: int = 0, caller: str = ""
 ) -> str:
@@ -73,55 +65,6 @@ def _mapped(
         which = f"The calls in one call of {printable(caller)} need no result of each other"
         return f"{which}: {call} there, and make this function once."
     return f"No call needs the result of another: {call}, and make this function once."
-
-
-def _jitted(library: str, jit: str) -> str:
-    return f"function under {printable(jit)}" if library else "jitted function"
-
-
-def _carried(library: str, modules: str, jit: str, *, scans: bool) -> Iterator[str]:
-    """Yield how a loop of JAX carries modules."""
-    module = printable(jit.rpartition(".")[0])
-    carry = printable(f"({modules})" if ", " in modules else modules)
-    if library == "equinox":
-        yield (
-            f"A loop of JAX carries arrays only: split modules with params, static = {module}.partition("
-            f"modules, {module}.is_array), carry params, and put them together in each step with "
-            f"{module}.combine(params, static)."
-        )
-    if library == "nnx" and scans:
-        yield (
-            f"Let body(carry) return the carry, such as {carry}, and the result of a step, and call {module}.scan("
-            f"body, in_axes={module}.Carry, out_axes=({module}.Carry, 0), length=n)({carry}) for n steps."
-        )
-    if library == "nnx":
-        yield "The loops of jax.lax lose what is changed in modules, or fail."
-
-
-def _until(
-    function: str, end: str, written: int = 0, library: str = "", modules: str = "", jit: str = "jax.jit"
-) -> str:
-    loops, jitted = printable(loops_beside(jit)), _jitted(library, jit)
-    if written:
-        return (
-            "Values end this loop, and jax.lax.scan cannot stop early: loop over "
-            f"{printable(function)} with jax.lax.while_loop inside one jitted function. {SAME_TYPES}"
-        )
-    steps = (
-        f"call a {jitted} that takes a fixed number of steps of {printable(function)} with {loops}.scan, and "
-        "check after each call. That may take some steps more than now."
-    )
-    if end == "host":
-        first = (
-            "The condition that ends this loop asks more than arrays, such as a clock or an object of Python, so the "
-            f"loop cannot be compiled as a whole: {steps}"
-        )
-    else:
-        first = (
-            f"Values end this loop, and {loops}.scan cannot stop early. Use {loops}.while_loop inside one {jitted}, "
-            f"if JAX can compute the condition; or {steps}"
-        )
-    return " ".join([first, *_carried(library, modules, jit, scans=False)])
 
 
 def _transformed(function: str, count: int, transform: str, backward: int) -> str:
@@ -224,8 +167,6 @@ NOTES: dict[str, Callable[..., str]] = {
     "transformed_calls": _transformed,
     "transformed_calls_remedy": _jit_outside,
     "dispatch_bound": _dispatch_bound,
-    "dispatch_bound_scan": _scan,
-    "dispatch_bound_until": _until,
     "dispatch_bound_static": _static,
     "dispatch_bound_unknown": lambda function: (
         f"Do more in one call: put the code that calls {printable(function)} again and again into the jitted "
@@ -310,4 +251,5 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Convert {printable(names)} once, before the loop, and use the converted array there: jnp.array copies an "
         "array of JAX as well."
     ),
+    **LOOP_REMEDIES,
 }

@@ -1,1 +1,1 @@
-"""Words what to write instead of code on which JAX raised an exception, or that compiles each time."""
+"""Words what to write instead of code that JAX cannot trace, that compiles each time, or that calls too often."""

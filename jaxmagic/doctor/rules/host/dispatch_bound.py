@@ -17,7 +17,7 @@ from ..rewriting.jit.caveats import caveats_of_loop
 from ..rewriting.loops.loop_end import calling_loop, end_of
 from ..rewriting.loops.scanned_loop import lines_shown_later, scanned_loop
 from ..rewriting.loops.while_loop import while_loop
-from ..rewriting.syntax import source_of_location, with_imports
+from ..rewriting.syntax import last_name, source_of_location, with_imports
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import chosen_by_values
 from .functions.given_numbers import numbers_given
@@ -25,7 +25,7 @@ from .functions.given_objects import gives_an_object, modules_given
 from .functions.varying_static import varying_static
 from .host_time import LEAST_NS, HostTime, host_time, jitted_calls, matters, programs_named, shapes_of
 from .independence import independent_calls, mapped_axes
-from .syntax import around, loop_around, site_of, tree_of, written_as
+from .syntax import around, comprehension_around, loop_around, site_of, tree_of, written_as
 
 #: Fewer calls per run are no finding.
 _MANY = 10
@@ -173,9 +173,24 @@ def _advice(
         library="" if modules is None else modules.library,
         modules="" if modules is None else ", ".join(modules.names),
         jit="" if modules is None else modules.jit,
+        items="" if modules is None or modules.library != "nnx" else _items(at, loop, called),
         **known,
     )
     return _Advice(remedy, code)
+
+
+def _items(line: Frame, loop: ast.AST | None, called: str) -> str:
+    """Return the variables of a ``for`` loop, or of the comprehension around a line, that a call there is given."""
+    comprehension = comprehension_around(line) if loop is None else None
+    if isinstance(comprehension, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+        loops: list[ast.AST] = [each.target for each in comprehension.generators]
+    else:
+        loops = [loop.target] if isinstance(loop, ast.For | ast.AsyncFor) else []
+    calls = [each for each in ast.walk(around(line)[-1]) if isinstance(each, ast.Call)]
+    made = [each for each in calls if last_name(each.func) == called]
+    given = {each.id for call in made for each in ast.walk(call) if isinstance(each, ast.Name)}
+    targets = [each.id for target in loops for each in ast.walk(target) if isinstance(each, ast.Name)]
+    return ", ".join(each for each in targets if each in given)
 
 
 def _takes_little(call: Dispatch, line: Frame | None, programs: Sequence[Program], evidence: Evidence) -> bool:

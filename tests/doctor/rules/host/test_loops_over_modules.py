@@ -74,6 +74,27 @@ def test_the_call_of_nnx_scan_that_is_advised_keeps_the_changes() -> None:
     np.testing.assert_allclose(model.kernel[...], expected, rtol=1e-5)
 
 
+def test_the_call_of_nnx_scan_that_is_advised_goes_over_batches() -> None:
+    advice = nnx_advice(items="x")
+    assert "in which carry is (model, rates) and batch is x, return" in advice
+    nnx = pytest.importorskip("flax.nnx")
+    batches = jnp.stack([X, 2 * X, X - 1])
+    step, (model, rates) = nnx_step(nnx), nnx_modules(nnx)
+    losses = [float(step(model, rates, x)) for x in batches]
+    expected = np.asarray(model.kernel[...])
+    model, rates = nnx_modules(nnx)
+    found = re.search(r"nnx\.scan\(.*\)\(\(model, rates\), batches\)", advice)
+    assert found is not None
+
+    @nnx.jit
+    def steps(model: Any, rates: Any, batches: Any) -> Any:
+        names = {"nnx": nnx, "model": model, "rates": rates, "batches": batches}
+        return eval(found[0], names | {"body": lambda carry, batch: (carry, step(*carry, batch))})[1]
+
+    np.testing.assert_allclose(steps(model, rates, batches), losses, rtol=1e-5)
+    np.testing.assert_allclose(model.kernel[...], expected, rtol=1e-5)
+
+
 def test_loops_of_lax_lose_changes_of_modules_or_fail() -> None:
     assert "The loops of jax.lax lose what is changed in modules, or fail." in nnx_advice()
     nnx = pytest.importorskip("flax.nnx")
@@ -149,7 +170,9 @@ def test_loops_that_values_end_are_those_of_nnx(end: str) -> None:
     ("library", "source", "advice"),
     [
         ("nnx", "for _ in range(9):\n    step(model, rates, x)\n", nnx_advice()),
-        ("nnx", "losses = [step(model, rates, x) for x in xs]\n", nnx_advice()),
+        ("nnx", "losses = [step(model, rates, x) for x in xs]\n", nnx_advice(items="x")),
+        ("nnx", "for i, (x, y) in enumerate(data):\n    step(model, rates, x, y)\n", nnx_advice(items="x, y")),
+        ("nnx", "while True:\n    for _ in range(9):\n        step(model, rates, x)\n", nnx_advice()),
         ("equinox", "for _ in range(9):\n    model = step(model, x)\n", eqx_advice()),
         ("equinox", "losses = [step(model, x) for x in xs]\n", eqx_mapped()),
     ],

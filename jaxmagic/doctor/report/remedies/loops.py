@@ -1,0 +1,81 @@
+"""Words how a loop of JAX makes the calls of a loop in Python, also with modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ....terminal import printable
+from ..how_to_jit import SAME_TYPES, about_caveats, loops_beside
+
+
+def _scan(
+    function: str, library: str = "", modules: str = "", jit: str = "jax.jit", items: str = "", **known: Any
+) -> str:
+    """Word the advice to loop over a function with scan."""
+    jitted = _jitted(library, jit)
+    scan = f"{printable(loops_beside(jit))}.scan"
+    first = f"Do more in one call: loop over {printable(function)} with {scan} inside one {jitted}."
+    return " ".join([first, *_carried(library, modules, jit, scans=True, items=items), *about_caveats(**known)])
+
+
+def _until(
+    function: str, end: str, written: int = 0, library: str = "", modules: str = "", jit: str = "jax.jit"
+) -> str:
+    loops, jitted = printable(loops_beside(jit)), _jitted(library, jit)
+    if written:
+        return (
+            "Values end this loop, and jax.lax.scan cannot stop early: loop over "
+            f"{printable(function)} with jax.lax.while_loop inside one jitted function. {SAME_TYPES}"
+        )
+    steps = (
+        f"call a {jitted} that takes a fixed number of steps of {printable(function)} with {loops}.scan, and "
+        "check after each call. That may take some steps more than now."
+    )
+    if end == "host":
+        first = (
+            "The condition that ends this loop asks more than arrays, such as a clock or an object of Python, so the "
+            f"loop cannot be compiled as a whole: {steps}"
+        )
+    else:
+        first = (
+            f"Values end this loop, and {loops}.scan cannot stop early. Use {loops}.while_loop inside one {jitted}, "
+            f"if JAX can compute the condition; or {steps}"
+        )
+    return " ".join([first, *_carried(library, modules, jit, scans=False)])
+
+
+def _jitted(library: str, jit: str) -> str:
+    return f"function under {printable(jit)}" if library else "jitted function"
+
+
+def _carried(library: str, modules: str, jit: str, *, scans: bool, items: str = "") -> Iterator[str]:
+    """Yield how a loop of JAX carries modules."""
+    module = printable(jit.rpartition(".")[0])
+    carry = printable(f"({modules})" if ", " in modules else modules)
+    if library == "equinox":
+        yield (
+            f"A loop of JAX carries arrays only: split modules with params, static = {module}.partition("
+            f"modules, {module}.is_array), carry params, and put them together in each step with "
+            f"{module}.combine(params, static)."
+        )
+    if library == "nnx" and scans and items:
+        batch = printable(f"({items})" if ", " in items else items)
+        yield (
+            f"Let body(carry, batch), in which carry is {carry} and batch is {batch}, return the carry and the "
+            f"result of a step, and call {module}.scan(body, in_axes=({module}.Carry, 0), "
+            f"out_axes=({module}.Carry, 0))({carry}, batches), with the batches of all steps stacked along axis 0."
+        )
+    elif library == "nnx" and scans:
+        yield (
+            f"Let body(carry) return the carry, such as {carry}, and the result of a step, and call {module}.scan("
+            f"body, in_axes={module}.Carry, out_axes=({module}.Carry, 0), length=n)({carry}) for n steps."
+        )
+    if library == "nnx":
+        yield "The loops of jax.lax lose what is changed in modules, or fail."
+
+
+LOOP_REMEDIES: dict[str, Callable[..., str]] = {
+    "dispatch_bound_scan": _scan,
+    "dispatch_bound_until": _until,
+}
