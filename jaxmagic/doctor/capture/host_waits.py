@@ -8,10 +8,13 @@ from collections import defaultdict
 from ...interrupts import begins, ends
 from ...records.call_stack import Frame
 from ...timing.capture.waits import WaitLog
-from ..record.evidence import HostWait
+from ..record.evidence import WAITING_JIT, HostWait
 from .frames import known
 from .host_lines import lines_of, outwards, place_of
 from .host_use import mark_wait
+
+#: The module in whose functions it waits; no other wait is there.
+_WAITING_MODULE = "equinox._jit"
 
 
 class WaitPlaces:
@@ -56,6 +59,8 @@ class WaitPlaces:
             return
         mark_wait(function, wait_ns)
         line, called = place_of(outwards(sys._getframe(2)))
+        if sys._getframe(2).f_globals.get("__name__") == _WAITING_MODULE:
+            called = WAITING_JIT
         if called.startswith("jax."):  # as people write it: ``__float__`` rather than ``_value``
             called, function = "", called.rpartition(".")[2]
         key = line, called, function

@@ -103,6 +103,10 @@ class FunctionShare:
     time_ns: int
 
 
+#: The function of a library that waits in each call for the program that it calls.
+WAITING_JIT = "equinox.filter_jit"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostWait:
     """Waits of the code itself for results, at one line.
@@ -111,6 +115,7 @@ class HostWait:
         line: the user's line; ``None`` if there was none on the stack.
         function: the function of JAX that waits, such as ``"__float__"`` or ``"block_until_ready"``.
         library: the library's function that called it, such as ``"optax.tree.norm"``; ``None`` if the line did.
+            :data:`WAITING_JIT` for what this has made.
         count: how often it was called in the run.
         wait_ns: for how long it waited in all; 0 if the results were there.
         stack: the user's lines from this one outwards, the first time.

@@ -122,8 +122,8 @@ NOTES: dict[str, Callable[..., str]] = {
         "as it is then; or change its sharding inside the jitted function, with jax.lax.with_sharding_constraint."
     ),
     "host_wait_library": lambda library: (
-        f"{printable(library)} waits by itself: call it less often, such as once in ten steps, or with several steps "
-        "in one call."
+        f"{printable(library)} waits by itself. If it only shows or keeps values, call it less often, such as once "
+        "in ten steps. If later steps need its result, let one call do several steps, as far as it can."
     ),
     "host_callback": lambda primitive, count: (
         f"The device waits for the host in {printable(primitive)}, {units.count(count, 'time')} per run."

@@ -124,6 +124,22 @@ def test_waits_are_told_by_line_and_by_function() -> None:
     assert all(each.stack and each.stack[0] == each.line for each in waits)
 
 
+def test_a_jit_that_waits_has_its_public_name() -> None:
+    module = {"__name__": "equinox._jit"}
+    code = compile("def call(x):\n    return x.block_until_ready()", "/site-packages/equinox/_jit.py", "exec")
+    exec(code, module)
+    places = WaitPlaces()
+    places.start()
+    places.paused = False
+    try:
+        module["call"](jnp.zeros(3))  # type: ignore[operator]  # a call
+    finally:
+        waits = places.stop()
+    assert [(each.line.line, each.library) for each in waits or () if each.line] == [
+        (line_with("# a call"), "equinox.filter_jit")
+    ]
+
+
 def test_nothing_is_recorded_after_the_end() -> None:
     places = WaitPlaces()
     places.start()

@@ -1,4 +1,4 @@
-"""Words how a loop of JAX makes the calls of a loop in Python, also with modules."""
+"""Words how a loop of JAX makes the calls of a loop in Python, also with modules, and how calls need not wait."""
 
 from __future__ import annotations
 
@@ -78,4 +78,11 @@ def _carried(library: str, modules: str, jit: str, *, scans: bool, items: str = 
 LOOP_REMEDIES: dict[str, Callable[..., str]] = {
     "dispatch_bound_scan": _scan,
     "dispatch_bound_until": _until,
+    "host_wait_filter_jit": lambda: (
+        "Each call of what equinox.filter_jit made waits for its result; a call under jax.jit does not. jax.jit "
+        "takes and returns arrays only: split the modules once, before the loop, with params, static = "
+        "equinox.partition(modules, equinox.is_array), pass params, put them together inside with equinox.combine("
+        "params, static), and return equinox.filter(result, equinox.is_array). The function made by filter_jit can "
+        "be called there as it is: it waits for nothing while jax.jit traces."
+    ),
 }

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ....profiling.record.profile import Profile
 from ....records.note import Note, note
 from ....timing.record import Timing
-from ...record.evidence import Dispatch, Evidence, HostUse, HostWait
+from ...record.evidence import WAITING_JIT, Dispatch, Evidence, HostUse, HostWait
 from ...record.program import Program
 from ..rule import LEAST_IDLE
 
@@ -124,11 +124,19 @@ def _hideable_ns(best: Timing, busy_ns: int) -> float:
 
 
 def recurring(evidence: Evidence) -> tuple[HostWait, ...]:
-    """Return the waits of the user's code that recur within a run."""
+    """Return the waits of the user's code that recur within a run.
+
+    A library's ``jit`` that waits is none on the CPU, which has its cores busy meanwhile: what is left is the time of
+    its calls.
+    """
+    on_cpu = best_run(evidence).environment.backend == "cpu"
     return tuple(
         each
         for each in evidence.waits or ()
-        if each.line is not None and each.count >= SEVERAL and each.wait_ns > 0 and not _is_ours(each)
+        if each.line is not None
+        and each.count >= SEVERAL
+        and each.wait_ns > 0
+        and not (_is_ours(each) or (on_cpu and each.library == WAITING_JIT))
     )
 
 

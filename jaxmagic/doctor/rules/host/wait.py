@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from .... import units
 from ....records.call_stack import Frame
 from ....records.note import Note, note
-from ...record.evidence import Evidence, HostWait
+from ...record.evidence import WAITING_JIT, Evidence, HostWait
 from ...record.finding import RuleFinding
 from ..rewriting.jit.obstacles import sized_by_values
 from ..rewriting.loops.kept_lists import loop_that_fills
@@ -97,6 +97,8 @@ def _advice(
 
 
 def _remedy(wait: HostWait, line: Frame, loop: ast.AST | None) -> Note:
+    if wait.library == WAITING_JIT:
+        return note("doctor.host_wait_filter_jit")
     if wait.library:  # the user keeps no array there that could be read later
         return note("doctor.host_wait_library", library=wait.library)
     if wait.function == _BLOCK:
@@ -223,7 +225,8 @@ RULE = Rule(
     f"without compiling and at least {units.time(LEAST_NS)}. The cost "
     "is this idle time, at most the time of the waits: while the device computes, waiting costs nothing. On the CPU, "
     "where reading copies nothing, what the waits of the run without the profiler take beyond all of the device's "
-    "work counts as well. Callbacks "
+    "work counts as well. What "
+    f"{WAITING_JIT} waits for in each call counts only where the device is not the CPU. Callbacks "
     "count with the time in which the device did nothing else. The advice is to let the device decide only if the "
     "syntax shows that a condition needs the value, directly or through variables; values that are only shown or "
     "kept can be read later.",

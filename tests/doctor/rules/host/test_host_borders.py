@@ -150,8 +150,25 @@ class TestWait:
         assert own.code is not None
         assert other.code is None
         assert str(other.remedy) == (
-            "lib.log waits by itself: call it less often, such as once in ten steps, or with several steps in one "
-            "call."
+            "lib.log waits by itself. If it only shows or keeps values, call it less often, such as once in ten "
+            "steps. If later steps need its result, let one call do several steps, as far as it can."
+        )
+
+    def test_a_jit_that_waits_is_told_only_where_the_device_is_not_the_cpu(
+        self, evidence: Any, executable: Any, source: str
+    ) -> None:
+        waits = (waits_at(source, 4, library="equinox.filter_jit"),)
+        step = Dispatch(name="step", count=100, host_ns=50 * MS, exposed_ns=0, after_wait_ns=40 * MS, busy_ns=20 * MS)
+        programs = (program("step", executable, eager=False),)
+        made = evidence((step,), waited_ns=40 * MS, waits=waits, programs=programs)
+        assert not list(wait.look(made))
+        assert [each.rule for each in dispatch_bound.look(made)] == ["dispatch-bound"]
+        environment = replace(made.first.environment, backend="gpu")
+        first, run = (replace(each, environment=environment) for each in (made.first, made.observed))
+        (found,) = wait.look(replace(made, first=first, observed=run, timed=(run,)))
+        assert str(found.found).startswith("The code waits for a result inside equinox.filter_jit 100 times per run")
+        assert str(found.remedy).startswith(
+            "Each call of what equinox.filter_jit made waits for its result; a call under jax.jit does not."
         )
 
     @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ class TestHostWait:
         found = diagnosed(train, SHORT)["host-wait"]
         assert found.source == "metrics_of_others.log(loss)"
         assert found.found.facts["library"] == "metrics_of_others.log"
-        assert str(found.remedy).startswith("metrics_of_others.log waits by itself: call it less often")
+        assert str(found.remedy).startswith("metrics_of_others.log waits by itself.")
 
     def test_reading_the_loss_of_an_optimizer_is_found(self) -> None:
         optax = pytest.importorskip("optax")
