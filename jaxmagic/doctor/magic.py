@@ -17,8 +17,10 @@ from ..magics.declare import JaxMagics, of_all_that_run_once, recorded_by
 from ..magics.once import shown_already
 from ..magics.recorder import Recorder
 from ..session.shown_errors import LastCell, quoting
+from ..terminal import print_line
 from .record.diagnosis import Diagnosis
-from .verbs.diagnose import BUDGET_S, examination
+from .report.diagnosis import about_rules
+from .verbs.diagnose import BUDGET_S, examination, require_rules
 from .verbs.explain_error import explained
 
 
@@ -53,6 +55,16 @@ def _explain(magics: JaxMagics, arguments: argparse.Namespace) -> Diagnosis | No
         return record if arguments.o else None
     show(record, asked_for(magics.style, arguments), explain=arguments.explain)
     return shown_already(record) if arguments.o else None
+
+
+def _tell_rules(names: tuple[str, ...]) -> None:
+    """Print how some rules decide."""
+    try:
+        require_rules("only", names)
+    except ValueError as error:
+        raise UsageError(f"--{error}. Nothing was run.") from None
+    for each in about_rules(names):
+        print_line(each, indent="  ")
 
 
 @magic_arguments("jaxdoctor")
@@ -107,12 +119,18 @@ def jaxdoctor(magics: JaxMagics, line: str, cell: str | None = None, local_ns: d
 
         %jaxdoctor
 
+    With ``--only`` and ``--explain``, it prints how these rules decide::
+
+        %jaxdoctor --only recompile --explain
+
     If memory ran out, it compiles variants of the program that need less, until one fits into the memory of the
     device, or into that of ``--memory``.
     """
     words, statement = options.split(line, jaxdoctor.parser)
     if cell is None and options.only_comment(statement):
         arguments = options.parse(words, jaxdoctor.parser)
+        if arguments.only and arguments.explain:
+            return _tell_rules(arguments.only)
         if arguments.only:
             raise UsageError("%jaxdoctor --only: expected code after it, got none. Write --only recompile f(x)")
         return _explain(magics, arguments)

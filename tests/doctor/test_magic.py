@@ -169,6 +169,16 @@ def test_rules_are_explained_on_request(session: Session) -> None:
     assert "Source: https://" in text
 
 
+def test_a_rule_is_explained_without_code(session: Session, capsys: pytest.CaptureFixture[str]) -> None:
+    session.run("%jaxdoctor --only recompile,sort --explain")
+    text = " ".join(capsys.readouterr().out.split())
+    assert text.startswith("recompile: Reports a function that compiles in every run")
+    assert "sort: " in text
+    assert text.count("Source: https://") == 2
+    error = session.run("%jaxdoctor --explain --only recompil", fails=UsageError)
+    assert "recompile" in str(error)
+
+
 def test_the_code_of_a_failing_run_raises_and_the_error_can_be_explained(raising: Session) -> None:
     error: Any = raising.run(FAILS.replace("relu(1.0)", "%jaxdoctor relu(1.0)"), fails=Exception)
     assert type(error).__name__ == "TracerBoolConversionError"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ... import units
 from ...benchmarking.record.versus import LEAST_DIFFERENCE
@@ -65,7 +65,9 @@ def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]
     notes = (str(each) for each in diagnosis.notes if each.kind not in (*_IN_HEADLINE, *_FIRST))
     yield from notes_folded((*about_runs(diagnosis), *unclaimed, *notes))
     if explain:
-        yield from (Sentence(text=each, faint=True) for each in _explained(diagnosis))
+        yield from (
+            Sentence(text=each, faint=True) for each in about_rules({each.rule for each in diagnosis.findings})
+        )
 
 
 def _findings(diagnosis: Diagnosis, style: Style) -> Iterator[Block]:
@@ -265,10 +267,10 @@ def _place(finding: RuleFinding) -> tuple[str, ...]:
     return () if finding.line is None else (f"{finding.line}{source}",)
 
 
-def _explained(diagnosis: Diagnosis) -> Iterator[str]:
-    found = {each.rule for each in diagnosis.findings}
+def about_rules(names: Collection[str]) -> Iterator[str]:
+    """Say how each of some rules decides, and what that is based on."""
     for rule in RULES:
-        if rule.name in found:
+        if rule.name in names:
             yield f"{rule.name}: {rule.decides} Source: {rule.source}"
 
 
