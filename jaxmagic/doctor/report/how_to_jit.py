@@ -28,6 +28,7 @@ def how_to_jit(
     jit: str = "jax.jit",
     then: str = "",
     axes: str = "",
+    outer_axes: str = "",
     line: str = "",
     written: int = 0,
     parts: int = 1,
@@ -45,7 +46,8 @@ def how_to_jit(
         first = _parts_of_round(function, parts)
     else:
         first = _way_to_jit(way, function, outer, jit)
-    more = [_next_step(then, function, axes, line, library, jit)] if then else []
+    more = [_next_step(then, function, axes, line, library, jit)] if then and then != "pairs" else []
+    more += [_pairs(function, axes, outer_axes, jit)] if then == "pairs" else []
     return " ".join([first, *_not_traced(library, functions, objects, rounds), *more, *about_caveats(**known)])
 
 
@@ -83,6 +85,18 @@ def loops_beside(jit: str) -> str:
     ('jax.lax', 'jax.lax', 'jax.lax', 'nnx')
     """
     return "jax.lax" if jit in ("", "jax.jit") or jit.endswith("filter_jit") else jit.rpartition(".")[0]
+
+
+def _pairs(function: str, axes: str, outer_axes: str, jit: str) -> str:
+    """Word how to compute all pairs of the items of two loops."""
+    vmap = _vmap(jit)
+    inner, outer = (each and f", in_axes={each}" for each in (axes, outer_axes))
+    return (
+        f"{printable(function)} would still be called once for each pair of items, and no pair needs the result of "
+        "another. If the arguments that vary have the same shapes, stack those of each loop and call "
+        f"{printable(jit)}({vmap}({vmap}({printable(function)}{inner}){outer})) once: its result has an axis for "
+        "each loop."
+    )
 
 
 def _next_step(then: str, function: str, axes: str, line: str, library: str, jit: str) -> str:

@@ -171,6 +171,53 @@ def mapped_axes(line: Frame, function: str, loops: Sequence[Loop] | None = None)
     return f"({', '.join(axes)})" if {"0", "None"} <= set(axes) else ""
 
 
+class PairAxes(NamedTuple):
+    """The ``in_axes`` of two ``jax.vmap`` around each other; empty where all arguments vary."""
+
+    inner: str
+    outer: str
+
+
+def pair_axes(line: Frame, function: str, evidence: Evidence) -> PairAxes | None:
+    """Return how to map a function that two loops inside each other call for each pair of their items.
+
+    ``None`` if a call needs the result of another, if the items of the inner loop depend on the outer one, or if an
+    argument is computed from both: then the syntax shows no arrays to map over.
+
+    Args:
+        line: the line.
+        function: the name of the function.
+        evidence: the code.
+    """
+    call, independent = _call_at(line, function), independent_calls(line, function, evidence)
+    if call is None or call.keywords or independent is None or independent.within is not None:
+        return None
+    nodes = [each for each in ast.walk(around(line)[-1]) if isinstance(each, _LISTS) and _has(each.elt, call)]
+    parts = [part for each in nodes for part in each.generators]
+    loops = [each for each in loops_around(line) if isinstance(each, ast.For)]
+    scopes = [*((each.target, each.iter) for each in loops), *((each.target, each.iter) for each in parts)]
+    if len(scopes) != 2 or any(part.ifs for part in parts):
+        return None
+    outer, inner = (_stored(target) for target, _ in scopes)
+    computed = {name for each in loops for name in _stored(each)} - outer - inner
+    reads = [names_read(each) for each in call.args]
+    mixed = any(each & computed or (each & outer and each & inner) for each in reads)
+    opaque = any(isinstance(each, ast.Starred | ast.Call) for given in call.args for each in ast.walk(given))
+    if mixed or opaque or outer & inner or names_read(scopes[1][1]) & outer:
+        return None
+    axes = [["0" if each & names else "None" for each in reads] for names in (inner, outer)]
+    if any("0" not in each for each in axes):
+        return None
+    return PairAxes(*(f"({', '.join(each)})" if "None" in each else "" for each in axes))
+
+
+def _stored(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+
+
+#: Comprehensions that keep all results in order.
+_LISTS = ast.ListComp | ast.GeneratorExp
+
 #: Expressions that assign variables anew for each call inside of them.
 _BINDING = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.Lambda
 

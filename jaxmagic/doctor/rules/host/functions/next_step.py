@@ -10,7 +10,7 @@ from .....records.note import Note
 from ....record.evidence import Evidence
 from ...rewriting.jit.caveats import caveats_of_loop
 from ...rewriting.loops.loop_end import calling_loop
-from ..independence import is_independent, mapped_axes
+from ..independence import is_independent, mapped_axes, pair_axes
 from ..syntax import Comprehension, Loop, around, calls_of, function_around, loop_around
 from .given_objects import gives_an_object
 from .inside_function import is_in, least_called
@@ -41,6 +41,8 @@ def with_next_step(remedy: Note, part: Part, evidence: Evidence, *, transformed:
     independent = is_independent(site, name) and not changes
     if not transformed and not static and not nested and found.line == site and independent:
         facts: dict[str, bool | int | float | str] = {"then": "vmap", "axes": mapped_axes(site, name)}
+    elif nested and not (transformed or static or changes) and (pair := pair_axes(site, name, evidence)) is not None:
+        facts = {"then": "pairs", "axes": pair.inner, "outer_axes": pair.outer}
     elif found.loop is not None and not nested:
         known = caveats_of_loop(found.loop, found.line, found.called, evidence)
         facts = {"then": "step", "line": found.line.location, **{key: known[key] for key in known if key == "reads"}}

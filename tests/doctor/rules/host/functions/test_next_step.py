@@ -7,6 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 from fabricate import hlo
 
@@ -27,6 +30,29 @@ MAPPED = {
     "def run(ws, xs):\n    return [f(w, x) for w, x in zip(ws, xs)]  # here\n": "",
     "def run(w, xs):\n    for i in range(len(xs)):\n        y = f(w, xs[i])  # here\n": "(None, 0)",
 }
+
+#: No pair of the items of two loops needs the result of another.
+PAIRS = {
+    "def run(ws, xs):\n    return [[f(w, x) for x in xs] for w in ws]  # here\n": ("(None, 0)", "(0, None)"),
+    "def run(ws, xs):\n    return [f(w, x) for x in xs for w in ws]  # here\n": ("(0, None)", "(None, 0)"),
+    "def run(k, ws, xs):\n    for i in range(9):\n        for j in range(9):\n"
+    "            k[i][j] = float(f(ws[i], xs[j]))  # here\n": ("(None, 0)", "(0, None)"),
+    "def run(ws, xs):\n    out = []\n    for w in ws:\n        out.append([f(w, x) for x in xs])  # here\n": (
+        "(None, 0)",
+        "(0, None)",
+    ),
+}
+
+#: Loops in each other whose calls cannot be mapped like that.
+NO_PAIRS = [
+    "def run(ws, xs):\n    return [[f(ws[i], xs[j]) for j in range(i)] for i in range(9)]  # here\n",
+    "def run(ws, xs):\n    return [[f(w, x) for x in xs if x is not w] for w in ws]  # here\n",
+    "def run(w, xs):\n    return [[f(w, x) for x in xs] for _ in range(9)]  # here\n",
+    "def run(ws, xs):\n    return [[f(w, g(x)) for x in xs] for w in ws]  # here\n",
+    "def run(ws, xs):\n    for w in ws:\n        for x in xs:\n            v = x - 1\n            f(w, v)  # here\n",
+    "def run(ws, x):\n    for i in range(9):\n        for w in ws:\n            x = f(w, x)  # here\n",
+    "def run(ws, xs):\n    return [[[f(w, x) for x in xs] for w in ws] for _ in range(2)]  # here\n",
+]
 
 #: Each round needs the last one, or does more.
 STEPPED = [
@@ -97,6 +123,22 @@ def test_rounds_that_need_the_last_one_are_a_scan(advised: Any, source: str) -> 
     assert "looped over with jax.lax.scan" in str(found)
     here = next(number for number, each in enumerate((F + source).splitlines(), 1) if "# here" in each)
     assert str(found.facts["line"]).endswith(f"model.py:{here}")
+
+
+@pytest.mark.parametrize(("source", "axes"), PAIRS.items())
+def test_pairs_of_items_are_one_call_of_two_vmaps(advised: Any, source: str, axes: tuple[str, str]) -> None:
+    found = advised(source)
+    mapped = f"jax.vmap(jax.vmap(f, in_axes={axes[0]}), in_axes={axes[1]})"
+    assert f"call jax.jit({mapped}) once: its result has an axis for each loop." in str(found)
+    ws, xs = np.arange(24.0).reshape(4, 2, 3), np.arange(15.0).reshape(5, 3)
+    computed = eval(mapped, {"jax": jax, "f": lambda w, x: jnp.tanh(w @ x)})(ws, xs)
+    expected = np.tanh(np.einsum("wij,xj->wxi", ws, xs))
+    np.testing.assert_allclose(computed, expected if axes[0] == "(None, 0)" else expected.swapaxes(0, 1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("source", NO_PAIRS)
+def test_other_calls_in_two_loops_are_left_alone(advised: Any, source: str) -> None:
+    assert advised(source) is ADVICE
 
 
 @pytest.mark.parametrize("source", NOTHING)
