@@ -121,6 +121,10 @@ NOTES: dict[str, Callable[..., str]] = {
         "Nothing is read there: jax.device_put waits. Move the array once, before the loop, if all rounds can use it "
         "as it is then; or change its sharding inside the jitted function, with jax.lax.with_sharding_constraint."
     ),
+    "host_wait_numpy": lambda function, name: (
+        f"{printable(function)} computes on the host, and reads its argument for that. jax.numpy.{printable(name)} "
+        "computes on the device, and nothing is read there."
+    ),
     "host_wait_library": lambda library: (
         f"{printable(library)} waits by itself. If it only shows or keeps values, call it less often, such as once "
         "in ten steps. If later steps need its result, let one call do several steps, as far as it can."

@@ -13,8 +13,9 @@ from ...record.evidence import WAITING_JIT, Evidence, HostWait
 from ...record.finding import RuleFinding
 from ..rewriting.jit.obstacles import sized_by_values
 from ..rewriting.loops.kept_lists import loop_that_fills
+from ..rewriting.meanings import path_at, paths_in
 from ..rewriting.rewritten import after
-from ..rewriting.syntax import have_own_lines
+from ..rewriting.syntax import have_own_lines, last_name
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides
 from .functions.one_call import one_call_around
@@ -23,6 +24,16 @@ from .syntax import around, comprehension_around, function_around, loop_around
 
 #: The function and the method that only wait.
 _BLOCK = "block_until_ready"
+
+#: Functions with which NumPy reads an array, and what NumPy computes on the host as JAX does on the device.
+_READ_BY_NUMPY = "__array__", "__buffer__"
+# fmt: off
+_IN_BOTH = frozenset((
+    "abs", "all", "any", "argmax", "argmin", "argsort", "clip", "concatenate", "cos", "cumsum", "dot", "exp",
+    "einsum", "log", "log1p", "matmul", "max", "maximum", "mean", "min", "minimum", "prod", "sign", "sin", "sort",
+    "sqrt", "square", "stack", "std", "sum", "tanh", "var", "where",
+))
+# fmt: on
 
 #: The most other lines that are named.
 _MOST_LINES = 3
@@ -86,8 +97,8 @@ def _advice(
 ) -> tuple[Note, str | None]:
     """Return the remedy for the first of some waits, and code to paste if there are no others."""
     first = waits[0]
-    remedy = _remedy(first, line, loop)
-    if loop is None or len(waits) > 1 or first.library or first.function == "device_put":
+    remedy = _remedy(first, line, loop, evidence)
+    if loop is None or len(waits) > 1 or first.library or first.function == "device_put" or "numpy" in remedy.kind:
         return remedy, None
     code = _code(first, line, loop)
     if code is not None or first.function == _BLOCK:
@@ -96,7 +107,7 @@ def _advice(
     return (remedy if code is None else note("doctor.host_wait_one_call")), code
 
 
-def _remedy(wait: HostWait, line: Frame, loop: ast.AST | None) -> Note:
+def _remedy(wait: HostWait, line: Frame, loop: ast.AST | None, evidence: Evidence) -> Note:
     if wait.library == WAITING_JIT:
         return note("doctor.host_wait_filter_jit")
     if wait.library:  # the user keeps no array there that could be read later
@@ -105,12 +116,28 @@ def _remedy(wait: HostWait, line: Frame, loop: ast.AST | None) -> Note:
         return note("doctor.host_wait_leave_out")
     if wait.function == "device_put":
         return note("doctor.host_wait_moved")
+    computed = _computed_by_numpy(wait, line, evidence)
+    if computed is not None:
+        return note("doctor.host_wait_numpy", function=ast.unparse(computed), name=last_name(computed) or "")
     sized = sized_by_values(line)
     if sized is not None and not any(map(_is_read, ast.walk(around(line)[-1]))):
         return note("doctor.host_wait_sized", text=sized.text, argument=sized.argument)
     function = function_around(line) if loop is None else None
     called = "" if function is None else function.name
     return note("doctor.host_wait_remedy", decides=int(decides(line, wait.function)), called=called)
+
+
+def _computed_by_numpy(wait: HostWait, line: Frame, evidence: Evidence) -> ast.expr | None:
+    """Return the only function of NumPy, but for conversions, that a line calls, if NumPy reads an array there."""
+    nodes = around(line)
+    if wait.function not in _READ_BY_NUMPY or not nodes or decides(line, wait.function):
+        return None
+    paths = paths_in(function_around(line) or nodes[0], line.file, evidence.names)
+    calls = [each for each in ast.walk(nodes[-1]) if isinstance(each, ast.Call)]
+    found = [each.func for each in calls if path_at(each.func, paths).startswith("numpy.")]
+    computed = [each for each in found if last_name(each) not in ("array", "asarray")]
+    path = path_at(computed[0], paths) if len(computed) == 1 else ""
+    return computed[0] if path.removeprefix("numpy.") in _IN_BOTH else None
 
 
 def _code(wait: HostWait, line: Frame, loop: ast.AST) -> str | None:

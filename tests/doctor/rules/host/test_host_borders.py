@@ -77,6 +77,35 @@ class TestWait:
         assert found.remedy.kind == f"doctor.{kind}"
         assert (found.code is None) or kind == "host_wait_remedy"
 
+    @pytest.mark.parametrize(
+        ("line", "function", "computed"),
+        [
+            ("x = np.tanh(step(x))", "__array__", "np.tanh"),
+            ("x = jnp.asarray(np.tanh(np.asarray(step(x))))", "__buffer__", "np.tanh"),
+            ("means.append(np.mean(step(x)))", "__array__", "np.mean"),
+            ("x = np.tanh(np.sin(step(x)))", "__array__", ""),
+            ("x = np.random.permutation(step(x))", "__array__", ""),
+            ("x = np.linalg.svd(step(x))", "__array__", ""),
+            ("x = np.asarray(step(x))", "__array__", ""),
+            ("x = jnp.tanh(float(step(x)))", "__float__", ""),
+            ("x = mine.tanh(step(x))", "__array__", ""),
+        ],
+    )
+    def test_what_numpy_computes_can_be_computed_on_the_device(
+        self, line: str, function: str, computed: str, evidence: Any, source: str
+    ) -> None:
+        with open(source, "w") as file:
+            file.write(f"import numpy as np\ndef train(x):\n    for _ in range(9):\n        {line}\n")
+        made = replace(waits_at(source, 4), function=function)
+        (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(made,)))
+        assert (found.remedy.kind == "doctor.host_wait_numpy") == bool(computed)
+        if computed:
+            assert found.code is None
+            assert str(found.remedy) == (
+                f"{computed} computes on the host, and reads its argument for that. jax.numpy.{computed[3:]} "
+                "computes on the device, and nothing is read there."
+            )
+
     def test_a_wait_that_moves_an_array_reads_nothing(self, evidence: Any, source: str) -> None:
         made = replace(waits_at(source, 5), function="device_put")
         (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(made,)))
