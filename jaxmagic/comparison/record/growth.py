@@ -47,8 +47,11 @@ _STEP = 0.25
 #: An interval narrower than this cannot hold both n and n^2.
 _WIDEST = 1.0
 
-#: An interval that reaches farther than this from its exponent is not reported.
-_FARTHEST = 1.0
+#: A wider interval is reported only if it has one side of zero: then the time certainly grows, or falls.
+_WIDEST_TO_REPORT = 2.0
+
+#: An exponent closer to zero than this is not distinguished from a constant.
+_FLAT = 0.05
 
 #: If the squares of the residuals exceed this many times the prior's, the smallest sizes are checked for a misfit.
 _SUSPICIOUS = 2.0
@@ -130,9 +133,13 @@ def is_known(growth: Growth) -> bool:
 
 
 def is_bounded(growth: Growth) -> bool:
-    """Return whether the interval of an exponent is worth reporting: it reaches at most one from its value."""
-    exponent = growth.exponent
-    return max(exponent.high - exponent.value, exponent.value - exponent.low) <= _FARTHEST
+    """Return whether the interval of an exponent is worth reporting, though it may have only one end.
+
+    It is if the time certainly grows, or certainly falls, or if the interval cannot contain exponents farther apart
+    than those of a constant and n^2.
+    """
+    low, high = growth.exponent.low, growth.exponent.high
+    return low > _FLAT or high < -_FLAT or high - low <= _WIDEST_TO_REPORT
 
 
 class _Fit(NamedTuple):

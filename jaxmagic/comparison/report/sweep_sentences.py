@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from math import log
+from math import ceil, floor, isfinite, log
 
 from ... import units
 from ...records.finding import Finding
@@ -108,8 +108,7 @@ def about_growth(sweep: Sweep) -> list[str]:
         if curve.growth.changes:
             sentences.append(_changing(curve))
         elif is_bounded(curve.growth):
-            name, exponent = curve.variable.name, curve.growth.exponent
-            bounded.append(f"{curve.name} between {name}^{exponent.low:.1f} and {name}^{exponent.high:.1f}")
+            bounded.append(f"{curve.name} {_bounds(curve.variable.name, curve.growth.exponent)}")
         else:
             unknown.append(curve.name)
     if bounded:
@@ -118,6 +117,15 @@ def about_growth(sweep: Sweep) -> list[str]:
         by = "other processes, overhead or noise" if _is_loaded(sweep) else "overhead or noise"
         sentences.append(f"Growth unknown, hidden by {by}: {'; '.join(unknown)}.")
     return sentences
+
+
+def _bounds(name: str, exponent: Estimate) -> str:
+    """Return the ends of an exponent's interval, of which one may be infinite; both are rounded outwards."""
+    low = f"{name}^{floor(round(exponent.low * 10, 6)) / 10:.1f}" if isfinite(exponent.low) else None
+    high = f"{name}^{ceil(round(exponent.high * 10, 6)) / 10:.1f}" if isfinite(exponent.high) else None
+    if low is None or high is None:
+        return f"at least {low}" if high is None else f"at most {high}"
+    return f"between {low} and {high}"
 
 
 def about_values(sweep: Sweep) -> list[str]:

@@ -7,11 +7,14 @@ from math import inf
 
 import numpy as np
 import pytest
+import simulated as simulated_calls
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jaxmagic.comparison.record.between_points import standard_error
 from jaxmagic.comparison.record.curve import Growth
 from jaxmagic.comparison.record.growth import growth, is_bounded, is_known
+from jaxmagic.statistics.medians import median_interval
 
 SIZES = [2.0**k for k in range(6, 13)]
 Curve = Callable[[np.ndarray], np.ndarray]
@@ -92,6 +95,25 @@ def test_intervals_cover_the_exponent_where_other_processes_slow_points_down(
     made = [each for each in found if each is not None]
     assert coverage(made, 3.0) >= 0.93
     assert not any(each.changes for each in made)
+
+
+@pytest.mark.parametrize("slowdown", [1.0, 4.6])
+@pytest.mark.parametrize(("exponent", "overhead"), [(1.0, 0.0), (2.0, 0.0), (2.0, 300.0**2)])
+def test_intervals_cover_the_exponent_of_sampled_times(slowdown: float, exponent: float, overhead: float) -> None:
+    rng, noise = np.random.default_rng(13), simulated_calls.correlated(0.9)
+    sizes = 100.0 * 2 ** np.arange(5)
+    made = []
+    for _ in range(400):
+        means = (overhead + sizes**exponent) * slowdown ** rng.uniform(0, 1, 5) * np.exp(rng.normal(0, 0.02, 5))
+        found = [median_interval(list(mean * noise(rng, 40))) for mean in means]
+        times = [each for each in found if each is not None]
+        errors = [standard_error(each) for each in times]
+        made.append(growth(list(sizes), [each.value for each in times], errors, [slowdown] * 5))
+    grown = [each for each in made if each is not None]
+    assert len(grown) == 400
+    assert coverage(grown, exponent) >= 0.93
+    if exponent == 2 and not overhead:  # its growth shows, however much others may have slowed points down
+        assert np.mean([is_bounded(each) for each in grown]) >= 0.9
 
 
 def test_an_exponent_is_uncertain_where_slowdowns_of_few_points_may_explain_it() -> None:
