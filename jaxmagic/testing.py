@@ -32,6 +32,7 @@ from .runtime.given_arguments import misfit, no_attribute, options_of, over_a_bl
 from .terminal import printable, written_to
 from .timing.record import Timing
 from .timing.verbs import stopwatch
+from .timing.report import about_unexpected
 from .tracebacks import of_the_user
 
 _P = ParamSpec("_P")
@@ -79,7 +80,7 @@ class _MostCompiles:
         if len(programs) > self._most or not timing.heard_all:
             count = f"got {len(programs)}" if timing.heard_all else "but not all compilations were observed"
             expected = f"at most {units.count(self._most, 'program')}" if self._most else "no program"
-            hint = _CAUSES if programs and not self._most else ""
+            hint = about_unexpected(programs) if programs and not self._most else ""
             raise _failure(f"expected {expected} to compile, {count}.{hint}\n{to_text(timing)}")
 
     def __call__(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -119,13 +120,6 @@ def assert_max_compiles(most: int) -> AbstractContextManager[None]:
     ...     _ = f(x), f(x)
     """
     return _MostCompiles(most)
-
-
-#: Why a cause may name the shapes of another test, and when a call before the block hides what a test is for.
-_CAUSES = (
-    " A cause is the difference from the most similar earlier call in this process, which may be another test's. "
-    "Only if a first call with these arguments may compile, make it before the block."
-)
 
 
 @over_a_block("no argument", "with assert_no_compile(): f(x)")

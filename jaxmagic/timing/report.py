@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from .. import units
 from ..compilation.analysis.grouping import costliest, total_ns
@@ -154,6 +154,26 @@ def about_compilations(timing: Timing, digits: int) -> list[str]:
             "not included in these times."
         )
     return sentences
+
+
+def about_unexpected(programs: Sequence[Compilation]) -> str:
+    """Say what the causes of compilations rest on where none was expected, and what else may be the reason."""
+    causes = {each.cause.kind: each.function for each in reversed(programs) if not each.eager}
+    told = []
+    if "first call" in causes:
+        name = causes.pop("first call")
+        told.append(
+            f"If {name} was called before as well, jax.jit got a new function object since, such as a lambda that is "
+            "made in each run: call jax.jit once, outside of the code that runs again. To be certain, measure the "
+            "earlier call, too: with jaxmagic.stopwatch(): f(x)."
+        )
+    if causes:
+        told.append(
+            "A cause is the difference from the most similar earlier call in this process, which may be another "
+            "test's."
+        )
+    told.append("Only if a first call with these arguments may compile, make it before the block.")
+    return "".join(f" {each}" for each in told)
 
 
 def about_conditions(timing: Timing) -> list[str]:
