@@ -17,6 +17,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from . import units
+from .benchmarking.analysis import require_enough_samples
 from .benchmarking.record.benchmark import Benchmark
 from .benchmarking.report.versus import about_basis, about_inputs, about_load, verdict
 from .benchmarking.verbs.benchmark import benchmark
@@ -31,8 +32,8 @@ from .runtime.given import check_function, not_negative, positive, whole
 from .runtime.given_arguments import misfit, no_attribute, options_of, over_a_block, require_taken
 from .terminal import printable, written_to
 from .timing.record import Timing
-from .timing.verbs import stopwatch
 from .timing.report import about_unexpected
+from .timing.verbs import stopwatch
 from .tracebacks import of_the_user
 
 _P = ParamSpec("_P")
@@ -276,7 +277,7 @@ def assert_no_regression(
     old = baseline if isinstance(baseline, Benchmark) else load_baseline(baseline)
     if not isinstance(old, Benchmark):
         raise TypeError(f"baseline: expected the file of a Benchmark, got that of a {type(old).__name__}. {_ORDER}")
-    new = _measured(record, processes)
+    new = _measured(record, old, processes)
     (versus,) = compare_records(old, new, anyway=anyway, measure=measure)
     if versus.ratio is None or versus.ratio.high <= 1 + tolerance:
         return
@@ -298,17 +299,17 @@ def _failure(text: str) -> AssertionError:
 #: Reports beside a verdict, which says how much processes vary.
 _COMPARED = replace(DEFAULT, compared=True)
 
-
 #: How to call the assertion about an earlier record.
 _ORDER = "Write assert_no_regression(lambda: f(x), 'baseline.json')"
 
 
-def _measured(record: Benchmark | Callable[[], Any], processes: int | None) -> Benchmark:
-    """Return the record itself, or the benchmark of a function."""
+def _measured(record: Benchmark | Callable[[], Any], old: Benchmark, processes: int | None) -> Benchmark:
+    """Return the record itself, or the benchmark of a function if that can be compared with the old one."""
     if isinstance(record, Benchmark):
         if processes is not None:
             raise TypeError("processes: expected a function to measure, got a Benchmark. Leave processes out")
         return record
     if problem := misfit(record, (), {}):
         raise TypeError(printable(f"record: {problem}. {_ORDER}"))
+    require_enough_samples(old, "The baseline", processes if isinstance(processes, int) else 1)
     return benchmark(record, processes=processes)

@@ -205,6 +205,14 @@ def test_a_regression_beyond_the_tolerance_fails_with_both_numbers(benchmark: Be
     assert_no_regression(scaled(benchmark, 1.3), path, tolerance=0.5)
 
 
+def test_a_baseline_with_too_few_samples_is_refused_before_anything_runs(benchmark: Benchmark) -> None:
+    called: list[int] = []
+    few = replace(benchmark, latency=replace(benchmark.latency, samples_ns=benchmark.samples_ns[:3]))
+    with pytest.raises(jaxmagic.NotMeasured, match="The baseline has fewer than four samples"):
+        assert_no_regression(lambda: called.append(1), few)
+    assert not called
+
+
 def test_what_the_records_can_neither_show_nor_exclude_is_a_warning(benchmark: Benchmark) -> None:
     with pytest.warns(UserWarning, match=r"(?s)Inconclusive: .*Each record is from 1 process; .* --processes 5"):
         assert_no_regression(scaled(benchmark, 1.15), benchmark)

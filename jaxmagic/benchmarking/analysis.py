@@ -68,7 +68,7 @@ def against_record(
         NotComparable: the environments differ, or no candidate is in both records.
         NotMeasured: no ratio has enough samples for an interval.
     """
-    compare: Comparer | None = of_record(type(old), "analysis", "COMPARERS")
+    compare = _comparer(old)
     if compare is None or type(new) is not type(old):
         kinds = f"{type(old).__name__} and {type(new).__name__}"
         raise TypeError(f"expected two records of the same kind, got {kinds}. Measure both with the same function")
@@ -78,19 +78,67 @@ def against_record(
         raise not_comparable(changed)
     compared = compare(old, new, process_noise)
     if _none_has_ratio(compared):
-        few = [
-            name
-            for name, record in (("earlier", old), ("later", new))
-            if _none_has_ratio(compare(record, record, process_noise))
-        ]
-        which = (
-            f"The {few[0]} record" if len(few) == 1 else "Each of the two records" if few else "One of the records"
-        )
-        raise NotMeasured(
-            f"{which} has fewer than four samples or rounds per process, which is too few for an interval. "
-            "Measure it again with more time (--budget, budget_s) or a given number of samples (-r)."
-        )
+        sides = ("earlier", old, new), ("later", new, old)
+        few = [each for each in sides if has_too_few_samples(each[1], _processes(each[2]))]
+        if len(few) != 1:
+            raise _too_few_samples("Each of the two records" if few else "One of the records", None, 1)
+        name, record, other = few[0]
+        raise _too_few_samples(f"The {name} record", record, _processes(other))
     return [replace(each, differing=marks) for each in compared]
+
+
+def require_enough_samples(record: Any, named: str, processes: int) -> None:
+    """Check that a record has enough samples to be compared with one of so many processes.
+
+    Args:
+        record: the record.
+        named: how a sentence that begins with it names it.
+        processes: the number of processes of the other record.
+
+    Raises:
+        NotMeasured: it has not.
+    """
+    if has_too_few_samples(record, processes):
+        raise _too_few_samples(named, record, processes)
+
+
+def has_too_few_samples(record: Any, processes: int) -> bool:
+    """Return whether a record has too few samples to be compared with one of so many processes.
+
+    With three or more processes on both sides, medians alone show the noise. Otherwise each process has to show its
+    own, which takes four samples.
+    """
+    if isinstance(record, Benchmark) and min(_processes(record), processes) < ENOUGH:
+        side = side_of(record.trials)
+        return side is None or None in side.errors
+    compare = _comparer(record)
+    return compare is not None and _none_has_ratio(compare(record, record, None))
+
+
+def _too_few_samples(named: str, record: Any, processes: int) -> NotMeasured:
+    """Return the error for a record with too few samples beside one of so many processes."""
+    again = "again with more time (--budget, budget_s) or a given number of samples (-r)"
+    if _processes(record) >= ENOUGH > processes:
+        return NotMeasured(
+            f"{named} has fewer than four samples per process, which is too few beside a record of fewer than "
+            f"three processes. Measure the other one with --processes {_processes(record)} (processes="
+            f"{_processes(record)}) as well, or this one {again}."
+        )
+    return NotMeasured(
+        f"{named} has fewer than four samples or rounds per process, which is too few for an interval. "
+        f"Measure it {again}."
+    )
+
+
+def _processes(record: Any) -> int:
+    """Return the number of processes of a record; other records than benchmarks are from one."""
+    return len(record.trials) if isinstance(record, Benchmark) else 1
+
+
+def _comparer(record: Any) -> Comparer | None:
+    """Return how records of this kind are compared; ``None`` if they are not."""
+    compare: Comparer | None = of_record(type(record), "analysis", "COMPARERS")
+    return compare
 
 
 def not_comparable(changed: Mapping[str, tuple[object, object]]) -> NotComparable:

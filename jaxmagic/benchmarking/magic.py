@@ -30,7 +30,7 @@ from .capture.plan import Plan
 from .capture.runner import Runner
 from .capture.sampler import take_benchmark
 from .record.benchmark import Benchmark
-from .verbs.earlier import Earlier
+from .verbs.earlier import Earlier, about_saved
 
 
 @magic_arguments("jaxtimeit")
@@ -146,7 +146,7 @@ def _run(
             return take_launches(sent, plan, arguments.processes, **shared)
 
     record = take_and_keep(take)
-    return finish(shell, arguments, record, names, earlier)
+    return finish(shell, arguments, record, names, earlier, about_saved)
 
 
 def _referred_to(statements: Sequence[ast.stmt], namespace: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,8 +35,8 @@ _Earlier = TypeVar("_Earlier", bound="Earlier")
 class Earlier(Protocol):
     """An earlier record, with which a new one is compared."""
 
-    def require_comparable(self) -> None:
-        """Check that a record of this environment can be compared with the earlier one."""
+    def require_comparable(self, processes: int) -> None:
+        """Check that a record of this environment, from so many processes, can be compared with the earlier one."""
 
     def complete(self, new: Any) -> Any:
         """Add to the new record what the comparison takes."""
@@ -60,8 +60,8 @@ def load_earlier(
         earlier: takes the record, the path as given, and whether to compare records of different environments.
 
     Raises:
-        UsageError: the file cannot be read, or holds no record or one of another kind or environment, or ``--save``
-            cannot be written or is the same file.
+        UsageError: the file cannot be read, or holds no record or one of another kind or environment or with too few
+            samples, or ``--save`` cannot be written or is the same file.
     """
     if arguments.save:
         try:
@@ -96,8 +96,8 @@ def load_earlier(
         )
     made = earlier(record, str(arguments.against), anyway=arguments.anyway)
     try:
-        made.require_comparable()
-    except NotComparable as error:
+        made.require_comparable(getattr(arguments, "processes", None) or 1)
+    except (NotComparable, NotMeasured) as error:
         raise UsageError(f"--against: {error} Nothing was run.") from None
     return made
 
@@ -122,8 +122,17 @@ def finish(
     record: _Kept,
     namespace: dict[str, Any],
     earlier: Earlier | None,
+    about_saved: Callable[[Any], list[str]],
 ) -> _Kept | None:
     """Bind, save and show `record`, which is in the history, as the options say; return the value of the magic.
+
+    Args:
+        shell: the shell in which variables in a path are looked up.
+        arguments: the options.
+        record: the record.
+        namespace: where to bind it.
+        earlier: the earlier record to compare it with, if there is one.
+        about_saved: says what the record cannot be used for once it is saved.
 
     Raises:
         UsageError: the two cannot be compared: too few samples, or different environments.
@@ -138,13 +147,14 @@ def finish(
     try:
         compared, warned = ([], []) if earlier is None else earlier.told(record)
     except Exception as error:
-        _deliver(shell, arguments, record, namespace)  # which is kept, though nothing could be compared
+        # It is kept, though nothing could be compared.
+        _deliver(shell, arguments, record, namespace, about_saved=about_saved)
         if isinstance(error, NotComparable | NotMeasured):
             raise UsageError(f"--against: {error}") from None
         raise
     most = sys.maxsize if arguments.all else _MOST_COMPARED
     above = 0 if arguments.q else _print_compared(compared, warned, most)
-    _deliver(shell, arguments, record, namespace, compared=bool(compared), above=above)
+    _deliver(shell, arguments, record, namespace, compared=bool(compared), above=above, about_saved=about_saved)
     return record if arguments.o else None
 
 
@@ -189,6 +199,7 @@ def _deliver(
     *,
     compared: bool = False,
     above: int = 0,
+    about_saved: Callable[[Any], list[str]] = lambda record: [],
 ) -> None:
     if arguments.v:
         namespace[arguments.v] = record
@@ -198,12 +209,15 @@ def _deliver(
     )
     report(record, replace(style, form="static") if arguments.static else style, arguments)
     if arguments.save:
-        attempt("--save", lambda: _save(record, shell.var_expand(arguments.save), quiet=arguments.q))
+        told = [] if arguments.q else about_saved(record)
+        attempt("--save", lambda: _save(record, shell.var_expand(arguments.save), told, quiet=arguments.q))
 
 
-def _save(record: Record, path: str, *, quiet: bool) -> None:
-    """Save a record, and say where, and whether it takes the place of an earlier file."""
+def _save(record: Record, path: str, told: Sequence[str], *, quiet: bool) -> None:
+    """Save a record, and say where, whether it takes the place of an earlier file, and what else is known of it."""
     instead = Path(path).exists()
     saved = save(record, path)
     if not quiet:
         print_line(f"Saved in {saved}{', in place of the file that was there' if instead else ''}.")
+        for sentence in told:
+            print_line(sentence, indent="  ")

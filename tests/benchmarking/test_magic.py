@@ -14,6 +14,8 @@ from IPython.core.error import UsageError
 import jaxmagic
 from jaxmagic import units
 from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNoise
+from jaxmagic.benchmarking.record.samples import Launch
+from jaxmagic.benchmarking.verbs.earlier import Earlier, about_saved
 from jaxmagic.magics.declare import declared
 
 pytestmark = pytest.mark.clock
@@ -422,6 +424,37 @@ def test_too_few_samples_beside_an_earlier_record_are_a_mistake_of_usage(
 
 def test_q_is_silent_also_about_an_earlier_record(session: Any, tmp_path: Any, capsys: Any) -> None:
     path = tmp_path / "old.json"
+def test_a_file_with_too_few_samples_is_refused_before_anything_runs(
+    session: Any, tmp_path: Any, capsys: Any
+) -> None:
+    path = tmp_path / "few.json"
+    session.run(f"%jaxtimeit -r 2 {QUICK} --save '{path}' f(x)")
+    saved = " ".join(capsys.readouterr().out.split())
+    assert "It has fewer than four samples or rounds, too few for --against: measure it again with more" in saved
+    error = session.run(f"%jaxtimeit {QUICK} --against '{path}' print('called')", fails=UsageError)
+    assert f"--against: The record in {path} has fewer than four samples or rounds per process" in str(error)
+    assert str(error).endswith("number of samples (-r). Nothing was run.")
+    assert "called" not in capsys.readouterr().out
+
+
+def test_a_file_of_several_processes_with_few_samples_needs_as_many_processes(
+    session: Any, tmp_path: Any, capsys: Any
+) -> None:
+    path = tmp_path / "few.json"
+    session.run(f"r = %jaxtimeit -oq -r 6 {QUICK} f(x)")
+    launch = Launch(sample_count=2, first_call_ns=9, compile_ns=0, stopped_by="count")
+    few = replace(session.shell.user_ns["r"], launches=(launch,) * 3)
+    jaxmagic.save(few, path)
+    error = session.run(f"%jaxtimeit {QUICK} --against '{path}' print('called')", fails=UsageError)
+    assert "too few beside a record of fewer than three processes. Measure the other one with" in str(error)
+    assert "--processes 3 (processes=3)" in str(error)
+    assert "called" not in capsys.readouterr().out
+    (told,) = about_saved(few)
+    assert "can only compare it with three processes or more (--processes 3)." in told
+    assert about_saved(session.shell.user_ns["r"]) == []
+    Earlier(few, str(path), anyway=False).require_comparable(processes=3)
+
+
     session.run(f"%jaxtimeit -q -r 6 {QUICK} --save '{path}' f(x)")
     session.run(f"%jaxtimeit -q -r 6 {QUICK} --against '{path}' f(x)")
     assert capsys.readouterr().out == ""

@@ -13,8 +13,9 @@ from ...records.storage import load
 from ...runtime.environment import probe
 from ...runtime.jax_version import require_jax
 from ...terminal import printable
-from ..analysis import against_record, needs_noise, not_comparable
+from ..analysis import against_record, has_too_few_samples, needs_noise, not_comparable, require_enough_samples
 from ..record.benchmark import Benchmark
+from ..record.launches import ENOUGH
 from ..record.process_noise import ProcessNoise
 from ..record.versus import Versus
 from ..report.versus import about_basis, about_code, about_earlier, about_environments, about_inputs, about_load
@@ -83,13 +84,18 @@ class Earlier:
         self._anyway = anyway
         self._noise: ProcessNoise | None = None
 
-    def require_comparable(self) -> None:
+    def require_comparable(self, processes: int) -> None:
         """Check that a record of this environment can be compared with the earlier one, as far as it is known by now.
+
+        Args:
+            processes: the number of processes in which it will be measured.
 
         Raises:
             JaxNotAvailable: JAX is not installed or too old.
             NotComparable: the environments differ.
+            NotMeasured: the earlier record has too few samples.
         """
+        require_enough_samples(self.record, f"The record in {self._path}", processes)
         require_jax()
         now = probe()  # whose devices are unknown before a backend has started
         changed = differing(self.record.environment, now)
@@ -117,6 +123,21 @@ class Earlier:
         where = f"in {self._path}"
         told = [*about_inputs(compared, f" from those {where}"), *verdicts, *about_code(compared, where)]
         return [*told, *chain(*rests_on)], about_load(compared)
+
+
+def about_saved(record: Any) -> list[str]:
+    """Say what a saved record cannot be compared with, because it has too few samples."""
+    if not has_too_few_samples(record, 1):
+        return []
+    if not has_too_few_samples(record, ENOUGH):
+        return [
+            "It has fewer than four samples per process: --against can only compare it with three processes or more "
+            "(--processes 3)."
+        ]
+    return [
+        "It has fewer than four samples or rounds, too few for --against: measure it again with more time (--budget) "
+        "or a given number of samples (-r)."
+    ]
 
 
 def load_baseline(path: str | os.PathLike[str]) -> Any:

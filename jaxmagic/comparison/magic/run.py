@@ -13,7 +13,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from ...benchmarking.capture.plan import Plan, default_budget_ns
-from ...benchmarking.verbs.earlier import Earlier
+from ...benchmarking.verbs.earlier import Earlier, about_saved
 from ...interrupts import interruptible
 from ...magics import options
 from ...magics.deliver import finish, finish_early, load_earlier
@@ -116,4 +116,4 @@ def run_compare(
                 return take_comparison(interruptible(make)({}), plan, progress=progress, unfinished=unfinished, **how)
 
         record = take_and_keep(take)
-    return finish(shell, arguments, record, shell.user_ns, earlier)
+    return finish(shell, arguments, record, shell.user_ns, earlier, about_saved)
