@@ -22,11 +22,11 @@ from ..terminal import print_line, printable, wrapped
 from .attempts import attempt
 from .block import asked_for, current_style, report
 
-#: At most this many lines about an earlier record stand above a report that is not whole.
+#: At most this many lines about an earlier record stand above a report that is not whole, whose times need room.
 _MOST_COMPARED = 8
 
-#: So many sentences are never cut.
-_FEW_SENTENCES = 6
+#: If there are only so many sentences, they have this many lines: a table of few times is short.
+_FEW_SENTENCES, _MOST_OF_FEW = 7, 10
 
 _Kept = TypeVar("_Kept", bound=Record)
 _Earlier = TypeVar("_Earlier", bound="Earlier")
@@ -152,8 +152,8 @@ def finish(
         if isinstance(error, NotComparable | NotMeasured):
             raise UsageError(f"--against: {error}") from None
         raise
-    most = sys.maxsize if arguments.all else _MOST_COMPARED
-    above = 0 if arguments.q else _print_compared(compared, warned, most)
+    most = _MOST_OF_FEW if len(compared) <= _FEW_SENTENCES else _MOST_COMPARED
+    above = 0 if arguments.q else _print_compared(compared, warned, sys.maxsize if arguments.all else most)
     _deliver(shell, arguments, record, namespace, compared=bool(compared), above=above, about_saved=about_saved)
     return record if arguments.o else None
 
@@ -161,13 +161,12 @@ def finish(
 def _print_compared(sentences: Sequence[str], warned: Sequence[str], most: int) -> int:
     """Print how records compare, above the report because this is what was asked; return the number of lines.
 
-    If many sentences have more than `most` lines, one says how many of them are left out; no warning is.
+    If the sentences have more than `most` lines, one says how many of them are left out; the first one and warnings
+    never are.
     """
     room = most - _lines(warned)
-    if len(sentences) <= _FEW_SENTENCES:  # which wrap only where the path is long
-        room = sys.maxsize
     count = len(sentences)
-    while count and _lines(sentences[:count]) + (count < len(sentences)) > room:
+    while count > 1 and _lines(sentences[:count]) + (count < len(sentences)) > room:
         count -= 1
     left = units.count(len(sentences) - count, "more sentence")
     rest = [f"… --all shows {left} about the earlier record"] if count < len(sentences) else []

@@ -259,11 +259,11 @@ def test_another_statement_is_told_beside_the_verdict_and_both_above_the_report(
     session.run(f"%jaxtimeit -q -r 6 {QUICK} --save '{path}' f(x)")
     monkeypatch.setattr("jaxmagic.magics.deliver.print_line", lambda line, indent: order.append(line))
     monkeypatch.setattr("jaxmagic.magics.block.show", lambda *_, **__: order.append("the report"))
-    session.run(f"%jaxtimeit -r 6 {QUICK} --against '{path}' f(f(x))")
-    verdict, code, *_, last = order
+    session.run(f"%jaxtimeit --all -r 6 {QUICK} --against '{path}' f(f(x))")
+    verdict, *others, last = order
     assert verdict.startswith("f(f(x)) ")
     assert str(path) in verdict
-    assert code == f"The code differs: 'f(x)' in {path}, 'f(f(x))' now."
+    assert f"The code differs: 'f(x)' in {path}, 'f(f(x))' now." in others
     assert last == "the report"
 
 
@@ -312,9 +312,11 @@ def test_beside_an_earlier_record_the_noise_between_processes_is_told_once(
     old = tmp_path / "old.json"
     session.run(f"y = jnp.ones((100, 100))\n%jaxtimeit -q -r 6 {QUICK} --save '{old}' y.sum()")
     capsys.readouterr()
-    session.run(f"%jaxtimeit -r 6 {QUICK} --processes 2 --against '{old}' y.sum()")
+    session.run(f"%jaxtimeit --all -r 6 {QUICK} --processes 2 --against '{old}' y.sum()")
     told = " ".join((capsys.readouterr().out + session.report).split())
-    assert (told.count("from process to process"), told.count("in 8 of 10 cases")) == (1, 1)
+    assert told.count("from process to process") == 1
+    shown = told.count("in 8 of 10 cases") + told.count("no difference can be shown")  # if the machine is very busy
+    assert shown == 1
     assert "The earlier record is from 1 process and the later one from 2 processes; " in told
 
 
@@ -337,7 +339,7 @@ def test_the_noise_between_processes_is_saved_with_a_record_that_is_put_beside_a
         return before.environment, noise
 
     monkeypatch.setattr("jaxmagic.benchmarking.capture.machine_noise.measure_noise", measure)
-    session.run(f"%jaxtimeit -r 6 {QUICK} --against '{old}' --save '{new}' f(x)")
+    session.run(f"%jaxtimeit --all -r 6 {QUICK} --against '{old}' --save '{new}' f(x)")
     assert jaxmagic.load(new).process_noise == noise
     out = " ".join(capsys.readouterr().out.split())
     assert "vary by 25 % from process to process on this machine (measured)" in out
@@ -422,8 +424,6 @@ def test_too_few_samples_beside_an_earlier_record_are_a_mistake_of_usage(
     assert "median of 2 samples" in session.report
 
 
-def test_q_is_silent_also_about_an_earlier_record(session: Any, tmp_path: Any, capsys: Any) -> None:
-    path = tmp_path / "old.json"
 def test_a_file_with_too_few_samples_is_refused_before_anything_runs(
     session: Any, tmp_path: Any, capsys: Any
 ) -> None:
@@ -455,6 +455,8 @@ def test_a_file_of_several_processes_with_few_samples_needs_as_many_processes(
     Earlier(few, str(path), anyway=False).require_comparable(processes=3)
 
 
+def test_q_is_silent_also_about_an_earlier_record(session: Any, tmp_path: Any, capsys: Any) -> None:
+    path = tmp_path / "old.json"
     session.run(f"%jaxtimeit -q -r 6 {QUICK} --save '{path}' f(x)")
     session.run(f"%jaxtimeit -q -r 6 {QUICK} --against '{path}' f(x)")
     assert capsys.readouterr().out == ""

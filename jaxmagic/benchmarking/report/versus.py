@@ -196,7 +196,7 @@ def about_basis(verdicts: Sequence[Versus]) -> list[str]:
             "For more certainty, time the old and the new code with %jaxtimeit --processes 5, the first with --save "
             "FILE and the second with --against FILE"
         )
-    return [f"{who}; {noise}. {how}."]
+    return [f"{who}; {noise}.", f"{how}."]
 
 
 def verdict(versus: Versus) -> str:

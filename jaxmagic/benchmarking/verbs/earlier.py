@@ -119,10 +119,17 @@ class Earlier:
         """
         compared = compare_records(self.record, new, anyway=self._anyway, measure=False, process_noise=self._noise)
         verdicts = [about_earlier(versus, new.code, self._path) for versus in compared]
-        rests_on = about_basis(compared), about_environments(compared[0])
         where = f"in {self._path}"
-        told = [*about_inputs(compared, f" from those {where}"), *verdicts, *about_code(compared, where)]
-        return [*told, *chain(*rests_on)], about_load(compared)
+        basis, advice = about_basis(compared)[:1], about_basis(compared)[1:]
+        told = (
+            about_inputs(compared, f" from those {where}"),
+            verdicts,
+            about_environments(compared[0]),
+            basis,
+            about_code(compared, where),
+            advice,
+        )
+        return [*chain(*told)], about_load(compared)
 
 
 def about_saved(record: Any) -> list[str]:

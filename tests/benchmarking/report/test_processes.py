@@ -134,7 +134,7 @@ def test_what_a_verdict_rests_on(
         for count in (old, new)
     ]
     known = noise and ProcessNoise(programs=(ProgramNoise(call_ns=1e7, sd=noise),), processes=5)
-    assert about_basis([against(*records, process_noise=known or None)]) == [sentence]
+    assert " ".join(about_basis([against(*records, process_noise=known or None)])) == sentence
 
 
 def test_the_frame_has_the_process_of_each_sample(benchmark: Benchmark) -> None:
