@@ -39,7 +39,7 @@ def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Bloc
         part=(Entries(rows=part),),
         whole=(Entries(rows=rows),),
     )
-    yield from (Sentence(text=words.cut(each, comparison)) for each in words.about_medians(comparison))
+    yield from (Sentence(text=words.cut(each, comparison)) for each in words.about_medians(comparison).values())
     yield from (Sentence(text=words.cut(each, comparison)) for each in about_outputs(comparison))
     yield Sentence(text=words.cut(words.about_rounds(comparison), comparison), faint=True)
     yield Fold(title="Memory against time", blocks=(Picture(chart=lambda: tradeoff_chart(comparison)),))

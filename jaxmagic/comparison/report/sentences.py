@@ -21,6 +21,9 @@ _LARGEST_NOISE = 0.5
 #: A ratio of medians beyond an interval by less than this does not look so when both are rounded.
 _ROUNDING = 0.01
 
+#: A factor whose interval reaches farther than this from its low end to its high end is written as the interval.
+_KNOWN_WITHIN = 1.05
+
 #: The most characters of a label in a sentence; longer labels are cut.
 LONGEST_LABEL = 40
 
@@ -137,6 +140,22 @@ def short_verdict(versus: Versus) -> str:
     return f"{units.factor(1 / ratio)} faster" if versus.verdict == "faster" else f"{units.factor(ratio)} slower"
 
 
+def factors(versus: Versus) -> tuple[float, float]:
+    """Return the factor of *faster* or *slower* twice, or the ends of its interval if it is not known well."""
+    ratio = versus.ratio
+    assert ratio is not None
+    if versus.verdict == "faster":
+        ratio = ratio.inverse
+    known = ratio.high <= _KNOWN_WITHIN * ratio.low
+    return (ratio.value, ratio.value) if known else (ratio.low, ratio.high)
+
+
+def factor_span(low: float, high: float) -> str:
+    """Return a factor, or a range of factors whose ends are not the same as they are rounded."""
+    ends = dict.fromkeys(units.factor(each) for each in (low, high))
+    return " to ".join(ends)
+
+
 def throughput(candidate: Candidate) -> str | None:
     """Return the work per second, and what that number leaves out; ``None`` if it was not requested."""
     work = candidate.work
@@ -245,9 +264,9 @@ def _least(versus: Versus) -> float:
     return min(max(each, 1 / each) for each in (versus.ratio.low, versus.ratio.high)) - 1
 
 
-def about_medians(comparison: Comparison) -> list[str]:
-    """Say why the times of two candidates may be farther apart than the interval of their ratio."""
-    sentences = []
+def about_medians(comparison: Comparison) -> dict[str, str]:
+    """Say, by candidate, why two times may be farther apart than the interval of their ratio."""
+    sentences = {}
     for candidate in comparison.candidates:
         versus = counterpart(comparison, candidate)
         if versus.ratio is None or versus.label == versus.baseline:
@@ -256,7 +275,7 @@ def about_medians(comparison: Comparison) -> list[str]:
         apart = median(candidate.latency.calls_ns) / median(baseline.latency.calls_ns)
         if not versus.ratio.low * (1 - _ROUNDING) <= apart <= versus.ratio.high * (1 + _ROUNDING):
             how = f"{units.factor(max(apart, 1 / apart))} {'slower' if apart > 1 else 'faster'}"
-            sentences.append(
+            sentences[candidate.label] = (
                 f"The medians alone make {versus.label} {how}, outside of the interval. The verdict is from the "
                 "ratios within each round, in which changes of the machine's speed between rounds cancel out."
             )

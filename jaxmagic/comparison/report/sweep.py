@@ -36,6 +36,7 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
         yield Table(rows=scaled, there_are=len(scaled) - 1, code=("candidate",))
     if len(scaled) - 1 < len(sweep.points) * len(sweep.labels):  # or it has their times
         yield from _points(sweep, style)
+    yield from _sentences(sweep, words.about_medians(sweep))
     yield from _sentences(sweep, words.about_values(sweep))
     yield from _sentences(sweep, about_missing_profiles(sweep))
     yield from _sentences(sweep, words.about_outputs(sweep))

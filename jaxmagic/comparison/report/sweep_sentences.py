@@ -70,7 +70,10 @@ def _cell(comparison: Comparison, label: str, digits: int) -> str:
         text += " (different output)"
     if label != comparison.baseline:
         versus = counterpart(comparison, candidate)
-        text += f", {comparison_words.short_verdict(versus)}"
+        if versus.verdict in ("faster", "slower"):
+            text += f", {comparison_words.factor_span(*comparison_words.factors(versus))} {versus.verdict}"
+        else:
+            text += f", {comparison_words.short_verdict(versus)}"
         if versus.baseline != comparison.baseline and versus.verdict in ("faster", "slower"):
             text += f" than {versus.baseline}"
     if candidate.work is not None and candidate.throughput is not None:
@@ -204,6 +207,16 @@ def _place(sweep: Sweep, point: Point) -> str:
 
 def _with_baseline(comparison: Comparison, candidate: Candidate) -> list[Candidate]:
     return [each for each in comparison.candidates if each.label in (comparison.baseline, candidate.label)]
+
+
+def about_medians(sweep: Sweep) -> list[str]:
+    """Say of each candidate whose factor the times beside it do not have why that is, at the first such point."""
+    apart: dict[str, list[tuple[Point, str]]] = {}
+    for point in sweep.points:
+        said = {} if point.comparison is None else comparison_words.about_medians(point.comparison)
+        for label, sentence in said.items():
+            apart.setdefault(label, []).append((point, sentence))
+    return [_at_points(sweep, seen) for seen in apart.values()]
 
 
 def about_crossings(sweep: Sweep) -> list[str]:

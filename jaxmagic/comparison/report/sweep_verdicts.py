@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 from ... import units
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
 from ..record.verdict import agrees, counterpart
-from .sentences import NO_VERDICT, OUTPUT_OF, inside_sentence, short_verdict
+from .sentences import NO_VERDICT, OUTPUT_OF, factor_span, factors, inside_sentence, short_verdict
 
 #: At most this many candidates are named.
 _MOST_NAMES = 2
@@ -29,7 +28,7 @@ def about_verdicts(sweep: Sweep) -> list[str]:
 
 
 def _verdicts(label: str, compared: list[Comparison]) -> str:
-    """Name the one verdict of all points with the range of its factors, or count those that there are."""
+    """Name the one verdict of all points with the range of the factors that they show, or count the verdicts."""
     kinds = Counter(_kind(each, label) for each in compared)
     baselines = {counterpart(each, each.candidate(label)).baseline for each in compared}
     base = " or ".join(sorted(baselines))
@@ -40,9 +39,8 @@ def _verdicts(label: str, compared: list[Comparison]) -> str:
         return f"{label} beside {base}, at {count} points: {found}"
     (kind,) = kinds
     if kind in ("faster", "slower"):
-        factors = sorted(_factors(label, compared))
-        low, high = units.factor(factors[0]), units.factor(factors[-1])
-        return f"{label} is {low if low == high else f'{low} to {high}'} {kind} than {base} at {points}"
+        ends = [end for each in compared for end in factors(counterpart(each, each.candidate(label)))]
+        return f"{label} is {factor_span(min(ends), max(ends))} {kind} than {base} at {points}"
     if kind == "no difference":
         return f"{label} takes as long as {base} at {points}"
     if kind == _DIFFERENT:
@@ -56,10 +54,3 @@ def _kind(comparison: Comparison, label: str) -> str:
         return _DIFFERENT
     versus = counterpart(comparison, candidate)
     return versus.verdict if versus.verdict in ("faster", "slower") else short_verdict(versus)
-
-
-def _factors(label: str, compared: list[Comparison]) -> Iterator[float]:
-    for each in compared:
-        ratio = counterpart(each, each.candidate(label)).ratio
-        if ratio is not None:
-            yield max(ratio.value, 1 / ratio.value)

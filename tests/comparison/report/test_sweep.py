@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from math import inf
 from textwrap import dedent
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 from pages import to_html
 
+from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.comparison.record.candidate import Check, Work
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.comparison.record.curve import Growth, Variable
@@ -74,6 +76,55 @@ def test_without_an_overtaking_a_sweep_begins_with_its_verdict(
     found = replace(sweep, points=tuple(replace(sweep.points[each], at=(at,)) for at, each in enumerate(numbers)))
     assert to_text(found).splitlines()[0] == sentence
     assert f"<b>{sentence}</b>" in to_html(found)
+
+
+def noisy(point: Point, first: float, last: float) -> Point:
+    """Return the point with noise on the second candidate: its factors reach from the first to the last."""
+    assert point.comparison is not None
+    numpy, jit = point.comparison.candidates
+    ns = numpy.latency.samples_ns[0]
+    count = len(numpy.latency.samples_ns)
+    times = tuple(round(ns * (first + (last - first) * at / (count - 1))) for at in range(count))
+    same = replace(numpy.latency, samples_ns=(ns,) * count)
+    both = replace(numpy, latency=same), replace(jit, latency=replace(jit.latency, samples_ns=times))
+    return replace(point, comparison=replace(point.comparison, candidates=both, again=same))
+
+
+def test_a_factor_that_is_not_known_well_is_written_as_its_interval(sweep: Sweep) -> None:
+    points = tuple(replace(noisy(sweep.points[at], 1.5, 4.5), at=(number,)) for number, at in enumerate((0, 2)))
+    points = (*points, replace(sweep.points[1], at=(2,)))
+    headline, _, _, *rows = to_text(replace(sweep, points=points), Style(width=120)).splitlines()
+    assert rows[0].endswith("x slower")
+    low, high = (float(each) for each in re.findall(r"([\d.]+)x", rows[0]))
+    assert 2 < low < 3 < high < 4
+    assert rows[2].endswith("9.12 ms, 16.0x slower")  # which is known well
+    assert headline == f"jit is {low:.2f}x to 16.0x slower than numpy at all 3 points"
+    assert f"<b>{headline}</b>" in to_html(replace(sweep, points=points))
+
+
+def test_medians_farther_apart_than_the_interval_are_explained_at_the_first_point(sweep: Sweep) -> None:
+    def slow(trial: Trial, rounds: int) -> Trial:
+        return replace(
+            trial, samples_ns=tuple(3 * each if at < rounds else each for at, each in enumerate(trial.samples_ns))
+        )
+
+    def drifting(point: Point) -> Point:
+        assert point.comparison is not None
+        numpy, jit = point.comparison.candidates
+        half = len(numpy.latency.samples_ns) // 2
+        both = (
+            replace(numpy, latency=slow(numpy.latency, half - 1)),
+            replace(jit, latency=slow(jit.latency, half + 2)),
+        )
+        again = slow(point.comparison.again, half - 1)
+        return replace(point, comparison=replace(point.comparison, candidates=both, again=again))
+
+    found = replace(sweep, points=tuple(map(drifting, sweep.points[:3])))
+    text = " ".join(to_text(found).split())
+    assert re.search(
+        r"At n=8, and at 2 more points: The medians alone make jit 1\d\dx slower, outside of the inte", text
+    )
+    assert "The medians alone" not in to_text(sweep)
 
 
 def test_verdicts_that_differ_are_counted(sweep: Sweep) -> None:
