@@ -44,8 +44,8 @@ NOTES: dict[str, Callable[..., str]] = {
     "lines_of_earlier_calls": lines_before_0_10,
     "shards_not_listed": lambda arrays: (
         f"Not listed: {units.count(arrays, 'unnamed array')} of jax.live_arrays(). "
-        f"{'Its' if arrays == 1 else 'Their'} memory is counted for a listed array: printing an array, for example, "
-        "leaves another one for each shard."
+        f"{'Its' if arrays == 1 else 'Their'} memory is counted for a listed array. JAX makes such arrays for a "
+        "jitted function that captures an array, and for each shard of an array that is printed, for example."
     ),
     "search_cut_short": lambda: (
         "The search for names was cut short: an array that is shown without a name may have one."

@@ -30,14 +30,16 @@ from jaxmagic.records.note import Note
         (
             "shards_not_listed",
             {"arrays": 5},
-            "Not listed: 5 unnamed arrays of jax.live_arrays(). Their memory is counted for a listed array: printing "
-            "an array, for example, leaves another one for each shard.",
+            "Not listed: 5 unnamed arrays of jax.live_arrays(). Their memory is counted for a listed array. JAX "
+            "makes such arrays for a jitted function that captures an array, and for each shard of an array that is "
+            "printed, for example.",
         ),
         (
             "shards_not_listed",
             {"arrays": 1},
-            "Not listed: 1 unnamed array of jax.live_arrays(). Its memory is counted for a listed array: printing "
-            "an array, for example, leaves another one for each shard.",
+            "Not listed: 1 unnamed array of jax.live_arrays(). Its memory is counted for a listed array. JAX "
+            "makes such arrays for a jitted function that captures an array, and for each shard of an array that is "
+            "printed, for example.",
         ),
         ("no_backend", {}, "No JAX backend had been started, so no device memory was in use."),
         ("sampling_hung", {}, "The sampling thread did not end: it hangs while reading the memory of a device."),
