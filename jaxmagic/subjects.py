@@ -136,7 +136,7 @@ _ours(
     "memory_use",
     Magic("jaxmem", block=True, example="%jaxmem f(x)"),
     saved="MemoryProfile Executable LiveArrays HeapDifference HeapProfile",
-    kept="MemoryProfile",
+    kept="MemoryProfile LiveArrays",
     MemoryProfile="record.memory_profile",
     Executable="record.memory_profile",
     LiveArrays="record.live_arrays",

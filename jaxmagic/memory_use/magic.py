@@ -17,6 +17,7 @@ from ..magics.called_magic import run_called
 from ..magics.declare import JaxMagics, of_all_that_run_once, recorded_by
 from ..magics.deliver import refused_path
 from ..magics.recorder import Recorder, silenced
+from ..session.verbs import keep
 from .verbs import live, memory_watch
 
 
@@ -122,7 +123,7 @@ def _run(
             "Leave one of them out."
         )
     local = local_ns if local_ns is not None and local_ns is not shell.user_ns else None
-    arrays = live(shell.user_ns if local is None else {**shell.user_ns, **local})
+    arrays = keep(live(shell.user_ns if local is None else {**shell.user_ns, **local}))
     if arguments.v:
         (shell.user_ns if local is None else local)[arguments.v] = arrays
     report(arrays, asked_for(current_style(shell), arguments), arguments)

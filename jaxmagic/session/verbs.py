@@ -69,7 +69,7 @@ def environment() -> Environment:
 
 @of_the_user
 def last() -> Record:
-    """Return the newest record of the session.
+    """Return the newest record of the session: what a magic or a function that measures has made last.
 
     Raises:
         NotMeasured: nothing has been measured yet.

@@ -426,14 +426,18 @@ def test_help_is_made_from_the_parser() -> None:
         "if True:\n    %jaxmem --before --top 10000",
     ],
 )
-def test_before_only_looks(session: Any, cell: str) -> None:
+def test_before_only_looks_and_keeps_what_it_saw(session: Any, cell: str) -> None:
     records = len(jaxmagic.history())
     assert session.run(cell) is None
     assert " alive: " in session.report
     assert re.search(r"f32\[8,8\] .* x$", session.report, re.M)
     assert "__main__" not in session.report
     assert len(session.published) == 1
-    assert len(jaxmagic.history()) == records
+    assert len(jaxmagic.history()) == records + 1
+    kept = jaxmagic.last()
+    assert isinstance(kept, LiveArrays)
+    assert str(kept).splitlines()[0] == session.report.splitlines()[0]
+    assert re.search(r"B +live arrays$", str(jaxmagic.history()), re.M)
 
 
 def test_a_look_can_be_had_in_each_way(session: Any) -> None:

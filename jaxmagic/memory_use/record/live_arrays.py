@@ -10,7 +10,10 @@ from typing import ClassVar
 
 from ...records.environment import Environment
 from ...records.note import Note, note
-from ...report.displayable import Displayable
+from ...session.record import Record
+
+#: Number of arrays that an earlier record of a session keeps.
+FEW_ARRAYS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +53,7 @@ class HeldArray:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LiveArrays(Displayable):
+class LiveArrays(Record):
     """The arrays that were alive at one moment, on every backend that had been started.
 
     Attributes:
@@ -93,6 +96,15 @@ class LiveArrays(Displayable):
     def made(self) -> tuple[HeldArray, ...]:
         """The arrays that were made since the snapshot; empty without a snapshot."""
         return tuple(array for array in self.arrays if array.made)
+
+    @property
+    def _entries(self) -> int:
+        """Number of arrays in this record."""
+        return len(self.arrays)
+
+    def _shortened(self) -> LiveArrays:
+        """Keep the largest arrays."""
+        return self.with_largest(FEW_ARRAYS)
 
     def with_largest(self, most: int) -> LiveArrays:
         """Keep the largest arrays, and replace all others by one entry with their total size.

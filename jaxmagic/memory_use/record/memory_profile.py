@@ -13,11 +13,8 @@ from ...session.record import Record
 from ...timing.record import Timing
 from ...xla.buffer_assignment import Kind
 from .heap import HeapDifference
-from .live_arrays import LiveArrays
+from .live_arrays import FEW_ARRAYS, LiveArrays
 from .usage import MemoryTimeline
-
-#: Number of arrays that an earlier record of a session keeps.
-_FEW_ARRAYS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +250,7 @@ class MemoryProfile(Record):
 
     def _shortened(self) -> MemoryProfile:
         """Drop all but the largest arrays; a note names what was dropped."""
-        if self._entries <= _FEW_ARRAYS:
+        if self._entries <= FEW_ARRAYS:
             return self
         dropped = {
             "timeline": self.timeline is not None,
@@ -263,7 +260,7 @@ class MemoryProfile(Record):
         parts = ", ".join(name for name, was_there in dropped.items() if was_there)
         return replace(
             self,
-            arrays=self.arrays.with_largest(_FEW_ARRAYS),
+            arrays=self.arrays.with_largest(FEW_ARRAYS),
             timeline=None,
             heap=None,
             executables=tuple(replace(each, allocations=None, steps=None) for each in self.executables),

@@ -16,7 +16,12 @@ def brief(profile: MemoryProfile, digits: int) -> Brief:
     return Brief(profile.code, remark=units.size_change(sum(profile.delta_bytes.values())))
 
 
-BRIEFS = {MemoryProfile: brief}
+def brief_of_live(live: LiveArrays, digits: int) -> Brief:
+    """Name the memory of the arrays that were alive."""
+    return Brief("live arrays", remark=units.size(live.total_bytes))
+
+
+BRIEFS = {MemoryProfile: brief, LiveArrays: brief_of_live}
 
 
 REPORTS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -65,3 +66,11 @@ def test_to_dict_has_the_derived_fields_too(record: LiveArrays) -> None:
     assert found["by_device"] == {"cpu:1": 1536, "cpu:0": 1024}
     assert found["arrays"][0]["names"] == ("w",)
     assert found["environment"]["jax"] == "0.10.2"
+
+
+def test_the_history_shortens_a_long_list(record: LiveArrays) -> None:
+    many = replace(record, arrays=(record.arrays[0],) * 50)
+    fewer = many._shortened()
+    assert (many._entries, fewer._entries) == (50, 10)
+    assert fewer.arrays[-1].shape == "41 other arrays"
+    assert fewer._shortened() is fewer
