@@ -82,8 +82,8 @@ class Displayable(Shown, Exportable):
         Args:
             of: the name of the chart; the first one if left out. A :class:`~jaxmagic.Profile` has ``"scopes"``,
                 ``"stacks"``, ``"lines"``, ``"timeline"``, ``"roofline"``, ``"steps"`` and ``"memory"``, a
-                :class:`~jaxmagic.Comparison` ``"ratios"`` and ``"distributions"``, a :class:`~jaxmagic.Benchmark`
-                ``"distribution"`` and ``"order"``.
+                :class:`~jaxmagic.Comparison` ``"ratios"`` and ``"distributions"``, a :class:`~jaxmagic.Sweep`
+                ``"curves"`` and ``"times"``, a :class:`~jaxmagic.Benchmark` ``"distribution"`` and ``"order"``.
 
         Raises:
             ValueError: there is nothing to draw, as for a history without timings, or there is no such chart.

@@ -5,9 +5,14 @@ from ..record.comparison import Comparison
 from ..record.sweep import Sweep
 from .choices import latencies
 from .ratios import forest
-from .sweep import sweep_chart
+from .sweep import sweep_chart, times_chart
+
+_NO_POINT = "no point of the sweep could be measured"
 
 CHARTS = {
     Comparison: {"ratios": Pictured(forest), "distributions": Pictured(latencies)},
-    Sweep: {"curves": Pictured(sweep_chart, "no point of the sweep could be measured")},
+    Sweep: {
+        "curves": Pictured(sweep_chart, _NO_POINT),
+        "times": Pictured(times_chart, _NO_POINT),
+    },
 }

@@ -10,13 +10,22 @@ from ...charts.spec import Multiples
 from ..record.curve import Curve, Variable
 from ..record.sweep import Sweep
 
-_TITLE = "time of a call, and compile time"
+_TITLE, _WITH_COMPILING = "time of a call", "time of a call, and compile time"
 
 
-def sweep_chart(record: Sweep) -> Curves | Multiples | None:
+def times_chart(record: Sweep) -> Curves | Multiples | None:
+    """Draw the time of each candidate, without how long it compiled."""
+    return sweep_chart(record, compiling=False)
+
+
+def sweep_chart(record: Sweep, *, compiling: bool = True) -> Curves | Multiples | None:
     """Draw the time of each candidate along the variable with the most numbers.
 
     A sweep of several variables is a panel for each combination of the others, on the same axes.
+
+    Args:
+        record: the sweep.
+        compiling: whether to draw how long each candidate compiled, where nothing else varies.
     """
     curves = [each for each in record.curves if each.times]
     if not curves:
@@ -27,13 +36,13 @@ def sweep_chart(record: Sweep) -> Curves | Multiples | None:
     by_panel: dict[str, list[Curve]] = {}
     for each in curves:
         by_panel.setdefault(each.others, []).append(each)
-    series = {others: _series(drawn, places) for others, drawn in by_panel.items()}
+    series = {others: _series(drawn, places, compiling) for others, drawn in by_panel.items()}
     points = [each for drawn in series.values() for each in drawn]
     heights = [y for each in points for y in (*each.y, *(each.low or ()), *(each.high or ())) if y is not None]
     low, high = around(heights, log=True)
     panels = [
         Curves(
-            title=others or _TITLE,
+            title=others or (_WITH_COMPILING if compiling else _TITLE),
             x=_along(variable, places),
             y=Scale(label="time", quantity="time", low=low, high=high, log=True),
             series=drawn,
@@ -49,7 +58,7 @@ def sweep_chart(record: Sweep) -> Curves | Multiples | None:
     return panels[0] if len(panels) == 1 else Multiples(title=_TITLE, panels=tuple(panels))
 
 
-def _series(curves: Sequence[Curve], places: Mapping[int, float]) -> tuple[Series, ...]:
+def _series(curves: Sequence[Curve], places: Mapping[int, float], compiling: bool) -> tuple[Series, ...]:
     """Draw the time of each candidate with its interval and, where nothing else varies, how long it compiled."""
     series = []
     for hue, curve in enumerate(curves):
@@ -66,9 +75,9 @@ def _series(curves: Sequence[Curve], places: Mapping[int, float]) -> tuple[Serie
                 points=True,
             )
         )
-        if any(curve.compile_ns) and not curve.others:  # a small panel has enough curves without them
-            compiling = tuple(float(each) if each else None for each in curve.compile_ns)
-            series.append(Series(name=f"{curve.label}: compile", x=x, y=compiling, hue=hue, dashed=True, muted=True))
+        if compiling and any(curve.compile_ns) and not curve.others:  # a small panel has enough curves without them
+            compiled = tuple(float(each) if each else None for each in curve.compile_ns)
+            series.append(Series(name=f"{curve.label}: compile", x=x, y=compiled, hue=hue, dashed=True, muted=True))
     return tuple(series)
 
 

@@ -9,7 +9,7 @@ from fabricate.comparison import grid_of, without_end
 
 from jaxmagic.charts.curves import Curves
 from jaxmagic.charts.spec import Multiples
-from jaxmagic.comparison.charts.sweep import _along, sweep_chart
+from jaxmagic.comparison.charts.sweep import _along, sweep_chart, times_chart
 from jaxmagic.comparison.record.curve import Variable
 from jaxmagic.drawing.axis import ticks
 
@@ -25,10 +25,22 @@ def test_what_was_not_measured_leaves_no_empty_axis_and_is_said(sweep: Any) -> N
     assert whole.note == "2048 not measured →"
 
 
+def test_the_times_alone_are_drawn_without_the_time_of_compiling(sweep: Any) -> None:
+    both, times = sweep_chart(sweep), times_chart(sweep)
+    assert isinstance(both, Curves)
+    assert isinstance(times, Curves)
+    assert [each.name for each in both.series] == ["numpy", "jit", "jit: compile"]
+    assert [each.name for each in times.series] == ["numpy", "jit"]
+    assert (both.title, times.title) == ("time of a call, and compile time", "time of a call")
+    assert times.y.low > 0
+    assert [each.get_label() for each in sweep.figure("times").axes[0].lines if "compile" in each.get_label()] == []
+
+
 def test_a_second_variable_is_a_panel_for_each_of_its_values_on_the_same_axes(sweep: Any, executable: Any) -> None:
     record = grid_of(sweep, executable())
     found = sweep_chart(record)
     assert isinstance(found, Multiples)
+    assert found.title == "time of a call"  # a small panel has no curves of compile times
     assert [each.title for each in found.panels] == ["dtype=float32", "dtype=bfloat16"]
     assert len({(each.x, each.y) for each in found.panels}) == 1
     for panel in found.panels:
