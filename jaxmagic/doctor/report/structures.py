@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...terminal import printable
 from .quoted import quoted
 
 
@@ -56,23 +57,73 @@ def _dtype(jnp: str, name: str) -> str:
 
 
 def _write_carry_dtype(
-    leaf: str, expected: str, got: str, expected_dtype: str = "", got_dtype: str = "", jnp: str = "jnp"
+    leaf: str,
+    expected: str,
+    got: str,
+    expected_dtype: str = "",
+    got_dtype: str = "",
+    jnp: str = "jnp",
+    decides: bool = False,
 ) -> str:
     if not expected_dtype or not got_dtype:
         return f"Return {quoted(leaf) or 'the carry'} with the type that it came in, {quoted(expected)}."
+    end = f"nd the body with {jnp}.asarray(…, {_dtype(jnp, expected_dtype)})"
+    keeps = f"so that {quoted(leaf) or 'the carry'} keeps its type"
+    if decides:
+        return f"E{end}, {keeps}, with what it returns now in place of the dots."
     return (
-        f"Begin with {quoted(got)}, as in {jnp}.asarray(x, {_dtype(jnp, got_dtype)}), or end the body with "
-        f"{jnp}.asarray(x, {_dtype(jnp, expected_dtype)}), so that {quoted(leaf) or 'the carry'} keeps its type. "
-        "Both take arrays and Python numbers."
+        f"Begin with {quoted(got)}, as in {jnp}.asarray(…, {_dtype(jnp, got_dtype)}), or e{end}, {keeps}. "
+        "Both take an array or a Python number in place of the dots."
     )
 
 
-def _write_branch_dtype(expected: str, got: str, dtype: str = "", jnp: str = "jnp") -> str:
+def _write_carry_shape(leaf: str, got: str = "", expected: str = "") -> str:
+    """Word what to write for a carry that changes its shape.
+
+    Args:
+        leaf: the leaf of the carry.
+        got: the type with which the body ends.
+        expected: the type with which a loop began whose condition may read the carry; empty for other loops.
+    """
+    grows = (
+        f"If each step changes the shape of {quoted(leaf) or 'the carry'}, as concatenate does, no first shape is "
+        "right: a carry cannot grow. Allocate it in full and set its elements with .at[i].set()."
+    )
+    begin = f"begin with {quoted(got) or 'the type'}, if the body returns that for it as well"
+    if expected:
+        return (
+            f"{grows} Otherwise return {quoted(expected)} for it from the body. Or {begin}, and if cond_fun returns "
+            "one bool for that, too: a comparison with an array that has axes is no single bool."
+        )
+    return f"{grows} Otherwise {begin}, or return the type it came in."
+
+
+def _write_branch_dtype(expected: str, got: str, dtype: str = "", jnp: str = "jnp", result: str = "") -> str:
     if not dtype:
         return f"Return the same type from each branch, {quoted(expected)} or {quoted(got)}."
+    convert = f"Convert the result that is not {_dtype(jnp, dtype)}:"
+    if result:
+        return (
+            f"{convert} write {jnp}.asarray({printable(result)}, {_dtype(jnp, dtype)}) in place of {quoted(result)}."
+        )
+    return f"{convert} {jnp}.asarray(…, {_dtype(jnp, dtype)}) takes an array or a Python number in place of the dots."
+
+
+def _write_branch_shape(shape: str, dtype: str, jnp: str = "jnp", result: str = "") -> str:
+    """Word how a branch returns the shape and the dtype of another one.
+
+    Args:
+        shape: the shape that both can have.
+        dtype: the dtype that both can have.
+        jnp: the name of ``jax.numpy``.
+        result: what the branch returns that has another type, if it is known.
+    """
+    code = f"{jnp}.broadcast_to({jnp}.asarray({printable(result) or '…'}, {_dtype(jnp, dtype)}), {shape})"
+    if result:
+        return f"Return one shape and one dtype from each branch, such as {code} in place of {quoted(result)}."
     return (
-        f"Convert the result that is not {_dtype(jnp, dtype)}: {jnp}.asarray(x, {_dtype(jnp, dtype)}) takes arrays "
-        "and Python numbers."
+        f"Return one shape and one dtype from each branch: {code} takes an array or a Python number in place of the "
+        "dots."
     )
 
 
@@ -91,11 +142,7 @@ STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(leaf) or 'Another leaf'} differs as well: {quoted(expected)} and {quoted(got)}."
     ),
     "write_carry_dtype": _write_carry_dtype,
-    "write_carry_shape": lambda leaf, got="": (
-        f"If each step changes the shape of {quoted(leaf) or 'the carry'}, as concatenate does, no first shape is "
-        "right: a carry cannot grow. Allocate it in full and set its elements with .at[i].set(). Otherwise begin "
-        f"with {quoted(got) or 'the type'}, if the body returns that for it as well, or return the type it came in."
-    ),
+    "write_carry_shape": _write_carry_shape,
     "write_carry_metadata": lambda leaf, type: (
         f"Make {quoted(leaf) or 'it'} once, outside of the loop, and change its arrays alone in the body, for "
         f"example with dataclasses.replace(). Other fields of {quoted(type)}, such as functions, must stay equal: a "
@@ -112,10 +159,7 @@ STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
         "else besides."
     ),
     "write_branch_dtype": _write_branch_dtype,
-    "write_branch_shape": lambda shape, dtype, jnp="jnp": (
-        f"Return one shape and one dtype from each branch: {jnp}.broadcast_to({jnp}.asarray(x, {_dtype(jnp, dtype)}),"
-        f" {shape}) takes arrays and Python numbers."
-    ),
+    "write_branch_shape": _write_branch_shape,
     "write_branch_structure": lambda: "Return the same structure with the same shapes and dtypes from each branch.",
     "write_updates": lambda passed="": (
         "update() of an optimizer returns two things, the updates and its state: updates, state = "

@@ -7,15 +7,18 @@ import re
 from dataclasses import replace
 
 from ....records.note import Note, note
-from ...record.failure import Difference, Failure
+from ...record.failure import Difference, Failure, Operand
 from ...record.finding import RuleFinding
 from .dtypes import dtype_of, wider_dtype
 from .expression import expression_of, spelled
 from .origin import evidence_of
-from .wrong_arguments.operands import broadcast, written
+from .wrong_arguments.operands import Shape, broadcast, written
 
 #: What JAX says where only the axes of a mesh differ along which two values vary, inside of ``shard_map``.
 _VARYING = "varying manual axes", "manual axis types"
+
+#: A longer result of a branch is not written again.
+_LONGEST_RESULT = 60
 
 
 def explain_carry(failure: Failure) -> RuleFinding:
@@ -46,7 +49,7 @@ def explain_branches(failure: Failure) -> RuleFinding:
         got=first.got,
         aspect=first.aspect,
     )
-    return _finding(failure, found, more, _varying(failure, first) or _branches_remedy(first, _jnp(failure)))
+    return _finding(failure, found, more, _varying(failure, first) or _branches_remedy(failure, first))
 
 
 def explain_pytree(failure: Failure) -> RuleFinding:
@@ -136,28 +139,76 @@ def _carry_remedy(first: Difference, jnp: str, loop: str) -> Note:
             expected_dtype=dtype_of(first.expected),
             got_dtype=dtype_of(first.got),
             jnp=jnp,
+            decides=loop == "while_loop" and dtype_of(first.expected) == "bool",
         )
     if first.aspect == "structure":
         return note("doctor.write_carry_structure", expected=first.expected, loop=loop)
     if first.aspect == "metadata":
         return note("doctor.write_carry_metadata", leaf=first.path, type=first.expected)
-    return note("doctor.write_carry_shape", leaf=first.path, got=first.got)
+    return note(
+        "doctor.write_carry_shape",
+        leaf=first.path,
+        got=first.got,
+        expected=first.expected if loop == "while_loop" else "",
+    )
 
 
-def _branches_remedy(first: Difference, jnp: str) -> Note:
-    if first.aspect == "dtypes":
-        dtype = wider_dtype(first.expected, first.got)
-        return note("doctor.write_branch_dtype", expected=first.expected, got=first.got, dtype=dtype, jnp=jnp)
+def _branches_remedy(failure: Failure, first: Difference) -> Note:
+    jnp = _jnp(failure)
     shape, dtype = _common_shape(first), wider_dtype(first.expected, first.got)
+    if first.aspect == "dtypes":
+        return note(
+            "doctor.write_branch_dtype",
+            expected=first.expected,
+            got=first.got,
+            dtype=dtype,
+            jnp=jnp,
+            result=_result_to_convert(failure, first, None, dtype),
+        )
     if first.aspect in ("shapes", "shapes and dtypes") and shape is not None and dtype:
-        return note("doctor.write_branch_shape", shape=shape, dtype=dtype, jnp=jnp)
+        result = _result_to_convert(failure, first, shape, dtype)
+        return note("doctor.write_branch_shape", shape=written(shape), dtype=dtype, jnp=jnp, result=result)
     return note("doctor.write_branch_structure")
 
 
-def _common_shape(difference: Difference) -> str | None:
-    """Return the shape to which both sides broadcast, as Python writes it; ``None`` without one."""
-    shapes = [each.partition("[")[2].removesuffix("]").split(",") for each in (difference.expected, difference.got)]
-    if not all(size.isdecimal() for sizes in shapes for size in sizes if size):
-        return None
-    shape = broadcast([tuple(int(size) for size in sizes if size) for sizes in shapes])
-    return None if shape is None else written(shape)
+def _common_shape(difference: Difference) -> Shape | None:
+    """Return the shape to which both sides broadcast; ``None`` without one."""
+    shapes = [_shape(each) for each in (difference.expected, difference.got)]
+    known = [each for each in shapes if each is not None]
+    return broadcast(known) if len(known) == len(shapes) else None
+
+
+def _shape(kind: str) -> Shape | None:
+    return Operand(text="", type=kind).shape
+
+
+def _result_to_convert(failure: Failure, first: Difference, shape: Shape | None, dtype: str) -> str:
+    """Return what the branch with the other type returns, as it is written; empty if that is not one expression.
+
+    Args:
+        failure: the failure.
+        first: the types of the two branches.
+        shape: the shape that both are to have; ``None`` if they have one shape.
+        dtype: the dtype that both are to have.
+    """
+    failing = expression_of(failure)
+    branches = [] if failing is None or first.path else _branches(failing.node)
+    others = [
+        branch
+        for branch, kind in zip(branches, (first.expected, first.got), strict=False)
+        if dtype_of(kind) != dtype or (shape is not None and _shape(kind) != shape)
+    ]
+    if len(branches) != 2 or len(others) != 1 or not isinstance(others[0], ast.Lambda):
+        return ""
+    text = ast.unparse(others[0].body)
+    return text if len(text) <= _LONGEST_RESULT else ""
+
+
+def _branches(node: ast.AST) -> list[ast.expr]:
+    """Return the branches that a call of ``lax.cond`` or ``lax.switch`` writes."""
+    match node:
+        case ast.Call(func=function, args=[_, ast.List(elts=branches) | ast.Tuple(elts=branches), *_]):
+            return branches if ast.unparse(function).rpartition(".")[2] == "switch" else []
+        case ast.Call(func=function, args=[_, first, other, *_]):
+            return [first, other] if ast.unparse(function).rpartition(".")[2] == "cond" else []
+    return []

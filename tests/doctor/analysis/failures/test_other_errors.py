@@ -541,7 +541,7 @@ def test_conversion_that_is_advised_also_takes_numbers_of_python(call: str, code
         x = jnp.float32(1)
         {call.format(code)}  # here
     """)
-    advised = re.findall(r"jnp\.asarray\(x, (jnp\.\w+)\)", cell.said)[-1]
+    advised = re.findall(r"jnp\.asarray\([^,]+, (jnp\.\w+)\)", cell.said)[-1]
     again = Cell(f"""
         x = jnp.float32(1)
         {call.format(f"jnp.asarray({code}, {advised})")}

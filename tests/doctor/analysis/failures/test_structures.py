@@ -81,9 +81,60 @@ def test_branches_of_other_shapes_and_dtypes(other: str, differ: str, dtype: str
     cell = Cell(f"x = jnp.ones((5, 3))\nlax.cond(x.sum() > 0, lambda: x, lambda: {other})  # here")
     assert differ in cell.said
     converted = "jnp.broadcast_to(jnp.asarray({}, jnp." + dtype + "), (5, 3))"
-    assert converted.format("x") in cell.said
-    mended = f"lax.cond(x.sum() > 0, lambda: {converted.format('x')}, lambda: {converted.format(other)})"
+    both = dtype == "complex64"  # neither branch returns what both can return
+    assert converted.format("…" if both else other) in cell.said
+    assert "in place of the dots." in cell.said if both else f"in place of {other}." in cell.said
+    first = converted.format("x") if both else "x"
+    mended = f"lax.cond(x.sum() > 0, lambda: {first}, lambda: {converted.format(other)})"
     assert cell.rewritten(mended).error is None
+
+
+@pytest.mark.parametrize(
+    ("call", "result"),
+    [
+        ("lax.switch(0, [lambda x: x[0], lambda x: x.sum()], x)", "x.sum()"),
+        ("lax.switch(0, (lambda x: x.sum(), lambda x: x[0]), x)", "x.sum()"),
+        ("lax.cond(True, lambda y: y, lambda y: y.astype(int), x)", "y.astype(int)"),
+    ],
+)
+def test_what_a_branch_returns_is_converted_as_it_is_written(call: str, result: str) -> None:
+    cell = Cell(f"x = jnp.ones((5, 3))\n{call}  # here")
+    remedy = cell.said.splitlines()[-1]
+    code = remedy[remedy.index(": write ") + 8 :] if ": write " in remedy else remedy[remedy.index("jnp.broad") :]
+    mended = call.replace(result, code.removesuffix(f" in place of {result}."))
+    assert mended != call
+    assert cell.rewritten(mended).error is None
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "lax.cond(True, lambda: x, f)",
+        "lax.cond(True, f, f2)",
+        "lax.switch(0, [lambda: x, lambda: x.sum(), lambda: x[0]])",
+        "lax.cond(True, lambda: (x, x), lambda: (x, x.sum()))",
+    ],
+)
+def test_the_result_of_a_branch_that_is_not_written_on_the_line_has_no_name(call: str) -> None:
+    functions = "def f():\n    return x.sum()\ndef f2():\n    return x\n"
+    cell = Cell(f"x = jnp.ones((5, 3))\n{functions}{call}  # here")
+    assert "jnp.broadcast_to(jnp.asarray(…, jnp.float32), (5, 3)) takes an array or a Python number" in cell.said
+    assert "asarray(x" not in cell.said
+
+
+def test_the_condition_of_a_loop_may_need_the_first_shape() -> None:
+    begin = "lax.while_loop(lambda c: c < 3, lambda c: c + jnp.ones(1), {})  # here"
+    cell = Cell(begin.format("0.0"))
+    remedy = cell.said.splitlines()[-1]
+    assert "Otherwise return f32[] for it from the body. Or begin with f32[1], if the body returns that" in remedy
+    assert "and if cond_fun returns one bool for that, too" in remedy
+    assert Cell(begin.format("jnp.zeros(1)")).error is not None
+
+
+def test_a_condition_that_is_the_carry_stays_a_bool() -> None:
+    remedy = Cell("lax.while_loop(lambda c: c, lambda c: jnp.int32(0), True)").said.splitlines()[-1]
+    assert remedy.startswith("End the body with jnp.asarray(…, jnp.bool_), so that c keeps its type")
+    assert "egin with" not in remedy
 
 
 def test_branches_of_shapes_that_do_not_fit() -> None:
