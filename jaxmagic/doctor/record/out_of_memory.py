@@ -48,6 +48,14 @@ Unsplit = Literal[
 ]
 
 
+#: Reasons for which no function was recomputed in the backward pass.
+Uncheckpointed = Literal[
+    "",  # one was, or there was no need to
+    "no gradient",  # there is no backward pass
+    "inside",  # the function reads none that the user wrote and that can be replaced from outside
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortage:
     """A failed allocation, as far as the message of an error describes it.
@@ -134,6 +142,7 @@ class FailedProgram:
         variants: what was tried, in order.
         incomplete: why not everything was tried; empty if it was, or if a variant fits.
         unsplit: why the batch was not split.
+        uncheckpointed: why ``jax.checkpoint`` was not tried.
     """
 
     function: str
@@ -149,6 +158,7 @@ class FailedProgram:
     variants: tuple[Smaller, ...] = ()
     incomplete: Incomplete = ""
     unsplit: Unsplit = ""
+    uncheckpointed: Uncheckpointed = ""
 
     def fits(self, variant: Smaller | None = None) -> bool | None:
         """Return whether a variant, or the program itself, fits beside other arrays; ``None`` if that is unknown."""
@@ -166,10 +176,19 @@ class FailedProgram:
 
         ``None`` if none is smaller by at least 2 %.
         """
-        smaller = [each for each in self.variants if each.need_bytes <= (1 - LEAST_SPARED) * self.need_bytes]
+        smaller = [each for each in self.variants if self._is_smaller(each)]
         fitting = next((each for each in smaller if self.fits(each)), None)
         same = [each for each in smaller if each.same_results]
         return fitting or min(same, key=lambda each: each.need_bytes, default=None)
+
+    @property
+    def in_vain(self) -> frozenset[SmallerBy]:
+        """The remedies that were compiled and do not help: the variant is not smaller, or does not fit."""
+        vain = [each for each in self.variants if not self._is_smaller(each) or self.fits(each) is False]
+        return frozenset(by for each in vain for by in each.by)
+
+    def _is_smaller(self, variant: Smaller) -> bool:
+        return variant.need_bytes <= (1 - LEAST_SPARED) * self.need_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,8 @@ _UNKNOWN = {
     "outside": "the error was raised outside of your code, as where a function displays a result",
     "waited": "the line waits for a result, and none of the calls found that lead to it needs that much "
     "with the arguments that their names hold now",
-    "unexamined": "the line waits for a result, and an argument of a call that it may come from would have to be "
-    "computed again: give it a name before",
+    "unexamined": "the line waits for a result, and the arguments of a call that may compute it are not known "
+    "without running code",
     "compile": "it could not be compiled again",
     "sizes": "this backend does not report what a program needs",
 }
@@ -39,17 +39,53 @@ def _memory(
     return f"{_shortage(asked_bytes, space, used_bytes, capacity_bytes)}{needs}"
 
 
-def _smaller(jax: str, asks: str = "") -> str:
-    """Word what makes programs smaller, and before how to learn what this one needs if it is unknown."""
+def _unknown_program(reason: str, call: str = "", argument: str = "") -> str:
+    """Word why the failed program is unknown, and how it becomes known if one argument prevents that."""
+    if not argument:
+        return f"What the program needs is unknown: {_UNKNOWN[reason]}."
+    waits = "The line waits for a result that may be the one of this call. " if reason == "unexamined" else ""
+    return (
+        f"What {quoted(call)} needs is unknown. {waits}%jaxdoctor compiles the call again and runs no code for that, "
+        f"but {quoted(argument)} in it would have to be computed once more. Assign it to a variable in a line above, "
+        "and pass the variable: then %jaxdoctor says what the program needs, and tries what needs less."
+    )
+
+
+def _smaller(jax: str, asks: str = "", vain: str = "", block: str = "", block_line: str = "") -> str:
+    """Word what makes programs smaller, and before how to learn what this one needs if it is unknown.
+
+    Args:
+        jax: the name of ``jax``.
+        asks: a call whose program is unknown, as the arguments of ``jaxmagic.memory_requirement``.
+        vain: what does not help this program, joined with ``+``.
+        block: the shape of what needs at least half of its memory; empty if there is no such array.
+        block_line: the line that computes it.
+    """
     ask = ""
     if asks:
         program = "a jitted function f needs" if asks == ANY_CALL else "this call needs"
         ask = f"jaxmagic.memory_requirement({printable(asks)}) says what {program}, without running it. "
-    return (
-        f"{ask}Delete what is not needed, donate inputs that are replaced ({jax}.jit(f, donate_argnums=0)), "
-        f"recompute intermediate values in the gradient ({jax}.checkpoint), split the batch and accumulate, compute "
-        "in bfloat16, or shard arrays over devices."
-    )
+    parts = {
+        "delete": "delete what is not needed",
+        "donate": f"donate inputs that are replaced ({jax}.jit(f, donate_argnums=0))",
+        "checkpoint": f"recompute intermediate values in the gradient ({jax}.checkpoint)",
+        "microbatch": "split the batch and accumulate",
+        "bfloat16": "compute in bfloat16",
+        "shard": "shard arrays over devices",
+    }
+    *first, last = [each for by, each in parts.items() if by not in vain.split("+")] or [""]
+    listed = f"{', '.join(first)}, or {last}" if len(first) > 1 else " or ".join([*first, last])
+    advice = f"{listed[:1].upper()}{listed[1:]}." if listed else ""
+    if block:
+        gradient = "" if "checkpoint" in vain.split("+") else f" Under a gradient, map {jax}.checkpoint(f)."
+        in_blocks = (
+            f"Compute {quoted(block)} ({printable(block_line)}) in blocks, so that it is never in memory as a whole, "
+            f"for example with {jax}.lax.map(f, xs, batch_size=n).{gradient}"
+        )
+        advice = f"{in_blocks} Otherwise {listed}." if listed else in_blocks
+    if vain and not advice:
+        advice = "Compute with less at a time: nothing that was compiled helps."
+    return f"{ask}{advice}"
 
 
 def _shortage(asked_bytes: int, space: str, used_bytes: int, capacity_bytes: int) -> str:
@@ -168,7 +204,7 @@ MEMORY_NOTES: dict[str, Callable[..., str]] = {
     "error_little_alive": lambda size_bytes: (
         f"Arrays that were alive when this was explained hardly matter: the largest takes {units.size(size_bytes)}."
     ),
-    "memory_unknown_program": lambda reason: f"What the program needs is unknown: {_UNKNOWN[reason]}.",
+    "memory_unknown_program": _unknown_program,
     "memory_need": _need,
     "memory_held": _held,
     "memory_limit": _limit,
@@ -178,6 +214,10 @@ MEMORY_NOTES: dict[str, Callable[..., str]] = {
         "needs less."
     ),
     "memory_incomplete": lambda reason: f"Not every variant was compiled, because {_INCOMPLETE[reason]}.",
+    "memory_uncheckpointed": lambda function: (
+        f"jax.checkpoint was not tried: it is tried around functions of yours that {quoted(function)} reads from "
+        "outside, and it reads none. Functions defined in it, lambdas and methods are left as they are."
+    ),
     "memory_unsplit": lambda reason: _UNSPLIT[reason],
     "write_variant": _write,
     "write_smaller": _smaller,

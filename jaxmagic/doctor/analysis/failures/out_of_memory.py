@@ -6,12 +6,13 @@ allocate …``) and of its compiler for TPUs (https://openxla.org/xla/errors/err
 
 from __future__ import annotations
 
+import ast
 import re
 
 from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
-from ...record.out_of_memory import FailedProgram, OutOfMemory, Shortage, Smaller
+from ...record.out_of_memory import ANY_CALL, LEAST_SPARED, FailedProgram, OutOfMemory, Shortage, Smaller
 from .expression import spelled
 from .origin import evidence_of
 
@@ -52,7 +53,8 @@ def explain_memory(failure: Failure) -> RuleFinding:
     said = memory.shortage
     evidence = [] if program is None else [*_of_program(program), *_of_variants(program)]
     if program is None and memory.unknown is not None:
-        evidence.append(note("doctor.memory_unknown_program", reason=memory.unknown))
+        call, argument = _computed_again(memory)
+        evidence.append(note("doctor.memory_unknown_program", reason=memory.unknown, call=call, argument=argument))
     evidence += _of_alive(failure, said)
     best = None if program is None else program.best
     return RuleFinding(
@@ -72,6 +74,27 @@ def explain_memory(failure: Failure) -> RuleFinding:
         remedy=_remedy(failure, memory, best),
         code=None if best is None else best.code,
     )
+
+
+#: A longer argument is not quoted.
+_LONGEST_ARGUMENT = 60
+
+
+def _computed_again(memory: OutOfMemory) -> tuple[str, str]:
+    """Return the call whose program is unknown, and the argument for which code would have to run once more."""
+    if memory.unknown not in ("call", "unexamined") or memory.unknown_call in ("", ANY_CALL):
+        return "", ""
+    given = ast.parse(f"_({memory.unknown_call})", mode="eval").body
+    assert isinstance(given, ast.Call)
+    function, *args = given.args
+    call = ast.unparse(ast.Call(func=function, args=args, keywords=given.keywords))
+    computed = (each for each in [*args, *(each.value for each in given.keywords)] if not isinstance(each, _KNOWN))
+    argument = next(map(ast.unparse, computed), "")
+    return call, argument if len(argument) <= _LONGEST_ARGUMENT else ""
+
+
+#: Expressions whose values are known without running code, as far as they are short.
+_KNOWN = ast.Name | ast.Attribute | ast.Subscript | ast.Constant
 
 
 def _of_program(program: FailedProgram) -> list[Note]:
@@ -107,6 +130,8 @@ def _fits(program: FailedProgram, variant: Smaller | None = None) -> str:
 
 def _of_variants(program: FailedProgram) -> list[Note]:
     notes = [about_variant(each, _fits(program, each)) for each in program.variants]
+    if program.uncheckpointed == "inside":
+        notes.append(note("doctor.memory_uncheckpointed", function=program.function))
     if program.unsplit:
         notes.append(note("doctor.memory_unsplit", reason=program.unsplit))
     if program.incomplete:
@@ -131,8 +156,10 @@ def about_variant(variant: Smaller, fits: str) -> Note:
 
 def _remedy(failure: Failure, memory: OutOfMemory, best: Smaller | None) -> Note:
     jax, program = spelled(failure, "jax"), memory.program
-    if program is None or best is None:
+    if program is None:
         return note("doctor.write_smaller", jax=jax, asks=memory.unknown_call)
+    if best is None:
+        return _of_others(program, jax)
     return note(
         "doctor.write_variant",
         fits=_fits(program, best),
@@ -146,6 +173,27 @@ def _remedy(failure: Failure, memory: OutOfMemory, best: Smaller | None) -> Note
         parts=best.parts,
         mean=best.mean,
         need_bytes=best.need_bytes,
+    )
+
+
+def _of_others(program: FailedProgram, jax: str) -> Note:
+    """Advise on what was not compiled, and may help: nothing that was compiled does."""
+    vain: set[str] = {*program.in_vain}
+    least_bytes = LEAST_SPARED * program.need_bytes
+    if program.others_bytes is not None and program.others_bytes < least_bytes:
+        vain.add("delete")
+    if program.output_bytes < least_bytes:  # at most the results lie in the memory of what is donated
+        vain.add("donate")
+    if program.uncheckpointed == "no gradient":
+        vain.add("checkpoint")
+    first = program.held[0] if program.held else None
+    large = first is not None and first.line is not None and 2 * first.size_bytes >= program.need_bytes
+    return note(
+        "doctor.write_smaller",
+        jax=jax,
+        vain="+".join(sorted(vain)),
+        block=first.name if first is not None and large else "",
+        block_line=(first.line or "") if first is not None and large else "",
     )
 
 

@@ -32,8 +32,10 @@ SHARDED = Smaller(by=("shard",), batch=("x", "y"), parts=2, others_bytes=3 * GIB
 NARROW = Smaller(by=("bfloat16",), need_bytes=10 * GIB)
 
 
-def said(program: FailedProgram | None, unknown: Any = None, words: Shortage | None = None) -> str:
-    memory = OutOfMemory(shortage=words or Shortage(), program=program, unknown=unknown)
+def said(
+    program: FailedProgram | None, unknown: Any = None, words: Shortage | None = None, unknown_call: str = ""
+) -> str:
+    memory = OutOfMemory(shortage=words or Shortage(), program=program, unknown=unknown, unknown_call=unknown_call)
     finding = explain_memory(Failure(kind="memory", error="JaxRuntimeError", memory=memory))
     notes = [finding.found, *finding.evidence, finding.remedy]
     return "\n".join(str(each) for each in notes if each is not None)
@@ -146,6 +148,70 @@ def test_reason_to_stop_is_said(reason: Any, words: str) -> None:
 def test_remedies_without_numbers_are_named_otherwise() -> None:
     assert "split the batch" in said(PROGRAM)
     assert "calls no jitted function" in said(None, "call")
+
+
+@pytest.mark.parametrize(("reason", "waits"), [("unexamined", True), ("call", False)])
+def test_argument_that_would_be_computed_again_is_named(reason: str, waits: bool) -> None:
+    text = said(None, reason, unknown_call="step, state, jnp.ones(3), scale=2.0")
+    assert "What step(state, jnp.ones(3), scale=2.0) needs is unknown." in text
+    assert "but jnp.ones(3) in it would have to be computed once more. Assign it to a variable" in text
+    assert ("The line waits for a result" in text) is waits
+
+
+@pytest.mark.parametrize("call", ["step, state", "f, *args", f"step, {'x + ' * 20}y", ""])
+def test_without_such_an_argument_the_reason_is_said(call: str) -> None:
+    text = said(None, "unexamined", unknown_call=call)
+    assert "the arguments of a call that may compute it are not known without running code." in text
+
+
+REMEDIES = {
+    "delete": "elete what is not needed",
+    "donate": "onate inputs",
+    "checkpoint": "recompute intermediate values",
+    "microbatch": "plit the batch",
+    "bfloat16": "ompute in bfloat16",
+    "shard": "shard arrays",
+}
+SMALL = replace(PROGRAM, limit_bytes=2 * GIB)
+
+
+@pytest.mark.parametrize(
+    ("program", "missing"),
+    [
+        (SMALL, set()),
+        (replace(SMALL, variants=(NARROW,)), {"bfloat16"}),
+        (replace(SMALL, variants=(replace(NARROW, need_bytes=20 * GIB),), limit_bytes=None), {"bfloat16"}),
+        (replace(SMALL, variants=(NARROW,), limit_bytes=None), set()),  # it is smaller, and may fit
+        (replace(SMALL, variants=(replace(CHECKPOINTED, need_bytes=20 * GIB),)), {"checkpoint"}),
+        (replace(SMALL, variants=(replace(DONATED, need_bytes=20 * GIB),)), {"donate"}),
+        (replace(SMALL, variants=(replace(IN_PARTS, mean="loss"),)), {"microbatch"}),
+        (replace(SMALL, uncheckpointed="no gradient"), {"checkpoint"}),
+        (replace(SMALL, uncheckpointed="inside"), set()),
+        (replace(SMALL, others_bytes=0), {"delete"}),
+        (replace(SMALL, output_bytes=0), {"donate"}),
+    ],
+)
+def test_what_does_not_help_is_not_advised(program: FailedProgram, missing: set[str]) -> None:
+    assert program.best is None
+    remedy = said(replace(program, held=())).splitlines()[-1]
+    assert {each for each, words in REMEDIES.items() if words not in remedy} == missing
+    assert remedy[0].isupper()
+
+
+def test_why_no_function_was_recomputed_is_said() -> None:
+    text = said(replace(SMALL, uncheckpointed="inside"))
+    assert "jax.checkpoint was not tried: it is tried around functions of yours that step reads from outside" in text
+    assert "was not tried" not in said(replace(SMALL, uncheckpointed="no gradient"))
+
+
+@pytest.mark.parametrize(("size_gib", "large"), [(10, True), (9, False)])
+def test_an_array_that_takes_half_of_the_memory_is_computed_in_blocks(size_gib: int, large: bool) -> None:
+    held = HeldAtPeak(line="cell 3:5", name="f32[8,128]", size_bytes=size_gib * GIB)
+    remedy = said(replace(SMALL, held=(held,))).splitlines()[-1]
+    assert remedy.startswith("Compute f32[8,128] (cell 3:5) in blocks") is large
+    assert "map jax.checkpoint(f). Otherwise delete" in remedy or not large
+    of_argument = replace(held, line=None, name="x")
+    assert "in blocks" not in said(replace(SMALL, held=(of_argument,)))
 
 
 def test_batch_in_parts_is_offered_with_its_code() -> None:

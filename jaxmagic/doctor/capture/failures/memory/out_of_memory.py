@@ -32,7 +32,13 @@ from ....record.out_of_memory import (
     Unsplit,
 )
 from ...remedies.compiled.calls import Call, abstract, need_with
-from ...remedies.compiled.smaller import are_alike, donated_parameters, replaced_parameters, smaller_variants
+from ...remedies.compiled.smaller import (
+    are_alike,
+    donated_parameters,
+    replaced_parameters,
+    smaller_variants,
+    uncheckpointed,
+)
 from ...remedies.compiled.split_batch import KnownBatch, batch_in, devices_of
 from ...remedies.user_functions import is_users_function
 from ..calls import is_missing, value_of, wrapped_function
@@ -133,7 +139,9 @@ def _program(
     except KeyboardInterrupt:
         incomplete = "interrupted"
     failed = replace(failed, variants=tuple(variants), incomplete=incomplete)
-    return replace(failed, unsplit=_unsplit(failed, call, batch))
+    tried = incomplete or failed.fits() or any(map(failed.fits, variants))
+    without = "" if tried else uncheckpointed(wrapped_function(call.function), module)
+    return replace(failed, unsplit=_unsplit(failed, call, batch), uncheckpointed=without)
 
 
 def _asks_for(executable: Executable, said: Shortage) -> bool:

@@ -12,7 +12,7 @@ from .....runtime.functions import donated_arguments
 from .....xla.hlo import HloModule
 from ....analysis.rebinding import replaced_arguments
 from ....analysis.scan_residuals import BACKWARD, scan_residuals
-from ....record.out_of_memory import Smaller, SmallerBy
+from ....record.out_of_memory import Smaller, SmallerBy, Uncheckpointed
 from ..function_copies import FunctionCopies
 from ..user_functions import functions_seen, is_users_function
 from .calls import Call, abstract, need_with
@@ -115,9 +115,20 @@ def _need(call: Call, donated: Sequence[str]) -> int | None:
         return None
 
 
+def uncheckpointed(own: Any, module: HloModule | None) -> Uncheckpointed:
+    """Return why no variant recomputes a function in the backward pass; empty if one does, or if that is unknown."""
+    if module is None or _recomputable(own, module):
+        return ""
+    return "inside" if _is_differentiated(module) else "no gradient"
+
+
+def _is_differentiated(module: HloModule) -> bool:
+    return any(BACKWARD in each.op_name for each in module.instructions.values())
+
+
 def _recomputable(own: Any, module: HloModule | None) -> list[types.FunctionType]:
     """Return the user's functions that a backward pass could compute again, bodies of loops first."""
-    if module is None or not any(BACKWARD in each.op_name for each in module.instructions.values()):
+    if module is None or not _is_differentiated(module):
         return []
     called = {name for kept in scan_residuals(module) for name in kept.called}
     seen = (each for each in functions_seen(own) if each is not own and is_users_function(each))

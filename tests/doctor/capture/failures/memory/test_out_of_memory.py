@@ -125,6 +125,29 @@ def test_each_variant_needs_what_jax_says(failing: Failing) -> None:
     assert program.held[0].size_bytes > 0.8 * program.need_bytes
 
 
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("jax.grad(lambda x: jnp.sin(jnp.sin(x)).sum())(x)", "inside"),
+        ("jnp.sin(x)", "no gradient"),
+        ("jax.grad(lambda x: outer(jnp.sin(x)).sum())(x)", ""),
+    ],
+)
+def test_why_no_function_is_recomputed(failing: Failing, body: str, why: str) -> None:
+    cell = failing(f"""
+        x = jnp.ones((64, 64))
+        def outer(x):
+            return jnp.sin(x)
+        @jax.jit
+        def step(x):
+            return {body}
+        fail()
+        y = step(x)  # here
+    """)
+    assert program_of(cell).uncheckpointed == why
+    assert program_of(cell, memory_bytes=2**50).uncheckpointed == ""
+
+
 def test_compiling_stops_when_a_variant_fits(failing: Failing) -> None:
     cell = failing(TRAINING)
     of_other_tests = sum(each.nbytes for each in jax.live_arrays() if not each.is_deleted())
