@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import NamedTuple
 
 from ....records.note import note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
-from .expression import Expression, call, expression_of, spelled, value_named, with_imports
+from .expression import Expression, call, expression_of, spelled, statements, value_named, with_imports
 from .origin import evidence_of
 from .selection import common_shape, shape_of
 
@@ -40,7 +41,41 @@ def explain_mask(failure: Failure) -> RuleFinding:
 
 
 def _rewritten(failure: Failure, failing: Expression) -> str | None:
-    return _updated(failure, failing) or _reduced(failure, failing) or _changed(failure, failing)
+    code = _updated(failure, failing) or _reduced(failure, failing) or _changed(failure, failing)
+    for _ in range(_MOST_READS):
+        left = None if code is None else _masked_read(failure, code)
+        if left is None:
+            return code
+        shape = _mask_shape(failure, left.node.slice) if isinstance(left.node, ast.Subscript) else None
+        code = None if shape is None else _reduced(replace(failure, type=f"bool{shape}"), left)
+    return None
+
+
+#: No statement with more reads of masked arrays is rewritten.
+_MOST_READS = 8
+
+
+def _masked_read(failure: Failure, code: str) -> Expression | None:
+    """Return what is still indexed with a mask in a statement that has been rewritten, or may be."""
+    *_, statement = statements(code)
+    nodes = list(ast.walk(statement))
+    parents = {id(inner): each for each in nodes for inner in ast.iter_child_nodes(each)}
+    for each in nodes:
+        if isinstance(each, ast.Subscript) and _may_have_mask(failure, each):
+            return Expression(statement, each, parents.get(id(each)))
+    return None
+
+
+def _may_have_mask(failure: Failure, node: ast.Subscript) -> bool:
+    """Return whether an array is read at an index that is a traced mask, or is computed so that it may be one."""
+    if isinstance(node.value, ast.Attribute) and node.value.attr == "at":
+        return False
+    if traced_mask(failure, node.slice) is not None:
+        return True
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    computed = [each for each in parts if isinstance(each, ast.Call | ast.Compare | ast.UnaryOp | ast.BoolOp)]
+    names = (each.id for part in computed for each in ast.walk(part) if isinstance(each, ast.Name))
+    return any(value_named(failure, each) is not None for each in names)
 
 
 def _changed(failure: Failure, failing: Expression) -> str | None:

@@ -87,6 +87,42 @@ def test_other_values_and_masks_get_no_code(line: str) -> None:
     assert cell.finding.code is None
 
 
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (
+            "x = jnp.sum(x[x > 0]) / jnp.sum(x > 0) + x[x > 0].std()",
+            "x = jnp.sum(x, where=x > 0) / jnp.sum(x > 0) + x.std(where=x > 0)",
+        ),
+        (
+            "x = x[m].sum() + jnp.max(y[y > 0]) - x[~m].mean()",
+            "x = jnp.where(m, x, 0).sum() + jnp.max(y, where=y > 0, initial=-jnp.inf) - x.mean(where=~m)",
+        ),
+        ("x = x[m].sum() + y[:2].sum() + y[jnp.argmax(y)]", None),
+    ],
+)
+def test_each_masked_read_of_a_line_is_mended(line: str, code: str | None) -> None:
+    cell = Cell(SOURCE.format(line=line))
+    assert cell.finding.code == code
+    if code is not None:
+        names = {name: np.array(cell.names[name]) for name in "xym"}
+        exec(line, {**cell.names, **names, "jnp": np}, names)
+        np.testing.assert_allclose(cell.rewritten(code).names["result"], names["x"], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x = x[m].sum() + y[y > 0].size",
+        "x = x[m].sum() + x[jnp.isnan(x)].sum()",
+        "x = x[m].sum() + x[m].ravel()[0]",
+        "x = x[m].sum() + x[m & jnp.isnan(x)].sum()",
+    ],
+)
+def test_without_code_for_each_masked_read_there_is_none(line: str) -> None:
+    assert Cell(SOURCE.format(line=line)).finding.code is None
+
+
 def test_a_mask_with_known_elements_is_an_index() -> None:
     cell = Cell("x = jnp.arange(4)\nx[x < 2] = 0  # here")
     assert cell.finding.code == "x = x.at[x < 2].set(0)"
