@@ -75,7 +75,11 @@ class Cell:
         return str(notes[0].facts["code"]) if notes else None
 
     def rewritten(self, code: str) -> Cell:
-        """The cell with other code in place of its decorator, or of the marked line up to ``# end``."""
+        """The cell with other code in place of its decorator, or of the marked line up to ``# end``, or of both."""
+        decorators = [each for each in code.splitlines() if each.startswith("@")]
+        if decorators and not code.splitlines()[-1].startswith("@"):
+            others = [each for each in code.splitlines() if each not in decorators]
+            return self.rewritten("\n".join(decorators)).rewritten("\n".join(others))
         lines = self.source.splitlines()
         first = next(place for place, line in enumerate(lines) if "# here" in line)
         last = next((place for place, line in enumerate(lines) if "# end" in line), first)

@@ -10,7 +10,7 @@ from .....records.note import Note, note
 from ....record.failure import Failure, Operand
 from ..expression import MOST_VALUES, Expression, call, spelled, value_named, with_imports
 from .size_use import names_in_body
-from .static_argument import is_static
+from .static_argument import is_static, static_decorator
 from .static_options import options_for
 
 #: A sum of products of names, such as ``i * n + 2``: how often each product of sorted names is in it.
@@ -45,6 +45,7 @@ def dynamic_slice(failure: Failure, failing: Expression) -> tuple[Note, str | No
     if static and failure.call is not None:
         function = failure.call.function
         option = options_for(failure, static)
+    decorator = static_decorator(failure, *static) if function else None
     remedy = note(
         "doctor.write_dynamic_slice",
         array=ast.unparse(array),
@@ -54,7 +55,10 @@ def dynamic_slice(failure: Failure, failing: Expression) -> tuple[Note, str | No
         function=function,
         option=option,
     )
-    return remedy, None if code is None else with_imports(failure, code, "jax.lax")
+    if code is None:
+        return remedy, None
+    lines = [*(decorator or "").splitlines(), *with_imports(failure, code, "jax.lax").splitlines()]
+    return remedy, "\n".join(sorted(lines, key=lambda each: not each.startswith("import ")))
 
 
 def _sliced(node: ast.AST) -> tuple[int, ast.Slice] | None:

@@ -234,9 +234,11 @@ def _mended(
         return jax.jit(function, static_argnames=static), given
     if not failure.own or failure.traced is None or failure.traced.transform != "jit":
         raise NotTried(note("doctor.not_mended", code=True))
+    code = finding.code
     if remedy == "write_dynamic_slice" and finding.remedy is not None:
         static += filter(None, str(finding.remedy.facts.get("static", "")).split(", "))
-    new = _with_statement(function, site.failed, finding.code)
+        code = "\n".join(each for each in code.splitlines() if not each.startswith("@"))  # of the function
+    new = _with_statement(function, site.failed, code)
     return jax.jit(new, static_argnames=static or None), given
 
 
