@@ -269,6 +269,15 @@ def test_a_weakly_typed_array_is_no_python_number() -> None:
     assert "f32[] (a Python float) now, f32[] (an array) before" in cause(lambda: f(2.0)).reason
 
 
+def test_a_scalar_of_numpy_is_named() -> None:
+    f = jax.jit(lambda x: x * 2)
+    cause(lambda: f(2.0))
+    assert "f32[] (a NumPy scalar) now, f32[] (a Python float) before" in cause(lambda: f(np.float32(2))).reason
+    g = jax.jit(lambda x: x * 3)
+    cause(lambda: g(np.float32(2)))
+    assert "f32[] (a Python float) now, f32[] (a NumPy scalar) before" in cause(lambda: g(2.0)).reason
+
+
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_shapes_are_compared_with_the_closest(order: tuple[int, int]) -> None:
     f = jax.jit(lambda batch: batch + 1)

@@ -224,7 +224,11 @@ def _held(name: str, now: Call, before: Call) -> tuple[Mapping[str, Held], Mappi
 def _types(now: Call, before: Call) -> list[Cause]:
     return [
         type_difference(
-            path, _type(leaf), _type(before.leaves[path]), numbers=(leaf.number, before.leaves[path].number)
+            path,
+            _type(leaf),
+            _type(before.leaves[path]),
+            numbers=(leaf.number, before.leaves[path].number),
+            numpy_scalars=(leaf.numpy_scalar, before.leaves[path].numpy_scalar),
         )
         for path, leaf in now.leaves.items()
         if path in before.leaves and _type(leaf) != _type(before.leaves[path])

@@ -110,7 +110,12 @@ def parameter_difference(operation: str, name: str, now: str, before: str) -> Ca
 
 
 def type_difference(
-    argument: str, now_text: str, before_text: str, *, numbers: tuple[bool, bool] | None = None
+    argument: str,
+    now_text: str,
+    before_text: str,
+    *,
+    numbers: tuple[bool, bool] | None = None,
+    numpy_scalars: tuple[bool, bool] = (False, False),
 ) -> Cause:
     """Return what differs between two types as JAX writes them: ``f32[8,8]``, ``i32[]({}){weak_type=True}``.
 
@@ -119,6 +124,7 @@ def type_difference(
         now_text: its type in this call.
         before_text: its type in the earlier call.
         numbers: whether it was a Python number, now and before; ``None`` if that is not known.
+        numpy_scalars: whether it is known to have been a scalar of NumPy, now and before.
     """
     now, before = _TYPE.match(without_sharding(now_text)), _TYPE.match(without_sharding(before_text))
     if now is None or before is None:
@@ -138,7 +144,11 @@ def type_difference(
     if now["dtype"] == before["dtype"] and now["memory"] != before["memory"]:
         memories = (f"{each['memory'] or 'device'} memory" for each in (now, before))
         return difference("placement", f"argument {argument} has a different placement", argument, *memories)
-    kinds = f"{now_words} ({_kind(now, is_number)})", f"{before_words} ({_kind(before, was_number)})"
+    is_scalar, was_scalar = numpy_scalars
+    kinds = (
+        f"{now_words} ({_kind(now, is_number, is_scalar)})",
+        f"{before_words} ({_kind(before, was_number, was_scalar)})",
+    )
     weak = "True" in (now["weak"], before["weak"])
     number = is_number or was_number or (numbers is None and weak and not now["shape"])
     if now["dtype"] != before["dtype"] and not number:
@@ -200,8 +210,10 @@ def type_distance(now_text: str, before_text: str) -> int:
     return count or int(now_text != before_text)  # JAX 0.7 writes the mesh behind the type
 
 
-def _kind(type_: re.Match[str], number: bool | None) -> str:
-    """Say whether an argument was a number of Python, a weakly typed array, or an array."""
+def _kind(type_: re.Match[str], number: bool | None, numpy_scalar: bool = False) -> str:
+    """Say whether an argument was a number of Python, a scalar of NumPy, a weakly typed array, or an array."""
+    if numpy_scalar:
+        return "a NumPy scalar"
     if number:
         kinds = {"i": "int", "u": "int", "f": "float", "c": "complex", "b": "bool"}
         return f"a Python {kinds.get(type_['dtype'][0], 'number')}"

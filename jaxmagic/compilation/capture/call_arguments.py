@@ -178,6 +178,7 @@ def _leaf(leaf: Any) -> Leaf:
         placement=_placement(leaf) if inherits(type(leaf), jax.Array) and not traced else None,
         traced=traced,
         number=is_exactly(leaf, bool, int, float, complex),
+        numpy_scalar=is_a(leaf, np.generic),
         mesh=_mesh(kind, words),
     )
 

@@ -19,6 +19,7 @@ class Leaf:
         weak: whether it has a weak type, as Python numbers do.
         traced: whether it is a tracer.
         number: whether it is a Python number rather than an array.
+        numpy_scalar: whether it is a scalar of NumPy, for which JAX compiles as for an array.
         mesh: the axes of the mesh that is part of its type, as JAX writes them, ``({Explicit: ('d',)})``, if any.
     """
 
@@ -27,6 +28,7 @@ class Leaf:
     weak: bool = False
     traced: bool = False
     number: bool = False
+    numpy_scalar: bool = False
     mesh: str = ""
 
 
