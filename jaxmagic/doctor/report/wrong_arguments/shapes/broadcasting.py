@@ -37,7 +37,7 @@ def _no_axis(operand: str, number: int) -> str:
 def _einsum(label: str, places: str) -> str:
     where = f": {printable(places)}" if places else ""
     if label == "...":
-        return "The axes that an ellipsis (...) of einsum stands for have different sizes."
+        return f"The axes that an ellipsis (...) of einsum stands for have different sizes{where}."
     which = f"The label {quoted(label)}" if label else "A label"
     return f"{which} of einsum stands for axes of different sizes{where}."
 

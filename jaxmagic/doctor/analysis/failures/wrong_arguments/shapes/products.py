@@ -149,19 +149,20 @@ def explain_einsum(failure: Failure) -> Explained:
     JAX names axes of an ellipsis, and those of interleaved lists of labels, by labels of its own.
     """
     label, remedy = fact(failure, "label"), note("doctor.write_einsum")
+    sizes = [each for each in (fact(failure, "size"), fact(failure, "other")) if each]
+    said = " and ".join(sizes) if len(sizes) == 2 else ""  # opt_einsum names one operand, with the other's size
     subscripts = _subscripts(failure)
     if subscripts is None or label not in subscripts:
         own = "..." if subscripts is not None and "..." in subscripts else ""
-        return Explained(note("doctor.error_einsum", label=own, places=""), remedy)
+        return Explained(note("doctor.error_einsum", label=own, places=said), remedy)
     places = [
         (operand, axis, (operand.shape or ())[axis])
         for subscript, operand in _labelled(failure)
         for axis, each in subscript.items()
         if each == label
     ]
-    sizes = {size for _, _, size in places}
-    if len(sizes) < 2:
-        return Explained(note("doctor.error_einsum", label=label, places=""), remedy)
+    if len({size for _, _, size in places}) < 2:
+        return Explained(note("doctor.error_einsum", label=label, places=said), remedy)
     said = ", ".join(f"{shortened(each.text)} axis {axis}: {size}" for each, axis, size in places)
     return Explained(note("doctor.error_einsum", label=label, places=said), remedy)
 
@@ -240,7 +241,8 @@ RULES = (
     Rule("ValueError", "no axis", explain_no_axis,
         r"matmul input operand (?P<number>[01]) must have ndim at least 1, but it has ndim 0"),
     Rule("ValueError", "einsum", explain_einsum,
-        r"Size of label '(?P<label>.)' for operand (?P<number>\d+) \(\d+\) does not match"),
+        r"Size of label '(?P<label>.)' for operand (?P<number>\d+) \((?P<size>\d+)\) does not match"
+        r"(?: previous terms \((?P<other>\d+)\))?"),
     Rule("ValueError", "einsum labels", explain_einsum_labels,
         r"Number of einsum subscripts, (?P<subscripts>\d+), must be equal to the number of operands, "
         r"(?P<operands>\d+)"),

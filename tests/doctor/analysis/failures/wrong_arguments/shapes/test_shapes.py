@@ -271,9 +271,19 @@ def test_the_shapes_in_the_tests_are_those_of_numpy() -> None:
         ),
         ('jnp.einsum("... i j, ... j k", a, b)', "a axis 2: 4, b axis 1: 5."),
         ('jnp.einsum("...i,...i", a, a[1:, :2])', "The axes that an ellipsis (...) of einsum stands for"),
-        ("jnp.einsum(a, [0, 1, 2], b, [0, 2, 3], [1, 3])", "A label of einsum stands for axes of different sizes."),
+        (
+            "jnp.einsum(a, [0, 1, 2], b, [0, 2, 3], [1, 3])",
+            "A label of einsum stands for axes of different sizes: 4 and",
+        ),
         ("jnp.einsum(a, [0, 1], b, [0, 2, 3], [1, 3])", "A subscript of einsum has 2 labels"),
-        ('(lambda *s: jnp.einsum(*s, a, b))("hij,hjk")', "A label of einsum stands for axes of different sizes."),
+        (
+            'jnp.einsum("hij,hjk", jnp.ones((2, 3, 4)), jnp.ones((2, 5, 6)))',
+            "The label j of einsum stands for axes of different sizes: 4 and 5.",
+        ),
+        (
+            '(lambda *s: jnp.einsum(*s, a, b))("hij,hjk")',
+            "A label of einsum stands for axes of different sizes: 4 and",
+        ),
     ],
 )
 def test_labels_of_einsum_are_named_only_if_the_user_wrote_them(call: str, said: str) -> None:
