@@ -39,6 +39,14 @@ _NEEDS = {
 }
 
 
+#: Which value an operation returned, and the flag that forbids it.
+_NOT_FINITE = {
+    "nan": "NaN, which jax_debug_nans makes",
+    "inf": "infinity, which jax_debug_infs makes",
+    "": "NaN or infinity, which JAX's debugging flags make",
+}
+
+
 def _typed(text: str, kind: str) -> str:
     """Word a traced value with its type, as far as they are known."""
     typed = f" ({kind})" if kind else ""
@@ -155,9 +163,9 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_transformed": lambda location, code: (
         f"It comes from an operation at {location} that JAX transformed{f': {quoted(code)}' if code else '.'}"
     ),
-    "error_not_finite": lambda operation, inside=False: (
+    "error_not_finite": lambda operation, inside=False, returned="": (
         f"{f'An operation inside {quoted(operation)}' if inside else quoted(operation) or 'An operation'} returned "
-        "NaN or infinity, and JAX's debugging flags make that an error."
+        f"{_NOT_FINITE[returned]} an error."
     ),
     "error_in_loop": _in_loop,
     "write_disable_jit": lambda jax: (

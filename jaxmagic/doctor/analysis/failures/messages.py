@@ -178,6 +178,16 @@ def detail(kind: Kind, text: str) -> str | None:
     return None if match is None else next(filter(None, match.groups()), None)
 
 
+def not_finite(text: str) -> str:
+    """Return which value that is not finite an operation returned, ``"nan"`` or ``"inf"``; empty if it is not said.
+
+    >>> not_finite("invalid value (nan) encountered in div")
+    'nan'
+    """
+    found = re.search(r"\((nan|inf)\) encountered in|, '(nan|inf)'\)\. Because", text[:LONGEST])
+    return "" if found is None else found[1] or found[2]
+
+
 def holder(text: str) -> str:
     """Return the variable that holds a traced value, if ``jax.checking_leaks()`` names it; else nothing.
 

@@ -123,7 +123,7 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
         )
         return RuleFinding(
             rule="error",
-            found=note("doctor.error_not_finite", operation=said["inside"]),
+            found=note("doctor.error_not_finite", operation=said["inside"], returned=said.get("returned", "")),
             line=said["inside at"],
             source=said["inside source"] or None,
             evidence=(
@@ -140,7 +140,7 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
     inside = _bare(operation) in _WITH_BODIES
     return RuleFinding(
         rule="error",
-        found=note("doctor.error_not_finite", operation=operation, inside=inside),
+        found=note("doctor.error_not_finite", operation=operation, inside=inside, returned=said.get("returned", "")),
         line=failure.line,
         source=failure.source,
         evidence=evidence_of(failure),
@@ -180,7 +180,7 @@ def _in_domain(failure: Failure, operation: str) -> tuple[str, str] | None:
     owner, name, place, needs = given
     field = getattr(owner, name)
     operand = field if place is None else field[place]
-    if not _is_repeatable(failure, operand) or _is_steep(operand):
+    if isinstance(operand, ast.Constant) or not _is_repeatable(failure, operand) or _is_steep(operand):
         return None
     kept = _kept(failure, operand, needs)
     if place is None:

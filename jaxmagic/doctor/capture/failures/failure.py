@@ -100,6 +100,7 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
             *(transformed_at(recognized.error) if kind in OF_TRANSFORMED else ()),
             *([("checked", "1"), ("holder", messages.holder(text))] if text.startswith("Leaked trace ") else ()),
             *([("traced by", "jax")] if kind == "numpy" and messages.is_traced_by_jax(text) else ()),
+            *([("returned", messages.not_finite(text))] if kind == "nan" else ()),
         ),
     )
     if not users:
@@ -115,7 +116,7 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
     if found.kind in WRONG_ARGUMENTS:
         found = _with_operands(found, users[-1], beyond(entries, users[-1]))
     if kind == "nan":
-        return replace(found, said=(*found.said, *_inside(beyond(entries, users[-1]), text)))
+        return replace(found, said=(*found.said, *_inside(beyond(entries, users[-1]), found)))
     if found.kind == "leak":
         computed_at = messages.created_at(text) or [*filter(None, [found.detail])]
         return replace(found, escapes=escapes_of(found.traced, computed_at))
@@ -125,9 +126,9 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
     return replace(found, memory=look_at_memory(text, place, users[-1].frame, limits))
 
 
-def _inside(calls: Sequence[Entry], text: str) -> Iterator[tuple[str, str]]:
+def _inside(calls: Sequence[Entry], failure: Failure) -> Iterator[tuple[str, str]]:
     """Say which operation inside a loop or branch returned the first NaN or infinity, if that can be told."""
-    found = first_nan([each.frame for each in calls], infinite="(inf)" in text)
+    found = first_nan([each.frame for each in calls], infinite=dict(failure.said)["returned"] == "inf")
     if found is not None:
         lines = text_of(found.line.file)
         yield "inside", found.operation
@@ -188,7 +189,8 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
     if facts.kind == "leak":
         facts = with_leaked(facts, used(place), last.frame, around)
     if facts.kind == "nan":
-        facts = replace(facts, said=(*facts.said, ("called", called_name(place, last.frame, ("jax",)) or "")))
+        called = called_name(place, last.frame, ("jax",)) or ""
+        facts = replace(facts, said=(*facts.said, ("called", called)))
     if facts.kind == "index":
         facts = replace(facts, said=(*facts.said, ("elements", elements_of(place.node, last.frame))))
     if facts.kind in ("numpy", "number"):

@@ -156,7 +156,7 @@ def test_an_assignment_with_an_operator() -> None:
 def test_a_function_of_linear_algebra_needs_another_matrix(line: str, needs: str) -> None:
     cell = _cell(line)
     assert cell.finding.line == cell.here
-    assert f"{needs.partition(' ')[0]} returned NaN or infinity" in cell.said
+    assert f"{needs.partition(' ')[0]} returned NaN" in cell.said
     assert needs in cell.said
     assert "Find out first why this one is not" in cell.said
     assert "a + 1e-6 * jnp.eye(a.shape[-1]). Otherwise the result is that of another matrix." in cell.said
@@ -218,8 +218,28 @@ def test_an_operation_inside_a_loop_is_found_without_jit(called: str, operation:
     """
     cell = Cell(source.format(called=called, inside="", outside="  # here", context=""))
     assert cell.finding.line == cell.here
-    assert cell.said.startswith(f"An operation inside {operation} returned NaN or infinity")
+    assert cell.said.startswith(f"An operation inside {operation} returned NaN")
     assert "below `with jax.disable_jit():`" in cell.said
     cell = Cell(source.format(called=called, inside="  # here", outside="", context=", jax.disable_jit()"))
     assert cell.finding.line == cell.here
-    assert cell.said.startswith("log returned NaN or infinity")
+    assert cell.said.startswith("log returned NaN")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("invalid value (nan) encountered in div", "NaN, which jax_debug_nans makes an error."),
+        ("invalid value (inf) encountered in div", "infinity, which jax_debug_infs makes an error."),
+    ],
+)
+def test_the_value_that_jax_names_is_said(text: str, said: str) -> None:
+    cell = Cell(f"""
+        with jax.debug_nans({"nan" in text}), jax.debug_infs({"inf" in text}):
+            jnp.{"zeros" if "nan" in text else "ones"}(2) / jnp.zeros(2)  # here
+    """)
+    assert cell.said.startswith(f"div returned {said}")
+
+
+def test_a_number_is_not_replaced() -> None:
+    cell = Cell("with jax.debug_nans(True):\n    jnp.zeros(2) / 0  # here")
+    assert "where(0" not in cell.said
