@@ -186,13 +186,14 @@ WRONG_CALL_NOTES: dict[str, Callable[..., str]] = {
         f'Each value needs a field, {{}} by position and {{name}} by name: {jax}.debug.print("{{}} {{y}}", x, y=y).'
     ),
     "write_field": lambda: "Pass it by its name, or leave the braces empty: {}.",
-    "error_unpacked": lambda single, names: (
+    "error_unpacked": lambda single, names, keys=2: (
         "A single key cannot be unpacked."
         if single
-        else f"split(key) makes two keys, but they are unpacked into {names} names."
+        else f"split makes {count(keys, 'key')}, but they are unpacked into {count(names, 'name')}."
     ),
-    "write_unpacked": lambda jax, names: (
-        f"Split the key into as many: {jax}.random.split(key{'' if names == 2 else f', {names}'})."
+    "write_unpacked": lambda jax, names, single=True: (
+        f"Split the key into as many: {jax}.random.split(key{'' if names == 2 else f', {names}'})"
+        f"{'.' if single else '; or write a name for each key.'}"
     ),
     "error_view": lambda method, array: (
         f"In JAX as in NumPy, {quoted(method)} reads the bytes of {quoted(array)} as another dtype. It changes no "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from string import Formatter
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 from .....runtime.around import is_exactly
@@ -125,15 +125,28 @@ def named_axes(call: Call, text: str) -> dict[str, str] | None:
 
 
 def unpacked_keys(traceback: TracebackType | None, text: str) -> dict[str, str] | None:
-    """Recognize one key, or the two of ``jax.random.split(key)``, that are unpacked into another number of names."""
+    """Recognize one key, or those of ``jax.random.split(key, n)``, that are unpacked into another number of names."""
     last = users_last(traceback)
     place = None if last is None else place_of(last.tb_frame.f_code, last.tb_lasti)
     match None if place is None else place.statement:
-        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Call() as call) if last is not None:
+        case ast.Assign(targets=[ast.Tuple(elts=names) | ast.List(elts=names)], value=ast.Call() as call) if (
+            last is not None
+        ):
             function = jax_function(value_of(call.func, last.tb_frame))
             called = ast.unparse(call.func).rpartition(".")[2]
             starred = any(isinstance(each, ast.Starred) for each in (*names, *call.args))
             known = function is not None and "random" in function.__module__ and called in ("split", "key")
-            if known and not starred and not call.keywords and len(call.args) == 1:
-                return {"maker": called, "names": str(len(names))}
+            count = _number_of_keys(call, last.tb_frame) if called == "split" else 1
+            if known and not starred and count not in (None, len(names)):
+                return {"maker": called, "names": str(len(names)), "count": str(count)}
     return None
+
+
+def _number_of_keys(call: ast.Call, frame: FrameType) -> int | None:
+    """Return how many keys ``jax.random.split()`` makes; ``None`` if that is unknown, or no single number."""
+    named = {each.arg: each.value for each in call.keywords}
+    if not len(call.args) <= 2 or not set(named) <= {"key", "num"}:
+        return None
+    given = named.get("num", call.args[1] if len(call.args) == 2 else None)
+    value = 2 if given is None else value_of(given, frame)
+    return value if is_exactly(value, int) else None

@@ -138,7 +138,10 @@ def explain_unpacked(failure: Failure) -> Explained:
         if single:
             statement.value = make_call(f"{jax}.random.split", statement.value, *count)
         else:
-            statement.value.args.extend(count)
+            call = statement.value
+            call.args = [*call.args[:1], *count]
+            call.keywords = [each for each in call.keywords if each.arg != "num"]
         code = ast.unparse(statement)
-    found = note("doctor.error_unpacked", single=single, names=names)
-    return Explained(found, note("doctor.write_unpacked", jax=jax, names=names), code)
+    keys = int(fact(failure, "count"))
+    found = note("doctor.error_unpacked", single=single, names=names, keys=keys)
+    return Explained(found, note("doctor.write_unpacked", jax=jax, names=names, single=single), code)

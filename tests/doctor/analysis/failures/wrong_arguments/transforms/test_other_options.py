@@ -41,8 +41,18 @@ VALUES = "x, m, key = jnp.arange(5.0), jnp.ones((2, 3)), jax.random.key(0)\ndef 
         ("m.transpose(axes=(1, 0))", "m.transpose takes its axes by position", "m.transpose((1, 0))"),
         (
             "a, b, c = jax.random.split(key)",
-            "split(key) makes two keys, but they are unpacked into 3 names.",
+            "split makes 2 keys, but they are unpacked into 3 names.",
             "a, b, c = jax.random.split(key, 3)",
+        ),
+        (
+            "a, b = jax.random.split(key, 3)",
+            "split makes 3 keys, but they are unpacked into 2 names.",
+            "a, b = jax.random.split(key)",
+        ),
+        (
+            "n = 5; [a, b, c] = jax.random.split(key, num=n)",
+            "split makes 5 keys, but they are unpacked into 3 names.",
+            "[a, b, c] = jax.random.split(key, 3)",
         ),
         (
             "a, b = jax.random.key(0)",
@@ -66,6 +76,8 @@ def test_the_line_with_the_option_that_is_meant(code: str, said: str, written: s
     "code",
     [
         "a, b, c = x[:2]",
+        "(a, b), c = jax.random.split(key)",
+        "a, b, c = jax.random.split(key, (2, 2))",
         "a, b, c = 'a.b'.split('.')",
         "len(3)",
         "list(3)",
