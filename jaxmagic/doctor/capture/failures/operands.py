@@ -91,7 +91,17 @@ def _aligned(node: ast.AST | None, values: list[Any], passed: list[Any]) -> list
         if all(each is MISSING for each in values) and not all(is_array(each) or is_tracer(each) for each in passed):
             return None
         orders = [passed, passed[::-1]]
-    return next((each for each in orders if len(each) >= len(values) and not _differ(values, each)), None)
+    fitting = [each for each in orders if len(each) >= len(values) and not _differ(values, each)]
+    return max(fitting, key=lambda each: _same(values, each), default=None)
+
+
+def _same(values: list[Any], passed: list[Any]) -> int:
+    """Count the values that were passed in their places: two numbers, or a number and a key, have one shape."""
+    numbers = bool, int, float, complex
+    return sum(
+        value is given or (is_exactly(value, *numbers) and is_exactly(given, *numbers) and value == given)
+        for value, given in zip(values, passed, strict=False)
+    )
 
 
 def passed_arrays(called: FrameType) -> tuple[Operand, ...]:

@@ -60,8 +60,10 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         f"with a lambda around it for more arguments. {jax}.random.split(key) returns two keys: key, subkey = "
         f"{jax}.random.split(key)."
     ),
-    "error_key_used": lambda operation: (
-        f"A value is a key of random numbers. It is no number, and {quoted(operation) or 'NumPy'} does not take it."
+    "error_single_number": lambda: "A function of jax.random gets an array of one number where it needs a key.",
+    "error_key_used": lambda operation, key="": (
+        f"{quoted(key) or 'A value'} is a key of random numbers. It is no number, and {quoted(operation) or 'NumPy'} "
+        "does not take it."
     ),
     "write_other_key": lambda jax: (
         f"For other random numbers, make another key: {jax}.random.fold_in(key, n) or {jax}.random.split(key). "
