@@ -141,6 +141,7 @@ Kind = Literal[
     "dropout",  # a dropout gets no random numbers
     "optimizer",  # an optimizer of Optax gets no parameters or state
     "optimizer method",  # an optimizer of Optax has no such method
+    "loss dtype",  # a loss of Optax gets numbers of another kind than it takes
     "nnx optimizer",  # an optimizer of flax.nnx does not get all that it needs
     "unset",  # a layer of flax.linen does not know whether it trains
     "arrays apart",  # arrays are passed one by one where one sequence is expected
@@ -151,7 +152,7 @@ Kind = Literal[
     "overflow",  # an integer does not fit into its dtype
     "float",  # an axis or a number of things is a float
     "float bound",  # a bound of a slice is a float
-    "other arguments",  # a function of JAX gets too few or too many arguments
+    "other arguments",  # a function of JAX, or a jitted one, gets too few or too many arguments
     "called apart",  # a transformation gets the arguments of its function
     "order",  # the functions that a loop calls stand in other places
     "device",  # there is a text or a number in place of a device

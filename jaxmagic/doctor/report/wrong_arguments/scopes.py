@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ....terminal import printable
 from ..quoted import quoted
 
 #: The collection of running statistics, and the key for dropout.
@@ -186,6 +187,17 @@ SCOPE_NOTES: dict[str, Callable[..., str]] = {
         else "update() gets something else for the state than init() returned."
     ),
     "write_optimizer": _write_optimizer,
+    "error_loss_dtype": lambda called, argument, dtype, wanted: (
+        f"{quoted(called) or 'A loss of Optax'} takes {'integer labels' if wanted == 'integer' else 'floats'}, but "
+        f"{quoted(argument) or ('the labels' if wanted == 'integer' else 'an argument')} "
+        f"{'have' if wanted == 'integer' and not argument else 'has'} dtype {quoted(dtype)}."
+    ),
+    "write_loss_dtype": lambda converted: (
+        f"If the labels are the numbers of classes, convert them: {printable(converted)}. If they are probabilities "
+        "or one-hot, use optax.softmax_cross_entropy."
+        if converted
+        else "Convert it with .astype(float)."
+    ),
     "error_nnx_optimizer": lambda missing: f"Since Flax 0.11, the optimizer needs {quoted(missing)}, but gets none.",
     "write_nnx_optimizer": lambda wrt: (
         "Say what it updates: wrt=nnx.Param."

@@ -1,4 +1,4 @@
-"""Explains optimizers of Optax and flax.nnx that are used as those of PyTorch, or get no parameters or state."""
+"""Explains optimizers of Optax and flax.nnx that are used as those of PyTorch, and losses of wrong dtypes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 
 from ......records.note import note
 from .....record.failure import Failure
-from ...expression import expression_of
+from ...expression import before_dot, expression_of
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
 
@@ -36,6 +36,25 @@ def explain_nnx_optimizer(failure: Failure) -> Explained:
     return Explained(found, note("doctor.write_nnx_optimizer", wrt=wrt), code)
 
 
+def explain_loss_dtype(failure: Failure) -> Explained:
+    """Explain a loss of Optax that gets floats for labels that are integers, or integers for floats."""
+    failing, wanted = expression_of(failure), fact(failure, "wanted")
+    called, node = ("", None) if failing is None else (failing.called or "", failing.node)
+    text = ""
+    if isinstance(node, ast.Call) and called.endswith("with_integer_labels"):
+        named = [each.value for each in node.keywords if each.arg == "labels"]
+        text = "".join(map(ast.unparse, named or node.args[1:2]))
+    found = note(
+        "doctor.error_loss_dtype",
+        called=called,
+        argument=shortened(text),
+        dtype=fact(failure, "dtype"),
+        wanted=wanted,
+    )
+    new = f"{before_dot(text) or 'labels'}.astype(int)"
+    return Explained(found, note("doctor.write_loss_dtype", converted=new if wanted == "integer" else ""))
+
+
 #: The functions of Optax around the update functions that Python names where they get no state.
 _MAKERS = r"(?:chain|named_chain|scale\w*|clip\w*|add_\w+|identity|trace|masked|partition|apply_\w+)"
 
@@ -51,6 +70,9 @@ RULES = (
     Rule("TypeError", "optimizer method", explain_optimizer,
         rf"{_MAKERS}\.<locals>\.update(?:_fn)?\(\) missing \d required positional arguments?: [^\n]*"
         r"'(?P<no_state>state)'"),
+    Rule("TypeError", "loss dtype", explain_loss_dtype,
+        r"Expected the input to have a dtype that is a subdtype of <class '[\w.]*\.(?P<wanted>integer|floating)'>, "
+        r"got (?P<dtype>\w+) instead"),
     Rule("TypeError", "nnx optimizer", explain_nnx_optimizer,
         r"Missing required argument `(?P<missing>wrt|grads)`"),
 )

@@ -111,3 +111,28 @@ def test_a_text_of_others_has_no_explanation() -> None:
     cell = Cell("raise TypeError('Missing required argument `wrt`.')")
     assert cell.error is not None
     assert recognize(cell.error) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "found", "written"),
+    [
+        ("(x, y)", "takes integer labels, but y has dtype float32.", "convert them: y.astype(int)."),
+        ("(x, labels=y / 2)", "but y / 2 has dtype float32.", "convert them: (y / 2).astype(int)."),
+        ("(*[x, y])", "but the labels have dtype float32.", "convert them: labels.astype(int)."),
+        (
+            "(logits=x.astype(int), labels=y)",
+            "takes floats, but an argument has dtype int32.",
+            "with .astype(float).",
+        ),
+    ],
+)
+def test_labels_and_logits_of_other_dtypes(code: str, found: str, written: str) -> None:
+    optax = pytest.importorskip("optax")
+    function = "optax.softmax_cross_entropy_with_integer_labels"
+    cell = Cell(f"import optax\nx, y = jnp.ones((3, 4)), jnp.ones(3)\n{function}{code}  # here")
+    if "subdtype" not in str(cell.error):
+        pytest.skip(f"Optax {optax.__version__} says it in other words")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(f"{function} takes ")
+    assert found in cell.said
+    assert written in cell.said
