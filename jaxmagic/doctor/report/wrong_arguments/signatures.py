@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....terminal import printable
+from ....units import count
 from ..quoted import quoted
 
 #: What JAX's functions pass to the functions that they call.
@@ -29,6 +30,46 @@ def _signature(called: str, function: str, takes: int, given: int, missing: str)
     if given < 0:
         return f"{who} with another number of arguments than it takes."
     return f"{who} with {given} {'argument' if given == 1 else 'arguments'}, but it takes {takes}."
+
+
+def _misfit(
+    function: str,
+    called: str,
+    parameters: str,
+    missing: str,
+    unexpected: str,
+    twice: str,
+    positional: int,
+    named: str,
+    jitted: bool,
+) -> str:
+    """Word how a call of a transformed function of the user's does not fit its parameters.
+
+    Args:
+        function: the function of the user's.
+        called: what the line calls.
+        parameters: its parameters.
+        missing: those that the call does not pass.
+        unexpected: a keyword that is no parameter.
+        twice: a parameter that is passed by position and by name.
+        positional: how many arguments are passed by position; -1 if that is unknown.
+        named: the names of the others.
+        jitted: whether the function is jitted.
+    """
+    own = called.rpartition(".")[2] == function
+    which = f"The {'jitted ' if jitted else ''}function {quoted(function)}"
+    who = f"{which}{'' if own or not called else f', which {quoted(called)} calls,'} takes ({printable(parameters)})"
+    by_name = f"{printable(named)} by name" if named else ""
+    by_position = f"{count(positional, 'argument')} by position" if positional > 0 else ""
+    passed = " and ".join(filter(None, [by_position, by_name])) or "nothing"
+    got = "" if positional < 0 else f": it gets {passed}"
+    if missing:
+        return f"{who}, and is called without {printable(missing)}{got}."
+    if unexpected:
+        return f"{who}, and has no parameter {printable(unexpected)}."
+    if twice:
+        return f"{who}, and gets {printable(twice)} by position and by name."
+    return f"{who}, and is called with other arguments{got}."
 
 
 def _write_signature(called: str) -> str:
@@ -57,6 +98,13 @@ SIGNATURE_NOTES: dict[str, Callable[..., str]] = {
         else f"{quoted(called) or 'A function of JAX'} does not take {given} positional arguments."
     ),
     "write_other_arguments": lambda parameters: f"It takes, in this order: {printable(parameters)}.",
+    "error_misfit": _misfit,
+    "write_misfit": lambda function, missing: (
+        f"Pass {printable(missing)} in the call, or write a default where {quoted(function)} is defined. Static "
+        "arguments are passed as well."
+        if missing
+        else f"Pass what {quoted(function)} takes. Transformations such as jit change no parameters."
+    ),
     "write_rule_parameters": _write_rule_parameters,
     "error_callable": lambda called, text: (
         f"{quoted(called) or 'A function of JAX'} gets "

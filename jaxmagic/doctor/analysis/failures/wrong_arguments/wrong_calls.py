@@ -24,8 +24,9 @@ _SHARED: tuple[tuple[str, str, tuple[Kind, ...]], ...] = (
     ("AttributeError", r"'(?:str|int)' object has no attribute '_is_concrete'", ("device",)),
     ("TypeError", r"JAX encountered invalid PRNG key data", ("no key",)),
     ("TypeError", r"unexpected PRNG key type ", ("no key",)),
-    ("TypeError", r"\w+\(\) (?:missing 1 required positional|got multiple values for) argument:? 'key'", ("no key",)),
-    ("TypeError", r"\w+\(\) missing \d+ required positional arguments?: ", ("other arguments",)),
+    ("TypeError", r"\w+\(\) (?:missing 1 required positional|got multiple values for) argument:? 'key'",
+        ("no key", "other arguments")),
+    ("TypeError", r"[\w.<>]+(?<!__init__)\(\) missing \d+ required [\w-]+ arguments?: ", ("other arguments",)),
     ("TypeError", r"\w+\.__init__\(\) missing 1 required keyword-only argument: '(?:rngs|key)'", ("layer key",)),
     ("TypeError", r"\w+\.__init__\(\) takes (?:from \d+ to )?\d+ positional arguments? but \d+ were given",
         ("layer key",)),
@@ -54,8 +55,9 @@ _SHARED: tuple[tuple[str, str, tuple[Kind, ...]], ...] = (
     ("ValueError", r"scan got value with no leading axis to scan over: <", ("order",)),
     ("TypeError", r"Cannot construct a dtype from an array", ("arrays apart", "number dtype")),
     ("TypeError", r"unhashable type: '[\w.]*(?:ArrayImpl|Tracer)'", ("arrays apart",)),
-    ("TypeError", r"\w+\(\) got multiple values for argument '\w+'", ("arrays apart", "sizes apart")),
-    ("TypeError", r"\w+\(\) takes (?:from \d+ to )?\d+ positional arguments? but \d+ were given",
+    ("TypeError", r"[\w.<>]+\(\) got multiple values for argument '\w+'",
+        ("arrays apart", "sizes apart", "other arguments")),
+    ("TypeError", r"\w+\(\) takes (?:from \d+ to )?\d+ positional arguments? but \d+ (?:was|were) given",
         ("arrays apart", "sizes apart", "number dtype", "called apart", "other arguments", "tiled")),
     ("TypeError", r"Cannot interpret '-?\d+' as a data type",
         ("arrays apart", "view", "sizes apart", "number dtype")),
@@ -73,6 +75,9 @@ _SHARED: tuple[tuple[str, str, tuple[Kind, ...]], ...] = (
     ("TypeError", r"\w+\(\) got an unexpected keyword argument "
         r"'(?:dim[01]?|keepdim|a_min|a_max|low|high|size|unbiased)'", ("renamed",)),
     ("TypeError", r"'[\w.]+' object is not callable", ("called attribute",)),
+    ("TypeError", r"[\w.<>]+\(\) got an unexpected keyword argument '\w+'", ("other arguments",)),
+    ("TypeError", r"[\w.<>]+\(\) takes (?:from \d+ to )?\d+ positional arguments? but \d+ (?:was|were) given",
+        ("other arguments",)),
 )
 # fmt: on
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import re
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
-from .....runtime.around import is_exactly, of_type
+from .....runtime.around import attribute, is_exactly, of_type
 from .....runtime.tracing import is_array, is_tracer
-from ..calls import MISSING
+from ....analysis.failures.messages import is_jax_file
+from ...remedies.user_functions import is_users_function
+from ..calls import MISSING, wrapped_function
 from .call import Call, rank
 
 #: Transformations that take a function, and return one.
@@ -72,8 +76,13 @@ def wrong_order(call: Call, text: str) -> dict[str, str] | None:
 
 
 def other_arguments(call: Call, text: str) -> dict[str, str] | None:
-    """Recognize a call of a function of JAX with too few or too many arguments."""
+    """Recognize a call of a function of JAX, or of one that it transforms, with other arguments than it takes."""
+    misfit = _of_transformed(call, text)
+    if misfit is not None:
+        return misfit
     function, _, words = text.partition("()")
+    if any(isinstance(each, ast.Starred) for each in call.node.args):
+        return None
     if not call.in_jax_module or function != _name(call) or not call.parameters:
         return None
     missing = words.partition(": ")[2].replace("'", "")
@@ -83,6 +92,61 @@ def other_arguments(call: Call, text: str) -> dict[str, str] | None:
         "given": given,
         "parameters": ", ".join(each for each in call.parameters if each[0] != "_"),
     }
+
+
+def _of_transformed(call: Call, text: str) -> dict[str, str] | None:
+    """Recognize a call of a function of the user's that JAX transforms, and that the call does not fit."""
+    given, node = call.value_of(call.node.func), call.node.func
+    if given is MISSING and isinstance(node, ast.Call) and node.args:  # jax.grad(f)(x)
+        given = call.value_of(node.args[0])
+    behind = _behind(given) or given
+    jitted = wrapped_function(behind)
+    function = jitted or behind
+    said = _MISFIT.match(text)
+    if not is_users_function(function) or said is None or said["function"] != function.__name__:
+        return None
+    if function is given and given is call.value_of(node):  # Python alone calls it
+        return None
+    try:
+        parameters = [_shown(each) for each in inspect.signature(function).parameters.values()]
+    except (TypeError, ValueError):
+        return None
+    is_method = isinstance(node, ast.Attribute) and bool(parameters) and parameters[0].name == "self"
+    takes = str(inspect.Signature(parameters[is_method:])).removeprefix("(").removesuffix(")")
+    known = not any(isinstance(each, ast.Starred) for each in call.node.args)
+    names = [each.arg for each in call.node.keywords]
+    return {
+        "function": function.__name__,
+        "jitted": "1" if jitted is not None else "",
+        "parameters": takes.replace("=Ellipsis", "=…"),
+        "missing": (said["missing"] or "").replace("'", ""),
+        "unexpected": said["unexpected"] or "",
+        "twice": said["twice"] or "",
+        "positional": str(len(call.node.args)) if known and None not in names else "",
+        "named": ", ".join(each for each in names if each is not None),
+    }
+
+
+def _behind(value: Any) -> Any:
+    """Return the function that a transformation of JAX made a function of; ``None`` for anything else."""
+    if not is_exactly(value, FunctionType) or not is_jax_file(value.__code__.co_filename):
+        return None
+    return attribute(value, "__wrapped__")
+
+
+def _shown(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return a parameter without annotation, and without the text of its default, which is the user's code."""
+    empty = inspect.Parameter.empty
+    default = empty if parameter.default is empty else ...
+    return parameter.replace(annotation=empty, default=default)
+
+
+#: What Python says of a call that does not fit the parameters of a function.
+_MISFIT = re.compile(
+    r"(?:[\w<>]+\.)*(?P<function>\w+)\(\) (?:missing \d+ required [\w-]+ arguments?: (?P<missing>.+)"
+    r"|got an unexpected keyword argument '(?P<unexpected>\w+)'|got multiple values for argument '(?P<twice>\w+)'"
+    r"|takes )"
+)
 
 
 def no_device(call: Call, text: str) -> dict[str, str] | None:

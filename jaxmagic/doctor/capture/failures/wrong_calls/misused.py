@@ -53,7 +53,7 @@ def misused(traceback: TracebackType | None, name: str, text: str) -> tuple[Kind
     if call is None:
         return ("float bound", {}) if "float bound" in kinds and has_float_bound(traceback) else None
     if any(isinstance(each, ast.Starred) for each in call.node.args):
-        kinds = tuple(each for each in kinds if each == "arrays apart")
+        kinds = tuple(each for each in kinds if each in ("arrays apart", "other arguments"))
     known = ((kind, _RECOGNIZED[kind](call, text)) for kind in kinds if kind in _RECOGNIZED)
     return next(((kind, facts) for kind, facts in known if facts is not None), None)
 

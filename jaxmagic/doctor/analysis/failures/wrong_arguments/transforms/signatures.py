@@ -35,8 +35,23 @@ def explain_signature(failure: Failure) -> Explained:
 
 
 def explain_other_arguments(failure: Failure) -> Explained:
-    """Explain a function of JAX that the line calls with too few or too many arguments."""
+    """Explain a function of JAX, or one that it transforms, that gets other arguments than it takes."""
     failing = expression_of(failure)
+    function = fact(failure, "function")
+    if function:
+        found = note(
+            "doctor.error_misfit",
+            function=function,
+            called="" if failing is None else shortened(failing.called or ""),
+            parameters=fact(failure, "parameters"),
+            missing=fact(failure, "missing"),
+            unexpected=fact(failure, "unexpected"),
+            twice=fact(failure, "twice"),
+            positional=int(fact(failure, "positional") or -1),
+            named=fact(failure, "named"),
+            jitted=bool(fact(failure, "jitted")),
+        )
+        return Explained(found, note("doctor.write_misfit", function=function, missing=fact(failure, "missing")))
     found = note(
         "doctor.error_other_arguments",
         called="" if failing is None else shortened(failing.called or ""),

@@ -64,9 +64,9 @@ def test_a_method_is_not_counted_with_self() -> None:
     assert cell.said.startswith("lax.scan calls Model.step with another number of arguments than it takes.")
 
 
-@pytest.mark.parametrize("code", ["f(1)", "jax.jit(f)(1)", "g(1)", "[f(x) for x in [1]]"])
+@pytest.mark.parametrize("code", ["f(1)", "[f(x) for x in [1]]"])
 def test_a_mistake_in_a_call_of_the_users_own_is_left_to_python(code: str) -> None:
-    cell = Cell(f"def f(a, b): return a\ng = jax.jit(f)\n{code}")
+    cell = Cell(f"def f(a, b): return a\n{code}")
     assert cell.error is not None
     assert recognize(cell.error) is None
 
@@ -124,3 +124,66 @@ def test_the_order_of_a_loop_is_the_one_that_runs() -> None:
     cell = Cell("y = lax.fori_loop(0, 3, lambda i, c: c + i)  # here")
     assert "It takes, in this order: lower, upper, body_fun, init_val." in cell.said
     assert cell.rewritten("y = lax.fori_loop(0, 3, lambda i, c: c + i, 0)").names["y"] == 3
+
+
+MISFITS = """
+@{jit}
+def step(params, batch: int, lr=0.5, *, flip=jnp.ones(3)): return params
+class Model:
+    @functools.partial(jax.jit, static_argnums=0)
+    def step(self, params, batch): return params
+model = Model()
+{code}  # here
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "written"),
+    [
+        (
+            "step(1.0, lr=2.0)",
+            "called without batch: it gets 1 argument by position and lr by name.",
+            "Pass batch in",
+        ),
+        ("step()", "is called without params and batch: it gets nothing.", "Pass params and batch in the call"),
+        ("step(*[1.0])", "is called without batch.", "Pass batch in the call"),
+        (
+            "step(1.0, 2.0, 3.0, 4.0)",
+            "called with other arguments: it gets 4 arguments by position.",
+            "Pass what step",
+        ),
+        ("step(1.0, 2.0, foo=1)", "and has no parameter foo.", "Pass what step takes."),
+        ("step(1.0, 2.0, params=1)", "and gets params by position and by name.", "Pass what step takes."),
+    ],
+)
+def test_a_call_that_does_not_fit_a_jitted_function(code: str, said: str, written: str) -> None:
+    cell = Cell(MISFITS.format(jit="jax.jit", code=code))
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith("The jitted function step takes (params, batch, lr=…, *, flip=…), and ")
+    assert said in cell.said
+    assert written in cell.said
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("model.step(1.0)", "The jitted function step takes (params, batch), and is called without batch"),
+        (
+            "g = jax.grad(step); g(1.0)",
+            "function step, which g calls, takes (params, batch, lr=…, *, flip=…), and",
+        ),
+        ("jax.vmap(step)(jnp.ones(3))", "function step, which jax.vmap(step) calls, takes (params, batch, lr=…"),
+        ("jax.jit(lambda x: step(x))(1.0)", "The jitted function step takes (params, batch, lr=…"),
+    ],
+)
+def test_a_call_that_does_not_fit_the_function_behind(code: str, said: str) -> None:
+    cell = Cell(MISFITS.format(jit="jax.jit", code=code))
+    assert cell.finding.line == cell.here
+    assert said in cell.said
+
+
+def test_a_function_that_python_alone_calls_is_no_matter_of_jax() -> None:
+    source = "def helper(a, b): return a\n@jax.jit\ndef f(a): return helper(a)\nf(1.0)"
+    error = Cell(source).error
+    assert error is not None
+    assert recognize(error) is None
