@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
@@ -81,7 +82,8 @@ def other_arguments(call: Call, text: str) -> dict[str, str] | None:
     if misfit is not None:
         return misfit
     function, _, words = text.partition("()")
-    if any(isinstance(each, ast.Starred) for each in call.node.args):
+    counted = words.startswith((" missing ", " takes "))
+    if not counted or any(isinstance(each, ast.Starred) for each in call.node.args):
         return None
     if not call.in_jax_module or function != _name(call) or not call.parameters:
         return None
@@ -99,26 +101,25 @@ def _of_transformed(call: Call, text: str) -> dict[str, str] | None:
     given, node = call.value_of(call.node.func), call.node.func
     if given is MISSING and isinstance(node, ast.Call) and node.args:  # jax.grad(f)(x)
         given = call.value_of(node.args[0])
-    behind = _behind(given) or given
+    bound = is_exactly(given, partial)
+    behind = given.func if bound else _behind(given) or given
     jitted = wrapped_function(behind)
     function = jitted or behind
     said = _MISFIT.match(text)
-    if not is_users_function(function) or said is None or said["function"] != function.__name__:
+    if said is None or (given is not MISSING and function is given is call.value_of(node)):  # Python alone calls it
         return None
-    if function is given and given is call.value_of(node):  # Python alone calls it
+    if is_users_function(function) and said["function"] == function.__name__:
+        takes = _parameters(function, isinstance(node, ast.Attribute))
+    else:
+        takes = _parameters_of_lambda(node) if said["function"] == "<lambda>" else ""
+    if not takes:
         return None
-    try:
-        parameters = [_shown(each) for each in inspect.signature(function).parameters.values()]
-    except (TypeError, ValueError):
-        return None
-    is_method = isinstance(node, ast.Attribute) and bool(parameters) and parameters[0].name == "self"
-    takes = str(inspect.Signature(parameters[is_method:])).removeprefix("(").removesuffix(")")
-    known = not any(isinstance(each, ast.Starred) for each in call.node.args)
+    known = not bound and not any(isinstance(each, ast.Starred) for each in call.node.args)
     names = [each.arg for each in call.node.keywords]
     return {
-        "function": function.__name__,
+        "function": said["function"],
         "jitted": "1" if jitted is not None else "",
-        "parameters": takes.replace("=Ellipsis", "=…"),
+        "parameters": takes,
         "missing": (said["missing"] or "").replace("'", ""),
         "unexpected": said["unexpected"] or "",
         "twice": said["twice"] or "",
@@ -134,6 +135,25 @@ def _behind(value: Any) -> Any:
     return attribute(value, "__wrapped__")
 
 
+def _parameters(function: FunctionType, of_object: bool) -> str:
+    """Return the parameters of a function as they are written, those of a method without ``self``."""
+    try:
+        parameters = [_shown(each) for each in inspect.signature(function).parameters.values()]
+    except (TypeError, ValueError):
+        return ""
+    is_method = of_object and bool(parameters) and parameters[0].name == "self"
+    takes = str(inspect.Signature(parameters[is_method:])).removeprefix("(").removesuffix(")")
+    return takes.replace("=Ellipsis", "=…")
+
+
+def _parameters_of_lambda(node: ast.expr) -> str:
+    """Return the parameters of the lambda in ``jax.vmap(lambda a, b: a)``, as they are written."""
+    match node:
+        case ast.Call(args=[ast.Lambda(args=parameters), *_]):
+            return ast.unparse(parameters)
+    return ""
+
+
 def _shown(parameter: inspect.Parameter) -> inspect.Parameter:
     """Return a parameter without annotation, and without the text of its default, which is the user's code."""
     empty = inspect.Parameter.empty
@@ -143,7 +163,7 @@ def _shown(parameter: inspect.Parameter) -> inspect.Parameter:
 
 #: What Python says of a call that does not fit the parameters of a function.
 _MISFIT = re.compile(
-    r"(?:[\w<>]+\.)*(?P<function>\w+)\(\) (?:missing \d+ required [\w-]+ arguments?: (?P<missing>.+)"
+    r"(?:[\w<>]+\.)*(?P<function>\w+|<lambda>)\(\) (?:missing \d+ required [\w-]+ arguments?: (?P<missing>.+)"
     r"|got an unexpected keyword argument '(?P<unexpected>\w+)'|got multiple values for argument '(?P<twice>\w+)'"
     r"|takes )"
 )

@@ -174,6 +174,12 @@ def test_a_call_that_does_not_fit_a_jitted_function(code: str, said: str, writte
         ),
         ("jax.vmap(step)(jnp.ones(3))", "function step, which jax.vmap(step) calls, takes (params, batch, lr=…"),
         ("jax.jit(lambda x: step(x))(1.0)", "The jitted function step takes (params, batch, lr=…"),
+        ("g = functools.partial(step, lr=1.0); g(2.0)", "lr=…, *, flip=…), and is called without batch."),
+        ("g = jax.jit(lambda a, b: a); g(1.0)", "The jitted function <lambda>, which g calls, takes (a, b), and is"),
+        (
+            "jax.vmap(lambda a, b, *c: a)(jnp.ones(3))",
+            "takes (a, b, *c), and is called without b: it gets 1",
+        ),
     ],
 )
 def test_a_call_that_does_not_fit_the_function_behind(code: str, said: str) -> None:
