@@ -209,6 +209,8 @@ def _branches(node: ast.AST) -> list[ast.expr]:
     match node:
         case ast.Call(func=function, args=[_, ast.List(elts=branches) | ast.Tuple(elts=branches), *_]):
             return branches if ast.unparse(function).rpartition(".")[2] == "switch" else []
-        case ast.Call(func=function, args=[_, first, other, *_]):
-            return [first, other] if ast.unparse(function).rpartition(".")[2] == "cond" else []
+        case ast.Call(func=function, args=given) if ast.unparse(function).rpartition(".")[2] == "cond":
+            named = {each.arg: each.value for each in node.keywords}
+            branches = [*given[1:3], *(named[name] for name in ("true_fun", "false_fun") if name in named)]
+            return branches if len(branches) == 2 else []
     return []

@@ -95,6 +95,8 @@ def test_branches_of_other_shapes_and_dtypes(other: str, differ: str, dtype: str
         ("lax.switch(0, [lambda x: x[0], lambda x: x.sum()], x)", "x.sum()"),
         ("lax.switch(0, (lambda x: x.sum(), lambda x: x[0]), x)", "x.sum()"),
         ("lax.cond(True, lambda y: y, lambda y: y.astype(int), x)", "y.astype(int)"),
+        ("lax.cond(True, true_fun=lambda y: y[0], false_fun=lambda y: y.sum(), operand=x)", "y.sum()"),
+        ("lax.cond(True, lambda y: y[0], false_fun=lambda y: y.sum(), operand=x)", "y.sum()"),
     ],
 )
 def test_what_a_branch_returns_is_converted_as_it_is_written(call: str, result: str) -> None:
