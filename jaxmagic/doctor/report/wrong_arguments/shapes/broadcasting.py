@@ -154,7 +154,7 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
     ),
     "error_broadcast": _broadcast,
     "write_integer_labels": lambda jax: (
-        "It takes a probability for each class. For integer labels, use "
+        "optax.softmax_cross_entropy takes a probability for each class. For integer labels, use "
         "optax.softmax_cross_entropy_with_integer_labels(logits, labels), or pass "
         f"{jax}.nn.one_hot(labels, logits.shape[-1])."
     ),

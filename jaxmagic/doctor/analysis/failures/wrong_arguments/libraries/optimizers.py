@@ -40,10 +40,13 @@ def explain_loss_dtype(failure: Failure) -> Explained:
     """Explain a loss of Optax that gets floats for labels that are integers, or integers for floats."""
     failing, wanted = expression_of(failure), fact(failure, "wanted")
     called, node = ("", None) if failing is None else (failing.called or "", failing.node)
-    text = ""
+    text = array = ""
     if isinstance(node, ast.Call) and called.endswith("with_integer_labels"):
         named = [each.value for each in node.keywords if each.arg == "labels"]
-        text = "".join(map(ast.unparse, named or node.args[1:2]))
+        given = next(iter(named or node.args[1:2]), None)
+        text = array = "" if given is None else ast.unparse(given)
+        if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr == "astype":
+            array = ast.unparse(given.func.value)
     found = note(
         "doctor.error_loss_dtype",
         called=called,
@@ -51,7 +54,7 @@ def explain_loss_dtype(failure: Failure) -> Explained:
         dtype=fact(failure, "dtype"),
         wanted=wanted,
     )
-    new = f"{before_dot(text) or 'labels'}.astype(int)"
+    new = f"{before_dot(array) or 'labels'}.astype(int)"
     return Explained(found, note("doctor.write_loss_dtype", converted=new if wanted == "integer" else ""))
 
 

@@ -118,6 +118,7 @@ def test_a_text_of_others_has_no_explanation() -> None:
     [
         ("(x, y)", "takes integer labels, but y has dtype float32.", "convert them: y.astype(int)."),
         ("(x, labels=y / 2)", "but y / 2 has dtype float32.", "convert them: (y / 2).astype(int)."),
+        ("(x, y.astype(float))", "but y.astype(float) has dtype float32.", "convert them: y.astype(int)."),
         ("(*[x, y])", "but the labels have dtype float32.", "convert them: labels.astype(int)."),
         (
             "(logits=x.astype(int), labels=y)",
