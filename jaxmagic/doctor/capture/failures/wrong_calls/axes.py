@@ -64,7 +64,7 @@ def unpacked_array(traceback: TracebackType | None, text: str) -> dict[str, str]
     match place_of(last.tb_frame.f_code, last.tb_lasti).statement:
         case ast.Assign(targets=[ast.Tuple(elts=names) | ast.List(elts=names)], value=value):
             array = value_of(value, last.tb_frame)
-            if is_array(array) or is_tracer(array):
+            if is_array(array) or is_tracer(array) or (array_type(array) or "").startswith("key<"):
                 starred = any(isinstance(each, ast.Starred) for each in names)
                 return None if starred else {"names": str(len(names)), "type": array_type(array) or ""}
             if isinstance(value, ast.Call) and len(names) == 2 and _has_indices(value, last.tb_frame):

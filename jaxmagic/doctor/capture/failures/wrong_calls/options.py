@@ -11,6 +11,7 @@ from typing import Any
 from .....runtime.around import is_exactly
 from ..called import users_last
 from ..calls import MISSING, value_of
+from ..operands import array_type
 from ..statement import place_of
 from .call import Call, is_of_array, jax_function, rank
 
@@ -139,6 +140,10 @@ def unpacked_keys(traceback: TracebackType | None, text: str) -> dict[str, str] 
             count = _number_of_keys(call, last.tb_frame) if called == "split" else 1
             if known and not starred and count not in (None, len(names)):
                 return {"maker": called, "names": str(len(names)), "count": str(count)}
+        case ast.Assign(targets=[ast.Tuple(elts=names) | ast.List(elts=names)], value=value) if last is not None:
+            single = re.fullmatch(r"key<\w+>\[\]", array_type(value_of(value, last.tb_frame)) or "")
+            if single and not any(isinstance(each, ast.Starred) for each in names):
+                return {"maker": "key", "names": str(len(names)), "count": "1"}
     return None
 
 

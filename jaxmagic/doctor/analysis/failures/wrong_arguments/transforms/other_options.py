@@ -133,12 +133,12 @@ def explain_unpacked(failure: Failure) -> Explained:
     statement = None if failing is None else failing.statement
     single = fact(failure, "maker") == "key"
     code = None
-    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+    if isinstance(statement, ast.Assign):
         count = [ast.Constant(value=names)] if names != 2 else []
+        call = statement.value
         if single:
-            statement.value = make_call(f"{jax}.random.split", statement.value, *count)
-        else:
-            call = statement.value
+            statement.value = make_call(f"{jax}.random.split", call, *count)
+        elif isinstance(call, ast.Call):
             call.args = [*call.args[:1], *count]
             call.keywords = [each for each in call.keywords if each.arg != "num"]
         code = ast.unparse(statement)

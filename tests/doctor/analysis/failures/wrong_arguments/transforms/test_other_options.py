@@ -54,6 +54,9 @@ VALUES = "x, m, key = jnp.arange(5.0), jnp.ones((2, 3)), jax.random.key(0)\ndef 
             "split makes 5 keys, but they are unpacked into 3 names.",
             "[a, b, c] = jax.random.split(key, 3)",
         ),
+        ("a, b = key", "A single key cannot be unpacked.", "a, b = jax.random.split(key)"),
+        ("a, b, c = key", "A single key cannot be unpacked.", "a, b, c = jax.random.split(key, 3)"),
+        ("keys = jax.random.split(key, 3); a, b = keys", "keys (3,) has 3 elements along its first axis, but", None),
         (
             "a, b = jax.random.key(0)",
             "A single key cannot be unpacked.",
