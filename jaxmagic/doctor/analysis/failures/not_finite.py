@@ -130,7 +130,12 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
                 inside_loop,
                 *(evidence_of(failure) if failure.library is None else ()),  # which is about the line of the loop
             ),
-            remedy=note("doctor.write_in_domain", domain=_DOMAINS.get(said["inside"], ""), jnp=jnp),
+            remedy=note(
+                "doctor.write_in_domain",
+                domain=_DOMAINS.get(said["inside"], ""),
+                jnp=jnp,
+                infinite=said.get("returned") == "inf",
+            ),
         )
     module, _, function = said.get("called", "").rpartition(".")
     matrix = _MATRICES.get(function, "") if module in _ALGEBRA else ""
@@ -155,6 +160,7 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
             example=example,
             steep=steep,
             inside=bool(domain) and not example and not _is_written(failure, _bare(operation)),
+            infinite=said.get("returned") == "inf",
         ),
     )
 

@@ -23,7 +23,9 @@ def _write_functions(functions: str, replacements: str, left: str = "", other: s
     return f"Use {uses}.{arguments if other else ''}{rest if left else ''}{condition if then else ''}"
 
 
-def _write_in_domain(domain: str, jnp: str, example: str = "", steep: str = "", inside: bool = False) -> str:
+def _write_in_domain(
+    domain: str, jnp: str, example: str = "", steep: str = "", inside: bool = False, infinite: bool = False
+) -> str:
     """Word how to keep an operation in its domain: with the user's own operand, or without code.
 
     Args:
@@ -32,7 +34,14 @@ def _write_in_domain(domain: str, jnp: str, example: str = "", steep: str = "", 
         example: the user's expression, with a condition that includes the whole domain.
         steep: where in the domain the derivative is infinite.
         inside: whether the line does not apply the operation itself.
+        infinite: whether the operation returned infinity.
     """
+    if not domain and infinite:
+        return (
+            "A result is infinite where it is larger than the largest number of its dtype, or where an operand is "
+            f"infinite: find out for which inputs. {jnp}.finfo(x.dtype).max is that number; scale the inputs, or "
+            "compute with logarithms."
+        )
     if not domain:
         return (
             f"Find out for which inputs it does, and replace these before the operation, with {jnp}.where(): one "

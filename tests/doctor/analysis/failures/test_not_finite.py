@@ -243,3 +243,11 @@ def test_the_value_that_jax_names_is_said(text: str, said: str) -> None:
 def test_a_number_is_not_replaced() -> None:
     cell = Cell("with jax.debug_nans(True):\n    jnp.zeros(2) / 0  # here")
     assert "where(0" not in cell.said
+
+
+def test_an_overflow_is_not_explained_by_nan() -> None:
+    cell = Cell("x = jnp.full(2, 1e3)\nwith jax.debug_infs(True):\n    jnp.exp(x)  # here")
+    assert cell.said.startswith("exp returned infinity")
+    remedy = cell.said.splitlines()[-1]
+    assert "NaN" not in remedy
+    assert "jnp.finfo(x.dtype).max" in remedy
