@@ -51,7 +51,9 @@ def _unknown_program(reason: str, call: str = "", argument: str = "") -> str:
     )
 
 
-def _smaller(jax: str, asks: str = "", vain: str = "", block: str = "", block_line: str = "") -> str:
+def _smaller(
+    jax: str, asks: str = "", vain: str = "", block: str = "", block_line: str = "", result_bytes: int = 0
+) -> str:
     """Word what makes programs smaller, and before how to learn what this one needs if it is unknown.
 
     Args:
@@ -60,6 +62,7 @@ def _smaller(jax: str, asks: str = "", vain: str = "", block: str = "", block_li
         vain: what does not help this program, joined with ``+``.
         block: the shape of what needs at least half of its memory; empty if there is no such array.
         block_line: the line that computes it.
+        result_bytes: what the results take if that is at least half of it.
     """
     ask = ""
     if asks:
@@ -74,7 +77,7 @@ def _smaller(jax: str, asks: str = "", vain: str = "", block: str = "", block_li
         "shard": "shard arrays over devices",
     }
     *first, last = [each for by, each in parts.items() if by not in vain.split("+")] or [""]
-    listed = f"{', '.join(first)}, or {last}" if len(first) > 1 else " or ".join([*first, last])
+    listed = f"{', '.join(first)}, or {last}" if first else last
     advice = f"{listed[:1].upper()}{listed[1:]}." if listed else ""
     if block:
         gradient = "" if "checkpoint" in vain.split("+") else f" Under a gradient, map {jax}.checkpoint(f)."
@@ -83,6 +86,9 @@ def _smaller(jax: str, asks: str = "", vain: str = "", block: str = "", block_li
             f"for example with {jax}.lax.map(f, xs, batch_size=n).{gradient}"
         )
         advice = f"{in_blocks} Otherwise {listed}." if listed else in_blocks
+    if result_bytes:
+        less = f"The results alone take {units.size(result_bytes)}: return only what is needed of them."
+        advice = f"{less} {advice}" if advice else less
     if vain and not advice:
         advice = "Compute with less at a time: nothing that was compiled helps."
     return f"{ask}{advice}"

@@ -182,18 +182,22 @@ def _of_others(program: FailedProgram, jax: str) -> Note:
     least_bytes = LEAST_SPARED * program.need_bytes
     if program.others_bytes is not None and program.others_bytes < least_bytes:
         vain.add("delete")
-    if program.output_bytes < least_bytes:  # at most the results lie in the memory of what is donated
+    if min(program.output_bytes, program.argument_bytes) < least_bytes:  # results lie in the memory of arguments
         vain.add("donate")
     if program.uncheckpointed == "no gradient":
         vain.add("checkpoint")
     first = program.held[0] if program.held else None
     large = first is not None and first.line is not None and 2 * first.size_bytes >= program.need_bytes
+    if first is not None and first.size_bytes > program.temporary_bytes:  # the results are not split by blocks
+        large = False
+    of_results = 2 * program.output_bytes >= program.need_bytes
     return note(
         "doctor.write_smaller",
         jax=jax,
         vain="+".join(sorted(vain)),
         block=first.name if first is not None and large else "",
         block_line=(first.line or "") if first is not None and large else "",
+        result_bytes=program.output_bytes if of_results else 0,
     )
 
 

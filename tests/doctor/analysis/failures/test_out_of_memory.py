@@ -189,6 +189,7 @@ SMALL = replace(PROGRAM, limit_bytes=2 * GIB)
         (replace(SMALL, uncheckpointed="inside"), set()),
         (replace(SMALL, others_bytes=0), {"delete"}),
         (replace(SMALL, output_bytes=0), {"donate"}),
+        (replace(SMALL, argument_bytes=0), {"donate"}),
     ],
 )
 def test_what_does_not_help_is_not_advised(program: FailedProgram, missing: set[str]) -> None:
@@ -210,6 +211,10 @@ def test_an_array_that_takes_half_of_the_memory_is_computed_in_blocks(size_gib: 
     remedy = said(replace(SMALL, held=(held,))).splitlines()[-1]
     assert remedy.startswith("Compute f32[8,128] (cell 3:5) in blocks") is large
     assert "map jax.checkpoint(f). Otherwise delete" in remedy or not large
+    of_result = replace(SMALL, output_bytes=12 * GIB, temporary_bytes=4 * GIB, held=(held,))
+    assert "in blocks" not in said(of_result)
+    assert "The results alone take 12.0 GiB: return only what is needed" in said(of_result)
+    assert "The results alone" not in remedy
     of_argument = replace(held, line=None, name="x")
     assert "in blocks" not in said(replace(SMALL, held=(of_argument,)))
 
