@@ -37,6 +37,7 @@ Incomplete = Literal[
     "interrupted",
     "differs",  # the function with other options than those of its jit is another program
     "library",  # the function is not the user's
+    "converted",  # the library that jits it converts its arguments
 ]
 
 

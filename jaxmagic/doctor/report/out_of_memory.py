@@ -29,6 +29,7 @@ _INCOMPLETE = {
     "interrupted": "of an interrupt",
     "differs": "the function without its own jit is another program",
     "library": "the function is not in your code",
+    "converted": "the library that jits the function passes other arguments to it",
 }
 
 

@@ -7,7 +7,10 @@ from contextlib import suppress
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
-from .....runtime.around import attribute, is_exactly, of_type
+from .....runtime.around import attribute, is_exactly, member, of_type
+
+#: The classes of what jits of libraries return, in their versions.
+_LIBRARY_JITS = "_JitWrapper", "JitWrapped", "JitFn"
 
 
 class Behind(NamedTuple):
@@ -48,3 +51,13 @@ def behind(jitted: Any) -> Behind | None:
         if is_exactly(function, FunctionType):
             return Behind(function, function, attribute(jitted, "jitted_fn"), library=True)
     return None
+
+
+def jits_itself(value: Any) -> bool:
+    """Return whether ``equinox.filter_jit`` or ``nnx.jit`` has made a function, which can be lowered.
+
+    A call of either takes objects of the library, and passes their arrays to a function of ``jax.jit``.
+    """
+    kind = type(value)
+    library = str(of_type("__module__", kind)).startswith(("equinox.", "flax.nnx."))
+    return library and of_type("__name__", kind) in _LIBRARY_JITS and member(kind, "lower") is not None

@@ -7,16 +7,13 @@ import symtable
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import partial
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import Any, NamedTuple
 
 from .....memory_use.analysis.peak import peak_of
 from .....memory_use.capture.executables import requirement
 from .....memory_use.record.memory_profile import Executable
-from .....runtime.around import is_exactly
 from .....runtime.clock import Clock, now_ns
-from .....runtime.functions import compiled_for
-from .....runtime.tracing import is_tracer
 from .....xla.hlo import HloModule
 from .....xla.read_hlo import read_module
 from ....analysis.failures.out_of_memory import shortage
@@ -31,7 +28,7 @@ from ....record.out_of_memory import (
     Unknown,
     Unsplit,
 )
-from ...remedies.compiled.calls import Call, abstract, need_with
+from ...remedies.compiled.calls import Call, need_with
 from ...remedies.compiled.smaller import (
     are_alike,
     donated_parameters,
@@ -41,9 +38,10 @@ from ...remedies.compiled.smaller import (
 )
 from ...remedies.compiled.split_batch import KnownBatch, batch_in, devices_of
 from ...remedies.user_functions import is_users_function
-from ..calls import is_missing, value_of, wrapped_function
+from ..calls import wrapped_function
 from ..statement import Place
 from .beside import bytes_beside
+from .failed_call import failed_call
 from .waited import as_arguments, calls_that_may_have_failed
 
 #: Most lines of the peak.
@@ -101,11 +99,14 @@ def look_at_memory(text: str, place: Place, frame: FrameType, limits: Limits) ->
 def _program(
     place: Place, frame: FrameType, said: Shortage, waited: bool, limits: Limits, deadline_ns: int
 ) -> FailedProgram:
-    call, args, kwargs = _call(place, frame)
+    try:
+        called = failed_call(place, frame)
+    except LookupError:
+        raise _Unknown("call") from None
     assert isinstance(place.node, ast.Call)
     limits.stage("compiling the failed program")
     try:
-        program, origin = compiled_for(call.function, abstract(args), abstract(kwargs))
+        program, origin = called.compiled()
         executable = requirement(program, origin, frame.f_globals)
     except (Exception, KeyboardInterrupt):
         raise _Unknown("compile") from None
@@ -116,7 +117,9 @@ def _program(
         raise _Unknown("waited")
     capacity_bytes = said.capacity_bytes if said.space == "hbm" else None
     given = limits.memory_bytes is not None
-    beside = partial(bytes_beside, (args, kwargs, list(origin.lifted.values())), executable.constant_bytes or 0)
+    beside = partial(
+        bytes_beside, (called.args, called.kwargs, list(origin.lifted.values())), executable.constant_bytes or 0
+    )
     variants: list[Smaller] = []
     failed = FailedProgram(
         function=ast.unparse(place.node.func),
@@ -125,11 +128,13 @@ def _program(
         output_bytes=(executable.output_bytes or 0) - (executable.alias_bytes or 0),
         temporary_bytes=executable.temporary_bytes or 0,
         at_module_level=frame.f_code.co_name == "<module>",
-        held=tuple(_held(executable)),
+        held=tuple(_held(executable, named=called.plain is not None)),
         others_bytes=beside(),
         limit_bytes=limits.memory_bytes if given else capacity_bytes or executable.limit_bytes,
         limit_given=given,
     )
+    if (call := called.plain) is None:
+        return replace(failed, incomplete="" if failed.fits() else "converted")
     module = _module(program)
     batch = batch_in(call.own, module)
     incomplete: Incomplete
@@ -148,62 +153,6 @@ def _asks_for(executable: Executable, said: Shortage) -> bool:
     """Return whether a program asks for as much as the message says, which has no more than two decimals."""
     asks_bytes = (executable.output_bytes or 0) + (executable.temporary_bytes or 0)
     return said.asked_bytes is not None and asks_bytes >= 0.99 * said.asked_bytes
-
-
-def _call(place: Place, frame: FrameType) -> tuple[Call, tuple[Any, ...], dict[str, Any]]:
-    """Return the call of the jitted function at which a frame stopped, with its arguments.
-
-    Raises:
-        _Unknown: there is none, or an argument cannot be known without running code.
-    """
-    node = place.node
-    if not isinstance(node, ast.Call) or (isinstance(node.func, ast.Attribute) and _is_method(node.func, frame)):
-        raise _Unknown("call")
-    jitted = value_of(node.func, frame)
-    if wrapped_function(jitted) is None:
-        raise _Unknown("call")
-    try:
-        args = tuple(_value(each, frame) for each in node.args)
-        kwargs = {str(each.arg): _value(each.value, frame) for each in node.keywords if each.arg}
-        if len(kwargs) < len(node.keywords):
-            raise LookupError
-        call = Call.of(jitted, args, kwargs)
-    except (LookupError, TypeError, ValueError):
-        raise _Unknown("call") from None
-    if any(map(is_tracer, _leaves((args, kwargs)))):
-        raise _Unknown("call")
-    return call, args, kwargs
-
-
-def _is_method(node: ast.Attribute, frame: FrameType) -> bool:
-    """Return whether a call may pass an object by itself, so that its arguments are not those that are written."""
-    return not is_exactly(value_of(node.value, frame), ModuleType)
-
-
-def _value(node: ast.expr, frame: FrameType) -> Any:
-    """Return the value of an argument without running code.
-
-    Raises:
-        LookupError: that is impossible.
-    """
-    if isinstance(node, ast.Tuple | ast.List):
-        values = [_value(each, frame) for each in node.elts]
-        return tuple(values) if isinstance(node, ast.Tuple) else values
-    if isinstance(node, ast.Dict) and all(isinstance(each, ast.Constant) for each in node.keys):
-        return {
-            key.value: _value(value, frame)
-            for key, value in zip(node.keys, node.values, strict=True)
-            if isinstance(key, ast.Constant)
-        }
-    if is_missing(found := value_of(node, frame)):
-        raise LookupError
-    return found
-
-
-def _leaves(value: Any) -> list[Any]:
-    import jax
-
-    return list(jax.tree.leaves(value))
 
 
 def _try_variants(
@@ -297,15 +246,18 @@ def _lines_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> li
     return [node.lineno, *(each.lineno for each in node.decorator_list)]
 
 
-def _held(executable: Executable) -> Iterator[HeldAtPeak]:
-    """Yield what is live at the peak of a program by line, largest first; arguments by their names."""
+def _held(executable: Executable, *, named: bool) -> Iterator[HeldAtPeak]:
+    """Yield what is live at the peak of a program by line, largest first, and arguments by their names.
+
+    These are not known where a library converts the arguments.
+    """
     peak = peak_of(executable)
     lines: dict[tuple[str | None, str], list[tuple[int, str]]] = {}
     for allocation, buffer in () if peak is None else peak.live:
-        if allocation.kind == "argument":
+        if allocation.kind == "argument" and named:
             name = " or ".join(buffer.captured) or buffer.op_name
             lines.setdefault((None, name), []).append((buffer.size_bytes, name))
-        elif buffer.source is not None:
+        elif allocation.kind != "argument" and buffer.source is not None:
             lines.setdefault((buffer.source, ""), []).append((buffer.size_bytes, buffer.shape))
     sums = [(sum(size for size, _ in each), line, each[0][1]) for (line, _), each in lines.items()]
     for size, line, name in sorted(sums, key=lambda each: -each[0])[:_MOST_LINES]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from .....runtime.around import is_exactly
 from ..calls import value_of, wrapped_function
+from ..libraries.jitted import jits_itself
 from ..statement import Place, definition
 
 #: No more assignments are followed.
@@ -73,7 +74,8 @@ class _Statement(NamedTuple):
 
 
 def _is_jitted(node: ast.AST | None, frame: FrameType) -> bool:
-    return isinstance(node, ast.Call) and wrapped_function(value_of(node.func, frame)) is not None
+    called = value_of(node.func, frame) if isinstance(node, ast.Call) else None
+    return wrapped_function(called) is not None or jits_itself(called)
 
 
 def _evaluated(node: ast.AST) -> Iterator[ast.AST]:

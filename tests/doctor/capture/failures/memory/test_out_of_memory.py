@@ -415,3 +415,64 @@ def test_a_batch_that_is_not_evident_is_not_split(failing: Failing, before: str,
     program = program_of(failing(BATCHES.replace(before, after)), memory_bytes=1)
     assert [each for each in program.variants if each.batch] == []
     assert program.unsplit == "unknown"
+
+
+LINEN = """
+    import flax.linen as nn
+    class Net(nn.Module):
+        @nn.compact
+        def __call__(self, x):
+            y = nn.Dense(3)(x)
+            return jnp.sort(y[:, :1] * y[:, 0])[0]  # peak
+    net, x = Net(), jnp.ones((1024, 2))
+    params = net.init(jax.random.key(0), x)
+    predict = jax.jit(lambda params, x: net.apply(params, x))
+    fail()
+    predict(params, x)  # here
+"""
+
+NNX = """
+    from flax import nnx
+    class Net(nnx.Module):
+        def __init__(self): self.layer = nnx.Linear(2, 3, rngs=nnx.Rngs(0))
+        def __call__(self, x):
+            y = self.layer(x)
+            return jnp.sort(y[:, :1] * y[:, 0])[0]  # peak
+    net, x = Net(), jnp.ones((1024, 2))
+    predict = nnx.jit(lambda net, x: net(x))
+    fail()
+    y = predict(net, x)  # here
+"""
+
+EQUINOX = """
+    import equinox as eqx
+    class Net(eqx.Module):
+        layer: eqx.nn.Linear
+        def __call__(self, x):
+            y = jax.vmap(self.layer)(x)
+            return jnp.sort(y[:, :1] * y[:, 0])[0]  # peak
+    net, x = Net(eqx.nn.Linear(2, 3, key=jax.random.key(0))), jnp.ones((1024, 2))
+    @eqx.filter_jit
+    def predict(net, x): return net(x)
+    fail()
+    wait(predict(net, x))  # here
+"""
+
+
+@pytest.mark.parametrize(("library", "source"), [("flax", LINEN), ("flax", NNX), ("equinox", EQUINOX)])
+def test_the_peak_is_on_the_line_of_a_module_of_a_library(failing: Failing, library: str, source: str) -> None:
+    pytest.importorskip(library)
+    cell = failing(source)
+    assert cell.finding.line == cell.here
+    program = program_of(cell)
+    peak = program.held[0]
+    number = next(at for at, line in enumerate(source.splitlines(), start=1) if "# peak" in line)
+    assert (peak.line or "").endswith(f":{number}")
+    assert peak.name == "f32[1024,1024]"
+    assert 4 * MIB < program.need_bytes < 9 * MIB
+    assert [each.name for each in program.held if each.line is None] == (
+        ["x", "params['params']['Dense_0']['kernel']", "params['params']['Dense_0']['bias']"]
+        if source is LINEN
+        else []
+    )
+    assert program.incomplete == ("" if source is LINEN else "converted")
