@@ -45,6 +45,8 @@ from jaxmagic.errors import LaunchError
 from jaxmagic.memory_use.capture.imported import is_users_module
 from jaxmagic.records.note import Note
 from jaxmagic.runtime.private_api import MISS_LOGGERS, _explaining_place
+from jaxmagic.session import verbs
+from jaxmagic.session.history import History
 from jaxmagic.timing.capture import waits
 from jaxmagic.timing.capture.wait_points import wait_points
 
@@ -136,8 +138,10 @@ _TESTS = str(Path(__file__).parent)
 def no_programs_of_other_files() -> None:
     """The profile of memory by call stack takes longer with every program that JAX keeps, up to half a minute.
 
-    Nor do collections, of which there are many, look at what other files have left.
+    Nor do collections, of which there are many, look at what other files have left. And the history, which drops the
+    oldest record when there is a new one beyond a thousand, has those of one file.
     """
+    verbs._history = History()
     jax.clear_caches()
     gc.collect()
     gc.freeze()
