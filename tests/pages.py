@@ -1,8 +1,9 @@
-"""Reports as HTML, for tests of what they say rather than of where their lines may end."""
+"""What has reports, and these as HTML for tests of what they say rather than of where their lines may end."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from jaxmagic.report import to_html as written
@@ -16,3 +17,10 @@ def breakable(page: str) -> str:
 def to_html(*record: Any, **options: Any) -> str:
     """Write a record as HTML in which lines may end at any space."""
     return breakable(written.to_html(*record, **options))
+
+
+def displayable(kind: type) -> Iterator[type]:
+    """List the records that can be displayed."""
+    for each in kind.__subclasses__():
+        yield each
+        yield from displayable(each)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fabricate.comparison import grid_of, without_end
+from pages import displayable
 
 import jaxmagic
+from jaxmagic.report.displayable import Displayable
 from jaxmagic.report.style import AT_A_GLANCE
 from jaxmagic.report.to_html import to_html
 from jaxmagic.session.history import History
@@ -55,7 +57,11 @@ _IS_SHORT = """most => {
 @pytest.fixture
 def record(request: pytest.FixtureRequest) -> Any:
     """Return the record with a name."""
-    of, get = request.param, request.getfixturevalue
+    return named_record(request.param, request.getfixturevalue)
+
+
+def named_record(of: str, get: Callable[[str], Any]) -> Any:
+    """Return the record with a name, from fixtures."""
     made = {
         "timing": lambda: get("timing")(
             get("compilation")(), get("compilation")(function="update_cross_section_jacobian"), unreached_ns=None
@@ -77,6 +83,11 @@ def record(request: pytest.FixtureRequest) -> Any:
         "error": gallery.explained,
     }
     return made[of]() if of in made else get(of)
+
+
+def test_each_kind_of_record_is_in_the_gallery(request: pytest.FixtureRequest) -> None:
+    shown = {type(named_record(each, request.getfixturevalue)).__name__ for each in NAMES}
+    assert {each.__name__ for each in displayable(Displayable)} - {"Record"} <= shown
 
 
 @pytest.fixture(scope="module")

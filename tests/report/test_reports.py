@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import breakable
+from pages import breakable, displayable
 
 import jaxmagic
 from jaxmagic.report import blocks
@@ -30,13 +30,6 @@ GLANCE = Path(__file__).parent / "golden_glance"
 
 #: Wide enough that nothing is cut, and without pictures, which contain text of their own.
 WIDE = Style(width=4000, picture=False)
-
-
-def displayable(kind: type) -> Iterator[type]:
-    """List the records that can be displayed."""
-    for each in kind.__subclasses__():
-        yield each
-        yield from displayable(each)
 
 
 def told(block: blocks.Block) -> Iterator[str]:
