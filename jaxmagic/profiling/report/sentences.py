@@ -117,7 +117,9 @@ def _unknown(bound: Bound, profile: Profile, device: str) -> str:
         why = f"it takes {units.number(bound.slower or 1.0, 2)} times as long under the profiler"
     elif bound.limit == "unsteady":
         timed, recorded = units.time(wall_ns), units.time(bound.run_ns)
-        why = f"the timed run took {timed} and the recorded one {recorded}, so one of them was disturbed"
+        several = profile.timed_runs > 1
+        took = f"the timed runs took {timed} in the median" if several else f"the timed run took {timed}"
+        why = f"{took} and the recorded one {recorded}, so one of them was disturbed"
     else:
         least, most = (units.share(each, wall_ns) for each in (bound.least_ns, min(bound.busy_ns, wall_ns)))
         why = f"{device} is busy for {least} to {most} of it"

@@ -272,6 +272,9 @@ def test_a_recorded_run_that_was_shorter_and_busier_is_told_apart(profile: Profi
         "That is of the 26.0 ms without the profiler; the recorded run took 20.0 ms, with the device busy for 98 %."
     )
     assert about_bound(longer) == [f"{sentence} {runs}"]
+    few = about_bound(replace(longer, timed_runs=2))
+    times = "the timed runs took 26.0 ms in the median and the recorded one 20.0 ms"
+    assert few == [f"{_UNKNOWN}{times}, so one of them was disturbed."]
     idle = replace(longer, device_uses=(use("CPU:0", 10 * MS),))
     assert "without the profiler" not in about_bound(idle)[0]
 

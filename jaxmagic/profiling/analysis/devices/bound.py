@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from ....records.other_load import load_in_words
 from ...record.profile import DeviceUse, Profile
 
 #: A run is device-bound if a device is busy for at least this share of it, and host-bound if for at most this share.
@@ -16,7 +17,7 @@ _DISTORTED = 1.5
 #: A run without the profiler that takes more than this many times as long as the recorded one contradicts it.
 _CONTRADICTING = 1.1
 
-#: The median of fewer runs without the profiler may be that of a disturbed run.
+#: The median of fewer runs without the profiler may be that of a disturbed one; on a busy machine, of any number.
 _STEADY = 3
 
 #: ``"host"``, ``"device"`` and ``"neither"``, a device that is busy for a part of the run, are verdicts.
@@ -80,7 +81,7 @@ def bound_of(profile: Profile) -> Bound | None:
     longer_ns = max(recorded_ns, wall_ns)
     host_ns = wall_ns if slower > _DISTORTED else longer_ns
     callback_ns = _callbacks_ns(profile, use, longer_ns)
-    if profile.timed_runs < _STEADY and runs_differ(profile, busy_ns):
+    if not _is_steady(profile) and runs_differ(profile, busy_ns):
         return Bound("unsteady", use, busy_ns, recorded_ns, slower, callback_ns)
     if busy_ns <= _HOST_BOUND * wall_ns:
         return Bound("host", use, busy_ns, host_ns, slower, _callbacks_ns(profile, use, host_ns))
@@ -91,6 +92,13 @@ def bound_of(profile: Profile) -> Bound | None:
     is_between = _HOST_BOUND * wall_ns < least_ns <= busy_ns < _DEVICE_BOUND * wall_ns
     limit: Limit = "neither" if is_between else "unclear"
     return Bound(limit, use, busy_ns, longer_ns, slower, callback_ns, least_ns)
+
+
+def _is_steady(profile: Profile) -> bool:
+    """Return whether the median of the runs without the profiler is that of undisturbed ones."""
+    environment = profile.environment
+    quiet = environment is None or not load_in_words(profile.other_load, environment)
+    return quiet and profile.timed_runs >= _STEADY
 
 
 def runs_differ(profile: Profile, busy_ns: float) -> bool:

@@ -77,6 +77,24 @@ def test_one_run_that_the_recording_contradicts_gives_no_verdict(
     assert found.busy_ns <= found.run_ns
 
 
+@pytest.mark.parametrize(("other_load", "limit"), [(None, "neither"), (0.1, "neither"), (1.6, "unsteady")])
+def test_many_runs_on_a_busy_machine_that_the_recording_contradicts_give_no_verdict(
+    timing: Callable[..., Any], environment: Any, other_load: float | None, limit: str
+) -> None:
+    profile = replace(
+        fabricated(),
+        recorded_ns=2 * 740 * MS,
+        device_uses=(use("CPU:0", 2 * 739 * MS),),
+        unprofiled=timing(dispatch_ns=1000 * MS, wait_ns=0),
+        timed_runs=5,
+        environment=environment,
+        other_load=other_load,
+    )
+    found = bound_of(profile)
+    assert found is not None
+    assert found.limit == limit
+
+
 @pytest.mark.parametrize(
     ("busy_ms", "callback_ms", "limit"), [(19.9, 19.8, "host"), (19.9, 5, "neither"), (19.9, 1, "device")]
 )
