@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import NotComparable, NotMeasured
 from ..records.environment import Environment, differing
-from ..records.other_load import load_in_words
+from ..records.other_load import load_in_words, slowed_apart
 from ..statistics.medians import median
 from ..subjects import of_record
 from .record.benchmark import Benchmark
@@ -210,11 +210,20 @@ def _one_by_one(old: Benchmark, new: Benchmark, noise: ProcessNoise | None) -> l
 
 
 def with_loads(versus: Versus, *sides: tuple[Environment, Conditions]) -> Versus:
-    """Return a comparison whose basis has the load of other processes beside the earlier and the later record."""
-    if versus.basis is None:
+    """Return a comparison whose basis has the load of other processes beside the earlier and the later record.
+
+    Its interval is as much wider as other processes may have slowed one of the two more than the other.
+    """
+    if versus.basis is None or versus.ratio is None:
         return versus
     old, new = (load_in_words(conditions.other_load, environment) for environment, conditions in sides)
-    return replace(versus, basis=replace(versus.basis, old_load=old, new_load=new))
+    loads = ((conditions.other_load, environment.cpu_count or 1) for environment, conditions in sides)
+    apart = slowed_apart(*loads)
+    ratio = replace(versus.ratio, low=versus.ratio.low / max(apart, 1.0), high=versus.ratio.high / min(apart, 1.0))
+    smallest = versus.basis.smallest_ratio
+    shown = smallest if smallest is None or apart == 1 else smallest * max(apart, 1 / apart)
+    basis = replace(versus.basis, old_load=old, new_load=new, smallest_ratio=shown)
+    return replace(versus, basis=basis, ratio=ratio, verdict=judge(ratio))
 
 
 def compare_trials(

@@ -45,6 +45,25 @@ def largest_slowdown(other_load: float | None, processors: int) -> float:
     return min(max(processors / max(processors - other_load, 1e-9), _SHARED), _LARGEST_SLOWDOWN)
 
 
+def slowed_apart(old: tuple[float | None, int], new: tuple[float | None, int]) -> float:
+    """Return the factor by which other processes may have slowed the later of two measurements more than the earlier.
+
+    Code that uses all processors gets those that are left: with half of them busy, it may take twice as long. The
+    factor is below 1 if the earlier one was slowed more, and 1 if other processes were few beside both.
+
+    Args:
+        old: the load of other processes beside the earlier measurement, and the number of processors.
+        new: the same beside the later one.
+
+    >>> slowed_apart((0.4, 2), (1.0, 2)), slowed_apart((1.0, 2), (1.0, 2)), slowed_apart((0.1, 2), (0.3, 2))
+    (1.6, 1.0, 1.0)
+    """
+    if not any(is_loaded(*each) for each in (old, new)):
+        return 1.0
+    before, now = (min(count / max(count - (load or 0.0), 1e-9), _LARGEST_SLOWDOWN) for load, count in (old, new))
+    return now / before
+
+
 def load_in_words(other_load: float | None, environment: Environment) -> str:
     """Return how many processors other processes kept busy: ``1.5 of 2 CPUs``; empty if few, or if unknown."""
     processors = environment.cpu_count or 1

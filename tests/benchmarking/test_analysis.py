@@ -49,12 +49,34 @@ def test_other_processes_beside_the_earlier_record_are_named(benchmark: Benchmar
     assert found.basis is not None
     assert (found.basis.old_load, found.basis.new_load) == ("1.5 of 2 CPUs", "")
     said = (
-        "While the earlier record was taken, other processes kept 1.5 of 2 CPUs busy: the code may seem faster now."
+        "While the earlier record was taken, other processes kept 1.5 of 2 CPUs busy: the code may seem faster now, "
+        "for which the interval allows."
     )
     assert about_load([found]) == [said]
     assert said in " ".join(to_text(found).split())
     assert said in Earlier(busy, "busy.json", anyway=False).told(quiet)[1]
     assert about_load([against(quiet, quiet)]) == []
+
+
+@pytest.mark.parametrize(
+    ("old_load", "new_load", "lower", "higher"),
+    [
+        (0.1, 1.0, 1.9, 1),  # the later one may take twice as long, and the earlier one 5 % longer
+        (1.0, 0.1, 1, 1.9),
+        (1.0, 1.0, 1, 1),  # both alike, which the noise of the processes shows
+        (0.5, 1.5, 3, 1),
+        (0.1, 0.4, 1, 1),  # too few to be noticed
+        (None, 1.0, 2, 1),
+    ],
+)
+def test_an_interval_allows_for_other_processes_beside_one_of_the_records(
+    benchmark: Benchmark, old_load: float | None, new_load: float, lower: float, higher: float
+) -> None:
+    old, new = _beside_others(benchmark, old_load), _beside_others(scaled(benchmark, 1.8), new_load)
+    low, high = against(old, new).interval or (0.0, 0.0)
+    least, most = against(benchmark, scaled(benchmark, 1.8)).interval or (0.0, 0.0)
+    assert (least / low, high / most) == pytest.approx((lower, higher))
+    assert against(old, new).verdict == ("slower" if lower * 1.01 < least else "too noisy to tell")
 
 
 @pytest.mark.parametrize("kind", ["benchmark", "comparison", "sweep"])
@@ -81,7 +103,7 @@ def test_one_sentence_is_about_a_busy_machine_beside_an_earlier_record(
     assert ("ther processes kept" in to_text(new)) == (new_load > 1)
 
 
-def _beside_others(record: Any, load: float) -> Any:
+def _beside_others(record: Any, load: float | None) -> Any:
     """Return a record during which other processes kept so many of two processors busy."""
     if isinstance(record, Sweep):
         measured = [each for each in record.points if each.comparison]
@@ -102,8 +124,8 @@ def test_a_load_of_some_points_was_there_at_times(sweep: Sweep) -> None:
     quiet = [each for each in others if each.basis is not None]
     mixed = [first, *(replace(each, basis=replace(each.basis, new_load="")) for each in quiet)]
     assert about_load(mixed) == [
-        "Other processes kept 1.5 of 2 CPUs busy at times: the code may seem slower now. Measure when the machine is "
-        "quiet."
+        "Other processes kept 1.5 of 2 CPUs busy at times: the code may seem slower now, for which the interval "
+        "allows. Measure when the machine is quiet."
     ]
 
 

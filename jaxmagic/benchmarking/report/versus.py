@@ -101,7 +101,7 @@ def _quoted(line: str) -> str:
 
 
 def about_load(verdicts: Sequence[Versus]) -> list[str]:
-    """Say that other processes slowed one of two records down, or both, which no interval allows for."""
+    """Say that other processes slowed one of two records down, or both; the interval allows for the difference."""
     known = [each.basis for each in verdicts if each.basis is not None]
     old, new = _kept_busy([each.old_load for each in known]), _kept_busy([each.new_load for each in known])
     if old and new:
@@ -110,9 +110,15 @@ def about_load(verdicts: Sequence[Versus]) -> list[str]:
             "machine is quiet."
         ]
     if old:
-        return [f"While the earlier record was taken, other processes kept {old}: the code may seem faster now."]
+        return [
+            f"While the earlier record was taken, other processes kept {old}: the code may seem faster now, for "
+            "which the interval allows."
+        ]
     if new:
-        return [f"Other processes kept {new}: the code may seem slower now. Measure when the machine is quiet."]
+        return [
+            f"Other processes kept {new}: the code may seem slower now, for which the interval allows. Measure when "
+            "the machine is quiet."
+        ]
     return []
 
 
