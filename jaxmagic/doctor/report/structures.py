@@ -23,7 +23,7 @@ def _kind(text: str) -> str:
         return "None"
     leaf = text in ("leaf", "pytree leaf", "ArrayImpl") or text.endswith("Tracer")
     text = "single value" if leaf else quoted(text)
-    return f"{'an' if text[:1] in 'aeiou' else 'a'} {text}" if text.replace(" ", "").isalpha() else text
+    return f"{'an' if text[:1] in 'aeiouAEIO' else 'a'} {text}" if text.replace(" ", "").isalpha() else text
 
 
 def _differing(aspect: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from ...record.failure import Difference
@@ -9,6 +10,9 @@ from .messages import LONGEST, short_type
 
 #: Keys that only one of two dictionaries has.
 _KEYS = r"(?:, with the symmetric difference of key sets:? \{(.+?)\})?"
+
+#: A class in a message, without its module.
+_CLASS = r"<class '(?:[\w<>]+\.)*(\w+)'>"
 
 
 def differences(text: str) -> tuple[Difference, ...]:
@@ -72,7 +76,7 @@ def _structures(text: str) -> tuple[Difference, ...]:
 
 
 def _metadata(text: str) -> tuple[Difference, ...]:
-    """Return the nodes of two pytrees that hold other values beside their leaves.
+    """Return the nodes of two pytrees that hold other values beside their leaves: in dictionaries these are the keys.
 
     >>> said = "The input carry s is a <class 'm.S'> with pytree metadata ({}) but the corresponding component of "
     >>> said += "the carry output is a <class 'm.S'> with pytree metadata ({}), so the pytree node metadata does not "
@@ -80,15 +84,46 @@ def _metadata(text: str) -> tuple[Difference, ...]:
     >>> _metadata(said.format(1, 2))
     (Difference(path='s', expected='S', got='S with other metadata', aspect='metadata'),)
     """
+    node, differ = rf"is an? {_CLASS} with pytree metadata (.+?)", "so the pytree node metadata does not match"
     pairs = re.findall(
-        r"he input carry (?:component )?(\S.*?) is an? <class '(?:[\w<>]+\.)*(\w+)'> with pytree metadata .+?, so "
-        r"the pytree node metadata does not match",
+        rf"he input carry (?:component )?(\S.*?) {node} but the corresponding component of the carry output {node}, "
+        rf"{differ}",
         text,
     )
-    return tuple(
-        Difference(path=path, expected=kind, got=f"{kind} with other metadata", aspect="metadata")
-        for path, kind in pairs
+    pairs += re.findall(
+        rf"(?m)^(?:  \* )?\S[^\n]* output(?: at path (\S.*?))? {node} but \S[^\n]* output(?: at path \S.*?)? {node}, "
+        rf"{differ}",
+        text,
     )
+    found = []
+    for path, kind, first, _, other in pairs:
+        keys = _renamed(first, other) if kind.lower().endswith("dict") else None
+        expected, got, aspect = (*keys, "structure") if keys else ("", " with other metadata", "metadata")
+        found.append(Difference(path=path, expected=f"{kind}{expected}", got=f"{kind}{got}", aspect=aspect))
+    return tuple(found)
+
+
+def _renamed(first: str, other: str) -> tuple[str, str] | None:
+    """Return in which keys two dictionaries of one length differ; ``None`` if their metadata are no keys.
+
+    >>> _renamed("('a', 'b')", "('a', 'c')"), _renamed("('a', 'b')", "('b', 'a')"), _renamed("(f, ('a',))", "()")
+    ((" with the key 'b'", " with 'c' in its place"), ('', ' with its keys in another order'), None)
+    """
+    try:
+        before, after = map(ast.literal_eval, (first, other))
+        lost, new = (
+            [repr(each) for each in one if each not in two] for one, two in ((before, after), (after, before))
+        )
+    except (ValueError, SyntaxError, TypeError):
+        return None
+    if not lost or not new:
+        return "", " with its keys in another order"
+    keys, place = ("key", "its") if len(lost) == 1 else ("keys", "their")
+    return f" with the {keys} {_some(lost)}", f" with {_some(new)} in {place} place"
+
+
+def _some(keys: list[str]) -> str:
+    return f"{', '.join(keys[:3])} and {len(keys) - 3} more" if len(keys) > 4 else ", ".join(keys)
 
 
 def _trees(text: str) -> tuple[Difference, ...]:

@@ -206,3 +206,28 @@ def test_a_carry_that_is_none_in_the_end_does_not_grow(call: str, begins: str) -
     said = Cell(f"{call}  # here").said
     assert f"{begins} and ends as None." in said
     assert "grow" not in said
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "one", "another"),
+    [
+        ("{'a': v, 'b': v}", "{'a': v, 'c': v}", "dict with the key 'b'", "dict with 'c' in its place"),
+        ("{'a': v, 'b': v}", "{'c': v, 'd': v}", "dict with the keys 'a', 'b'", "dict with 'c', 'd' in their place"),
+        (
+            "{i: v for i in range(6)}",
+            "{i + 6: v for i in range(6)}",
+            "dict with the keys 0, 1, 2 and 3 more",
+            "dict with 6, 7, 8 and 3 more in their place",
+        ),
+        ("o(a=v, b=v)", "o(b=v, a=v)", "an OrderedDict", "an OrderedDict with its keys in another order"),
+        ("d(list, a=v)", "d(int, a=v)", "a defaultdict", "a defaultdict with other metadata"),
+    ],
+)
+def test_what_one_dictionary_has_in_place_of_another(first: str, other: str, one: str, another: str) -> None:
+    before = "from collections import OrderedDict as o, defaultdict as d\nv = 1.0\n"
+    cell = Cell(f"{before}lax.while_loop(lambda c: True, lambda c: {other}, {first})  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(f"c of while_loop begins as {one} and ends as {another}.")
+    cell = Cell(f"{before}lax.cond(v > 0, lambda: {first}, lambda: {other})  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(f"One branch of cond returns {one} and another {another}.")
