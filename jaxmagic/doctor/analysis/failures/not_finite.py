@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ....records.note import note
@@ -55,6 +56,9 @@ class _Operand(NamedTuple):
     replacement: int = 1
     steep: str = ""
 
+
+#: Where an operand is: the node with it, the name of its field, its number there, and what it needs.
+_Place = tuple[ast.AST, str, int | None, _Operand]
 
 _POSITIVE = _Operand(("log", "log2", "log10"), 0, "x > 0")
 _QUOTIENT = _Operand(("div", "true_divide", "rem"), 1, "x != 0")
@@ -135,6 +139,7 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
                 domain=_DOMAINS.get(said["inside"], ""),
                 jnp=jnp,
                 infinite=said.get("returned") == "inf",
+                **dict(zip(("example", "steep"), _inside_loop(failure, said) or (), strict=False)),
             ),
         )
     module, _, function = said.get("called", "").rpartition(".")
@@ -183,6 +188,32 @@ def _in_domain(failure: Failure, operation: str) -> tuple[str, str] | None:
     given = _operand(node, said.get("called", ""), operation)
     if given is None:
         return None
+    return _mended(failure, node, given)
+
+
+def _inside_loop(failure: Failure, said: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the same for a line inside of a loop, of which only the line and the operation are known.
+
+    The line has to apply the operation in one place, and may call nothing else: that could apply it as well.
+    """
+    try:
+        (statement,) = ast.parse(said["inside source"].strip()).body
+    except (SyntaxError, ValueError):
+        return None
+    modules = {spelled(failure, each): each for each in _MODULES}
+    found, calls = [], 0
+    for each in ast.walk(statement):
+        module, _, function = ast.unparse(each.func).rpartition(".") if isinstance(each, ast.Call) else ("", "", "")
+        calls += isinstance(each, ast.Call)
+        given = _operand(each, f"{modules.get(module, '')}.{function}", said["inside"])
+        if given is not None:
+            found.append((each, given))
+    if len(found) != 1 or calls > isinstance(found[0][0], ast.Call):
+        return None
+    return _mended(failure, *found[0])
+
+
+def _mended(failure: Failure, node: ast.AST, given: _Place) -> tuple[str, str] | None:
     owner, name, place, needs = given
     field = getattr(owner, name)
     operand = field if place is None else field[place]
@@ -207,9 +238,9 @@ def _is_written(failure: Failure, operation: str) -> bool:
     return False
 
 
-def _operand(node: ast.AST, called: str, operation: str) -> tuple[ast.AST, str, int | None, _Operand] | None:
-    """Return where the operand is: the node with it, the name of its field, its number there, and what it needs."""
-    found: tuple[ast.AST, str, int | None, _Operand] | None = None
+def _operand(node: ast.AST, called: str, operation: str) -> _Place | None:
+    """Return where the operand of an operation is in the node that applies it."""
+    found: _Place | None = None
     match node:
         case ast.BinOp(op=ast.Div() | ast.FloorDiv() | ast.Mod()):
             found = node, "right", None, _QUOTIENT

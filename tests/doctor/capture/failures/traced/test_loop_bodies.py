@@ -163,3 +163,28 @@ def test_long_loops_and_long_bodies_are_left(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_without_the_frames_of_jax_nothing_is_told() -> None:
     assert first_nan([], infinite=False) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "mended"),
+    [
+        ("c /= t - t", "c /= jnp.where(t - t != 0, t - t, 1)"),
+        ("c = c + lax.log(t - 9)", "lax.log(jnp.where(t - 9 > 0, t - 9, 1))"),
+        ("c = (t - t) / (c - c)", "(t - t) / jnp.where(c - c != 0, c - c, 1)"),
+        ("c = t / 2 + (t - t) / (c - c)", None),  # either of them
+        ("c = jnp.mean(t - t) / (c - c)", None),  # a mean divides as well
+        ("c = (lambda a: jnp.log(a - 9))(t)", None),
+        ("c = jnp.sqrt(jnp.sqrt(t) - 9)", None),
+    ],
+)
+def test_the_operand_inside_a_loop_is_named_where_the_line_has_one(line: str, mended: str | None) -> None:
+    cell = Cell(f"""
+        def body(c, t):
+            {line}  # here
+            return c, t
+        with jax.debug_nans(True):
+            lax.scan(body, 0.0, jnp.arange(3.0))
+    """)
+    assert cell.finding.line == cell.here
+    said = "Replace other inputs before it"
+    assert f"{said}, with jnp.where()" in cell.said if mended is None else f"{said}: {mended}." in cell.said
