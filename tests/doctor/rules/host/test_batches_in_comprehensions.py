@@ -14,6 +14,7 @@ from shells import Session
 import jaxmagic
 from jaxmagic.doctor.record.diagnosis import Diagnosis
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.runtime.jax_version import keeps_lines
 
 SETUP = """
 import jax, jax.numpy as jnp, numpy as np
@@ -87,7 +88,11 @@ def test_a_model_of_equinox_for_each_row(doctor: Doctor, session: Session) -> No
         "def outputs(model, xs):\n    return jnp.stack([one(model, x) for x in xs])"
     )
     finding = doctor("outputs(model, xs);")
-    assert finding.code == "one = eqx.filter_jit(one)"
+    mended = "one = eqx.filter_jit(one)"
+    # JAX below 0.10 loses the lines of some operations inside of Equinox, so too few are known to be those of one().
+    assert finding.code == mended or (finding.code is None and not keeps_lines())
+    assert finding.remedy is not None
+    assert "eqx.filter_jit" in (finding.code or str(finding.remedy))
 
 
 def test_few_rows_are_unrolled(doctor: Doctor, session: Session) -> None:
