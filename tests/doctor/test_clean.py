@@ -21,12 +21,14 @@ def test_there_are_forty_of_them() -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_clean_program_has_no_finding(name: str) -> None:
+    """Where it is compiled, which takes a second on a busy machine, and where nothing is compiled any more."""
     run, arguments = PROGRAMS[name]()
-    found = jaxmagic.diagnose(run, *arguments)
-    # Compiling anything takes a second where the machine is busy. Of cells, which have compiled, nothing is left out.
-    assert [(each.rule, str(each)) for each in found.findings if each.rule != "compile-time"] == []
-    assert set(found.looked) >= {"recompile", "compile-time"}
-    assert_all_rules_worked(found)
+    first, again = jaxmagic.diagnose(run, *arguments), jaxmagic.diagnose(run, *arguments)
+    assert [(each.rule, str(each)) for each in first.findings if each.rule != "compile-time"] == []
+    assert [(each.rule, str(each)) for each in again.findings] == []
+    for found in (first, again):
+        assert set(found.looked) >= {"recompile", "compile-time"}
+        assert_all_rules_worked(found)
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
