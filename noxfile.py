@@ -50,14 +50,18 @@ COLAB = "jax==0.7.2", "jaxlib==0.7.2", "ipython==7.34.0", "ipywidgets==7.7.1", "
 
 JAX_0_8 = "jax==0.8.0", "jaxlib==0.8.0"
 
+JAX_0_10 = "jax==0.10.2", "jaxlib==0.10.2"
+
 LIBRARIES = ("flax", "optax", "equinox", "diffrax", "numpyro", "blackjax", "optimistix")
 
 #: Programs with a planted slow line, some of which use libraries.
 PLANTED = "tests/profiling/test_planted_lines.py"
 
-#: Forty clean programs, more than half of them loops and cells, and slow ones whose remedies are tried.
+#: Forty clean programs, more than half of them loops and cells; the ten programs of the ecosystem; and slow programs,
+#: whose remedies are tried.
 PROGRAMS = (
     "tests/doctor/test_clean.py",
+    "tests/ecosystem/test_diagnosed.py",
     "tests/doctor/test_slow.py",
     "tests/doctor/capture/test_verify.py::TestByHand",
 )
@@ -88,7 +92,7 @@ def whole_jax_0_8(session: nox.Session) -> None:
 @nox.session(python="3.11", tags=["suites"], default=False)
 def planted_oldest_python(session: nox.Session) -> None:
     """Programs with a planted slow line on JAX 0.10.2, the newest for Python 3.11."""
-    find_planted(session, "jax==0.10.2", "jaxlib==0.10.2")
+    find_planted(session, *JAX_0_10)
 
 
 @nox.session(python="3.13", tags=["suites"], default=False)
@@ -171,7 +175,7 @@ def run_tests(session: nox.Session, *pins: str, tests: Sequence[str] = ()) -> No
 @nox.session(python="3.11", tags=["suites"], default=False)
 def diagnosed_oldest_python(session: nox.Session) -> None:
     """Programs under ``%jaxdoctor``, also with libraries, on JAX 0.10.2, the newest for Python 3.11; their table."""
-    diagnose(session)
+    diagnose(session, *JAX_0_10)
     devices = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
     session.run("python", "-m", "tests.doctor.slow_table", "docs/tables/slow.md", env=devices)
 
@@ -188,15 +192,41 @@ def diagnosed_newest(session: nox.Session) -> None:
     diagnose(session)
 
 
+@nox.session(python="3.11", tags=["suites"], default=False)
+def libraries_oldest_python(session: nox.Session) -> None:
+    """Tests of the doctor that need flax, optax, equinox or haiku, on JAX 0.10.2, the newest for Python 3.11."""
+    run_with_libraries(session, *JAX_0_10)
+
+
+@nox.session(python="3.12", tags=["suites"], default=False)
+def libraries_oldest(session: nox.Session) -> None:
+    """Tests of the doctor that need flax, optax, equinox or haiku, on the oldest JAX that is supported."""
+    run_with_libraries(session, *COLAB)
+
+
+@nox.session(python="3.13", tags=["suites"], default=False)
+def libraries_newest(session: nox.Session) -> None:
+    """Tests of the doctor that need flax, optax, equinox or haiku, on the newest JAX."""
+    run_with_libraries(session)
+
+
 #: Libraries whose use the rules know; pip resolves the versions for each JAX.
 KNOWN_TO_RULES = "flax", "optax", "equinox", "dm-haiku"
 
 
 def diagnose(session: nox.Session, *pins: str) -> None:
     """Diagnose clean and slow programs on one JAX, and then test all of the doctor, also with libraries."""
-    install(session, *pins, *KNOWN_TO_RULES, show=KNOWN_TO_RULES)
-    session.run("pytest", *PROGRAMS, *session.posargs, env={"JAXMAGIC_DIAGNOSED": "1"})
+    libraries = tuple(dict.fromkeys((*KNOWN_TO_RULES, *LIBRARIES)))
+    install(session, *pins, *libraries, show=libraries)
+    all_programs = {"JAXMAGIC_DIAGNOSED": "1", "JAXMAGIC_ECOSYSTEM": "1"}
+    session.run("pytest", *PROGRAMS, *session.posargs, env=all_programs)
     session.run("pytest", "-n", "auto", "tests/doctor", *session.posargs)
+
+
+def run_with_libraries(session: nox.Session, *pins: str) -> None:
+    """Run the tests of the doctor that need a library, which no other session but the longer ``diagnosed_*`` runs."""
+    install(session, *pins, *KNOWN_TO_RULES, show=KNOWN_TO_RULES)
+    session.run("pytest", "-n", "auto", "tests/doctor", *session.posargs, env={"JAXMAGIC_LIBRARIES": "1"})
 
 
 def install(session: nox.Session, *pins: str, show: Sequence[str] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Leave out cases in the checks of a change, which stay below half an hour.
+"""Leave out cases in the checks of a change, which stay below half an hour, or tests that need no library.
 
 Of a test with more than three cases, each third stays, and the last. So do each third test of a file whose tests run
 a program many times, and its last. ``make test`` runs all of them, and ``make suites`` does so on other versions.
@@ -6,12 +6,18 @@ a program many times, and its last. ``make test`` runs all of them, and ``make s
 
 from __future__ import annotations
 
+import ast
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
 
 #: Whether the checks of a change run, for which a part of the cases is enough.
 FEW = bool(os.environ.get("JAXMAGIC_FEW_CASES"))
+
+#: Whether only those tests run that need a library which the tests' own environment lacks.
+LIBRARIES = bool(os.environ.get("JAXMAGIC_LIBRARIES"))
 
 #: Files whose tests run a program many times.
 _RUNNING = (
@@ -49,6 +55,36 @@ def left_out(tests: Iterable[str]) -> set[str]:
     running = [name for name in names if _runs_a_program_often(name)]
     rest = set(names).difference(running)
     return _between_thirds(running, _file) | _between_thirds([name for name in names if name in rest], _test, more=3)
+
+
+@cache
+def tests_with_libraries(path: Path) -> frozenset[str]:
+    """Return the names of the tests in a file that need a library."""
+    return frozenset(needing_libraries(path.read_text()))
+
+
+def needing_libraries(text: str) -> set[str]:
+    r"""Return the names of the tests that call ``importorskip``, also by a fixture, function or table of the file.
+
+    >>> needing_libraries("def nn(): return importorskip('flax.linen')\ndef test_a(): nn()\ndef test_b(): pass")
+    {'test_a'}
+    """
+    tree = ast.parse(text)
+    named = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    tables = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    parts = [*named.items(), *((name, node) for node in tables for name in _mentioned(node))]
+    needing = {name for name, node in parts if "importorskip" in _mentioned(node)}
+    while more := {name for name, node in parts if name not in needing and needing & _mentioned(node)}:
+        needing |= more
+    everything = any("importorskip" in _mentioned(node) for node in tables)
+    return {name for name in named if name.startswith("test") and (everything or name in needing)}
+
+
+def _mentioned(node: ast.AST) -> set[str]:
+    """Return the names, parameters and attributes in some syntax."""
+    found = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    found |= {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+    return found | {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
 
 
 def _runs_a_program_often(name: str) -> bool:

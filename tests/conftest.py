@@ -60,6 +60,12 @@ settings.load_profile("full")
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     reruns.rerun(items, can=config.pluginmanager.hasplugin("rerunfailures"))
     out = cases.left_out([item.nodeid for item in items]) if cases.FEW else set()
+    if cases.LIBRARIES:
+        out |= {
+            item.nodeid
+            for item in items
+            if getattr(item, "originalname", None) not in cases.tests_with_libraries(item.path)
+        }
     if out:
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in out])
         items[:] = [item for item in items if item.nodeid not in out]

@@ -27,6 +27,26 @@ def test_every_test_and_each_case_of_milliseconds_stays(name: str) -> None:
     assert _stay(name.format(each) for each in "abcdef") == [*"abcdef"]
 
 
+FILE = """
+MODELS = {"linen": lambda: linen()}
+def linen(): return pytest.importorskip("flax.linen")
+@pytest.fixture
+def model(): return linen()
+def test_by_its_fixture(model): pass
+@pytest.mark.parametrize("make", MODELS.values())
+def test_by_a_table(make): pass
+class TestIt:
+    def test_itself(self): pytest.importorskip("optax")
+    def test_another(self): other(self)
+def other(self): pass
+"""
+
+
+def test_tests_that_need_a_library_are_known_by_what_they_use() -> None:
+    assert cases.needing_libraries(FILE) == {"test_by_its_fixture", "test_by_a_table", "test_itself"}
+    assert "test_another" in cases.needing_libraries(f'nn = pytest.importorskip("flax.linen"){FILE}')
+
+
 def _stay(names: Iterable[str]) -> list[str]:
     """The last letters of the names that are not left out."""
     every = [*names]
