@@ -65,9 +65,7 @@ def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]
     notes = (str(each) for each in diagnosis.notes if each.kind not in (*_IN_HEADLINE, *_FIRST))
     yield from notes_folded((*about_runs(diagnosis), *unclaimed, *notes))
     if explain:
-        yield from (
-            Sentence(text=each, faint=True) for each in about_rules({each.rule for each in diagnosis.findings})
-        )
+        yield from (Sentence(text=each, faint=True) for each in about_rules(_explained(diagnosis)))
 
 
 def _findings(diagnosis: Diagnosis, style: Style) -> Iterator[Block]:
@@ -265,6 +263,14 @@ def _ceiling(faster: str, times: str) -> str:
 def _place(finding: RuleFinding) -> tuple[str, ...]:
     source = "" if finding.source is None else f": {finding.source}"
     return () if finding.line is None else (f"{finding.line}{source}",)
+
+
+def _explained(diagnosis: Diagnosis) -> set[str]:
+    """Return the rules that found something, those of ``--only``, or without a finding all of them."""
+    found = {each.rule for each in diagnosis.findings}
+    blind = [str(each.facts["rules"]).split(", ") for each in diagnosis.notes if each.kind == "doctor.not_looked"]
+    asked = {*diagnosis.looked, *(name for names in blind for name in names)}
+    return found if found and asked >= {each.name for each in RULES} else found | asked
 
 
 def about_rules(names: Collection[str]) -> Iterator[str]:

@@ -19,12 +19,15 @@ from jaxmagic.doctor.report.diagnosis import about_verified, cost, headline
 from jaxmagic.doctor.rules.all import RULES
 from jaxmagic.doctor.rules.rule import LEAST_SHARE
 from jaxmagic.records.note import note
-from jaxmagic.report.blocks import Excerpt
+from jaxmagic.report.blocks import Excerpt, Sentence
 from jaxmagic.report.style import Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
 
 WIDE = Style(width=4000, picture=False)
+
+#: The names of all rules.
+ALL = tuple(each.name for each in RULES)
 
 
 def test_the_headline_names_the_costliest_finding_and_says_how_many_there_are(
@@ -408,3 +411,28 @@ def test_compile_time_that_another_finding_has_comes_on_top() -> None:
     assert str(elsewhere) == (
         "9.96 s more of compiling is in the cost of the finding recompile, and not counted here."
     )
+
+
+@pytest.mark.parametrize(
+    ("found", "looked", "blind", "explained"),
+    [
+        ("sort", ALL, "", "sort"),
+        ("", ALL, "", ", ".join(ALL)),
+        ("sort", ALL[2:], ", ".join(ALL[:2]), "sort"),  # all of them were asked for
+        ("", ALL[2:], ", ".join(ALL[:2]), ", ".join(ALL)),
+        ("sort", ("sort", "memory"), "", "sort, memory"),
+        ("", ("memory",), "sort, layout", "sort, memory, layout"),
+    ],
+)
+def test_the_rules_that_found_something_or_were_asked_for_are_explained(
+    diagnosis: Any, rule_finding: Any, found: str, looked: tuple[str, ...], blind: str, explained: str
+) -> None:
+    record = diagnosis(
+        findings=(rule_finding(rule=found),) if found else (),
+        looked=looked,
+        notes=(note("doctor.not_looked", rules=blind, need="profile"),) if blind else (),
+    )
+    said = [each.text for each in module.report(record, WIDE, explain=True) if isinstance(each, Sentence)]
+    shown = {each.name for each in RULES if f"{each.name}: {each.decides} Source: {each.source}" in said}
+    assert shown == {*explained.split(", ")}
+    assert "Source: " not in str([*module.report(record, WIDE, explain=False)])
