@@ -56,6 +56,10 @@ _LARGEST = 1000
 _SHARED_OPTIONS = ("has_aux",)
 
 
+#: Where a variable of nnx keeps its value; in Flax 0.12.0, in the second.
+_SLOTS = "_raw_value", "raw_value"
+
+
 def library_of(value: object) -> Literal["equinox", "nnx"] | None:
     """Return the library of whose modules a value is one."""
     for kind in of_type("__mro__", type(value)):
@@ -211,9 +215,10 @@ def _holds(value: Any, said: dict[str, str], depth: int = _DEPTH) -> bool:
         return any(_holds(each, said, depth - 1) for each in items)
     if not str(of_type("__module__", type(value))).startswith("flax.nnx") and library_of(value) is None:
         return False
-    slot = member(type(value), "_raw_value")  # of a variable of nnx
-    if is_exactly(slot, MemberDescriptorType):
-        return _holds(slot.__get__(value), said, depth - 1)
+    for name in _SLOTS:
+        slot = member(type(value), name)
+        if is_exactly(slot, MemberDescriptorType):
+            return _holds(slot.__get__(value), said, depth - 1)
     fields: Any = member(type(value), "__dataclass_fields__")
     known = fields if is_exactly(fields, dict) else {}
     return any(

@@ -140,8 +140,8 @@ RULES = (
     Rule("TraceContextError|ValueError", "trace level", explain_trace_level,
         r"(?P<passed>Cannot extract|Trying to extract) graph node from different trace level, got (?P<variable>\w+)"),
     Rule("ValueError", "container", explain_container,
-        r"Found data on value of type '<class '(?P<container>list|dict)'>' assigned to static attribute "
-        r"'(?P<attribute>\w+)' of Pytree type"),
+        r"Found (?:data|unexpected Arrays) on value of type '?<class '(?P<container>list|dict)'>'? "
+        r"(?:assigned to|in) static attribute '(?P<attribute>\w+)' of Pytree type"),
     Rule("ValueError", "frozen", explain_frozen,
         r"(?P<library>FrozenDict) is immutable"),
     Rule("ValueError", "dropout", explain_dropout,

@@ -132,6 +132,8 @@ state, frozen = TrainState.create(apply_fn=None, params={}, tx=optax.sgd(0.1)), 
 """
     cell = Cell(f"{LINEN}{more}{code}  # here")
     assert cell.finding.line == cell.here
+    if "'items'" in str(cell.error):
+        pytest.skip("with JAX 0.7, Flax calls a method that the array lacks before it looks at its arguments")
     assert said in cell.said
     assert cell.finding.code == written
     assert cell.rewritten(written).error is None
@@ -151,8 +153,12 @@ def test_a_list_of_modules_of_nnx() -> None:
         pytest.skip("this Flax takes lists")
     source = "from flax import nnx\nclass Net(nnx.Module):\n    def __init__(self, rngs):\n"
     cell = Cell(f"{source}        self.layers = [nnx.Linear(2, 2, rngs=rngs)]  # here\nNet(nnx.Rngs(0))")
-    assert cell.finding.line == cell.here
     assert "layers holds modules or arrays in a list" in cell.said
+    if "unexpected Arrays" in str(cell.error):  # Flax 0.12.0 looks at the module when it is complete
+        assert cell.finding.line == f"{cell.file}:{len(cell.source.splitlines())}"
+        assert cell.rewritten("self.layers = nnx.List([nnx.Linear(2, 2, rngs=rngs)])").error is None
+        return
+    assert cell.finding.line == cell.here
     assert cell.finding.code == "self.layers = nnx.List([nnx.Linear(2, 2, rngs=rngs)])"
     assert cell.rewritten(cell.finding.code).error is None
 
