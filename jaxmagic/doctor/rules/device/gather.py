@@ -68,10 +68,10 @@ RULE = Rule(
     looks_for="gathers and scatters that dominate",
     decides="Reports operations that read or write elements by index, as x[i] and x.at[i].add(y) with an array i, if "
     f"they take at least {units.percent(_LEAST_DOMINANT)} of the run for one line. "
-    f"{CERTAIN} How much less another "
-    "way would take depends on the "
-    "indices, so the cost is unknown. On CPUs, the promises indices_are_sorted and unique_indices changed nothing "
-    "when measured with a million indices; JAX documents that they may help on some backends.",
+    f"{CERTAIN} Operations that are called outside of jit do not count, nor do those of programs that share a name. "
+    "How much less another way would take depends on the indices, so the cost is unknown. On CPUs, the promises "
+    "indices_are_sorted and unique_indices changed nothing when measured with a million indices; JAX documents that "
+    "they may help on some backends.",
     source="https://docs.jax.dev/en/latest/_autosummary/jax.Array.at.html",
     look=look,
     needs=("programs", "profile"),

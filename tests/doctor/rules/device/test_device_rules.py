@@ -187,6 +187,12 @@ class TestGather:
         assert str(found.found).startswith("embed reads elements by index (gather) for ")
         assert (found.cost_ns, found.basis) == (None, None)
 
+    def test_outside_of_jit_it_is_another_rules_matter(self) -> None:
+        def embed(table: jax.Array, tokens: jax.Array) -> jax.Array:
+            return table[tokens]
+
+        assert found_in(gather, embed, values(5000, 64), indices(1000, 5000)) == []
+
     def test_gradients_that_are_added_at_indices(self) -> None:
         @jax.jit
         def count(weights: jax.Array, tokens: jax.Array) -> jax.Array:
