@@ -10,6 +10,9 @@ OLDEST = (0, 7, 2)
 #: The oldest JAX known to report source lines correctly inside nested jitted functions; 0.8.2 does not.
 _KEEPS_LINES = (0, 10)
 
+#: The oldest JAX whose persistent cache keeps programs that call Python.
+_CACHES_CALLBACKS = (0, 11)
+
 
 def require_jax() -> None:
     """Import JAX, or say what to install.
@@ -42,3 +45,10 @@ def keeps_lines() -> bool:
     import jax
 
     return jax.__version_info__ >= _KEEPS_LINES
+
+
+def caches_callbacks() -> bool:
+    """Return whether the persistent cache of this JAX keeps programs that call Python while they run."""
+    import jax
+
+    return jax.__version_info__ >= _CACHES_CALLBACKS

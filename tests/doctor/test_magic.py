@@ -166,9 +166,7 @@ def test_mistakes_are_told_before_anything_runs(session: Session, options: str, 
 def explained(session: Session) -> set[str]:
     """Return the rules of which the report says how they decide, and the source; a line may end within a word."""
     text = "".join(session.report.split())
-    return {
-        rule.name for rule in RULES if "".join(f"{rule.name}:{rule.decides}Source:{rule.source}".split()) in text
-    }
+    return {rule.name for rule in RULES if "".join(f"{rule.name}:{rule.decides}Source:{rule.source}".split()) in text}
 
 
 def test_rules_are_explained_on_request(session: Session) -> None:

@@ -233,6 +233,7 @@ class Evidence:
         waits: the waits in the observed run, by line, longest first; ``None`` if not recorded.
         host_use: what the host did in the profiled run while the device was idle; ``None`` if unknown.
         cache_dir: the folder of JAX's persistent compilation cache; ``None`` if it is off.
+        caches_callbacks: whether the cache keeps programs that call Python, which it does from JAX 0.11 on.
         cache_entries: how many programs of the names that the first run missed in this folder it had before, of any
             shapes, versions and flags; ``None`` if that is not known.
         cache_least_ns: the cache keeps no program that took XLA less than this to compile.
@@ -265,6 +266,7 @@ class Evidence:
     waits: tuple[HostWait, ...] | None = None
     host_use: HostUse | None = None
     cache_dir: str | None = None
+    caches_callbacks: bool = False
     cache_entries: int | None = None
     cache_least_ns: int = 1_000_000_000
     cache_least_bytes: int = 0

@@ -286,7 +286,7 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "cache_callbacks": lambda function, some=0: (
         f"{f'A program of {printable(function)}' if some else printable(function)} calls Python while it runs (a "
-        "callback or debug.print): JAX never writes such a program to its persistent cache."
+        "callback or debug.print): this JAX never writes such a program to its persistent cache."
     ),
     "cache_unknown": lambda function: (
         f"It is unknown whether {printable(function)} calls Python while it runs. JAX never writes a program that "

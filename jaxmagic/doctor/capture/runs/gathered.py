@@ -14,6 +14,7 @@ from ....profiling.record.profile import Profile
 from ....profiling.record.recording import Trace
 from ....records.note import Note, note
 from ....runtime.executed_programs import ObservedPrograms
+from ....runtime.jax_version import caches_callbacks
 from ....runtime.private_api import local_devices
 from ....timing.record import Timing
 from ...analysis.program_names import name_in_xla
@@ -147,6 +148,7 @@ class Gathered:
             waits=None if waits is None else waits.stop(),
             host_use=self._host_use,
             cache_dir=self._part("cache", _cache_dir, None),
+            caches_callbacks=self._part("cache", caches_callbacks, False),
             cache_entries=self._part("cache", lambda: _cache_entries(first), None),
             cache_least_ns=self._part("cache", _cache_least_ns, 10**9),
             cache_least_bytes=self._part("cache", _cache_least_bytes, 0),

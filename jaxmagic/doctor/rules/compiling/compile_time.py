@@ -244,7 +244,12 @@ def _folded(compilation: Compilation, evidence: Evidence) -> list[Note]:
 
 
 def _calls_python(compilation: Compilation, evidence: Evidence) -> set[bool | None]:
-    """Return whether the programs of its function call Python while they run; ``{None}`` if none of them is known."""
+    """Return whether the programs of its function call Python while they run; ``{None}`` if none of them is known.
+
+    That does not matter to a cache that keeps such programs as well.
+    """
+    if evidence.caches_callbacks:
+        return {False}
     return {each.calls_python for each in _programs(compilation, evidence)} or {None}
 
 
@@ -290,8 +295,8 @@ RULE = Rule(
     "Shorter programs are reported if they take as long together, and those of operations outside jit apart, if "
     f"there are at least {MANY}. They have to take at least {units.percent(LEAST_SHARE)} of the first run. These are "
     "times of this run: a busy machine may lift a program above a threshold. The cache is advised for programs that "
-    "it would keep as it is configured; it keeps none that calls Python. The report names the lines with at least "
-    f"{units.percent(_LEAST_SHARE)} of the equations. Time that the findings recompile and "
+    "it would keep as it is configured; before JAX 0.11 it keeps none that calls Python. The report names the lines "
+    f"with at least {units.percent(_LEAST_SHARE)} of the equations. Time that the findings recompile and "
     "unrolled-loop would save is in their costs only. If a line computes with at least 1,000 elements of captured "
     "arrays and with no argument, and the compiled program has no instruction of it, then XLA computed it while "
     "compiling (constant folding). XLA does not report how long that takes; --verify compiles the function with "

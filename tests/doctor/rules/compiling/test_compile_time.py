@@ -187,7 +187,7 @@ def test_what_a_program_calls_is_known_where_its_function_was_transformed(seen: 
         (finding,) = RULE.look(replace(evidence, first=first, programs=programs))
         return [str(each) for each in (*finding.evidence[1:], finding.remedy) if each is not None]
 
-    never = "calls Python while it runs (a callback or debug.print): JAX never writes such a program to its"
+    never = "calls Python while it runs (a callback or debug.print): this JAX never writes such a program to its"
     assert told(forward) == [f"<lambda> {never} persistent cache."]
     assert told(forward, backward) == [f"A program of <lambda> {never} persistent cache."]
     assert (
