@@ -67,10 +67,29 @@ def is_folded(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
 
 
 def compiled_for(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, executed_programs.Origin]:
-    """Return the program of a function for these arguments, compiled if necessary but not run, and its origin."""
+    """Return the program of a function for these arguments, compiled if necessary but not run, and its origin.
+
+    ``nnx.jit`` and ``equinox.filter_jit`` lower their functions themselves: traced within another jit, a method of an
+    nnx module would lose the attributes of its object.
+    """
     import jax
 
+    inner, all_args = _within_partials(fn, args)
+    if hasattr(inner, "lower") and not type(inner).__module__.startswith("jax"):
+        lowered = inner.lower(*all_args, **kwargs).lowered
+        return lowered.compile().runtime_executable(), executed_programs.Origin(None, None, {})
     jitted = fn if is_jitted(fn) else jax.jit(fn)
     traced = jitted.trace(*args, **kwargs)
     lowered = traced.lower()
     return lowered.compile().runtime_executable(), executed_programs.origin_of(jitted, traced, lowered)
+
+
+def _within_partials(fn: Any, args: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
+    """Return what a partial calls, such as a bound method of a library's jit, with its positional arguments.
+
+    A partial with keywords is left as it is.
+    """
+    all_args = tuple(args)
+    while hasattr(fn, "func") and isinstance(getattr(fn, "args", None), tuple) and not getattr(fn, "keywords", None):
+        fn, all_args = fn.func, (*fn.args, *all_args)
+    return fn, all_args

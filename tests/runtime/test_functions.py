@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmagic.runtime.functions import donated_arguments, is_folded, is_jitted, name_of
+from jaxmagic.runtime.functions import compiled_for, donated_arguments, is_folded, is_jitted, name_of
 
 
 def f(*args: Any) -> Any:
@@ -57,3 +57,36 @@ def test_donated_positions_count_static_arguments(options: dict[str, object]) ->
     found = donated_arguments(jitted)
     assert found is not None
     assert found[0] == (2,)
+
+
+def test_a_method_that_nnx_jits_leaves_its_module_as_it_is() -> None:
+    nnx = pytest.importorskip("flax.nnx")
+
+    class Net(nnx.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            self.layer = nnx.Linear(2, 3, rngs=nnx.Rngs(0))
+
+        @nnx.jit  # type: ignore[untyped-decorator]
+        def gram(self, x: Any) -> Any:
+            return self.layer(x) @ self.layer(x).T
+
+    net = Net()
+    before = jax.tree.map(np.asarray, nnx.state(net))
+    for fn, args in ((net.gram, ()), (nnx.jit(lambda net, x: net.gram(x)), (net,))):
+        program, _ = compiled_for(fn, (*args, jnp.ones((5, 2))), {})
+        assert "f32[5,5]" in program.hlo_modules()[0].to_string()
+    jax.tree.map(np.testing.assert_array_equal, nnx.state(net), before)
+
+
+def test_a_method_that_equinox_jits_is_compiled() -> None:
+    eqx = pytest.importorskip("equinox")
+
+    class Net(eqx.Module):  # type: ignore[misc, name-defined]
+        w: Any
+
+        @eqx.filter_jit  # type: ignore[untyped-decorator]
+        def gram(self, x: Any) -> Any:
+            return (x @ self.w) @ (x @ self.w).T
+
+    program, _ = compiled_for(Net(jnp.ones((2, 3))).gram, (jnp.ones((5, 2)),), {})
+    assert "f32[5,5]" in program.hlo_modules()[0].to_string()

@@ -15,9 +15,6 @@ from ..calls import is_missing, value_of, wrapped_function
 from ..libraries.jitted import jits_itself
 from ..statement import Place
 
-#: What is known of a program that a library compiles.
-_OF_LIBRARY = Origin(None, None, {})
-
 
 class FailedCall(NamedTuple):
     """A call of a jitted function.
@@ -36,10 +33,9 @@ class FailedCall(NamedTuple):
 
     def compiled(self) -> tuple[Any, Origin]:
         """Compile its program again, which does not run; return it with its origin."""
-        if self.plain is not None:
-            return compiled_for(self.jitted, abstract(self.args), abstract(self.kwargs))
-        lowered = self.jitted.lower(*self.args, **self.kwargs).lowered
-        return lowered.compile().runtime_executable(), _OF_LIBRARY
+        if self.plain is None:
+            return compiled_for(self.jitted, self.args, self.kwargs)
+        return compiled_for(self.jitted, abstract(self.args), abstract(self.kwargs))
 
 
 def failed_call(place: Place, frame: FrameType) -> FailedCall:
