@@ -1,4 +1,4 @@
-"""Tells whether what a loop appends to a list can be read after the loop, because nothing sees the list before."""
+"""Tells how a list that a loop fills is used: that nothing sees it before the loop ends, and as what after it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from .....records.call_stack import Frame
 from .....records.cell_names import cells_with
 from ...host.syntax import Function, around, own_nodes
 from ..syntax import last_name, parameters, tree_of
+from .loop_facts import Appended
+
+#: Functions of Python that do the same with the rows of an array as with the elements of a list.
+_OF_SEQUENCES = frozenset({"enumerate", "len", "list", "max", "min", "reversed", "sum", "tuple", "zip"})
 
 #: Managers that keep an exception from the code after them.
 _SUPPRESSING = frozenset({"raises", "suppress"})
@@ -129,4 +133,33 @@ def _closes_over(scope: ast.AST, name: str) -> bool:
             sees = not binds and (bool(own) or _closes_over(each, name))
         if sees or _is_declared(name, own_nodes(each)):
             return True
+    return False
+
+
+def is_used_as_array(collected: Appended, loop: ast.For, function: ast.AST) -> bool:
+    """Return whether a list may be an array after a loop: ``ys + zs`` would add its elements, and not join lists."""
+    if isinstance(collected.value, ast.Dict | ast.Tuple | ast.List | ast.Set):
+        return False
+    end = loop.end_lineno or 0
+    pairs = ((node, child) for node in ast.walk(function) for child in ast.iter_child_nodes(node))
+    return all(
+        _takes_array(node, child)
+        for node, child in pairs
+        if isinstance(child, ast.Name) and child.id == collected.name and child.lineno > end
+    )
+
+
+def _takes_array(node: ast.AST, child: ast.Name) -> bool:
+    """Return whether an expression or a statement does the same with an array of the elements as with their list."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)) if child in node.args:
+            return name in _OF_SEQUENCES
+        case ast.Call(func=ast.Attribute() as called) if child in node.args:
+            return ast.unparse(called).split(".")[0] in ("jax", "jnp", "lax", "np", "numpy")
+        case ast.Return() | ast.Tuple(ctx=ast.Load()) | ast.Dict():  # the advice says that it is an array
+            return True
+        case ast.Subscript(value=value):
+            return value is child and isinstance(node.ctx, ast.Load)
+        case ast.For(iter=source) | ast.comprehension(iter=source):
+            return source is child
     return False

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ..syntax import Loop, last_name, loaded, stored
 from .carried_types import stay_after_one, widened_by
 from .computed_numbers import lose_digits
+from .kept_lists import is_used_as_array
 from .loop_facts import Appended, Counter, appended, assigns, carried, counter_of, is_range, makes_array, reads
 
 #: The names that the code to paste assigns. There is no code if the function has variables with these names.
@@ -83,6 +84,8 @@ def _parts(loop: Loop, function: ast.AST | None, enclosing: Sequence[Loop]) -> _
             each for each in ast.walk(enclosing[0]) if isinstance(each, ast.Name) and id(each) not in inside
         )
     if ((assigns(loop.body) | targets) - set(carry)) & after:
+        return None
+    if not all(is_used_as_array(each, loop, function) for each in collected):
         return None
     begins = {each.name: _begin(each.name, loop, statements) for each in collected}
     counter = counter_of(loop)

@@ -12,10 +12,11 @@ import numpy as np
 
 from .....records.call_stack import Frame
 from ....record.evidence import Evidence
-from ...host.functions.functions_run import defined
+from ...host.functions.functions_run import defined, functions_run
 from ...host.syntax import Function, function_around, loop_around, own_nodes, tree_of
 from ..changing_values import bound_by_loops
 from ..jit.jittable import computes_only, has_sizes
+from ..jit.obstacles import obstacles
 from ..meanings import paths_in
 from ..numbers.carried_numbers import keep_values
 from ..rewritten import INSTEAD
@@ -84,6 +85,8 @@ def while_loop(line: Frame, evidence: Evidence) -> str | None:
         return None
     if not _are_arrays(as_function, names) or _counts(found):
         return None
+    if obstacles([(loop, line.file)], evidence.names) or not _compute_only(as_function, line.file, evidence):
+        return None
     return _written(found, name) if keep_values(loop, found.state, scope, line.file, evidence) else None
 
 
@@ -92,6 +95,16 @@ def functions_of(tree: ast.Module, file: str, paths: Mapping[str, str], evidence
     own = {each.name for each in ast.walk(tree) if isinstance(each, Function | ast.ClassDef)}
     elsewhere = {name for name in loaded([tree]) - own if any(defined(name, file, evidence))}
     return own | elsewhere | {name for name, path in paths.items() if path}
+
+
+def _compute_only(function: ast.FunctionDef, file: str, evidence: Evidence) -> bool:
+    """Return whether the functions that a function runs do nothing but compute, without those that are jitted."""
+    for inner, place in functions_run(function, file, evidence)[1:]:
+        if obstacles([(inner, place)], evidence.names):
+            return False
+        if not computes_only(inner, paths_in(inner, place, evidence.names)):
+            return False
+    return True
 
 
 def _are_arrays(function: ast.FunctionDef, names: set[str]) -> bool:

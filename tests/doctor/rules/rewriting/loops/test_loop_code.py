@@ -62,6 +62,10 @@ SEQUENCES = {
     "begins with a number": "s = 0\nfor i in range(9):\n    s = s + jnp.sin(x + s) * i\nreturn s",
     "begins with two": "s = p = 0.0\nfor i in range(2, 9):\n    s = s + jnp.sin(x + p)\n    p = s / i\nreturn s, p",
     "sums scalars": "s = 0\nfor i in range(9):\n    s = s + jnp.sin(x * i).sum()\nreturn s",
+    "used as a sequence": (
+        "ys = []\nfor _ in range(9):\n    x = jnp.sin(x)\n    ys.append(x)\n"
+        "return sum(ys) + ys[-1] + jnp.concatenate(ys).sum() + len(ys), sum(y * y for y in ys), jnp.stack(ys[2:])"
+    ),
     "a step of range": "out = []\nfor _ in range(1, 9, 3):\n    x = x * 2\n    out.append(x)\nreturn jnp.stack(out)",
 }
 
@@ -135,6 +139,19 @@ def test_the_loop_of_jax_computes_the_same(body: str, arrays: bool) -> None:
         "out = []\nfor _ in range(9):\n    x = jnp.sin(x)\n    out.append(x)\n    x = x + out[-1]\nreturn out",
         "out = []\nfor _ in range(9):\n    x = jnp.sin(x)\n    out.append(x)\n    out.append(-x)\nreturn out",
         "out = [0.0]\nfor _ in range(9):\n    x = jnp.sin(x)\n    out.append(x)\nreturn out",
+        *(
+            f"ys = []\nfor _ in range(9):\n    x = jnp.sin(x)\n    ys.append(x)\n{after}"
+            for after in (
+                "return jnp.stack(ys + ys)",
+                "return jnp.stack(ys * 2)",
+                "ys += [x]\nreturn jnp.stack(ys)",
+                "ys.append(x)\nreturn jnp.stack(ys)",
+                "zs = ys\nreturn jnp.stack(zs + zs)",
+                "return joined(ys)",
+            )
+        ),
+        "ys = []\nfor _ in range(9):\n    x = jnp.sin(x)\n    ys.append((x, x))\na, b = zip(*ys)\nreturn a",
+        "ys = []\nfor _ in range(9):\n    x = jnp.sin(x)\n    ys.append({'x': x})\nreturn [y['x'] for y in ys]",
         "for _ in range(9):\n    x = jnp.sin(x)\n    x_list.append(x)\nreturn x",
         "for _ in range(9):\n    x = jnp.sin(x)\n    print(x)\nreturn x",
         "out = []\nfor _ in range(9):\n    out.append(jnp.sin(x))\nreturn out",

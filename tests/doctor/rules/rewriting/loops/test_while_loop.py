@@ -18,10 +18,39 @@ from jaxmagic.doctor.rules.rewriting.rewritten import INSTEAD
 from jaxmagic.records.call_stack import Frame
 
 DEFINITIONS = """
+import random
+import numpy as np
+
 @jax.jit
 def step(x, w):
     new = 0.5 * jnp.tanh(w * x)
     return new, jnp.abs(new - x).max()
+
+def counted(x):
+    global calls
+    calls += 1
+    return 0.5 * x
+
+def logged(x):
+    lines.append(float(x[0]))
+    return 0.5 * x
+
+def checked(x):
+    if x[0] > 100:
+        raise ValueError
+    return 0.5 * x
+
+def shaken(x):
+    return shaken_by(x, np.random.normal())
+
+def shaken_by(x, amount):
+    return 0.5 * x + amount * 1e-9
+
+def halved(x):
+    return by_half(x)
+
+def by_half(x):
+    return 0.5 * x
 """
 
 #: Bodies of functions with a loop that is written as one call.
@@ -84,6 +113,14 @@ OTHERS = [
     "loop_of_solve = 1\nerr = 1.0\nwhile err > eps:\n    x, err = step(x, w)\nreturn x",
     "for i in range(3):\n    x, err = step(x, w)\nreturn x",
 ]
+
+
+#: The same within a function that the loop runs, and one that only computes.
+OTHERS += [
+    f"while jnp.abs(x).max() > eps:\n    x = {called}(x)\nreturn x"
+    for called in ("counted", "logged", "checked", "shaken")
+] + ["while jnp.abs(x).max() > eps:\n    x = 0.5 * x + random.random()\nreturn x"]
+LOOPS += ["while jnp.abs(x).max() > eps:\n    x = halved(x)\nreturn x"]
 
 
 def written(folder: Path, timing: Any, body: str) -> str | None:
