@@ -219,7 +219,7 @@ def test_a_numpy_array_made_an_array_is_a_transfer() -> None:
     array = np.ones((7, 5))
     (found,) = compiled(lambda: jnp.array(array))
     assert (found.eager, found.cause.kind) == (True, "transfer")
-    assert found.cause.reason == "a NumPy array copied to the device: f32[7,5]"
+    assert found.cause.reason == "values of the host copied to the device: f32[7,5]"
     assert found.cause.remedy is not None
     assert "jax.device_put" in found.cause.remedy
 

@@ -321,3 +321,14 @@ def test_what_is_too_long_is_told_by_what_differs_in_it() -> None:
     )
     (found,) = second(tuple(range(990)), (*range(989), 0))
     assert found.reason.startswith("static argument value has a different value: ")
+
+
+def test_two_functions_of_one_source_are_told_apart_by_their_addresses() -> None:
+    def made() -> Any:
+        return lambda x: x**2
+
+    first, then = made(), made()
+    (cause,) = second(first, then)
+    assert "the same function, re-created" in cause.reason
+    assert (cause.before or "").endswith(f"(object {id(first):#x})")
+    assert (cause.now or "").endswith(f"(object {id(then):#x})")

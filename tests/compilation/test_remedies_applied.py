@@ -349,7 +349,7 @@ def transfer() -> Scene:
         kind="transfer",
         before=lambda: None,
         again=lambda: jnp.array(values),
-        remedied=lambda: jax.device_put(np.asarray(values)),
+        remedied=lambda: jax.device_put(np.asarray(values, np.float32)),
     )
 
 

@@ -210,7 +210,8 @@ def _static_arg(name: str, now: Call, before: Call) -> Cause:
         if source == other_source:
             if now.internal:
                 return remade_body(now.name, value, place)
-            return remade_function(name, value, place, now.static_wrappers.get(name), *_held(name, now, before))
+            held = _held(name, now, before)
+            return remade_function(name, value, place, now.static_wrappers.get(name), *held, other)
         return other_function(name, value, place, other, other_place)
     if now.internal:
         return parameter_difference(now.name, name, shown(value), shown(other))

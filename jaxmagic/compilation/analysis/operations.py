@@ -79,4 +79,4 @@ def _from_host(call: Call) -> Cause:
     leaf = next(iter(call.leaves.values()))
     if leaf.number or leaf.type.endswith("[]"):
         return Cause(kind="transfer", reason=f"a number from the host became an array: {leaf.type}")
-    return replace(cause("transfer", f"a NumPy array copied to the device: {leaf.type}"), now=leaf.type)
+    return replace(cause("transfer", f"values of the host copied to the device: {leaf.type}"), now=leaf.type)

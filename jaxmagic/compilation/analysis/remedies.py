@@ -30,7 +30,7 @@ _REMEDIES: dict[CauseKind, str] = {
     "context": "set configuration and mesh once, before the first call",
     "transformation": "jit the whole transformation: jax.jit(jax.grad(f)), jax.jit(jax.value_and_grad(f))",
     "eager": "wrap the computation in jax.jit",
-    "transfer": "use jax.device_put(np.asarray(values)), which compiles nothing",
+    "transfer": "use jax.device_put(np.asarray(values, dtype)), which compiles nothing",
 }
 
 _KEYS = "create all keys in the same way, with jax.random.key(seed, impl=...)"

@@ -192,6 +192,7 @@ def remade_function(
     wrapper: tuple[WrapperKind, str] | None,
     held: Mapping[str, Held],
     held_before: Mapping[str, Held],
+    other: str,
 ) -> Cause:
     """Explain a static argument that is a function re-created from the same source, perhaps around other values.
 
@@ -203,6 +204,7 @@ def remade_function(
             object was re-created.
         held: the values that the argument holds.
         held_before: the values that the earlier one held.
+        other: the earlier function in words, which may tell the two objects apart.
     """
     differing = changes(held, held_before)
     kind, owner = wrapper or ("function", "")
@@ -225,7 +227,7 @@ def remade_function(
         reason += f", with {list_changes(differing)}"
         inside = as_arguments(differing, f" of {called} and of the jitted function")
         advice = f"{otherwise}, and {inside}" if inside else None
-    return Cause(kind="static value", reason=reason, remedy=advice, argument=name, now=value, before=value)
+    return Cause(kind="static value", reason=reason, remedy=advice, argument=name, now=value, before=other)
 
 
 def remade_body(operation: str, value: str, place: str) -> Cause:
