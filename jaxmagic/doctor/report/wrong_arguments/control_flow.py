@@ -100,6 +100,11 @@ CONTROL_FLOW_NOTES: dict[str, Callable[..., str]] = {
     ),
     "error_bounds": _bounds,
     "write_bounds": lambda: "Pass integers for both, for example 0 and int(n), or n.astype(int) of a traced number.",
+    "write_array_bound": lambda operand, shape, lower: (
+        f"Both bounds are single integers, but {quoted(operand)} has shape {shape}. It may be what the loop begins "
+        "with: that is init_val, the last one of lower, upper, body_fun, init_val. To loop "
+        f"{'from' if lower else 'to'} another number for each element, map the loop over the bounds with jax.vmap."
+    ),
     "error_scan_sizes": _scan_sizes,
     "write_scan_sizes": lambda: (
         "Slice or pad them to the same size. What is the same in each step needs no axis: the body can close over it."

@@ -64,8 +64,17 @@ _ORDERS = {
 }
 
 
-def _write_order(called: str) -> str:
-    return f"It takes, in this order: {_ORDERS.get(called.rpartition('.')[2], 'functions first')}."
+#: What the arguments of a loop are.
+_MEANINGS = {
+    "fori_loop": " The bounds lower and upper are integers, and init_val is what body_fun begins with.",
+    "while_loop": " cond_fun returns a bool, body_fun the next value, and init_val is the first one.",
+    "scan": " init is the first carry, and scan iterates over the leading axis of each array in xs.",
+}
+
+
+def _write_order(called: str, meaning: bool = False) -> str:
+    name = called.rpartition(".")[2]
+    return f"It takes, in this order: {_ORDERS.get(name, 'functions first')}.{_MEANINGS.get(name, '') * meaning}"
 
 
 def _seed(called: str, value: str, seed: bool) -> str:

@@ -15,6 +15,7 @@ from ....analysis.failures.messages import is_jax_file
 from ...remedies.user_functions import is_users_function
 from ..calls import MISSING, wrapped_function
 from .call import Call, rank
+from .returned import returned
 
 #: Transformations that take a function, and return one.
 _TRANSFORMATIONS = {
@@ -73,7 +74,8 @@ def wrong_order(call: Call, text: str) -> dict[str, str] | None:
     functions = [place for place, each in enumerate(call.node.args) if _is_function(each, call.values[place])]
     if len(functions) != len(places) or tuple(functions) == places or len(call.node.args) <= max(places):
         return None
-    return {"places": ",".join(map(str, places)), "functions": ",".join(map(str, functions))}
+    kinds = [returned(call.node.args[place], call.values[place]) for place in functions]
+    return {"functions": ",".join(map(str, functions)), "returned": ",".join(kinds)}
 
 
 def other_arguments(call: Call, text: str) -> dict[str, str] | None:

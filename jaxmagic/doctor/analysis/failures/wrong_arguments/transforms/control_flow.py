@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from ......records.note import note
+import ast
+
+from ......records.note import Note, note
 from .....record.failure import Failure, Operand
 from ...expression import expression_of, spelled
 from ...messages import short_type
 from ..explained import SHAPE, Explained, Rule
 from ..operands import fact, listed, shapes_in, shortened
+from .loop_order import order_of
 
 #: The elements of a longer expression are named as those of ``xs``.
 _LONGEST_NAME = 20
@@ -35,9 +38,8 @@ def explain_loop_condition(failure: Failure) -> Explained:
     called = _called(failure)
     jnp = spelled(failure, "jax.numpy")
     if called.rpartition(".")[2] == "fori_loop":
-        return Explained(
-            note("doctor.error_loop_bounds", called=called, type=type), note("doctor.write_scalar_bounds")
-        )
+        found = note("doctor.error_loop_bounds", called=called, type=type)
+        return _array_bound(failure, found) or Explained(found, note("doctor.write_scalar_bounds"))
     first = _argument(failure, 0, "cond_fun") if called.rpartition(".")[2] == "while_loop" else None
     function = "" if first is None else shortened(first.text)
     found = note("doctor.error_loop_condition", function=function, type=type, tree=bool(tree))
@@ -65,16 +67,34 @@ def explain_branch_index(failure: Failure) -> Explained:
 def explain_bounds(failure: Failure) -> Explained:
     """Explain bounds of ``fori_loop()`` of two types."""
     lower, upper = _argument(failure, 0, "lower"), _argument(failure, 1, "upper")
-    return Explained(
-        note(
-            "doctor.error_bounds",
-            lower="" if lower is None else shortened(lower.text),
-            lower_type=fact(failure, "lower"),
-            upper="" if upper is None else shortened(upper.text),
-            upper_type=fact(failure, "upper"),
-        ),
-        note("doctor.write_bounds"),
+    found = note(
+        "doctor.error_bounds",
+        lower="" if lower is None else shortened(lower.text),
+        lower_type=fact(failure, "lower"),
+        upper="" if upper is None else shortened(upper.text),
+        upper_type=fact(failure, "upper"),
     )
+    return _array_bound(failure, found) or Explained(found, note("doctor.write_bounds"))
+
+
+def _array_bound(failure: Failure, found: Note) -> Explained | None:
+    """Explain an array with a shape in place of a bound, which is perhaps what the loop begins with."""
+    failing = expression_of(failure)
+    bounds = [_argument(failure, 0, "lower"), _argument(failure, 1, "upper")]
+    arrays = [each for each in bounds if each is not None and each.shape]
+    if len(arrays) != 1 or failing is None or not isinstance(failing.node, ast.Call):
+        return None
+    order = order_of("fori_loop", failing.node, [2], failure.operands, [])
+    remedy = note(
+        "doctor.write_array_bound",
+        operand=shortened(arrays[0].text),
+        shape=str(arrays[0].shape),
+        lower=arrays[0] is bounds[0],
+    )
+    if order is None:
+        return Explained(found, remedy)
+    failing.node.args = [failing.node.args[place] for place in order]
+    return Explained(found, remedy, failing.with_node(failing.node))
 
 
 def explain_scan_sizes(failure: Failure) -> Explained:

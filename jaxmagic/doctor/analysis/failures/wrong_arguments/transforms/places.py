@@ -11,6 +11,7 @@ from ...expression import Expression, expression_of, spelled
 from ...expression import call as make_call
 from ..explained import Explained
 from ..operands import fact, shortened
+from .loop_order import order_of
 
 
 def explain_called_apart(failure: Failure) -> Explained:
@@ -42,12 +43,12 @@ def explain_order(failure: Failure) -> Explained:
     found = note("doctor.error_order", called=called)
     if failing is None or not isinstance(node, ast.Call):
         return Explained(found, note("doctor.write_order", called=called))
-    places, functions = ([int(e) for e in fact(failure, name).split(",")] for name in ("places", "functions"))
-    others = [each for place, each in enumerate(node.args) if place not in functions]
-    moved = [node.args[place] for place in functions]
-    for place, each in zip(places, moved, strict=True):
-        others.insert(place, each)
-    node.args = others
+    functions = [int(each) for each in fact(failure, "functions").split(",")]
+    name = called.rpartition(".")[2]
+    order = order_of(name, node, functions, failure.operands, fact(failure, "returned").split(","))
+    if order is None:
+        return Explained(found, note("doctor.write_order", called=called, meaning=True))
+    node.args = [node.args[place] for place in order]
     return Explained(found, note("doctor.write_order", called=called), failing.with_node(node))
 
 
