@@ -39,6 +39,7 @@ from .operands import (
     index_parts,
     is_outer,
     is_percent,
+    keys_of,
     names_in,
     operands_of,
     passed_arrays,
@@ -191,8 +192,9 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
     if facts.kind == "nan":
         called = called_name(place, last.frame, ("jax",)) or ""
         facts = replace(facts, said=(*facts.said, ("called", called)))
-    if facts.kind == "index":
-        facts = replace(facts, said=(*facts.said, ("elements", elements_of(place.node, last.frame))))
+    if facts.kind in ("index", "hash"):
+        kept = elements_of(place.node, last.frame), keys_of(place.node, last.frame)
+        facts = replace(facts, said=(*facts.said, *zip(("elements", "keys"), kept, strict=True)))
     if facts.kind in ("numpy", "number"):
         facts = replace(facts, said=(*facts.said, ("stored", stored_in(place, last.frame))))
     if facts.kind == "attribute":

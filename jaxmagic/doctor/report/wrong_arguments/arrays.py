@@ -135,6 +135,19 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
             else "To use one number as a key, write x.item()."
         )
     ),
+    "write_python_key": lambda key: f"Use a Python number as the key: {printable(before_dot(key))}.item().",
+    "write_no_table": lambda table, key, text: (
+        f"The values of {quoted(table)} {'are text' if text else 'cannot become one array'}, so JAX cannot choose "
+        f"one by a traced key. Look it up outside of the traced function, or make {quoted(key)} a static argument."
+    ),
+    "write_switch_table": lambda items, table, index, given, keywords, lax: (
+        f"Functions are chosen by their position: {lax}.switch("
+        + (f"{printable(index)}, {printable(items)}" if items else f"position, list({printable(table)}.values())")
+        + f"{', ' if given else ''}{printable(given)})"
+        + ("." if items else f", where position counts from 0 and is computed of {quoted(index)}.")
+        + (" It passes no keywords: bind them with functools.partial." if keywords else "")
+        + " A position that is out of range is clamped, not an error."
+    ),
     "write_memo": lambda memo, key, traced: (
         f"{quoted(memo)} is a dictionary, which finds a key by its hash. "
         + (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ......records.note import note
+from ......records.note import Note, note
 from .....record.failure import Failure
 from ...conditions import use_of
 from ...expression import Expression, expression_of, spelled
@@ -12,6 +12,9 @@ from ...known_values.math_functions import MATH, functions_of_math
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
 from .membership import membership
+
+#: The functions of a larger table are not listed.
+_MOST_FUNCTIONS = 4
 
 
 def explain_truth(failure: Failure) -> Explained:
@@ -76,7 +79,55 @@ def explain_hash(failure: Failure) -> Explained:
             key = shortened(ast.unparse(failing.node.left))
             return Explained(found, note("doctor.write_memo", memo=shortened(memo), key=key, traced=traced))
         return Explained(found, *membership(failure, failing))
-    return Explained(found, note("doctor.write_no_hash", jnp=spelled(failure, "jax.numpy"), traced=traced))
+    table = None if failing is None else _of_table(failure, failing, traced)
+    return Explained(found, table or note("doctor.write_no_hash", jnp=spelled(failure, "jax.numpy"), traced=traced))
+
+
+def _of_table(failure: Failure, failing: Expression, traced: bool) -> Note | None:
+    """Return the advice for a dictionary whose values cannot become an array; ``None`` for other containers."""
+    node, parent = failing.node, failing.parent
+    match node:
+        case ast.Subscript(value=table, slice=key):
+            pass
+        case ast.Call(func=ast.Attribute(value=table, attr="get"), args=[key, *_]):
+            pass
+        case _:
+            return None
+    parent = parent if isinstance(parent, ast.Call) and parent.func is node else None
+    elements = fact(failure, "elements") or ("functions" if parent else "")
+    if elements in ("", "array"):
+        return None
+    text, index = ast.unparse(table), ast.unparse(key)
+    if not traced:
+        return note("doctor.write_python_key", key=index)
+    if elements != "functions":
+        return note("doctor.write_no_table", table=text, key=index, text=elements == "text")
+    return note(
+        "doctor.write_switch_table",
+        items=_functions(table, int(fact(failure, "keys") or 0)),
+        table=text,
+        index=index,
+        given="x" if parent is None else ", ".join(map(ast.unparse, parent.args)),
+        keywords=parent is not None and bool(parent.keywords),
+        lax=spelled(failure, "jax.lax"),
+    )
+
+
+def _functions(table: ast.expr, count: int) -> str:
+    """Return the list of a dictionary's values by their keys 0, 1, 2, …; empty if these are not its keys."""
+    if not count:
+        return ""
+    if isinstance(table, ast.Dict):
+        by_key = {
+            each.value: ast.unparse(value)
+            for each, value in zip(table.keys, table.values, strict=True)
+            if isinstance(each, ast.Constant)
+        }
+        return f"[{', '.join(by_key[key] for key in range(count))}]" if len(by_key) == count else ""
+    name = ast.unparse(table)
+    if count > _MOST_FUNCTIONS:
+        return f"[{name}[key] for key in range({count})]"
+    return f"[{', '.join(f'{name}[{key}]' for key in range(count))}]"
 
 
 def _dictionary(failure: Failure, node: ast.Compare) -> str | None:
