@@ -21,6 +21,7 @@ from .expression import (
     with_imports,
 )
 from .known_values.size_use import sizes_in
+from .known_values.stored_number import stored_number
 from .numbers import explain_number
 from .origin import evidence_of
 from .wrong_arguments.values.at_elements import stored
@@ -144,6 +145,9 @@ def _numpy_remedy(failure: Failure, failing: Expression | None) -> tuple[Note, s
     called = _called(failing)
     full, jnp = failure.detail or "", spelled(failure, "jax.numpy")
     name = full.removeprefix("numpy.")
+    after = stored_number(failure, failing, called) if full in ("numpy.asarray", "numpy.array") else None
+    if after is not None:
+        return after, None
     if failing is not None and full.startswith("numpy.") and name in _SHARED:
         return _all_replaced(failure, failing, jnp)
     if full.startswith("numpy.random.") or called.startswith(f"{spelled(failure, 'numpy')}.random."):

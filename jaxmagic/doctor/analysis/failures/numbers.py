@@ -14,6 +14,7 @@ from .known_values.passed_functions import converted, passed_on, unmapped
 from .known_values.size_use import size_use
 from .known_values.slices import dynamic_slice
 from .known_values.static_argument import is_jitted_itself, library_remedy, static_argument, write_static
+from .known_values.stored_number import stored_number
 from .origin import evidence_of
 from .wrong_arguments.values.at_elements import stored
 from .wrong_arguments.values.formats import formatted
@@ -125,6 +126,9 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         text = None if failing is None else formatted(failure, failing)
         if text is not None:
             return text
+        after = stored_number(failure, failing, name)
+        if after is not None:
+            return after, None
         remedy = note("doctor.write_kept_number", need=name, dtype=converted(failure.type, name))
         return remedy, _without_conversion(failure, failing, name)
     if failure.detail == "__reduce__":

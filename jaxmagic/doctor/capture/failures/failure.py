@@ -53,6 +53,7 @@ from .traced.decided import decision_of
 from .traced.escapes import escapes_of
 from .traced.leaked import Around, calls_around, has_leaked, is_nested, is_vmap, is_vmapped, used
 from .traced.loop_bodies import first_nan
+from .traced.stores import stores_outside
 from .traced.values import beginning, common_origin, handed, meant, named, values_in, with_closure, with_leaked
 
 #: The kinds of errors whose messages do not say which function was being traced, or not always.
@@ -197,6 +198,8 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         facts = replace(facts, said=(*facts.said, *zip(("elements", "keys"), kept, strict=True)))
     if facts.kind in ("numpy", "number"):
         facts = replace(facts, said=(*facts.said, ("stored", stored_in(place, last.frame))))
+    if facts.kind in ("numpy", "number") and stores_outside(place, last.frame, facts.traced):
+        facts = replace(facts, said=(*facts.said, ("outlives", "1")))
     if facts.kind == "attribute":
         facts = replace(facts, said=(*facts.said, ("lacking", lacking_in(place.statement, place.node, last.frame))))
     if facts.kind == "bool":

@@ -121,6 +121,23 @@ def _write_sized(function: str, jnp: str, argument: str = "", jitted: bool = Fal
     return f"{many} Give it size=, a number known during tracing, and fill_value= for the padding{where}."
 
 
+def _write_number_after(
+    value: str, name: str, need: str, function: str, outermost: bool, differentiated: bool, code: str
+) -> str:
+    """Word the advice for a number that a traced function stores outside of it."""
+    what = quoted(value) or "it"
+    who = quoted(function) if function else "the traced function"
+    run = f"run {printable(code)}" if code else "store it"
+    if outermost:
+        then = f"Return {what} from {who} as well, and after result, {printable(name)} = {who}(…), {run}."
+    else:
+        called = "" if name == value else f", as {printable(name)}"
+        then = f"Return {what} from {who} and from what calls it, and where it has a value{called}, {run}."
+    if differentiated:
+        then += " Under jax.grad, that takes has_aux=True."
+    return f"{then} Without {quoted(need)}, a traced value would be stored, and cannot be used after {who} has ended."
+
+
 KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
     "write_option": lambda function: (
         f"{quoted(function)} decides by this value while it is traced: pass a Python value, such as a constant or an "
@@ -135,6 +152,7 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         )
         + "A Python number can be made of the result that the function returns."
     ),
+    "write_number_after": _write_number_after,
     "write_unmapped": lambda mapped, kept: (
         f"Keep the elements arrays: write {printable(kept)} in place of {quoted(mapped)}. Python numbers can be made "
         "of the result that the function returns."

@@ -69,9 +69,9 @@ def _escapes(function: ast.FunctionDef, file: str) -> list[Escape]:
         if ast.unparse(each).partition("(")[0].rpartition(".")[2] in _CACHES
     ]
     for node in ast.walk(function):
-        for target in _targets(node):
-            if _root(target) not in own and (
-                not isinstance(node, _BINDING) or _root(target) in outer or _inside(target)
+        for target in stored_into(node):
+            if container_root(target) not in own and (
+                not isinstance(node, _BINDING) or container_root(target) in outer or _inside(target)
             ):
                 place = f"{known_as(file)}:{target.lineno}"
                 found.append(Escape(location=place, text=ast.unparse(node), name=_container(target)))
@@ -79,7 +79,7 @@ def _escapes(function: ast.FunctionDef, file: str) -> list[Escape]:
     return found
 
 
-def _targets(node: ast.AST) -> list[ast.expr]:
+def stored_into(node: ast.AST) -> list[ast.expr]:
     """Return what a statement or a call stores into; nothing for a constant, which is no traced value."""
     if isinstance(getattr(node, "value", None), ast.Constant):
         return []  # ``self.steps += 1`` stores nothing of the traced function's
@@ -104,7 +104,7 @@ def _container(target: ast.expr) -> str:
     return ast.unparse(target.value if isinstance(target, ast.Subscript) else target)
 
 
-def _root(node: ast.expr) -> str | None:
+def container_root(node: ast.expr) -> str | None:
     """Return the variable that an expression such as ``a.b[0]`` begins with."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value

@@ -1,0 +1,65 @@
+"""Python numbers that a traced function stores."""
+
+from __future__ import annotations
+
+import pytest
+from failing_cells import Cell
+
+STORING = """
+history, metrics, log, last = [], {{}}, print, None
+class Log:
+    def scalar(self, name, value): self.last = value
+class Board: pass
+board = Log()
+@jax.jit
+def step(x, kept):
+    {code}
+    return x * 2
+step(jnp.ones(3), [])
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("history.append(float(x.sum()))", "after result, value = step(…), run history.append(float(value))."),
+        ("l = x.sum()\n    history.append(float(l))", "Return l from step as well, and after result, l = step(…), "),
+        ("metrics['norm'] = x.sum().item()", "run metrics['norm'] = value.item(). Without item, a traced value"),
+        ("metrics.update(norm=float(x[0]))", "run metrics.update(norm=float(value))."),
+        ("history.append({'norm': float(x[0])})", "run history.append({'norm': float(value)})."),
+        ("l, m = x[0], x[1]\n    history.append((float(l), float(m)))", "after result, l = step(…), store it."),
+        ("global last\n    last = float(x[0])", "run last = float(value)."),
+        ("board.last = float(x[0])", "run board.last = float(value)."),
+        ("board.scalar('norm', float(x[0]))", "run board.scalar('norm', float(value))."),
+        ("history.append(np.asarray(x))", "after result, x = step(…), run history.append(np.asarray(x))."),
+        ("def log(v): metrics['a'] = v.item()\n    log(x[0])", "Return it from step as well, and after result, v = "),
+        ("kept.append(float(x[0]))", "run kept.append(float(value))."),
+        ("made = []\n    def add(c, y):\n        made.append(float(y))\n        return c, y\n    lax.scan(add, 0, x)",
+         "Return y from add and from what calls it, and where it has a value, run made.append(float(y))."),
+    ],
+)  # fmt: skip
+def test_a_number_that_is_stored_outside_is_returned(code: str, said: str) -> None:
+    cell = Cell(STORING.format(code=code))
+    assert said in cell.said
+    assert "leave out" not in cell.said
+    assert cell.finding.code is None
+
+
+def test_a_number_of_a_function_that_is_differentiated() -> None:
+    said = Cell("kept = []\ndef f(x): kept.append(float(x))\njax.grad(f)(1.0)").said
+    assert "run kept.append(float(x)). Under jax.grad, that takes has_aux=True." in said
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "made = []\n    made.append(float(x[0]))",
+        "made = {'a': 1}\n    made['b'] = float(x[0])",
+        "made = Board()\n    made.last = float(x[0])",
+        "made = []\n    def add(y): made.append(float(y))\n    add(x[0])",
+        "last = float(x[0])",
+        "jax.debug.callback(log, float(x[0]))",
+    ],
+)
+def test_an_object_of_the_traced_function_may_hold_the_array(code: str) -> None:
+    assert "Keep it an array: leave out float." in Cell(STORING.format(code=code)).said
