@@ -65,9 +65,11 @@ JOINING_NOTES: dict[str, Callable[..., str]] = {
         f"{'what it gets has no axis' if all else 'the first one that it gets has none'}."
     ),
     "write_joined": _write_joined,
-    "write_ranks": lambda jnp: (
-        f"Add the missing axis, as in x[None], or use {jnp}.stack() for arrays of the same shape, which adds one to "
-        "each."
+    "write_ranks": lambda jnp, index="": (
+        f"Index the array that lacks an axis with {index}, which adds it where the others have the joined one."
+        if index
+        else f"Add the missing axis, as with the index [None], or use {jnp}.stack() for arrays of the same shape, "
+        "which adds one to each."
     ),
     "write_scalar_axis": lambda jnp: (
         f"Give each scalar an axis, {jnp}.atleast_1d(x), or use {jnp}.hstack([a, b]), which does that."

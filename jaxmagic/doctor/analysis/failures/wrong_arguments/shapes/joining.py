@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from ......records.note import Note, note
 from .....record.failure import Failure, Operand
@@ -41,7 +42,8 @@ def explain_joined(failure: Failure) -> Explained:
         return beside
     if len(ranks) > 1:
         found = note("doctor.error_ranks", operands=listed(texts, shapes), ranks=" and ".join(map(str, ranks)))
-        return Explained(found, note("doctor.write_ranks", jnp=spelled(failure, "jax.numpy")))
+        jnp = spelled(failure, "jax.numpy")
+        return Explained(found, note("doctor.write_ranks", jnp=jnp, index=_missing_axis(failure, shapes)))
     others = [
         each for each in range(len(shapes[0])) if each != int(axis) and len({shape[each] for shape in shapes}) > 1
     ]
@@ -61,6 +63,25 @@ def explain_joined(failure: Failure) -> Explained:
     ]
     fits = str(along[0]) if len(along) == 1 and called and has_axis else ""
     return Explained(found, note("doctor.write_joined", fits=fits))
+
+
+def _missing_axis(failure: Failure, shapes: Sequence[Shape]) -> str:
+    """Return how the arrays with one axis less get it, as ``[:, None]``; empty if that is not evident."""
+    failing = expression_of(failure)
+    keywords = failing.node.keywords if failing is not None and isinstance(failing.node, ast.Call) else []
+    given = next((each.value for each in keywords if each.arg == "axis"), ast.Constant(0))
+    try:
+        axis = int(ast.literal_eval(given))
+    except (ValueError, TypeError):
+        return ""
+    most = max(map(len, shapes))
+    whole = [each for each in shapes if len(each) == most]
+    lacking = [each for each in shapes if len(each) == most - 1]
+    if len(whole) + len(lacking) < len(shapes) or not -most <= axis < most:
+        return ""
+    axis %= most
+    fits = all((*each[:axis], *each[axis + 1 :]) in lacking for each in whole) and len(set(lacking)) == 1
+    return f"[{', '.join([':'] * axis + ['None'])}]" if fits else ""
 
 
 def explain_stacked(failure: Failure) -> Explained:

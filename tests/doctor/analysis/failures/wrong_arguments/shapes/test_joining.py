@@ -99,3 +99,26 @@ def test_scalars_alone_are_stacked() -> None:
     assert cell.rewritten(cell.finding.code).names["y"].tolist() == [1, 0]
     cell = Cell("jnp.concatenate(jnp.ones(2))  # here")
     assert "but the first one that it gets has none." in cell.said
+
+
+@pytest.mark.parametrize(
+    ("lacking", "axis", "index"),
+    [
+        ("jnp.ones(8)", "axis=1", "[:, None]"),
+        ("jnp.ones(8)", "axis=-1", "[:, None]"),
+        ("jnp.ones(4)", "axis=0", "[None]"),
+        ("jnp.ones(4)", "", "[None]"),
+        ("jnp.ones(8)", "axis=0", None),
+        ("jnp.ones((2, 3, 8))", "axis=1", None),
+        ("jnp.ones(8)", "axis=where", None),
+    ],
+)
+def test_the_axis_that_an_array_lacks_is_where_the_others_have_the_joined_one(
+    lacking: str, axis: str, index: str | None
+) -> None:
+    cell = Cell(f"x, c, where = jnp.ones((8, 4)), {lacking}, 1\ny = jnp.concatenate([x, c], {axis})  # here")
+    if index is None:
+        assert "Index the array" not in cell.said
+        return
+    assert f"Index the array that lacks an axis with {index}, which" in cell.said
+    assert cell.rewritten(f"y = jnp.concatenate([x, c{index}], {axis})").error is None
