@@ -117,6 +117,7 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
     said, jnp = dict(failure.said), spelled(failure, "jax.numpy")
     if "inside" in said:
         step, length = int(said["step"]), int(said["length"])
+        example, steep = _inside_loop(failure, said) or ("", "")
         inside_loop = note(
             "doctor.error_in_loop",
             loop=said["loop"],
@@ -139,7 +140,8 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
                 domain=_DOMAINS.get(said["inside"], ""),
                 jnp=jnp,
                 infinite=said.get("returned") == "inf",
-                **dict(zip(("example", "steep"), _inside_loop(failure, said) or (), strict=False)),
+                example=example,
+                steep=steep,
             ),
         )
     module, _, function = said.get("called", "").rpartition(".")
