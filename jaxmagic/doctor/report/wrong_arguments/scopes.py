@@ -154,7 +154,7 @@ SCOPE_NOTES: dict[str, Callable[..., str]] = {
     "error_apply_order": lambda: "apply() takes the variables first, but gets an array.",
     "write_apply_order": lambda: "Pass the variables before the inputs: model.apply(variables, x).",
     "error_trace_level": lambda variable, passed=False: (
-        f"A {quoted(variable)} of a module of flax.nnx is {'passed to a function of nnx' if passed else 'changed'} "
+        f"An object of flax.nnx, {quoted(variable)}, is {'passed to a function of nnx' if passed else 'changed'} "
         "in a function that JAX traces, but was made outside of it."
     ),
     "write_trace_level": lambda: (

@@ -142,7 +142,7 @@ state, frozen = TrainState.create(apply_fn=None, params={}, tx=optax.sgd(0.1)), 
 def test_a_variable_of_nnx_from_outside_is_changed_under_jit() -> None:
     pytest.importorskip("flax.nnx")
     cell = Cell(f"{NNX}@jax.jit\ndef f(x):\n    return net(x)  # not here\nf(x)")
-    assert cell.said.startswith("A BatchStat of a module of flax.nnx is changed in a function that JAX traces")
+    assert cell.said.startswith("An object of flax.nnx, BatchStat, is changed in a function that JAX traces")
     assert "nnx.jit(lambda model, x: model(x))(model, x)" in cell.said
     assert Cell(f"{NNX}nnx.jit(lambda model, x: model(x))(net, x)").error is None
 
@@ -205,8 +205,6 @@ grads = step({})
     if cell.error is None:
         pytest.skip("this Flax takes it")
     assert cell.finding.line == cell.here
-    assert cell.said.startswith(
-        "A Param of a module of flax.nnx is passed to a function of nnx in a function that JAX"
-    )
+    assert cell.said.startswith("An object of flax.nnx, Param, is passed to a function of nnx in a function that JAX")
     assert "Pass the module as an argument, and transform the function with nnx" in cell.said
     assert Cell(step.format("nnx.jit", "model, x", "model, x")).error is None
