@@ -42,8 +42,9 @@ def explain_loss_dtype(failure: Failure) -> Explained:
     called, node = ("", None) if failing is None else (failing.called or "", failing.node)
     text = array = ""
     if isinstance(node, ast.Call) and called.endswith("with_integer_labels"):
-        named = [each.value for each in node.keywords if each.arg == "labels"]
-        given = next(iter(named or node.args[1:2]), None)
+        place, parameter = (1, "labels") if wanted == "integer" else (0, "logits")
+        named = [each.value for each in node.keywords if each.arg == parameter]
+        given = next(iter(named or node.args[place : place + 1]), None)
         text = array = "" if given is None else ast.unparse(given)
         if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr == "astype":
             array = ast.unparse(given.func.value)

@@ -120,17 +120,15 @@ def test_a_text_of_others_has_no_explanation() -> None:
         ("(x, labels=y / 2)", "but y / 2 has dtype float32.", "convert them: (y / 2).astype(int)."),
         ("(x, y.astype(float))", "but y.astype(float) has dtype float32.", "convert them: y.astype(int)."),
         ("(*[x, y])", "but the labels have dtype float32.", "convert them: labels.astype(int)."),
-        (
-            "(logits=x.astype(int), labels=y)",
-            "takes floats, but an argument has dtype int32.",
-            "with .astype(float).",
-        ),
+        ("(logits=k, labels=y)", "takes floats, but k has dtype int32.", "with .astype(float)."),
+        ("(labels=y, logits=k)", "takes floats, but k has dtype int32.", "with .astype(float)."),
+        ("(k, y)", "takes floats, but k has dtype int32.", "with .astype(float)."),
     ],
 )
 def test_labels_and_logits_of_other_dtypes(code: str, found: str, written: str) -> None:
     optax = pytest.importorskip("optax")
     function = "optax.softmax_cross_entropy_with_integer_labels"
-    cell = Cell(f"import optax\nx, y = jnp.ones((3, 4)), jnp.ones(3)\n{function}{code}  # here")
+    cell = Cell(f"import optax\nx, y = jnp.ones((3, 4)), jnp.ones(3)\nk = x.astype(int)\n{function}{code}  # here")
     if "subdtype" not in str(cell.error):
         pytest.skip(f"Optax {optax.__version__} says it in other words")
     assert cell.finding.line == cell.here
