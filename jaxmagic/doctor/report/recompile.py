@@ -186,12 +186,24 @@ def _cache_missed(programs: int, had: int = -1) -> str:
     return f"{missed}: it has none of the same operations, shapes, device, versions and flags."
 
 
-def _cache_short(spared_ns: int, off: int) -> str:
+def _cache_short(spared_ns: int, off: int, cpu: int = 0) -> str:
     do = "Switch on JAX's persistent cache before the first call, and let" if off else "Let JAX's persistent cache"
     it = "it " if off else ""
+    return f"{do} {it}keep programs that compile in less than a second: {_spared(spared_ns, cpu)}"
+
+
+def _cache(spared_ns: int, cpu: int = 0) -> str:
+    return f"Switch on JAX's persistent cache before the first call: {_spared(spared_ns, cpu)}"
+
+
+def _spared(spared_ns: int, cpu: int) -> str:
+    """Word what the cache saves at most: on the CPU, what is loaded is turned into machine code again."""
+    most = f"it saves a later session up to {units.time(spared_ns)} of XLA's time."
+    if not cpu:
+        return most
     return (
-        f"{do} {it}keep programs that compile in less than a second: it saves a later session up to "
-        f"{units.time(spared_ns)} of XLA's time."
+        f"{most} On the CPU, loading a program may take nearly as long as compiling it: measure the first call of a "
+        "second session with %jaxtime."
     )
 
 
@@ -256,10 +268,7 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "compile_time_short": _compile_time_short,
     "compile_time_cache_short": _cache_short,
-    "compile_time_cache": lambda spared_ns: (
-        f"Switch on JAX's persistent cache before the first call: it saves a later session up to "
-        f"{units.time(spared_ns)} of XLA's time."
-    ),
+    "compile_time_cache": _cache,
     "compile_time_constant": lambda line, source: (
         f"While it compiles, XLA computes a part of {printable(line)} that needs no argument (constant folding)"
         f"{f': {printable(source)}' if source else '.'}"

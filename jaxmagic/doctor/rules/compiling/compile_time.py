@@ -71,7 +71,8 @@ def _long(compilations: Sequence[Compilation], evidence: Evidence) -> Iterator[R
     cacheable = [each for each in long if _is_kept(each, evidence)]
     could_help = evidence.cache_dir is None and bool(cacheable)
     spared_ns = sum(each.compilation_ns for each in cacheable)
-    cache = note("doctor.compile_time_cache", spared_ns=spared_ns) if could_help else None
+    cpu = int(evidence.first.environment.backend == "cpu")
+    cache = note("doctor.compile_time_cache", spared_ns=spared_ns, cpu=cpu) if could_help else None
     folded = _folded(longest, evidence)
     instead = _instead_of_cache(longest, folded)
     yield RuleFinding(
@@ -129,7 +130,8 @@ def _short(short: Sequence[Compilation], evidence: Evidence) -> Iterator[RuleFin
     )
     could_help = spared_ns >= LEAST_SHARE * evidence.first.wall_ns
     switched_off = evidence.cache_dir is None
-    remedy = note("doctor.compile_time_cache_short", spared_ns=spared_ns, off=int(switched_off))
+    cpu = int(evidence.first.environment.backend == "cpu")
+    remedy = note("doctor.compile_time_cache_short", spared_ns=spared_ns, off=int(switched_off), cpu=cpu)
     lines = ['jax.config.update("jax_compilation_cache_dir", "jax_cache")'] if switched_off else []
     lines += ['jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)']
     yield RuleFinding(
