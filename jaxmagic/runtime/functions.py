@@ -75,8 +75,9 @@ def compiled_for(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tup
     import jax
 
     inner, all_args = _within_partials(fn, args)
-    if hasattr(inner, "lower") and not type(inner).__module__.startswith("jax"):
-        lowered = inner.lower(*all_args, **kwargs).lowered
+    if hasattr(inner, "lower") and type(inner).__module__.partition(".")[0] not in ("jax", "jaxlib"):
+        lowered = inner.lower(*all_args, **kwargs)
+        lowered = getattr(lowered, "lowered", lowered)  # that of JAX, within the library's own
         return lowered.compile().runtime_executable(), executed_programs.Origin(None, None, {})
     jitted = fn if is_jitted(fn) else jax.jit(fn)
     traced = jitted.trace(*args, **kwargs)

@@ -90,3 +90,14 @@ def test_a_method_that_equinox_jits_is_compiled() -> None:
 
     program, _ = compiled_for(Net(jnp.ones((2, 3))).gram, (jnp.ones((5, 2)),), {})
     assert "f32[5,5]" in program.hlo_modules()[0].to_string()
+
+
+def test_an_object_with_a_lower_of_its_own_that_is_jaxs_is_compiled() -> None:
+    class Timed:
+        def __init__(self, jitted: Any) -> None:
+            self.lower = jitted.lower
+
+        def __call__(self, x: Any) -> Any: ...
+
+    program, _ = compiled_for(Timed(jax.jit(jnp.sin)), (jnp.ones((5, 2)),), {})
+    assert "f32[5,2]" in program.hlo_modules()[0].to_string()
