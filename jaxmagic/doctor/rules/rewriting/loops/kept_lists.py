@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from .....records.call_stack import Frame
 from .....records.cell_names import cells_with
@@ -141,25 +141,25 @@ def is_used_as_array(collected: Appended, loop: ast.For, function: ast.AST) -> b
     if isinstance(collected.value, ast.Dict | ast.Tuple | ast.List | ast.Set):
         return False
     end = loop.end_lineno or 0
-    pairs = ((node, child) for node in ast.walk(function) for child in ast.iter_child_nodes(node))
-    return all(
-        _takes_array(node, child)
-        for node, child in pairs
-        if isinstance(child, ast.Name) and child.id == collected.name and child.lineno > end
-    )
+    parents = {id(child): node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
+    uses = (node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == collected.name)
+    return all(_takes_array(each, parents) for each in uses if each.lineno > end)
 
 
-def _takes_array(node: ast.AST, child: ast.Name) -> bool:
-    """Return whether an expression or a statement does the same with an array of the elements as with their list."""
+def _takes_array(used: ast.AST, parents: Mapping[int, ast.AST]) -> bool:
+    """Return whether what uses a list, or a part of it, does the same with an array of the elements."""
+    node = parents.get(id(used))
     match node:
-        case ast.Call(func=ast.Name(id=name)) if child in node.args:
+        case ast.Call(func=ast.Name(id=name)) if used in node.args:
             return name in _OF_SEQUENCES
-        case ast.Call(func=ast.Attribute() as called) if child in node.args:
+        case ast.Call(func=ast.Attribute() as called) if used in node.args:
             return ast.unparse(called).split(".")[0] in ("jax", "jnp", "lax", "np", "numpy")
-        case ast.Return() | ast.Tuple(ctx=ast.Load()) | ast.Dict():  # the advice says that it is an array
+        case ast.Return():  # the advice says that it is an array
             return True
-        case ast.Subscript(value=value):
-            return value is child and isinstance(node.ctx, ast.Load)
+        case ast.Tuple(ctx=ast.Load()) | ast.Dict() | ast.Subscript(slice=ast.Slice(), ctx=ast.Load()):
+            return _takes_array(node, parents)
+        case ast.Subscript(value=value, ctx=ast.Load()):
+            return value is used
         case ast.For(iter=source) | ast.comprehension(iter=source):
-            return source is child
+            return source is used
     return False

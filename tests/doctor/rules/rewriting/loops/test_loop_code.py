@@ -144,6 +144,8 @@ def test_the_loop_of_jax_computes_the_same(body: str, arrays: bool) -> None:
             for after in (
                 "return jnp.stack(ys + ys)",
                 "return jnp.stack(ys * 2)",
+                "return jnp.stack(ys[1:] + ys[:1])",
+                "return joined((x, ys))",
                 "ys += [x]\nreturn jnp.stack(ys)",
                 "ys.append(x)\nreturn jnp.stack(ys)",
                 "zs = ys\nreturn jnp.stack(zs + zs)",
