@@ -19,29 +19,14 @@ import jaxmagic
 from jaxmagic.compilation.analysis.remedies import _REMEDIES
 from jaxmagic.compilation.record.compilation import CAUSE_KINDS
 
-COMPILED = "/jax/core/compile/backend_compile_duration"
+from ..reported import COMPILED, reported
 
 
 def compilations(call: Callable[[], Any]) -> int:
     """Count the programs that JAX itself reports to compile."""
-    heard: list[str] = []
-
-    def listen(event: str, *_: Any, **__: Any) -> None:
-        heard.append(event)
-
-    jax.monitoring.register_event_duration_secs_listener(listen)
-    try:
+    with reported() as events:
         jax.block_until_ready(call())
-    finally:
-        getattr(jax.monitoring, "unregister_event_duration_listener", unregister)(listen)
-    return heard.count(COMPILED)
-
-
-def unregister(listener: Any) -> None:
-    """On JAX 0.8 the call is private."""
-    from jax._src import monitoring
-
-    monitoring._unregister_event_duration_listener_by_callback(listener)
+    return events[COMPILED]
 
 
 @dataclass(frozen=True, kw_only=True)

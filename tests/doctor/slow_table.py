@@ -58,7 +58,8 @@ class Row(NamedTuple):
 
         Where the trial compared compile times, it is a share of the compile time.
 
-        The persistent cache does not spare all of the time to compile: what its finding says that it spares counts.
+        The persistent cache does not spare all of the time to compile: what the trial has shown of it counts, by the
+        lower end of its interval.
         """
         found, gained = self.found, self.gained
         if found is None:
@@ -72,9 +73,12 @@ class Row(NamedTuple):
             return min(found.cost_ns / gained.before_ns, 1.0)
         run = self.diagnosis.first
         run_ns = self.diagnosis.wall_ns if found.per == "run" else None if run is None else run.wall_ns
-        remedy = {} if found.remedy is None else found.remedy.facts
-        spared_ns = float(remedy.get("spared_ns", found.cost_ns))
-        return None if not run_ns else min(spared_ns / run_ns, 1.0)
+        share = 1.0
+        if self.way == "in new processes":
+            if found.verified is None or found.verified.low is None:
+                return None
+            share -= 1 / found.verified.low
+        return None if not run_ns else min(share * found.cost_ns / run_ns, 1.0)
 
     @property
     def compiles(self) -> bool:
@@ -124,12 +128,12 @@ def measure(name: str) -> Row:
         expected = [each for each in diagnosis.findings if each.rule in slow.rules]
         found = expected[0] if expected else None
         gained = None if found is None else found.verified
+        if found is not None and found.remedy is not None and found.remedy.kind == "doctor.compile_time_cache":
+            return Row(name, found, diagnosis, "in new processes", slow_cache.in_new_processes())
         if gained is not None and (gained.speedup is not None or gained.before_bytes is not None):
             if gained.outputs_agree is None and name in MENDED:  # the tool has only compiled the remedy
                 gained = replace(gained, outputs_agree=_agree(name))
             return Row(name, found, diagnosis, "applied", gained)
-        if found is not None and found.rule == "compile-time":
-            return Row(name, found, diagnosis, "in new processes", slow_cache.in_new_processes())
         if name not in MENDED or found is None:
             return Row(name, found, diagnosis, "", gained)
         by_hand = _bytes_by_hand(name) if found.cost_bytes else _by_hand(name, first=found.per == "first run")

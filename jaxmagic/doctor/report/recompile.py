@@ -186,25 +186,18 @@ def _cache_missed(programs: int, had: int = -1) -> str:
     return f"{missed}: it has none of the same operations, shapes, device, versions and flags."
 
 
-def _cache_short(spared_ns: int, off: int, cpu: int = 0) -> str:
+def _cache_short(spared_ns: int, off: int) -> str:
     do = "Switch on JAX's persistent cache before the first call, and let" if off else "Let JAX's persistent cache"
     it = "it " if off else ""
-    return f"{do} {it}keep programs that compile in less than a second: {_spared(spared_ns, cpu)}"
+    return f"{do} {it}keep programs that compile in less than a second: {_spared(spared_ns)}"
 
 
-def _cache(spared_ns: int, cpu: int = 0) -> str:
-    return f"Switch on JAX's persistent cache before the first call: {_spared(spared_ns, cpu)}"
+def _cache(spared_ns: int) -> str:
+    return f"Switch on JAX's persistent cache before the first call: {_spared(spared_ns)}"
 
 
-def _spared(spared_ns: int, cpu: int) -> str:
-    """Word what the cache saves at most: on the CPU, what is loaded is turned into machine code again."""
-    most = f"it saves a later session up to {units.time(spared_ns)} of XLA's time."
-    if not cpu:
-        return most
-    return (
-        f"{most} On the CPU, loading a program may take nearly as long as compiling it: measure the first call of a "
-        "second session with %jaxtime."
-    )
+def _spared(spared_ns: int) -> str:
+    return f"it saves a later session up to {units.time(spared_ns)} of XLA's time, less what loading takes."
 
 
 _STAGES = {"trace": "tracing", "lower": "lowering", "XLA": "XLA", "cache": "the persistent cache"}

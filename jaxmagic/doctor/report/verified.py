@@ -277,6 +277,9 @@ NOTES: dict[str, Callable[..., str]] = {
     "unrolled_by_hand": lambda: _not("no JAX loop could be put in its place mechanically"),
     "unrolled_other_types": lambda: "With the JAX loop, the function returns other shapes or types.",
     "tried_compile_time": lambda: "These are compile times.",
+    "tried_loading": lambda: (
+        "Tried as in a later session: the function is traced and lowered again, and its program is loaded."
+    ),
     "programs_ran": _ran,
     "folded_then_runs": lambda: (
         "Every call then repeats what XLA computed from the constants while compiling, such as a transpose."

@@ -328,7 +328,7 @@ class TestMemory:
         remedy = note("doctor.compile_time_folded", function="f")
         found = tried("compile-time", "f(x)", budget_s=600, f=f, x=x, _remedy=remedy)
         assert {"constants_passed", "tried_compile_time", "programs_ran"} <= {*kinds(found)}
-        assert kinds(tried("compile-time", "f(x)", f=f, x=x)) == ["not_tried_cache"]
+        assert kinds(tried("compile-time", "f(x)", f=f, x=x)) == ["not_tried_first_run"]
 
     @pytest.mark.clock
     def test_a_run_that_repeats_what_xla_had_folded_is_told_to_be_slower(self, x: Any) -> None:
@@ -534,7 +534,7 @@ class TestThatDoNotHelp:
 
     @pytest.mark.parametrize(
         ("rule", "kind"),
-        [("recompile", "not_mechanical"), ("host-waits", "not_mechanical"), ("compile-time", "not_tried_cache")],
+        [("recompile", "not_mechanical"), ("host-waits", "not_mechanical"), ("compile-time", "not_tried_first_run")],
     )
     def test_what_is_not_mechanical(self, x: Any, rule: str, kind: str) -> None:
         assert kinds(tried(rule, "y = x * 2", x=x)) == [kind]

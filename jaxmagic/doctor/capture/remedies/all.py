@@ -16,7 +16,7 @@ from . import (
     transfer,
 )
 from .calls import library_calls, same_result, sorted_once, transformed_calls
-from .compiled import captured_constant, donation, memory, rematerialise, unrolled_loop
+from .compiled import captured_constant, donation, memory, persistent_cache, rematerialise, unrolled_loop
 from .remedy import Builds, Change, NotTried, Remedy
 from .tried_code import TriedCode
 
@@ -32,11 +32,14 @@ COMPILING = {
 
 
 def _compiled_sooner(finding: RuleFinding, code: TriedCode) -> Builds:
-    if finding.remedy is not None and finding.remedy.kind == "doctor.compile_time_folded":
-        return captured_constant.propose(finding, code)
-    if finding.remedy is not None and finding.remedy.kind == "doctor.not_jitted_remedy":
-        raise NotTried(note("doctor.not_tried_first_run"))
-    raise NotTried(note("doctor.not_tried_cache"))
+    match "" if finding.remedy is None else finding.remedy.kind:
+        case "doctor.compile_time_folded":
+            return captured_constant.propose(finding, code)
+        case "doctor.compile_time_cache":
+            return persistent_cache.propose(finding, code)
+        case "doctor.compile_time_cache_short":
+            raise NotTried(note("doctor.not_tried_cache"))
+    raise NotTried(note("doctor.not_tried_first_run"))
 
 
 def _constant(finding: RuleFinding, code: TriedCode) -> Change | Builds:

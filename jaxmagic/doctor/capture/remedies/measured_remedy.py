@@ -60,10 +60,12 @@ class Measured(NamedTuple):
     Attributes:
         verified: the record.
         interrupted: whether the user interrupted, and nothing else should be measured.
+        first_ns: how long the first run of each took, in their order; 0 where none has returned.
     """
 
     verified: Verified
     interrupted: bool
+    first_ns: tuple[int, int] = (0, 0)
 
 
 class _Spent(Exception):
@@ -165,9 +167,9 @@ def measured(
         after_runs=counted[_AFTER].count,
         stopped=int(stopped),
     )
-    first_ns = counted[_AFTER].first_ns
+    firsts = counted[_BEFORE].first_ns, counted[_AFTER].first_ns
     if comparison is None:
-        return Measured(Verified(notes=(why, *_about_first(first_ns, 0.0), runs)), interrupted)
+        return Measured(Verified(notes=(why, *_about_first(firsts[1], 0.0), runs)), interrupted, firsts)
     versus = comparison[_AFTER]
     times = {label: median(comparison.candidate(label).latency.calls_ns) for label in counted}
     agree, notes = _agree(counted, expected, products)
@@ -184,11 +186,11 @@ def measured(
         notes=(
             *notes,
             *([note("doctor.tried_too_few")] if ratio is None else []),
-            *_about_first(first_ns, times[_AFTER]),
+            *_about_first(firsts[1], times[_AFTER]),
             runs,
         ),
     )
-    return Measured(verified, comparison.stopped_by == "interrupt")
+    return Measured(verified, comparison.stopped_by == "interrupt", firsts)
 
 
 def _about_first(first_ns: int, later_ns: float) -> list[Note]:

@@ -71,8 +71,7 @@ def _long(compilations: Sequence[Compilation], evidence: Evidence) -> Iterator[R
     cacheable = [each for each in long if _is_kept(each, evidence)]
     could_help = evidence.cache_dir is None and bool(cacheable)
     spared_ns = sum(each.compilation_ns for each in cacheable)
-    cpu = int(evidence.first.environment.backend == "cpu")
-    cache = note("doctor.compile_time_cache", spared_ns=spared_ns, cpu=cpu) if could_help else None
+    cache = note("doctor.compile_time_cache", spared_ns=spared_ns) if could_help else None
     folded = _folded(longest, evidence)
     instead = _instead_of_cache(longest, folded)
     yield RuleFinding(
@@ -130,8 +129,7 @@ def _short(short: Sequence[Compilation], evidence: Evidence) -> Iterator[RuleFin
     )
     could_help = spared_ns >= LEAST_SHARE * evidence.first.wall_ns
     switched_off = evidence.cache_dir is None
-    cpu = int(evidence.first.environment.backend == "cpu")
-    remedy = note("doctor.compile_time_cache_short", spared_ns=spared_ns, off=int(switched_off), cpu=cpu)
+    remedy = note("doctor.compile_time_cache_short", spared_ns=spared_ns, off=int(switched_off))
     lines = ['jax.config.update("jax_compilation_cache_dir", "jax_cache")'] if switched_off else []
     lines += ['jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)']
     yield RuleFinding(
@@ -297,8 +295,9 @@ RULE = Rule(
     "Shorter programs are reported if they take as long together, and those of operations outside jit apart, if "
     f"there are at least {MANY}. They have to take at least {units.percent(LEAST_SHARE)} of the first run. These are "
     "times of this run: a busy machine may lift a program above a threshold. The cache is advised for programs that "
-    "it would keep as it is configured; before JAX 0.11 it keeps none that calls Python. The report names the lines "
-    f"with at least {units.percent(_LEAST_SHARE)} of the equations. Time that the findings recompile and "
+    "it would keep as it is configured; before JAX 0.11 it keeps none that calls Python. --verify compares compiling the "
+    "longest of them with loading it as a later session would. The report names the lines with at least "
+    f"{units.percent(_LEAST_SHARE)} of the equations. Time that the findings recompile and "
     "unrolled-loop would save is in their costs only. If a line computes with at least 1,000 elements of captured "
     "arrays and with no argument, and the compiled program has no instruction of it, then XLA computed it while "
     "compiling (constant folding). XLA does not report how long that takes; --verify compiles the function with "

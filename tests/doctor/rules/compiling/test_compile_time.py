@@ -65,17 +65,9 @@ def test_a_second_of_xla_counts_and_the_cache_spares_it(seen: Any) -> None:
     (finding,) = RULE.look(seen((5 * 10**8, 10**9)))
     assert finding.cost_ns == 1.5e9
     assert finding.remedy is not None
-    assert finding.remedy.facts == {"spared_ns": 10**9, "cpu": 1}
+    assert finding.remedy.facts == {"spared_ns": 10**9}
+    assert "up to 1.00 s of XLA's time, less what loading takes." in str(finding.remedy)
     assert list(RULE.look(seen((5 * 10**8, 10**9 - 1)))) == []
-
-
-@pytest.mark.parametrize("backend", ["cpu", "tpu"])
-def test_on_the_cpu_loading_a_program_may_take_as_long(seen: Any, backend: str) -> None:
-    evidence = seen((0, 2 * 10**9))
-    environment = replace(evidence.first.environment, backend=backend)
-    (finding,) = RULE.look(replace(evidence, first=replace(evidence.first, environment=environment)))
-    assert "saves a later session up to 2.00 s of XLA's time." in str(finding.remedy)
-    assert ("On the CPU, loading a program may take nearly as long" in str(finding.remedy)) == (backend == "cpu")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +132,7 @@ def test_a_cache_keeps_what_it_is_configured_to_keep(seen: Any) -> None:
     assert "programs of at least 2.00 s" in str(finding.evidence[1])
     (finding,) = RULE.look(seen((3 * 10**9, 10**8), cache_least_ns=0))
     assert finding.remedy is not None
-    assert finding.remedy.facts == {"spared_ns": 10**8, "cpu": 1}
+    assert finding.remedy.facts == {"spared_ns": 10**8}
 
 
 def test_the_least_size_of_entries_is_named_if_the_cache_has_one(seen: Any) -> None:
@@ -307,7 +299,7 @@ def test_short_programs_count_if_they_take_three_seconds_together(seen: Any) -> 
     assert str(finding.found) == "30 programs of f take 3.10 s to compile together, the longest of them 200 ms."
     assert (finding.cost_ns, finding.compiles) == (3.1e9, tuple(range(30)))
     assert finding.remedy is not None
-    assert finding.remedy.facts == {"spared_ns": 31 * 10**8, "off": 1, "cpu": 1}
+    assert finding.remedy.facts == {"spared_ns": 31 * 10**8, "off": 1}
     assert finding.code is not None
     assert finding.code.splitlines()[-2:] == [
         'jax.config.update("jax_compilation_cache_dir", "jax_cache")',

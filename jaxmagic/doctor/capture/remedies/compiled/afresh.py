@@ -13,11 +13,23 @@ _numbers = count(1)
 def compile_afresh(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any] | None:
     """Trace, lower and compile a function, although the same was compiled before.
 
-    JAX's cache in memory knows functions by their identity. The persistent cache knows programs by their name and
-    content, so each one is given another name; none is kept there.
-
     Returns:
         The program; ``None`` if it does more than compute when it runs, as one that prints.
+    """
+    lowered, computes = lower_afresh(function, *arguments)
+    with _nothing_kept():
+        program: Callable[..., Any] = lowered.compile()
+    return program if computes else None
+
+
+def lower_afresh(function: Callable[..., Any], *arguments: Any) -> tuple[Any, bool]:
+    """Trace and lower a function, although the same was compiled before.
+
+    JAX's cache in memory knows functions by their identity. The persistent cache knows programs by their name and
+    content, so each one is given another name.
+
+    Returns:
+        What can be compiled, and whether it does nothing but compute when it runs.
     """
     import jax
 
@@ -25,10 +37,8 @@ def compile_afresh(function: Callable[..., Any], *arguments: Any) -> Callable[..
         return function(*values)
 
     called.__name__ = called.__qualname__ = f"jaxmagic_trial_{next(_numbers)}"
-    with _nothing_kept():
-        traced = jax.jit(called).trace(*arguments)
-        program: Callable[..., Any] = traced.lower().compile()
-    return None if traced.jaxpr.effects else program
+    traced = jax.jit(called).trace(*arguments)
+    return traced.lower(), not traced.jaxpr.effects
 
 
 @contextmanager

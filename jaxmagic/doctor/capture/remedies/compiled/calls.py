@@ -56,6 +56,11 @@ class Call(NamedTuple):
         every = {name: abstract(value) for name, value in self.arguments.items()}
         return {name: value for name, value in every.items() if all(map(_is_abstract, jax.tree.leaves(value)))}
 
+    def prepared(self, function: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+        """Return how to call `function` with the rest of the arguments, and those that it is then compiled for."""
+        given = self.traced()
+        return self.taking(given, function), given
+
     def values(self, names: Collection[str]) -> dict[str, Any]:
         """Return some arguments as they were passed; their arrays may be deleted by now."""
         return {name: self.arguments[name] for name in names}

@@ -8,11 +8,12 @@ from typing import Any
 
 from .....records.note import Note, note
 from .....runtime.clock import Clock
+from ....record.finding import Verified
 from ..measured_remedy import Measured, Run, measured
 from ..remedy import Builds
 
 #: Notes that say something of runs, of which there are none where programs are only compiled.
-_OF_RUNS = "doctor.no_outputs", "doctor.tried_runs"
+_OF_RUNS = "doctor.no_outputs", "doctor.tried_runs", "doctor.tried_first_run"
 
 #: What is unknown where the programs do not run as well, and known where they do.
 _WITHOUT_RUNS = "doctor.folded_then_runs"
@@ -42,7 +43,7 @@ def timed_builds(builds: Builds, *, budget_ns: int, deadline_ns: int, clock: Clo
 
     before, after = kept("before", builds.before), kept("after", builds.after)
     found = measured(Run(before), Run(after), budget_ns=budget_ns, deadline_ns=deadline_ns, clock=clock)
-    verified = found.verified
+    verified = _with_firsts(found)
     notes = tuple(each for each in verified.notes if each.kind not in _OF_RUNS)
     about = () if verified.before_ns is None else builds.notes
     compiled = Measured(replace(verified, notes=(*about, *notes)), found.interrupted)
@@ -55,6 +56,15 @@ def timed_builds(builds: Builds, *, budget_ns: int, deadline_ns: int, clock: Clo
                 verified=replace(compiled.verified, before_bytes=sizes[0], after_bytes=sizes[1])
             )
     return _with_runs(compiled, programs, builds.given, deadline_ns, clock)
+
+
+def _with_firsts(found: Measured) -> Verified:
+    """Return what was measured, or how long each way took the first time, if there was no time for more."""
+    verified = found.verified
+    if verified.before_ns is not None or verified.failed or not all(found.first_ns):
+        return verified
+    before_ns, after_ns = map(float, found.first_ns)
+    return replace(verified, before_ns=before_ns, after_ns=after_ns)
 
 
 def _with_runs(

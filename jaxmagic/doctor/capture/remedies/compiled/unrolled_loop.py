@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -41,8 +40,8 @@ def _builds(call: Call, loop: FoundLoop, after: Any, third: Note) -> Builds:
     """Compare all rounds with the loop of JAX, if that gives the same shapes."""
     import jax
 
-    before, given = _prepared(call, call.own)
-    changed, _ = _prepared(call, FunctionCopies({id(loop.function): after}).of(call.own))
+    before, given = call.prepared(call.own)
+    changed, _ = call.prepared(FunctionCopies({id(loop.function): after}).of(call.own))
     kinds = [jax.tree.map(lambda each: (each.shape, each.dtype), jax.eval_shape(f, given)) for f in (before, changed)]
     if kinds[0] != kinds[1]:
         raise NotTried(third, note("doctor.unrolled_other_types"), differs=True)
@@ -61,7 +60,7 @@ def _third(finding: RuleFinding, call: Call, loop: FoundLoop) -> Note:
         function = loop.with_rounds(rounds)
         if function is None:
             raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-        run, given = _prepared(call, FunctionCopies({id(loop.function): function}).of(call.own))
+        run, given = call.prepared(FunctionCopies({id(loop.function): function}).of(call.own))
         rounds.counts.clear()
         begin = now_ns()
         compile_afresh(run, given)
@@ -82,9 +81,3 @@ def _third(finding: RuleFinding, call: Call, loop: FoundLoop) -> Note:
         cost_ns=max(round(per_round_ns * (total - len(every.counts))), 0),
         claimed_ns=round(finding.cost_ns or 0),
     )
-
-
-def _prepared(call: Call, function: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
-    """Return what to compile, and the abstract arguments."""
-    given = call.traced()
-    return call.taking(given, function), given
