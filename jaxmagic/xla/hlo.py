@@ -119,6 +119,8 @@ class HloModule(NamedTuple):
             schedule.
         input_output_alias: the number of the donated argument whose memory holds a result, by the result's index.
         literals: the values of constants that are not small, by id; empty unless they were requested.
+        lost_stacks: the stacks of operations that no instruction has; empty unless an instruction may have lost its
+            own, see ``lines/lost_products.py``.
     """
 
     name: str
@@ -132,6 +134,7 @@ class HloModule(NamedTuple):
     schedule: Mapping[int, tuple[int, ...]] = MappingProxyType({})
     input_output_alias: Mapping[ShapeIndex, int] = MappingProxyType({})
     literals: Mapping[int, Literal] = MappingProxyType({})
+    lost_stacks: tuple[Stack, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

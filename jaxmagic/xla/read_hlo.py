@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ..records.call_stack import Stack
 from .buffer_assignment import AssignedBuffer, BufferAllocation, BufferAssignment, Kind, Location, LogicalBuffer
 from .costs.flops import flops_of, shape_without_workspace
 from .hlo import HloInstruction, HloModule, Subshape
 from .hlo_proto import read, subshapes, text
+from .lines.lost_products import may_be_lost
 from .lines.stacks import Stacks
 from .literals import read_literal
 from .shardings import num_replica_groups, sharded
@@ -41,9 +43,10 @@ def _module(module: Any, *, literals: bool) -> HloModule:
     messages = {each.id: each for computation in module.computations for each in computation.instructions}
     reader = _Reader(module.stack_frame_index, messages)
     inputs, outputs = sharded(module)
+    instructions = {number: reader.instruction(each) for number, each in messages.items()}
     return HloModule(
         name=text(module.name),
-        instructions={number: reader.instruction(each) for number, each in messages.items()},
+        instructions=instructions,
         computations={each.id: tuple(one.id for one in each.instructions) for each in module.computations},
         instruction_ids={text(each.name): number for number, each in messages.items()},
         inputs=inputs,
@@ -59,6 +62,7 @@ def _module(module: Any, *, literals: bool) -> HloModule:
             for number, each in messages.items()
             if literals and (literal := read_literal(each.literal)) is not None
         },
+        lost_stacks=reader.unused_stacks() if any(map(may_be_lost, instructions.values())) else (),
     )
 
 
@@ -132,6 +136,10 @@ class _Reader:
             fusion_kind=_fusion_kind(message) if opcode == "fusion" else "",
             subshapes=whole.subshapes,
         )
+
+    def unused_stacks(self) -> tuple[Stack, ...]:
+        """Return the stacks that no instruction has."""
+        return self._stacks.unused()
 
     def _changes_layout(self, message: Any) -> bool:
         operand = next(self._operand_shapes(message), message.shape)

@@ -40,6 +40,12 @@ class Stacks:
             return found
         return (self._call(metadata.source_file, b"", metadata.source_line),) if metadata.source_file else ()
 
+    def unused(self) -> tuple[Stack, ...]:
+        """Return the stacks that :meth:`of` has not returned and no other continues."""
+        known = {*self._stacks, *(parent for _, parent in self._frames)}
+        found = (self._calls_of(number) for number in range(1, len(self._frames) + 1) if number not in known)
+        return tuple(filter(None, found))
+
     def _calls_of(self, number: int) -> Stack:
         calls: list[Frame] = []
         seen = set()
