@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..syntax import Loop, last_name, loaded, stored
-from .carried_types import stay_after_one, widened_by
 from .computed_numbers import lose_digits
 from .kept_lists import is_used_as_array
 from .loop_facts import Appended, Counter, appended, assigns, carried, counter_of, is_range, makes_array, reads
+from .scans.carried_types import stay_after_one, widened_by
+from .scans.scanned_items import NamedItems, bounds_of, items_of, stacked, taken
 
 #: The names that the code to paste assigns. There is no code if the function has variables with these names.
 _OURS = {"body", "carry", "item"}
@@ -57,13 +58,13 @@ def loop_code(
     if parts.widened and (counter is None or counter.indexed):
         return None
     if counter is None:
-        return _scan(parts, _items(parts.loop.iter, arrays=arrays))
+        return _scan(parts, items_of(parts.loop.iter, arrays=arrays))
     if counter.indexed:
         return _over_arrays(parts, counter, arrays=arrays)
     if not counter.traceable or (counter.indexes and not arrays):
         return None
     if parts.collected:
-        return _scan(parts, "" if not counter.name else f"jnp.arange({_bounds(parts.loop)})")
+        return _scan(parts, "" if not counter.name else f"jnp.arange({bounds_of(parts.loop)})")
     return _fori_loop(parts, counter.name or "_")
 
 
@@ -158,89 +159,25 @@ def _is_of_arrays(loop: ast.For) -> bool:
     return _is_names(loop.target)
 
 
-def _items(source: ast.expr, *, arrays: bool) -> str:
-    """Return what a scan is over: an array as it is, and anything else stacked."""
-    text = ast.unparse(source)
-    if makes_array(source):
-        return text
-    return text if arrays and isinstance(source, ast.Name) else _stacked(text)
-
-
-def _stacked(text: str) -> str:
-    return f"jax.tree.map(lambda *each: jnp.stack(each), *{text})"
-
-
 def _over_arrays(parts: _Parts, counter: Counter, *, arrays: bool) -> str | None:
     """Scan over arrays themselves where the loop uses its counter only to index them."""
     names = {each: f"{each.replace('.', '_')}_{counter.name}" for each in counter.indexed}
     used = loaded(parts.loop.body) | stored(parts.loop.body)
     if used & set(names.values()):
         return None
-    taken = [_taken(parts.loop, each, counter.name, arrays=arrays) for each in names]
-    sources = taken if arrays else [*map(_stacked, taken)]
+    sources = [taken(parts.loop, each, counter.name, arrays=arrays) for each in names]
+    sources = sources if arrays else [*map(stacked, sources)]
     target: ast.expr = ast.parse(_together(list(names.values()))[0], mode="eval").body
-    replaced = _Items(counter.name, names)
+    replaced = NamedItems(counter.name, names)
     body = [replaced.visit(ast.parse(ast.unparse(each)).body[0]) for each in parts.loop.body]
     collected = [Appended(each.name, each.place, body[each.place].value.args[0]) for each in parts.collected]
     loop = ast.For(target=target, iter=parts.loop.iter, body=body, orelse=[])
     return _scan(parts._replace(loop=loop, collected=collected), _together(sources)[0])
 
 
-class _Items(ast.NodeTransformer):
-    """Replaces ``xs[i]`` by the name of an item."""
-
-    def __init__(self, counter: str, names: dict[str, str]) -> None:
-        self._counter = counter
-        self._names = names
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        """Replace an index that is the counter alone."""
-        if isinstance(node.slice, ast.Name) and node.slice.id == self._counter:
-            return ast.Name(self._names[ast.unparse(node.value)], ast.Load())
-        return self.generic_visit(node)
-
-
-def _bounds(loop: ast.For) -> str:
-    assert isinstance(loop.iter, ast.Call)
-    return ", ".join(map(ast.unparse, loop.iter.args))
-
-
-def _taken(loop: ast.For, array: str, counter: str, *, arrays: bool) -> str:
-    """Return the rows of an array, or the items of a list, that ``range`` indexes, in their order.
-
-    An index below zero counts from the end, which a slice does not do alike: ``x[9:-1:-1]`` is empty.
-    """
-    assert isinstance(loop.iter, ast.Call)
-    bounds = [ast.unparse(each) for each in loop.iter.args]
-    if bounds in ([f"len({array})"], [f"{array}.shape[0]"]):
-        return array
-    first, step = _number(loop.iter.args[0]), 1 if len(bounds) < 3 else _number(loop.iter.args[2])
-    if bounds[1:] == ["-1", "-1"] and bounds[0] in (f"len({array}) - 1", f"{array}.shape[0] - 1"):
-        return f"{array}[::-1]"
-    if len(bounds) == 1:
-        return f"{array}[:{bounds[0]}]"
-    if first is not None and first >= 0 and step is not None:
-        if step > 0:
-            return f"{array}[{':'.join(bounds)}]"
-        if bounds[1] == "-1":
-            return f"{array}[{bounds[0]}::{bounds[2]}]"
-    if arrays:
-        return f"{array}[jnp.arange({', '.join(bounds)})]"
-    return f"[{array}[{counter}] for {counter} in {ast.unparse(loop.iter)}]"
-
-
-def _number(node: ast.expr) -> int | None:
-    """Return the whole number that an expression is, if it is one."""
-    try:
-        value = ast.literal_eval(node)
-    except ValueError:
-        return None
-    return value if isinstance(value, int) else None
-
-
 def _times(loop: ast.For) -> str:
     assert isinstance(loop.iter, ast.Call)
-    return _bounds(loop) if len(loop.iter.args) == 1 else f"len({ast.unparse(loop.iter)})"
+    return bounds_of(loop) if len(loop.iter.args) == 1 else f"len({ast.unparse(loop.iter)})"
 
 
 def _fori_loop(parts: _Parts, counter: str) -> str | None:
@@ -285,9 +222,9 @@ def _scan(parts: _Parts, items: str) -> str:
         head.append(f"    {ast.unparse(loop.target)} = item")
     body, returned = _with_outputs(loop.body, collected)
     outputs = [f"{each.name}_rest" if each.name in parts.begun else each.name for each in collected]
-    stacked = _together(outputs)[0] if outputs else "_"
+    results = _together(outputs)[0] if outputs else "_"
     over = items or f"length={_times(loop)}"
-    call = f"{names}, {stacked} = jax.lax.scan(body, {names}, {over})"
+    call = f"{names}, {results} = jax.lax.scan(body, {names}, {over})"
     joined = [f"{name} = jnp.concatenate([jnp.stack({name}), {name}_rest])" for name in parts.begun]
     return "\n".join([*head, *_indented(body), f"    return {names}, {returned}", "", call, *joined])
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
-from ..numbers.python_numbers import assignments, is_number, python_numbers
-from ..syntax import last_name, loaded
-from .loop_facts import assigns
+from ...numbers.python_numbers import assignments, is_number, python_numbers
+from ...syntax import last_name, loaded
+from ..loop_facts import assigns
 
 #: Functions and methods that return a scalar of an array, if they are given no axis.
 _REDUCTIONS = frozenset(
