@@ -11,7 +11,7 @@ from .computed_numbers import lose_digits
 from .kept_lists import is_used_as_array
 from .loop_facts import Appended, Counter, appended, assigns, carried, counter_of, is_range, makes_array, reads
 from .scans.carried_types import stay_after_one, widened_by
-from .scans.scanned_items import NamedItems, bounds_of, items_of, stacked, taken
+from .scans.scanned_items import NamedItems, items_of, stacked, taken
 
 #: The names that the code to paste assigns. There is no code if the function has variables with these names.
 _OURS = {"body", "carry", "item"}
@@ -64,7 +64,7 @@ def loop_code(
     if not counter.traceable or (counter.indexes and not arrays):
         return None
     if parts.collected:
-        return _scan(parts, "" if not counter.name else f"jnp.arange({bounds_of(parts.loop)})")
+        return _scan(parts, counter=counter.name)
     return _fori_loop(parts, counter.name or "_")
 
 
@@ -175,9 +175,18 @@ def _over_arrays(parts: _Parts, counter: Counter, *, arrays: bool) -> str | None
     return _scan(parts._replace(loop=loop, collected=collected), _together(sources)[0])
 
 
+def _counted(loop: ast.For, counter: str) -> tuple[str, str]:
+    """Return the first number of a range, and the number after a counter."""
+    assert isinstance(loop.iter, ast.Call)
+    numbers = loop.iter.args
+    step = numbers[2] if len(numbers) > 2 else ast.Constant(1)
+    following = ast.BinOp(ast.Name(counter, ast.Load()), ast.Add(), step)
+    return ast.unparse(numbers[0]) if len(numbers) > 1 else "0", ast.unparse(following)
+
+
 def _times(loop: ast.For) -> str:
     assert isinstance(loop.iter, ast.Call)
-    return bounds_of(loop) if len(loop.iter.args) == 1 else f"len({ast.unparse(loop.iter)})"
+    return ast.unparse(loop.iter.args[0]) if len(loop.iter.args) == 1 else f"len({ast.unparse(loop.iter)})"
 
 
 def _fori_loop(parts: _Parts, counter: str) -> str | None:
@@ -210,23 +219,31 @@ def _fori_loop(parts: _Parts, counter: str) -> str | None:
     return "\n".join([*head, *_indented(loop.body), f"    return {unpack}", "", *calls])
 
 
-def _scan(parts: _Parts, items: str) -> str:
-    loop, collected = parts.loop, parts.collected
-    (names, unpack) = _together(parts.carry)
-    first = "carry" if len(parts.carry) > 1 else names
+def _scan(parts: _Parts, items: str = "", counter: str = "") -> str:
+    """Write a scan over some items, or else one that counts.
+
+    It counts as Python does, with a weakly typed number: one of ``jnp.arange`` would make int32 of an int8.
+    """
+    loop, collected, counts = parts.loop, parts.collected, [counter] if counter else []
+    (names, unpack) = _together([*counts, *parts.carry])
+    first = "carry" if "," in names else names
     item = "_" if not items else loop.target.id if isinstance(loop.target, ast.Name) else "item"
     head = [f"def body({first}, {item}):"]
-    if len(parts.carry) > 1:
+    if first == "carry":
         head.append(f"    {unpack} = carry")
-    if not isinstance(loop.target, ast.Name):
+    if items and not isinstance(loop.target, ast.Name):
         head.append(f"    {ast.unparse(loop.target)} = item")
     body, returned = _with_outputs(loop.body, collected)
+    begin, following = _counted(loop, counter) if counts else ("", "")
+    begun, carried_on, ended = (
+        _together([*([each] if counts else []), *parts.carry])[0] for each in (begin, following, "_")
+    )
     outputs = [f"{each.name}_rest" if each.name in parts.begun else each.name for each in collected]
     results = _together(outputs)[0] if outputs else "_"
     over = items or f"length={_times(loop)}"
-    call = f"{names}, {results} = jax.lax.scan(body, {names}, {over})"
+    call = f"{ended}, {results} = jax.lax.scan(body, {begun}, {over})"
     joined = [f"{name} = jnp.concatenate([jnp.stack({name}), {name}_rest])" for name in parts.begun]
-    return "\n".join([*head, *_indented(body), f"    return {names}, {returned}", "", call, *joined])
+    return "\n".join([*head, *_indented(body), f"    return {carried_on}, {returned}", "", call, *joined])
 
 
 def _with_outputs(statements: Sequence[ast.stmt], collected: Sequence[Appended]) -> tuple[list[ast.stmt], str]:

@@ -33,11 +33,11 @@ def function_of(body: str) -> tuple[ast.FunctionDef, ast.For]:
     return function, loop
 
 
-def results(function: ast.FunctionDef) -> Any:
+def results(function: ast.FunctionDef, **given: Any) -> Any:
     names: dict[str, Any] = {"jax": jax, "jnp": jnp}
     module = ast.fix_missing_locations(ast.Module(body=[function], type_ignores=[]))
     exec(compile(module, "<test>", "exec"), names)
-    return jax.jit(names["f"])(**GIVEN)
+    return jax.jit(names["f"])(**GIVEN | given)
 
 
 SEQUENCES = {
@@ -122,6 +122,48 @@ def test_the_loop_of_jax_computes_the_same(body: str, arrays: bool) -> None:
     function.body[place : place + 1] = ast.parse(code).body
     jax.tree.map(lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-5), results(function), expected)
     assert "fori_loop" in code or "scan" in code
+
+
+COUNTED = {
+    "multiplies": "for i in range(1, 6):\n    x = x * i\nreturn x",
+    "collects": "out = []\nfor i in range(1, 6):\n    x = x * i\n    out.append(x)\nreturn x, jnp.stack(out)",
+    "collects two": (
+        "y = x\nys = []\nfor i in range(5):\n    x, y = y + i, x * i\n    ys.append(x + y)\n"
+        "return x, y, jnp.stack(ys)"
+    ),
+    "begins with one": "ys = [x]\nfor i in range(4):\n    x = x + i % 3\n    ys.append(x)\nreturn jnp.stack(ys)",
+    "counts down": "ys = []\nfor i in range(7, 0, -2):\n    x = i - x\n    ys.append(x)\nreturn jnp.stack(ys)",
+    "a step that varies": (
+        "ys = []\nfor i in range(0, 6, 2 if len(xs) > 3 else 1):\n    x = x + i\n    ys.append(x)\n"
+        "return jnp.stack(ys)"
+    ),
+    "never": "ys = []\nfor i in range(1, 0):\n    x = x + i\n    ys.append(x)\nreturn x",
+}
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", "float16", "bfloat16", "int32", "float32"])
+@pytest.mark.parametrize("body", COUNTED.values(), ids=COUNTED)
+def test_a_counter_changes_no_dtype_as_it_is_a_number_of_python(body: str, dtype: str) -> None:
+    x = jnp.arange(1, 5).astype(dtype)
+    expected = results(function_of(body)[0], x=x)
+    function, loop = function_of(body)
+    code = loop_code(loop, function)
+    assert code is not None
+    place = function.body.index(loop)
+    function.body[place : place + 1] = ast.parse(code).body
+    found = results(function, x=x)
+    assert jax.tree.map(lambda each: each.dtype, found) == jax.tree.map(lambda each: each.dtype, expected)
+    jax.tree.map(lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-2), found, expected)
+
+
+def test_a_counter_that_gives_floats_keeps_the_dtype_of_small_ones() -> None:
+    body = "ys = []\nfor i in range(5):\n    x = x + jnp.sin(i)\n    ys.append(x)\nreturn x, jnp.stack(ys)"
+    function, loop = function_of(body)
+    code = loop_code(loop, function)
+    assert code is not None
+    function.body[1:2] = ast.parse(code).body
+    for dtype in ("float16", "bfloat16", "float32"):
+        assert [each.dtype for each in results(function, x=jnp.ones(3, dtype))] == [dtype, dtype]
 
 
 @pytest.mark.parametrize(

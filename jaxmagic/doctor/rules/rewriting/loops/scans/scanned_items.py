@@ -21,12 +21,6 @@ def stacked(text: str) -> str:
     return f"jax.tree.map(lambda *each: jnp.stack(each), *{text})"
 
 
-def bounds_of(loop: ast.For) -> str:
-    """Return what ``range`` is given."""
-    assert isinstance(loop.iter, ast.Call)
-    return ", ".join(map(ast.unparse, loop.iter.args))
-
-
 def taken(loop: ast.For, array: str, counter: str, *, arrays: bool) -> str:
     """Return the rows of an array, or the items of a list, that ``range`` indexes, in their order.
 
