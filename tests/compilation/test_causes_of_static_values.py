@@ -27,7 +27,8 @@ def compiled(call: Callable[[], Any]) -> list[Cause]:
 def second(first: Any, then: Any) -> list[Cause]:
     """Return the causes why a call with a second static value compiled, if it did."""
     x = jnp.ones(3)
-    f = jax.jit(lambda x, value: x + 1, static_argnums=1)  # by keyword JAX 0.8 leaves the class out
+    # Whether it reads the attributes of the value is unknown. By keyword, JAX 0.8 leaves the class out.
+    f = jax.jit(lambda x, value: (x + 1, value)[0], static_argnums=1)
     compiled(lambda: f(x, first))
     return compiled(lambda: f(x, then))
 
@@ -186,6 +187,76 @@ def test_a_class_with_its_own_equality_is_told_by_what_it_holds() -> None:
         found.kind == "static value" and found.reason.endswith("Own with a different value.rate: 2 now, 1 before")
     )
     assert found.remedy is None
+
+
+class Layers:
+    def __init__(self, rate: Any, tag: Any, scale: Any = 1.0) -> None:
+        self.rate, self.tag, self.scale = rate, tag, scale
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def step(self, x: Any) -> Any:
+        return x * self.rate
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def nothing(self, x: Any) -> Any:
+        return x + 1
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def by_a_method(self, x: Any) -> Any:
+        return self.scaled(x) + 1
+
+    def scaled(self, x: Any) -> Any:
+        return x * self.rate
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def anything(self, x: Any) -> Any:
+        return x * vars(self)["rate"]
+
+
+class Tagged(Layers):
+    def __hash__(self) -> int:
+        return hash(self.tag)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tagged) and self.tag == other.tag
+
+
+ONLY_RATE = "pass one object in every call, and pass self.rate as an argument, if no shape, axis or Python if"
+
+
+@pytest.mark.parametrize(
+    ("method", "first", "then", "reason", "remedy"),
+    [
+        ("step", (2.0, 1), (3.0, 1), "with a different self.rate: 3.0 now, 2.0 in an earlier measurement", ONLY_RATE),
+        ("step", (2.0, 1), (3.0, 2), "with a different self.rate: 3.0 now, 2.0 in an earlier measurement", ONLY_RATE),
+        ("by_a_method", (2.0, 1), (3.0, 2), "with a different self.rate: 3.0 now, 2.0 in an earlier m", ONLY_RATE),
+        ("step", (2.0, 1), (2.0, 2), "does not read what differs: self.tag", "pass the same object"),
+        ("by_a_method", (2.0, 1), (2.0, 2), "does not read what differs: self.tag", "pass the same object again, or"),
+        ("nothing", (2.0, 1), (3.0, 2), "does not read what differs: self.rate, self.tag", "pass the same object"),
+        ("anything", (2.0, 1), (3.0, 2), "self.rate: 3.0 now", "pass one object in every call, and pass self.rate, "),
+    ],
+)  # fmt: skip
+def test_advice_names_what_the_method_reads_of_an_object(
+    method: str, first: Any, then: Any, reason: str, remedy: str
+) -> None:
+    jax.clear_caches()
+    x = jnp.ones(3)
+    compiled(lambda: getattr(Layers(*first), method)(x))
+    (found,) = compiled(lambda: getattr(Layers(*then), method)(x))
+    assert reason in found.reason
+    assert found.remedy is not None
+    assert found.remedy.startswith(remedy)
+
+
+def test_a_class_that_compares_more_than_the_method_reads() -> None:
+    x = jnp.ones(3)
+    compiled(lambda: Tagged(2.0, "a").step(x))
+    (found,) = compiled(lambda: Tagged(2.0, "b").step(x))
+    if found.kind == "static value":  # else JAX gave no reason
+        assert found.reason.endswith(
+            "a different value: Tagged, and the function does not read what differs: self.tag"
+        )
+        assert str(found.remedy).startswith("let its __eq__ and __hash__ compare only what the jitted functions read")
 
 
 @pytest.mark.parametrize("depth", [0, 1])

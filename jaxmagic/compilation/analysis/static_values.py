@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ...records.names import listed
 from ..record.compilation import Cause
 from ..record.events import Held, WrapperKind
 from .held import Change, as_arguments, changes, list_changes
@@ -37,6 +38,17 @@ _ONE_TYPE = "pass one type of number in every call, such as int(value)"
 
 #: The remedy for two equal objects that compare by identity.
 _EQUAL = "pass the same object again, or give its class __eq__ and __hash__"
+
+#: The remedy for two objects of which the function reads the same.
+_READ_ALIKE = (
+    "pass the same object again, or give its class an __eq__ and a __hash__ that compare only what the jitted "
+    "functions read"
+)
+
+#: The same for objects of a class that compares more than that.
+_COMPARE_READ = (
+    "let its __eq__ and __hash__ compare only what the jitted functions read, or pass the same object again"
+)
 
 
 def shown(words: str) -> str:
@@ -141,7 +153,7 @@ def own_equality(
         held_before: the values that the earlier value held.
         reported_by_jax: whether JAX says that a static argument has a different value.
     """
-    differing = changes(held, held_before)
+    differing = sorted(changes(held, held_before), key=lambda each: not each.now.read)
     if not differing:
         return None
     sure = "has a different value" if reported_by_jax else "may have a different value"
@@ -150,7 +162,15 @@ def own_equality(
     reason = f"{argument_in_words(name)} {sure}: {_class_name(text)}{what}"
     if not reported_by_jax:
         return Cause(kind="unknown", reason=f"JAX gave no reason; {reason}", argument=name)
+    if not any(each.now.read for each in differing):
+        reason = f"{argument_in_words(name)} has a different value: {_class_name(text)}, and {_unread(differing)}"
+        return Cause(kind="static value", reason=reason, remedy=_COMPARE_READ, argument=name)
     return Cause(kind="static value", reason=reason, argument=name)
+
+
+def _unread(differing: Sequence[Change]) -> str:
+    """Say that a function reads nothing of what differs in its argument."""
+    return f"the function does not read what differs: {listed([each.name for each in differing], 3)}"
 
 
 def _function(subject: str, name: str | None, now: str, before: str) -> Cause:
@@ -180,8 +200,12 @@ def _object(
     if not differing:
         reason = f"{subject} is a different object with the same content: {text} compares by identity"
         return replace(why, reason=reason, remedy=_EQUAL)
-    inside = as_arguments(differing)
-    reason = f"{subject} is a different object with {list_changes(differing)}"
+    read = [each for each in differing if each.now.read]
+    if not read:
+        reason = f"{subject} is a different object: {text} compares by identity, and {_unread(differing)}"
+        return replace(why, reason=reason, remedy=_READ_ALIKE)
+    inside = as_arguments(read)
+    reason = f"{subject} is a different object with {list_changes(read)}"
     return replace(why, reason=reason, remedy=inside and f"pass one object in every call, and {inside}")
 
 

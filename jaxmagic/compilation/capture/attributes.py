@@ -1,18 +1,27 @@
-"""Read the attributes of objects and classes, and how they compare, without running any of the user's code."""
+"""Read the attributes of objects and classes, how they compare, and which of them a function reads.
+
+None of the user's code runs for that.
+"""
 
 from __future__ import annotations
 
+import dis
 import struct
 import sys
 from contextlib import suppress
-from types import FunctionType, MemberDescriptorType, ModuleType
+from functools import lru_cache
+from types import CodeType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
 from ...records.call_stack import is_users_file
+from ...records.code_names import code_objects
 from ...runtime.around import attributes, classes, inherits, is_a, is_exactly, member, members, of_type
 
 #: At most this many methods of a class are compared.
 _MOST_METHODS = 50
+
+#: The instructions that load, store or delete local variables, also two at a time.
+_OF_VARIABLES = tuple(f"{verb}_{kind}" for verb in ("LOAD", "STORE", "DELETE") for kind in ("FAST", "DEREF"))
 
 _POINTER_BYTES = struct.calcsize("P")
 
@@ -124,6 +133,77 @@ def _function_of(value: Any) -> Any:
     if kind is property:
         return value.fget
     return (attributes_of(value) or {}).get("__wrapped__")
+
+
+def attributes_read(function: FunctionType, parameter: str, kind: type) -> frozenset[str] | None:
+    """Return the attributes of an object that a function reads; ``None`` if it may read others.
+
+    The methods and properties of the object that it uses count as well, by what they read.
+
+    >>> class Model:
+    ...     def loss(self, x): return self.scaled(x) + self.b
+    ...     def scaled(self, x): return self.w * x
+    ...     def shown(self): return repr(self)
+    >>> sorted(attributes_read(Model.loss, "self", Model)), attributes_read(Model.shown, "self", Model)
+    (['b', 'w'], None)
+
+    Args:
+        function: the function.
+        parameter: its parameter that takes the object.
+        kind: the class of the object.
+    """
+    if member(kind, "__getattr__") is not None or member(kind, "__getattribute__") is not object.__getattribute__:
+        return None
+    found: set[str] = set()
+    met, pending = {function.__code__}, [(function.__code__, parameter)]
+    for code, name in pending:  # grows meanwhile
+        names = _read_of(code, name)
+        if names is None:
+            return None
+        for each in names:
+            value = member(kind, each)
+            method = None if value is None else _function_of(value)
+            if type(method) is FunctionType:
+                if not method.__code__.co_argcount:
+                    return None
+                if method.__code__ not in met:
+                    met.add(method.__code__)
+                    pending.append((method.__code__, method.__code__.co_varnames[0]))
+            elif value is None or type(value) is MemberDescriptorType or member(type(value), "__get__") is None:
+                found.add(each)
+            elif type(value) is not staticmethod:
+                return None
+    return frozenset(found)
+
+
+@lru_cache(maxsize=256)
+def _read_of(code: CodeType, name: str) -> frozenset[str] | None:
+    """Return the attributes of a variable that code reads; ``None`` if it does anything else with the variable."""
+    found: set[str] = set()
+    for each in code_objects(code):
+        if name not in (each.co_freevars if each is not code else (*each.co_varnames, *each.co_cellvars)):
+            continue
+        if "__class__" in each.co_freevars:  # super() needs no instruction to load the variable
+            return None
+        loaded, in_cell = False, name in (*each.co_cellvars, *each.co_freevars)
+        for instruction in dis.get_instructions(each):
+            operation, argument = instruction.opname, instruction.argval
+            if operation == "EXTENDED_ARG" or (loaded and operation == "COPY"):  # as in self.n += 1
+                continue
+            if loaded and operation in ("LOAD_ATTR", "LOAD_METHOD"):
+                found.add(argument)
+            elif loaded and operation not in ("STORE_ATTR", "DELETE_ATTR"):
+                return None
+            loaded = False
+            if not operation.startswith(_OF_VARIABLES) or (in_cell and operation.startswith("LOAD_FAST")):
+                continue  # a cell is loaded to make a function
+            *others, last = argument if type(argument) is tuple else (argument,)
+            loaded = last == name and operation.rfind("LOAD") > max(
+                operation.rfind("STORE"), operation.rfind("DELETE")
+            )
+            if name in others or (last == name and not loaded):
+                return None
+    return frozenset(found)
 
 
 def class_values(kind: type) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import inspect
 import re
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
@@ -19,9 +20,9 @@ import numpy as np
 from ...runtime.around import inherits, is_a, is_exactly, of_type
 from ...runtime.private_api import device_order
 from ..record.events import Held, Leaf, Node, WrapperKind
-from .attributes import is_written, name_of_class
+from .attributes import attributes_read, is_written, name_of_class
 from .contents import contents, contents_of
-from .function_identity import defined_at, function_id, source_id
+from .function_identity import defined_at, function_id, innermost, source_id
 from .pytrees import nodes, static_fields
 from .static_values import static_words
 
@@ -33,6 +34,9 @@ _FUNCTION = re.compile(r"[\w.<>]+ \(object 0x\w+\)")
 
 #: Words that describe a value completely; for other values, their contents are recorded as well.
 _COMPLETE = re.compile(r"(?!.*(0x|\ba \w|…)).{0,60}", re.DOTALL)
+
+#: An attribute at the beginning of a path from an object on.
+_ATTRIBUTE = re.compile(r"\.(\w+)")
 
 #: The default of a parameter that has none.
 _NONE = inspect.Parameter.empty
@@ -113,12 +117,31 @@ def describe(
     words = static_words(given)
     functions = _functions(given, words)
     held = {
-        name: contents(each) if name in functions else contents_of(each, name)
+        name: contents(each) if name in functions else object_contents(function, name, each)
         for name, each in given.items()
         if not _COMPLETE.fullmatch(words[name])
     }
     around = {name: wrapper for name in functions if (wrapper := _wrapper(given[name])) is not None}
     return Described(leaves, words, functions, around, held, containers, inside, call_signature, tuple(bound))
+
+
+def object_contents(function: Any, name: str, value: Any) -> dict[str, Held]:
+    """Return what a static argument holds, marked as to whether the function reads it.
+
+    Args:
+        function: the function that is jitted.
+        name: its parameter.
+        value: what it takes for that.
+    """
+    held, within = contents_of(value, name), innermost(function)
+    read = attributes_read(within, name, type(value)) if is_exactly(within, FunctionType) else None
+    if read is None:
+        return held
+    first = {path: _ATTRIBUTE.match(path, len(name)) for path in held}
+    return {
+        path: each if (found := first[path]) is None else replace(each, read=found[1] in read)
+        for path, each in held.items()
+    }
 
 
 def _containers(structure: Any, depth: int = 0) -> str:

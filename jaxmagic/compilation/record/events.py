@@ -74,12 +74,14 @@ class Held:
         words: the value in words, ``"2.0"``, or its type, ``"f32[8]"`` or ``"a Model"``.
         token: a number that is the same for equal values; ``None`` if they cannot be compared.
         form: a number that is the same for numbers or arrays that one compiled program could take as its argument.
+        read: whether the jitted function reads it; true if that is unknown.
     """
 
     kind: HeldKind
     words: str
     token: int | None
     form: int | None = None
+    read: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
