@@ -45,6 +45,8 @@ class Origin(NamedTuple):
         transformed: the Python function whose jitted call was transformed outside of ``jit``, as ``jax.vmap(f)(x)``
             does; then `function` is unknown, as the program is another one.
         arguments: what is passed for each parameter; empty if unknown.
+        call: the arguments of the call by position and by keyword, and JAX's record of the options of ``jax.jit``;
+            ``None`` if unknown.
     """
 
     function: Any
@@ -54,6 +56,7 @@ class Origin(NamedTuple):
     passed: tuple[tuple[Any, Any], ...] = ()
     transformed: Any = None
     arguments: tuple[Any, ...] = ()
+    call: tuple[Any, ...] | None = None
 
 
 def observe_executions(notice: Callable[[Any, Callable[[], Origin | None]], None]) -> Callable[[], None] | None:
@@ -165,7 +168,9 @@ def _origin(frame: FrameType, run: Any, args: Sequence[Any]) -> Origin | None:
     with suppress(AttributeError, TypeError, IndexError):
         donated = _donated(local.get("computation"), run.kept_var_idx, local["donated_invars"])
         arguments = tuple(args[place] for place in sorted(run.kept_var_idx))
-    return Origin(function, local.get("jaxpr"), lifted, donated, _passed(run, arguments), transformed, arguments)
+    call = None if caller is None else tuple(map(caller.f_locals.get, ("args", "kwargs", "jit_info")))
+    passed = _passed(run, arguments)
+    return Origin(function, local.get("jaxpr"), lifted, donated, passed, transformed, arguments, call)
 
 
 def _passed(run: Any, arguments: Sequence[Any]) -> tuple[tuple[Any, Any], ...]:

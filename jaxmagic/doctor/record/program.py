@@ -77,6 +77,36 @@ class CapturedArray:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StaleAttribute:
+    """An attribute that had another value when the run ended than the one that was built into a program.
+
+    Attributes:
+        parameter: the parameter of the function that takes the object, such as ``"self"``.
+        name: the attribute.
+        owner: the class of the object.
+        before: the value in the program: a number in words, or the type of an array.
+        now: the same at the end of the run.
+        number: whether it is a number of Python, which may have decided shapes.
+        passable: whether it holds nothing but arrays and numbers, so that it may be an argument.
+        bound: whether the object is part of the function, as in ``jax.jit(model.step)``, and no static argument.
+    """
+
+    parameter: str
+    name: str
+    owner: str
+    before: str
+    now: str
+    number: bool = False
+    passable: bool = True
+    bound: bool = False
+
+    @property
+    def path(self) -> str:
+        """The attribute as the function reads it."""
+        return f"{self.parameter}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedLine:
     """A line of a jitted function, or of what it calls, that was traced to many equations outside of loops of JAX.
 
@@ -158,6 +188,7 @@ class Program:
         arguments: the names of the parameters of the function; empty if unknown.
         equations: the equations of its jaxpr, by primitive and line; ``None`` if unknown.
         captured: large arrays that it captured, largest first.
+        stale: the attributes of objects that it keeps the values of, although they have others by the end of the run.
         eager: whether it is a single operation outside ``jit``.
         repeated_lines: the user's lines from which many equations come; ``None`` if unknown.
         donated: the numbers of the parameters that the call donates.
@@ -186,6 +217,7 @@ class Program:
     arguments: tuple[str, ...] = ()
     equations: tuple[EquationCount, ...] | None = None
     captured: tuple[CapturedArray, ...] = ()
+    stale: tuple[StaleAttribute, ...] = ()
     eager: bool = False
     repeated_lines: tuple[RepeatedLine, ...] | None = None
     donated: tuple[int, ...] = ()

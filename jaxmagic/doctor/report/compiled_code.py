@@ -60,6 +60,38 @@ def _captured_remedy(names: str, on_host: str) -> str:
     )
 
 
+def _stale(function: str, names: str) -> str:
+    name, which = printable(function), printable(names)
+    value, have = ("values", "have") if "," in names else ("value", "has")
+    return (
+        f"{name} computes with the {value} that {which} had when {name} was compiled. {which} {have} been replaced "
+        f"or changed since, and calls of {name} do not see that."
+    )
+
+
+def _stale_value(name: str, before: str, now: str, line: str) -> str:
+    where = f", assigned at {printable(line)}" if line else ""
+    if before == now:
+        return f"{printable(name)} ({printable(now)}) has other values by the end of the run{where}."
+    return f"{printable(name)}: {printable(before)} in the program, {printable(now)} by the end of the run{where}."
+
+
+def _stale_remedy(function: str, names: str, owner: str, parameter: str, bound: int, numbers: int) -> str:
+    several = "arguments" if "," in names else "an argument"
+    shapes = ", if no shape, axis or Python if depends on it" if numbers else ""
+    passed = f"Pass {printable(names)} as {several} of {printable(function)}{shapes}. Or " if names else ""
+    static = (
+        f"jit {printable(owner)}.{printable(function)} in place of its bound method"
+        if bound
+        else f"declare {printable(parameter)} static no more"
+    )
+    make = "make" if passed else "Make"
+    return (
+        f"{passed}{make} {printable(owner)} a pytree whose leaves are these attributes "
+        f"(jax.tree_util.register_dataclass), and {static}."
+    )
+
+
 def _same_remedy(function: str, size_bytes: int) -> str:
     keeps = f", which keeps its result ({units.size(size_bytes)}) in memory" if size_bytes else ""
     return f"Call {printable(function)} once, outside the loop or function, and pass its result on{keeps}."
@@ -92,6 +124,9 @@ NOTES: dict[str, Callable[..., str]] = {
         "while compiling; compute it once, outside."
     ),
     "captured_remedy": _captured_remedy,
+    "stale": _stale,
+    "stale_value": _stale_value,
+    "stale_remedy": _stale_remedy,
     "same_result": lambda function, count, busy_ns: (
         f"{printable(function)} computes the same {count} times per run, {units.time(busy_ns)} each: its program has "
         "no arguments."

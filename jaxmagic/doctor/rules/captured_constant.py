@@ -17,6 +17,7 @@ from ..record.program import CapturedArray, Program
 from .host.same_result import same_results
 from .rewriting.syntax import file_of, free_names, is_jit, loaded, source_of_location, tree_of, with_imports
 from .rule import LEAST_SHARE, Rule
+from .stale_attributes import stale_attributes
 
 #: The constants of a function are worth a finding if they take at least this much memory on a device.
 _LEAST_BYTES = 2**20
@@ -70,7 +71,8 @@ class _Constants(NamedTuple):
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
-    """Find the functions whose programs have large constants, and those without arguments that run repeatedly."""
+    """Find the functions whose programs have large or old constants, and those that compute the same repeatedly."""
+    yield from stale_attributes(evidence, RULE.name)
     yield from same_results(evidence, RULE.name)
     for constants in _by_function(evidence.programs or ()):
         extra = constants.extra_bytes
@@ -199,7 +201,7 @@ def _reads_alone(function: ast.FunctionDef, names: list[str], tree: ast.Module) 
 
 RULE = Rule(
     name="captured-constant",
-    looks_for="large arrays that are built into programs, and programs that compute the same in every call",
+    looks_for="arrays that are built into programs and are large or old, and programs that always compute the same",
     decides=f"Reports constants of at least {_LEAST_BYTES // 2**20} MiB in XLA's buffer assignment if they occupy "
     "device memory a second time, because the function captured an array on a device or several programs have the "
     f"same constant. These copies have to take at least {_LEAST_BYTES // 2**20} MiB and {units.percent(LEAST_SHARE)} "
@@ -209,7 +211,10 @@ RULE = Rule(
     "call: its program takes no arguments and has no effects or callbacks. Random numbers from a key made inside "
     "are the same, too. It has to be called at least twice per run, its device time beyond the first call has to be "
     f"at least {units.percent(LEAST_SHARE)} of the run, and no program may donate anything, since a donated array "
-    "has to be computed again. What XLA computes of constants while it compiles, compile-time reports.",
+    "has to be computed again. Also reports attributes of an object that a function reads and that have other values "
+    "by the end of the run than the program was compiled with, if the object is a static argument that is not "
+    "compared by them, or the object of a jitted method. What XLA computes of constants while it compiles, "
+    "compile-time reports.",
     source="https://github.com/jax-ml/jax/issues/10615",
     look=look,
     needs=("programs",),

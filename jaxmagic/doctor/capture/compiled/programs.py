@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from ....runtime.tracing import EquationKey, count_equations
 from ....xla.hlo import HloModule
 from ....xla.lines.callers import with_own_callers
 from ....xla.read_hlo import read_module
-from ...record.program import CapturedArray, EquationCount, Program
+from ...record.program import CapturedArray, EquationCount, Program, StaleAttribute
 from ..frames import known
 from ..host_lines import lines_of, outwards, place_of
 from .callers import SeenCaller, caller_of, described_caller
@@ -29,6 +30,7 @@ from .partial_sorts import partial_sorts
 from .placements import Passed, described_placements, passed_arrays
 from .products import products_of
 from .repetition import described_lines, repeated_places, traced_code
+from .static_objects import SeenObject, changed, objects_of
 from .uneven_shards import uneven_shards
 
 #: The most programs whose instructions are read.
@@ -49,6 +51,8 @@ class _Seen(NamedTuple):
         transformed: the code of the jitted function that was transformed outside of ``jit``; ``None`` if none was.
         modules: the library of modules through which this line ran it; ``None`` if there is none.
         caller: the function of this line; ``None`` if it is in none, or passed no large arrays.
+        objects: the user's objects whose attributes are constants of it, until the run has ended.
+        stale: the attributes of these that have changed by then.
     """
 
     captured: Captured
@@ -61,6 +65,8 @@ class _Seen(NamedTuple):
     transformed: CodeType | None = None
     modules: ModulesAtCall | None = None
     caller: SeenCaller | None = None
+    objects: tuple[SeenObject, ...] = ()
+    stale: tuple[StaleAttribute, ...] = ()
 
 
 def watch() -> executed_programs.watch:
@@ -69,11 +75,23 @@ def watch() -> executed_programs.watch:
 
 
 def run_ended(observed: executed_programs.ObservedPrograms) -> None:
-    """Note which of the arrays that programs took are alive when the run that was observed has ended."""
-    callers = [each.caller for each in observed.captured.values()]
-    for each in callers:
+    """Note, when the run has ended, which attributes have changed, and which arrays that programs took are alive."""
+    seen: dict[int, _Seen] = observed.captured
+    _note_changed(seen)  # lets go of the objects
+    for each in [about.caller for about in seen.values()]:
         if each is not None:
             each.note_lasting()
+
+
+def _note_changed(seen: dict[int, _Seen]) -> None:
+    """Note which attributes of objects have changed since they were built into programs, and let go of the objects.
+
+    Of several programs of one function and object, the last one was compiled with the newest values: it counts.
+    """
+    last = {each.key: program for program, about in seen.items() for each in about.objects}
+    for program, about in seen.items():
+        objects = [each for each in about.objects if last[each.key] == program]
+        seen[program] = about._replace(objects=(), stale=tuple(chain.from_iterable(map(changed, objects))))
 
 
 def _seen(origin: executed_programs.Origin | None) -> _Seen:
@@ -90,6 +108,7 @@ def _seen(origin: executed_programs.Origin | None) -> _Seen:
         transformed=_code(origin.transformed),
         modules=modules_at_call(sys._getframe(1)),
         caller=caller_of(sys._getframe(1), origin.function, origin.arguments),
+        objects=objects_of(origin),
     )
 
 
@@ -153,6 +172,7 @@ def _described(
         arguments=() if code is None else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
         equations=None if jaxpr is None else _equations(count_equations(jaxpr)),
         captured=_arrays(about.captured, {id(array): name for array, name in names.arrays}, names.lifted),
+        stale=about.stale,
         eager=any(each is not None and _is_jaxs(each) for each in (place, transformed)),
         repeated_lines=None if jaxpr is None or traced is None else described_lines(repeated_places(jaxpr, traced)),
         donated=about.donated,
