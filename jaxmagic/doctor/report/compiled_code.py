@@ -106,6 +106,10 @@ def _counted_elsewhere(rules: str, time_ns: int) -> str:
 NOTES: dict[str, Callable[..., str]] = {
     "unrolled_loop": _unrolled,
     "unrolled_compile": _unrolled_compile,
+    "unrolled_converts": lambda dtype: (
+        f"One iteration converts to {printable(dtype)} and the others do not, as if the first one changes a dtype. A "
+        "loop of JAX keeps dtypes: convert what it carries before the loop."
+    ),
     "unrolled_remedy": _unrolled_remedy,
     "counted_elsewhere": _counted_elsewhere,
     "captured_constant": _captured,

@@ -144,6 +144,8 @@ def _evidence(known: Known, evidence: Evidence) -> Iterator[Note]:
     yield from _changes(differing([each for each in group.compilations if each.cause.kind != group.kind]))
     yield from () if known.values is None else _changes([known.values])
     yield from _about(known)
+    if known.loop is not None and known.loop.converts:
+        yield note("doctor.unrolled_converts", dtype=known.loop.converts)
     if known.sizes is not None:
         yield from about_sizes(group, known.sizes, evidence)
     if known.every_run:

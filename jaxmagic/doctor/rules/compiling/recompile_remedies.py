@@ -30,7 +30,7 @@ from .recompilations import (
     settings_of,
     varying_shapes,
 )
-from .static_loop import counted_loop
+from .static_loop import CountedLoop, counted_loop
 
 
 class Known(NamedTuple):
@@ -62,7 +62,7 @@ class Known(NamedTuple):
     grows: Growth | None
     sizes: Padding | None
     number: OneType | None
-    loop: str | None
+    loop: CountedLoop | None
     forms: int
     values: Cause | None
     library: str | None
@@ -143,7 +143,7 @@ def code_of(known: Known, evidence: Evidence) -> str | None:
         return known.number.code
     if known.sizes is not None:
         return padding_code(known.group, known.sizes, evidence)
-    return known.loop
+    return None if known.loop is None else known.loop.code
 
 
 def remedy_of(known: Known) -> Note | None:

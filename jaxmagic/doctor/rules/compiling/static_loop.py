@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 from ...record.evidence import Evidence
 from ..rewriting.loops.loop_code import loop_code
 from ..rewriting.loops.loop_facts import is_range, way_of
+from ..rewriting.loops.unrolled_loops import unrolled_loops
 from ..rewriting.syntax import file_of, first_line, tree_of, with_imports
-from .recompilations import Group
+from .recompilations import Group, programs_of
 
 
-def counted_loop(group: Group, evidence: Evidence) -> str | None:
+class CountedLoop(NamedTuple):
+    """A loop of Python that needs a static argument, and nothing else does.
+
+    Attributes:
+        code: the loop of JAX; ``None`` if a dtype changes in it.
+        converts: this dtype; empty if none does.
+    """
+
+    code: str | None
+    converts: str = ""
+
+
+def counted_loop(group: Group, evidence: Evidence) -> CountedLoop | None:
     """Return a loop of JAX in place of the one that counts to a static argument.
 
     ``None`` if there is no such loop, if it cannot be rewritten mechanically, or if the function reads the argument
@@ -31,7 +45,11 @@ def counted_loop(group: Group, evidence: Evidence) -> str | None:
     if len(loops) != 1 or way_of(loops[0]) != "fori_loop":
         return None
     code = loop_code(loops[0], function)
-    return None if code is None else with_imports(code, tree)
+    unrolled = (each for program in programs_of(group, evidence) for each in unrolled_loops(program))
+    converts = next((each.converts for each in unrolled if each.converts), "")
+    if code is None:
+        return None
+    return CountedLoop(None, converts) if converts else CountedLoop(with_imports(code, tree))
 
 
 def _counts_to(loop: ast.For, reads: list[ast.Name]) -> bool:

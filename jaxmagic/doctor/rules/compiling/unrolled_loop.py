@@ -98,6 +98,8 @@ def _look_at(program: Program, compilations: list[Compilation], evidence: Eviden
     function = None if tree is None else function_around(tree, unrolled.loop.lineno)
     arrays = unrolled.takes_slices
     code = loop_code(unrolled.loop, function, arrays=arrays, enclosing=unrolled.enclosing)
+    if unrolled.converts:  # a loop of JAX would fail
+        code = None
     counts = unrolled.counts
     names = list(counts)[:3]
     yield RuleFinding(
@@ -117,6 +119,7 @@ def _look_at(program: Program, compilations: list[Compilation], evidence: Eviden
                 time_ns=sum(each.total_ns for each in compilations),
                 programs=len(compilations),
             ),
+            *([note("doctor.unrolled_converts", dtype=unrolled.converts)] if unrolled.converts else []),
         ),
         cost_ns=None if saved is None else cost_ns,  # of loops in each other, how often each one runs may be unknown
         basis=None if saved is None else "estimated",

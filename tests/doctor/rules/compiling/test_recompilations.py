@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import Any
 
@@ -81,6 +82,20 @@ def test_a_number_that_is_static_is_to_be_an_array() -> None:
     (finding,) = found(scale, [(step,) for step in range(6)])
     assert finding.basis == "measured"
     assert "pass it as an array of one dtype" in str(finding.remedy)
+
+
+def decayed(x: Any, times: int) -> Any:
+    for _ in range(times):
+        x = jnp.sin(x) * 0.5
+    return x
+
+
+def test_a_loop_whose_first_round_changes_a_dtype_has_no_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "X", np.arange(60, dtype=np.int32))
+    (finding,) = found(decayed, [(times,) for times in range(9, 15)])
+    assert finding.code is None
+    assert str(finding.remedy).startswith("Only the loop needs times as a number. With lax.fori_loop, one program")
+    assert "One iteration converts to float32 and the others do not" in str(finding.evidence[-1])
 
 
 def test_a_loop_that_counts_to_a_static_number_is_to_be_a_loop_of_jax() -> None:

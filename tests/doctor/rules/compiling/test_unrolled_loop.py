@@ -601,3 +601,73 @@ def test_the_cost_is_no_more_than_a_loop_of_jax_spares(monkeypatch: pytest.Monke
     spared_ns = float(unrolled_ns) - sum(each.total_ns for each in looped.compilations)
     assert finding.cost_ns is not None
     assert 0 < finding.cost_ns <= 1.2 * spared_ns
+
+
+def halved(x: Any) -> Any:
+    for _ in range(20):
+        x = x * 0.5 + 1
+    return x
+
+
+def counted(x: Any) -> Any:
+    for i in range(20):
+        x = jnp.tanh(x * i)
+    return x
+
+
+def swapped(x: Any) -> Any:
+    a, b = x, x
+    for i in range(20):
+        a, b = b * 0.5, a + b * i
+    return a + b
+
+
+def added(x: Any) -> Any:
+    for i in range(1, 31):
+        x = x * i + 1
+    return x
+
+
+def recast(x: Any) -> Any:
+    for _ in range(20):
+        x = jnp.tanh(x.astype(jnp.float32)).astype(x.dtype)
+    return x
+
+
+FLOATS = "float16", "bfloat16", "float32"
+INTEGERS = "int8", "uint8", "int16", "uint32", "int32"
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+@pytest.mark.parametrize(
+    ("function", "dtypes"),
+    [(halved, FLOATS), (counted, FLOATS), (swapped, FLOATS), (added, (*INTEGERS, *FLOATS)), (recast, FLOATS)],
+)
+def test_the_code_keeps_the_dtype(function: Any, dtypes: Any) -> None:
+    for dtype in dtypes:
+        x = jnp.ones(4, dtype)
+        names = pasted(the_one(jax.jit(function), x).code, x=x, a=x, b=x)
+        expected = jax.jit(function)(x)
+        result = names["a"] + names["b"] if function is swapped else names["x"]
+        assert result.dtype == expected.dtype
+        np.testing.assert_allclose(result, expected, rtol=1e-2)
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+@pytest.mark.parametrize(
+    ("function", "dtypes", "to"),
+    [
+        (halved, INTEGERS, "float32"),
+        (counted, INTEGERS, "float32"),
+        (swapped, INTEGERS, "float32"),
+        (added, ("bool",), "int32"),
+    ],
+)
+def test_there_is_no_code_where_the_first_iteration_changes_the_dtype(function: Any, dtypes: Any, to: str) -> None:
+    for dtype in dtypes:
+        finding = the_one(jax.jit(function), jnp.ones(4, dtype))
+        assert finding.code is None
+        assert str(finding.evidence[-1]) == (
+            f"One iteration converts to {to} and the others do not, as if the first one changes a dtype. A loop of "
+            "JAX keeps dtypes: convert what it carries before the loop."
+        )

@@ -27,6 +27,8 @@ class Unrolled(NamedTuple):
         header: the number of equations that make its items.
         slices: how many slices its lines take.
         rows: whether it goes over the rows of arrays, as far as these equations tell.
+        converts: the dtype to which a single round converts, as the first one does if what is carried changes its
+            dtype; empty if there is none.
     """
 
     loop: Loop
@@ -36,6 +38,7 @@ class Unrolled(NamedTuple):
     header: int = 0
     slices: int = 0
     rows: bool = False
+    converts: str = ""
 
     @property
     def lines(self) -> list[RepeatedLine]:
@@ -102,7 +105,10 @@ def unrolled_loops(program: Program) -> list[Unrolled]:
     ]
     found = [
         each._replace(
-            header=_in_header(each, program), slices=_slices(each, program), rows=_takes_rows(each, program)
+            header=_in_header(each, program),
+            slices=_slices(each, program),
+            rows=_takes_rows(each, program),
+            converts=_converts(each, program),
         )
         for each in counted_once
     ]
@@ -130,6 +136,25 @@ def _slices(unrolled: Unrolled, program: Program) -> int:
         if at is not None and at.file == file and loop.lineno <= at.line <= (loop.end_lineno or 0):
             counts[each.primitive] = counts.get(each.primitive, 0) + each.count
     return max(counts[name] for name in _SLICES)
+
+
+def _converts(unrolled: Unrolled, program: Program) -> str:
+    """Return the dtype to which some lines convert once more than they run, as the first of several rounds does.
+
+    A backward pass converts less often, as nothing needs the gradient of the first round.
+    """
+    file, loop, runs = unrolled.lines[0].line.file, unrolled.loop, unrolled.runs
+    if not isinstance(loop, ast.For):
+        return ""
+    counts: Counter[tuple[int, str]] = Counter()
+    for each in program.equations or ():
+        if each.primitive == "convert_element_type" and each.line is not None and each.line.file == file:
+            counts[each.line.line, each.dtype] += each.count
+    lines = range(loop.lineno, (loop.end_lineno or 0) + 1)
+    once = (
+        dtype for (line, dtype), count in counts.items() if line in lines and runs and 0 < count % runs <= runs // 2
+    )
+    return next(once, "")
 
 
 def _takes_rows(unrolled: Unrolled, program: Program) -> bool:
