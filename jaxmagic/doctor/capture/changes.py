@@ -1,7 +1,7 @@
 """Finds what the code can reach, and what of that a run has changed, without running any code of the user.
 
 Objects are read as for the names of arrays (``memory_use/capture/references/object_graph.py``). Arrays are held
-weakly, so that nothing lives longer because of this.
+weakly, so that nothing lives longer because of this. What is replaced by the same contents has not changed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ...memory_use.capture.imported import is_module
 from ...memory_use.capture.references.object_graph import GLOBALS, PLAIN, reader_of
 from ...records.attribute_names import Step
 from ...runtime.around import is_a, is_exactly, of_type
-from .contents import FILES, content_of
+from .contents import FILES, Contents, content_of, is_array
 from .remedies.user_functions import global_names, is_users_function
 from .stored_names import ABSENT, StoredName, module_names, names_read, stored_names
 
@@ -151,15 +151,16 @@ class Snapshot:
     """
 
     def __init__(self, variables: Mapping[str, Any], names: Iterable[StoredName] = ()) -> None:
-        self._states: list[tuple[Reached, dict[Any, _Identity]]] = []
+        self._states: list[tuple[Reached, dict[Any, _Identity], dict[Any, Any]]] = []
         self._arrays: list[tuple[Reached, weakref.ref[Any], dict[Any, _Identity]]] = []
         self._names = {stored: _identity(stored.value()) for stored in names}
+        contents = Contents(held_by, _CONSTANT)
         for reached in reach({**variables, **{stored.path: stored.value() for stored in self._names}}):
             if is_a(reached.value, np.ndarray):
                 array = weakref.ref(reached.value)
                 self._arrays.append((reached._replace(value=None), array, _state(reached.value)))
             elif is_mutable(reached.value):
-                self._states.append((reached, _state(reached.value)))
+                self._states.append((reached, _state(reached.value), contents.of_parts(reached.value)))
             if is_users_function(reached.value):
                 self._names |= {stored: _identity(stored.value()) for stored in stored_names(reached.value)}
 
@@ -186,8 +187,12 @@ class Snapshot:
         return self._is_new_counter(stored.name, now) if before is ABSENT else _is_other(before, _identity(now)())
 
     def _changed_objects(self) -> Iterator[Changed]:
-        for reached, before in self._states:
+        now = Contents(held_by, _CONSTANT)
+        for reached, before, contents in self._states:
             steps = [*_differing(before, _state(reached.value)), *self._new_counters(before, reached.value)]
+            if steps and contents:
+                found = now.of_parts(reached.value)
+                steps = [each for each in steps if each not in contents or contents[each] != found.get(each)]
             if is_a(reached.value, (type, types.FunctionType)):
                 paths = [path_of((*reached.steps, step)) for step in steps]
             else:
@@ -211,7 +216,7 @@ class Snapshot:
 
     @functools.cached_property
     def _names_read(self) -> set[str]:
-        functions = [each.value for each, _ in self._states if is_users_function(each.value)]
+        functions = [each.value for each, *_ in self._states if is_users_function(each.value)]
         return {name for function in functions for name in names_read(function.__code__)}
 
 
@@ -219,11 +224,7 @@ def is_mutable(value: Any) -> bool:
     """Return whether a value can change without another one taking its place."""
     if is_a(value, types.FunctionType):
         return is_users_function(value)
-    return is_a(value, np.ndarray) or not (is_a(value, (tuple, frozenset, weakref.ReferenceType)) or _is_array(value))
-
-
-def _is_array(value: Any) -> bool:
-    return hasattr(type(value), "dtype") and hasattr(type(value), "shape")
+    return is_a(value, np.ndarray) or not (is_a(value, (tuple, frozenset, weakref.ReferenceType)) or is_array(value))
 
 
 #: Stands for an object that no longer exists.
@@ -269,7 +270,7 @@ def _identity(part: Any) -> _Identity:
     if is_a(part, tuple):  # kept by nothing, so that another one may get its address
         kind, within = type(part), tuple(map(_identity, tuple.__iter__(part)))
         return lambda: (id(kind), *(_mark(same()) for same in within))
-    if _is_array(part):  # a scalar of NumPy
+    if is_array(part):  # a scalar of NumPy
         return lambda: part
     number = id(part)  # a container, which is reached itself, and kept until the comparison
     return lambda: number

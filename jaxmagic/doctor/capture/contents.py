@@ -1,4 +1,4 @@
-"""Summarizes the contents of buffers, which hold no objects, so that a change of them is seen."""
+"""Summarizes the contents of buffers and arrays, which hold no objects, so that a change of them is seen."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import os
 import stat
 import sys
 import zlib
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from ...runtime.around import is_a, is_exactly
+from ...records.attribute_names import Step
+from ...runtime.around import is_a, is_exactly, of_type
+from ...runtime.copies import unguarded
 
 #: Larger buffers are told apart by their sizes and ends.
 _MOST_BYTES = 2**18
@@ -21,6 +24,9 @@ _MOST_BYTES = 2**18
 #: Larger NumPy arrays are told apart by some of their elements.
 _MOST_ARRAY_BYTES = 2**24
 _SAMPLED = 2**14
+
+#: The bytes of arrays of JAX, at most, that are read. Whether others have changed is unknown.
+_MOST_READ_BYTES = 2**30
 
 #: The types of what ``open`` returns.
 FILES = io.TextIOWrapper, io.BufferedReader, io.BufferedWriter, io.BufferedRandom, io.FileIO
@@ -50,6 +56,86 @@ def content_of(value: Any) -> tuple[Any, ...] | None:
             if not plain.dtype.hasobject:
                 return plain.shape, plain.dtype.str, zlib.crc32(_elements(plain).tobytes())
     return None
+
+
+class Contents:
+    """Reads what is in arrays of JAX, and in containers of arrays and plain values.
+
+    What replaces one of these may equal it: ``nnx.jit`` puts all arrays and containers of its modules back as new
+    ones.
+
+    Args:
+        held_by: returns the parts of a container.
+        plain: the ids of the types of plain values.
+    """
+
+    def __init__(self, held_by: Callable[[Any], Iterable[tuple[Step, Any]]], plain: Collection[int]) -> None:
+        self._held_by, self._plain = held_by, plain
+        self._known: dict[int, tuple[Any, Any]] = {}
+        self._left_bytes = _MOST_READ_BYTES
+
+    def of_parts(self, value: Any) -> dict[Step, Any]:
+        """Return the contents of the parts of an object, by the steps that lead to them, as far as known."""
+        with suppress(Exception):
+            contents = [(step, self.of(part)) for step, part in self._held_by(value) if self._is_read(part)]
+            return {step: content for step, content in contents if content is not None}
+        return {}
+
+    def of(self, part: Any) -> Any:
+        """Return what equals the same of an object with the same contents, or ``None``.
+
+        It is ``None`` if the contents are unknown. Other objects have no contents, and equal themselves.
+        """
+        if id(type(part)) in self._plain:
+            return type(part), part
+        if not self._is_read(part):
+            return id(part)
+        if id(part) not in self._known:
+            self._known[id(part)] = part, None  # a container may lead to itself
+            self._known[id(part)] = part, self._read(part)
+        return self._known[id(part)][1]
+
+    def _is_read(self, part: Any) -> bool:
+        return is_array(part) or is_a(part, (tuple, list, dict)) or Mapping in of_type("__mro__", type(part))
+
+    def _read(self, part: Any) -> Any:
+        if is_array(part):
+            if part.nbytes > self._left_bytes:
+                return None
+            self._left_bytes -= part.nbytes
+            return content_of_array(part)
+        contents = [(step, self.of(each)) for step, each in self._held_by(part)]
+        return None if any(each is None for _, each in contents) else (type(part), contents)
+
+
+def is_array(value: Any) -> bool:
+    """Return whether a value is an array, or a scalar of NumPy, by its class."""
+    return hasattr(type(value), "dtype") and hasattr(type(value), "shape")
+
+
+def content_of_array(array: Any) -> tuple[Any, ...] | None:
+    """Return type, shape and a checksum of the parts of an array of JAX.
+
+    Returns ``None`` for anything else, and for an array that cannot be read: it was deleted, or has parts on other
+    hosts. No program runs for this, and the array keeps no copy on the host, as it would for ``np.asarray``.
+    """
+    import jax
+
+    with suppress(Exception):
+        if isinstance(array, jax.Array):
+            is_key = jax.dtypes.issubdtype(array.dtype, jax.dtypes.prng_key)
+            data = jax.random.key_data(array) if is_key else array
+            if data.is_fully_replicated:
+                return str(array.dtype), array.shape, _checksum(data)
+            if data.is_fully_addressable:
+                parts = (each for each in data.addressable_shards if each.replica_id == 0)
+                return str(array.dtype), array.shape, *((str(each.index), _checksum(each.data)) for each in parts)
+    return None
+
+
+def _checksum(part: Any) -> int:
+    values = unguarded(np.asarray, part.addressable_data(0))  # a new object, which keeps what is read
+    return zlib.crc32(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
 
 
 def _position(file: Any) -> tuple[Any, ...] | None:

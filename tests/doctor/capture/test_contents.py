@@ -5,15 +5,19 @@ from __future__ import annotations
 import array
 import io
 import logging
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from jaxmagic.doctor.capture.changes import Snapshot
-from jaxmagic.doctor.capture.contents import content_of
+from jaxmagic.doctor.capture.contents import content_of, content_of_array
+from jaxmagic.testing import assert_no_compile
 
 
 def rewrite(stream: io.StringIO) -> None:
@@ -129,3 +133,81 @@ def test_a_closed_file_a_log_and_what_print_writes_to_do_not_change(
         monkeypatch.undo()
     handler.close()
     assert changed == []
+
+
+def halves() -> Any:
+    mesh = jax.make_mesh((jax.device_count(),), ("devices",))
+    return jax.device_put(np.arange(8.0), jax.NamedSharding(mesh, jax.P("devices")))
+
+
+@pytest.mark.parametrize(
+    ("made", "other"),
+    [
+        (lambda: jnp.arange(4.0), lambda: jnp.arange(4.0).at[3].set(7)),
+        (lambda: jnp.arange(4.0), lambda: jnp.arange(4)),
+        (lambda: jnp.arange(4.0), lambda: jnp.arange(4.0).reshape(2, 2)),
+        (lambda: jnp.ones((2, 3), jnp.bfloat16), lambda: jnp.full((2, 3), 2, jnp.bfloat16)),
+        (lambda: jnp.zeros(()), lambda: jnp.ones(())),
+        (lambda: jax.random.key(1), lambda: jax.random.key(2)),
+        (halves, lambda: halves() + 1),
+        (lambda: (jnp.ones(2), {"n": 1}), lambda: (jnp.ones(2), {"n": 2})),
+        (lambda: {"mu": [jnp.ones(2)], "nu": ()}, lambda: {"mu": [jnp.zeros(2)], "nu": ()}),
+    ],
+    ids=["values", "type", "shape", "bfloat16", "number", "key", "sharded", "tuple", "dictionary"],
+)
+def test_what_equals_what_it_replaces_is_no_change(made: Callable[[], Any], other: Callable[[], Any]) -> None:
+    net = types.SimpleNamespace(value=made(), within=[made()])
+    before = Snapshot({"net": net})
+    net.value, net.within[0] = made(), made()
+    assert before.changed() == []
+    net.value = other()
+    assert before.changed()[0] == "net"
+
+
+def test_a_module_of_the_same_contents_is_another_one() -> None:
+    """What else refers to the first one does not see what happens to it."""
+    net = types.SimpleNamespace(layers=[types.SimpleNamespace(w=1)])
+    before = Snapshot({"net": net})
+    net.layers = [types.SimpleNamespace(w=1)]
+    assert before.changed() == ["net"]
+
+
+def test_what_is_too_large_to_read_counts_as_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jaxmagic.doctor.capture.contents._MOST_READ_BYTES", 24)
+    net = types.SimpleNamespace(first=jnp.ones(4), second=jnp.ones(4))
+    before = Snapshot({"net": net})
+    net.first = jnp.ones(4)
+    assert before.changed() == []
+    net.second = jnp.ones(4)
+    assert before.changed() == ["net"]
+
+
+def test_a_deleted_array_has_no_content() -> None:
+    gone = jnp.ones(3)
+    gone.delete()
+    assert content_of_array(gone) is None
+    assert content_of_array(np.ones(3)) is None
+    net = types.SimpleNamespace(w=gone)
+    before = Snapshot({"net": net})
+    net.w = jnp.ones(3)
+    assert before.changed() == ["net"]
+
+
+def test_reading_an_array_runs_nothing_and_leaves_it_to_be_donated() -> None:
+    array, key = jnp.arange(1000.0) + 1, jax.random.key(3)
+    address = array.unsafe_buffer_pointer()
+    with assert_no_compile(), jax.transfer_guard("disallow"):
+        assert content_of_array(array) is not None
+        assert content_of_array(key) is not None
+    donated = jax.jit(lambda x: x * 2, donate_argnums=0)(array)
+    assert donated.unsafe_buffer_pointer() == address
+
+
+def test_a_container_of_itself_ends() -> None:
+    held: list[Any] = [jnp.ones(2)]
+    held.append(held)
+    net = types.SimpleNamespace(held=held)
+    before = Snapshot({"net": net})
+    assert before.changed() == []
+    net.held = list(held)
+    assert before.changed() == ["net"]
