@@ -2,10 +2,14 @@
 
 Executions of programs are as long as from their first operation to their last: on the CPU and on GPUs a device is
 briefly idle between operations, which is not the host's doing.
+
+Another process or the profiler itself may stop the host for a while. What takes much longer than it usually does
+therefore counts as if it had taken as long as usual.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -35,6 +39,14 @@ _OURS = "jaxmagic_fence"
 
 #: The time in which a function of JAX may be at work in Python before it calls its program.
 _BEFORE_PS = 50_000_000
+
+
+#: A step of the host is disturbed if the device is idle in it for this many times as long as in half of its kind, and
+#: longer than that by at least this: threads that compute wake up within less, and schedulers stop a process for
+#: more. Of fewer steps, nobody knows how long they usually take.
+_DISTURBED = 3
+_LEAST_DISTURBED_PS = 500_000_000
+_FEWEST_STEPS = 5
 
 
 @contextmanager
@@ -79,18 +91,22 @@ def host_use_of(trace: Trace) -> HostUse | None:
     idle = overlap(whole, busy, inside=False)
     compiling = _around(calls, host_stretches(recording)["compilation"])
     idle = overlap(idle, compiling, inside=False)
+    disturbed, lost_ns = _disturbed(calls, idle)
+    usual_ns = _length_ns(overlap(idle, disturbed, inside=True)) - lost_ns
+    idle = overlap(idle, disturbed, inside=False)
     after_wait = _containing(idle, waited)
     by_name: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for name, start, end in programs:
         by_name[name_in_xla(name)].append((start, end))
     before = _before(calls)
     dispatches = [
-        _dispatch(name, group, before[name], by_name.get(name_in_xla(name), []), puts, idle, after_wait)
+        _dispatch(name, group, before[name], by_name.get(name_in_xla(name), []), puts, idle, after_wait, disturbed)
         for name, group in calls.items()
     ]
     return HostUse(
         dispatches=tuple(sorted(dispatches, key=lambda each: -each.exposed_ns)),
-        idle_ns=_length_ns(idle),
+        idle_ns=_length_ns(idle) + usual_ns,
+        disturbed_ns=lost_ns,
         waited_ns=_length_ns(after_wait),
         waits=len(waited),
         put_ns=_length_ns(_segments(outside)),
@@ -189,6 +205,38 @@ def _before(calls: dict[str, list[_Event]]) -> dict[str, list[tuple[int, int]]]:
     return found
 
 
+def _disturbed(calls: dict[str, list[_Event]], idle: Segments) -> tuple[Segments, int]:
+    """Return the steps of the host that were disturbed, and how much longer they took than others of their kind.
+
+    A step goes from the end of a call to the end of the next one. Those between the same two functions are of a kind.
+    """
+    ordered = sorted((each, name) for name, group in calls.items() for each in group)
+    kinds: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    for (before, name), (each, following) in itertools.pairwise(ordered):
+        kinds[name, following].append((before.end, max(each.end, before.end)))
+    found, lost_ps = [], 0.0
+    for steps in kinds.values():
+        idle_ps = _idle_until(idle, [end for _, end in steps]) - _idle_until(idle, [start for start, _ in steps])
+        usual_ps = float(np.median(idle_ps))
+        chosen = idle_ps > max(_DISTURBED * usual_ps, usual_ps + _LEAST_DISTURBED_PS)
+        if len(steps) >= _FEWEST_STEPS:
+            found += [step for step, is_long in zip(steps, chosen, strict=True) if is_long]
+            lost_ps += float((idle_ps[chosen] - usual_ps).sum())
+    return _segments(found), round(lost_ps) // 1000
+
+
+def _idle_until(idle: Segments, times: list[int]) -> Ints:
+    """Return for how long the device has been idle until some times."""
+    lengths = idle.end - idle.start
+    number = np.searchsorted(idle.start, np.array(times, np.int64), side="right")
+    before = np.concatenate([[0], np.cumsum(lengths)])
+    last = np.maximum(number - 1, 0)
+    over = (
+        np.maximum(idle.end[last] - np.array(times, np.int64), 0) if len(lengths) else np.zeros(len(times), np.int64)
+    )
+    return np.asarray(before[number] - np.where(number > 0, over, 0), np.int64)
+
+
 def _dispatch(
     name: str,
     calls: list[_Event],
@@ -197,7 +245,9 @@ def _dispatch(
     puts: list[_Event],
     idle: Segments,
     after_wait: Segments,
+    disturbed: Segments,
 ) -> Dispatch:
+    """Describe the calls of a function; disturbed ones count as if they were like the others."""
     calls = sorted(calls)
     whole = _segments(calls)
     starts = np.array([each.start for each in calls], np.int64)
@@ -211,12 +261,19 @@ def _dispatch(
         late = [(call.end, start) for call, (start, _) in zip(calls, ran, strict=True) if start > call.end]
         pending = overlap(idle, _segments(late), inside=True)
     after_wait_ns = _length_ns(overlap(after_wait, _segments(before), inside=True))
+    ends = np.searchsorted(disturbed.end, np.array([each.end for each in calls], np.int64))
+    usual = [
+        each
+        for each, at in zip(calls, ends.tolist(), strict=True)
+        if at == len(disturbed.end) or each.end <= disturbed.start[at]
+    ]
+    weight = len(calls) / len(usual) if usual else 1.0
     return Dispatch(
         name=name,
         count=len(calls),
-        host_ns=sum(each.end - each.start for each in calls) // 1000,
-        exposed_ns=_length_ns(overlap(idle, _segments(before), inside=True)) - after_wait_ns,
-        after_wait_ns=after_wait_ns,
+        host_ns=round(sum(each.end - each.start for each in usual or calls) * weight) // 1000,
+        exposed_ns=round((_length_ns(overlap(idle, _segments(before), inside=True)) - after_wait_ns) * weight),
+        after_wait_ns=round(after_wait_ns * weight),
         pending_ns=_length_ns(overlap(pending, whole, inside=False)),
         put_ns=_length_ns(overlap(idle, _segments(inside), inside=True)),
         puts=len(inside),

@@ -165,7 +165,8 @@ class HostUse:
 
     Attributes:
         dispatches: the calls, by name.
-        idle_ns: the time in which the device ran no program and nothing compiled.
+        idle_ns: the time in which the device ran no program and nothing compiled, without `disturbed_ns`.
+        disturbed_ns: how much longer the host took for some steps than it usually does, as when another process ran.
         waited_ns: the part of it after waits of the code for the device, until the device had work again.
         waits: the number of these waits.
         put_ns: the time in which the host handed over arrays outside of calls, as ``jax.device_put`` does.
@@ -178,6 +179,7 @@ class HostUse:
     waits: int
     put_ns: int = 0
     puts: int = 0
+    disturbed_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,3 +109,43 @@ def test_a_program_is_that_of_a_call_although_xla_spells_its_name_in_another_way
 @pytest.mark.parametrize("programs", [(), (("jit_jaxmagic_fence(3)", 0, 1),)])
 def test_without_a_program_nothing_is_known(programs: tuple[tuple[str, int, int], ...]) -> None:
     assert host_use_of(trace(line("host", ("PjitFunction(f)", 100, 110)), line("programs", *programs))) is None
+
+
+def steps(lengths: list[int], busy: int = 1) -> Trace:
+    """Calls that each last 10 us after a pause, with a program that begins when they return."""
+    ends = np.cumsum([0, *lengths]).tolist()[1:]
+    return trace(
+        line("host", *(("PjitFunction(f)", 1000 + end - 10, 1000 + end) for end in ends)),
+        line("programs", *(("jit_f(1)", 1000 + end, 1000 + end + busy) for end in ends)),
+    )
+
+
+def test_a_step_in_which_the_host_was_stopped_counts_as_usual() -> None:
+    usual, disturbed = host_use_of(steps([40] * 20)), host_use_of(steps([40] * 9 + [5000] + [40] * 10))
+    assert usual is not None
+    assert disturbed is not None
+    assert (usual.disturbed_ns, disturbed.disturbed_ns) == (0, 4_960_000)
+    assert disturbed.idle_ns == usual.idle_ns
+    (expected,), (found,) = usual.dispatches, disturbed.dispatches
+    assert (found.count, found.host_ns) == (expected.count, expected.host_ns)
+    assert found.exposed_ns == pytest.approx(expected.exposed_ns, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [[40, 5000] * 10, [40, 40, 40, 5000], [40] * 9 + [500] + [40] * 10, [2000] * 9 + [5000] + [2000] * 10],
+    ids=["recurs", "few", "briefly", "slightly"],
+)
+def test_other_long_steps_are_the_code_s_own(lengths: list[int]) -> None:
+    found = host_use_of(steps(lengths))
+    assert found is not None
+    assert found.disturbed_ns == 0
+
+
+def test_a_step_in_which_the_device_worked_is_not_disturbed() -> None:
+    ends = [1000 + 40 * number for number in range(1, 11)] + [6440 + 40 * number for number in range(10)]
+    calls = [("PjitFunction(f)", end - 10, end) for end in ends]
+    programs = [("jit_f(1)", end, end + (5000 if end == 1400 else 1)) for end in ends]
+    found = host_use_of(trace(line("host", *calls), line("programs", *programs)))
+    assert found is not None
+    assert found.disturbed_ns == 0

@@ -49,7 +49,8 @@ class HostTime(NamedTuple):
 
     Attributes:
         use: the recorded times.
-        scale: how much of a recorded time is left without the profiler, which slows the host down; at most 1.
+        scale: how much of a recorded time is left without the profiler, which slows the host down; more than 1 if
+            other processes slowed down all other runs even more.
         waits: the waits that recur, longest first.
         wait_cost_ns: how much shorter a run would be without them: the device is idle after a wait until it has work
             again, and at most as long as the code waits; on the CPU, at least for as long as `latency_ns`.
@@ -82,7 +83,7 @@ def host_time(evidence: Evidence) -> HostTime | None:
         return None
     runs, best = _steady(evidence), best_run(evidence)
     recorded_ns = profile.recorded_ns / max(profile.runs or 1, 1)
-    scale = min(1.0, best.wall_ns / recorded_ns) if evidence.repeated else 1.0
+    scale = _scale(best.wall_ns, recorded_ns, use.disturbed_ns) if evidence.repeated else 1.0
     busy_ns = sum(each.busy_ns for each in use.dispatches)
     idle_ns = max(min(use.idle_ns * scale, best.wall_ns - busy_ns), 0.0)
     waits = recurring(evidence)
@@ -99,6 +100,16 @@ def host_time(evidence: Evidence) -> HostTime | None:
     exposed_ns = sum(each.exposed_ns for each in use.dispatches)
     exposed_scale = min(scale, spare_ns / max(exposed_ns, 1))
     return HostTime(use, scale, waits, cost_ns, late_ns, spare_ns, exposed_scale, hideable_ns, latency_ns, device_ns)
+
+
+def _scale(wall_ns: float, recorded_ns: float, disturbed_ns: float) -> float:
+    """Return what the recorded times are multiplied by, to be those of a run without the profiler.
+
+    They are shares of a run in which the host was never stopped. The other runs were slowed down evenly, by other
+    processes, if even the profiler's run was faster.
+    """
+    usual_ns = max(recorded_ns - disturbed_ns, 1.0)
+    return max(min(1.0, wall_ns / usual_ns), wall_ns / recorded_ns)
 
 
 def _steady(evidence: Evidence) -> list[Timing]:

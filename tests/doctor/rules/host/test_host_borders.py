@@ -612,6 +612,30 @@ def test_jitted_functions_have_their_operations_in_each_call(evidence: Any, exec
     assert jitted_operations(replace(made, host_use=None)) == 0
 
 
+@pytest.mark.parametrize(
+    ("recorded_ms", "disturbed_ms", "scale"),
+    [
+        (100, 0, 1.0),  # as long as the other runs
+        (200, 0, 0.5),  # the profiler slows the host down
+        (250, 50, 0.5),  # and something else did
+        (150, 100, 1.0),  # without which it is faster than the others: perhaps these steps are long in each run
+        (50, 0, 2.0),  # other processes slowed down the other runs
+    ],
+)
+def test_recorded_times_are_shares_of_an_undisturbed_run(
+    evidence: Any, recorded_ms: int, disturbed_ms: int, scale: float
+) -> None:
+    made = evidence()
+    changed = replace(
+        made,
+        profile=replace(made.profile, recorded_ns=recorded_ms * MS),
+        host_use=replace(made.host_use, disturbed_ns=disturbed_ms * MS),
+    )
+    time = host_time(changed)
+    assert time is not None
+    assert time.scale == pytest.approx(scale)
+
+
 def test_a_cost_in_the_best_run_is_compared_with_that_run(evidence: Any) -> None:
     made = evidence()
     best = made.observed
