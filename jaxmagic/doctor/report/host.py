@@ -167,6 +167,10 @@ NOTES: dict[str, Callable[..., str]] = {
     "not_jitted_unknown": lambda function: (
         f"How many of them {printable(function)} calls is unknown: it ran too briefly to be sampled often enough."
     ),
+    "not_jitted_own_calls": lambda: (
+        "A jitted function that is called in every round of a loop takes about as long as they do now. Only one with "
+        "the loop inside it saves this time."
+    ),
     "not_jitted_remedy": how_to_jit,
     "transformed_calls": _transformed,
     "transformed_calls_remedy": _jit_outside,

@@ -75,7 +75,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             line=defined if line is None else line.location,
             source=source_of_location(defined, evidence) if line is None else source_at(line),
             cost_ns=cost_ns,
-            basis="estimated",
+            basis="at least",  # Python's own time between the calls does not count
             remedy=advice.remedy,
             code=advice.code,
         )
@@ -234,8 +234,8 @@ RULE = Rule(
     decides=f"Reports a jitted function that is called at least {_MANY} times per run, if the device is idle during "
     f"these calls for at least {units.percent(LEAST_IDLE)} of the run without compiling and at least "
     f"{units.time(LEAST_NS)}, and at least half as long as it runs for them. The cost is this idle time of all calls "
-    "but one, without copying and without what waits cost, and without the share of the host's time in lines that "
-    "the code leaves after the call of all rounds. Functions that get host arrays in every call do not "
+    "but one, at least, without copying and without what waits cost, and without the share of the host's time in "
+    "lines that the code leaves after the call of all rounds. Functions that get host arrays in every call do not "
     "count, unless the syntax and the inputs show that these are numbers, or all arguments together take at most "
     f"{_SMALL_BYTES // 2**10} KiB. The advice is jax.vmap where the syntax shows that no call "
     "needs the result of another: in a comprehension, in map or np.vectorize, or in a for loop that computes the "

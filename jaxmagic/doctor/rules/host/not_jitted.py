@@ -67,7 +67,11 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     if spared is not None and not matters(spared.time_ns, evidence):  # too few of them are in this function
         known = caveats([], evidence.waits or ())
         remedy = jit_outermost(None, evidence)[0] if 2 * transformed > count else group(evidence, known=known)
-        spared, told, advised = None, (), advised._replace(remedy=remedy, code=None, applies_to=None)
+        together_ns = cost_ns - spared.own_ns
+        spared, told = None, (note("doctor.not_jitted_own_calls"),)
+        if matters(together_ns, evidence):
+            spared, told = Spared(together_ns), ()
+        advised = advised._replace(remedy=remedy, code=None, applies_to=None)
     elif part is not None and remedy.facts.get("way") in ("function", "outermost"):
         static = "static_arg" in (advised.code or "")
         remedy = with_next_step(remedy, part, evidence, transformed=traces, static=static)
@@ -81,7 +85,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     yield replace(
         _finding(found, line, advised, told),
         cost_ns=cost_ns if spared is None else spared.time_ns,
-        basis="at least" if traces else "estimated",  # tracing in Python counts only in part
+        basis="estimated" if spared is None else "at least",  # Python's own time beside the calls counts only in part
     )
 
 
@@ -141,7 +145,9 @@ RULE = Rule(
     "names in them tell, each up to where Python reads a value; then the same holds for their lines. No line has "
     "more operations than its syntax and its place may call, or those that it was the first to run. "
     "The cost is less by what the calls of the jitted function take: as many of "
-    "them, at most, as of its operation that is called least, and each as long as the host calls an operation. The "
+    "them, at most, as of its operation that is called least, and each as long as the host calls an operation. What "
+    "is left is a lower bound. If that is too little, also for a function of all operations, the cost is the idle "
+    "time of them all, which only a function with the loop inside it saves. The "
     "function and those that it calls are read for what jit would run only once, as "
     "NumPy's random numbers, and for what it cannot compile, as x[x > 0]. Calls of "
     "jax.vmap(f), jax.grad(f) and the like outside jit, where f is jitted, count from "

@@ -24,7 +24,7 @@ from jaxmagic.doctor.record.evidence import (
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host import dispatch_bound, input_bound, not_jitted, transfer, wait
-from jaxmagic.doctor.rules.host.functions.spared import OWN_CALL, Part
+from jaxmagic.doctor.rules.host.functions.spared import OWN_CALL, Part, Spared
 from jaxmagic.doctor.rules.host.functions.transformed_function import TransformedFunction
 from jaxmagic.doctor.rules.host.host_time import host_time, jitted_operations, matters
 from jaxmagic.doctor.rules.host.jitting import advice
@@ -696,13 +696,13 @@ class TestOneOfSeveralFunctions:
         finding = found(90, 0)
         assert (finding.cost_ns, finding.basis, finding.evidence) == (
             pytest.approx(RUN_NS * (1 - 1 / 90) - 50 * MS - self.CALL_NS),
-            "estimated",
+            "at least",
             (),
         )
 
     def test_with_others_elsewhere_it_has_its_share_of_the_samples(self, found: Callable[..., RuleFinding]) -> None:
         finding = found(60, 40)
-        assert (finding.cost_ns, finding.basis) == (pytest.approx(0.6 * 40 * MS - self.CALL_NS), "estimated")
+        assert (finding.cost_ns, finding.basis) == (pytest.approx(0.6 * 40 * MS - self.CALL_NS), "at least")
         assert finding.evidence[0].facts["share"] == 0.6
         assert str(finding.evidence[0]).startswith("train has 60")
 
@@ -715,11 +715,34 @@ class TestOneOfSeveralFunctions:
         self, found: Callable[..., RuleFinding]
     ) -> None:
         finding = found(10, 990)
-        assert (finding.cost_ns, finding.basis) == (pytest.approx(40 * MS), "estimated")
+        assert (finding.cost_ns, finding.basis) == (pytest.approx(40 * MS - self.CALL_NS), "at least")
         assert finding.remedy is not None
         assert finding.remedy.facts["way"] == "group"
         assert str(finding.remedy) == "Put these operations into a function under jax.jit."
         assert (finding.code, finding.evidence) == (None, ())  # no share of a function that the advice does not name
+
+    @pytest.mark.parametrize(
+        ("own_ms", "cost_ms", "basis", "told"),
+        [
+            (10, 30, "at least", []),
+            (35, 5, "at least", []),
+            (36, 40, "estimated", ["doctor.not_jitted_own_calls"]),  # less than 5 % of the run is left
+            (60, 40, "estimated", ["doctor.not_jitted_own_calls"]),
+        ],
+    )
+    def test_where_its_own_calls_take_as_long_only_one_with_the_loop_inside_saves_the_time(
+        self,
+        found: Callable[..., RuleFinding],
+        monkeypatch: pytest.MonkeyPatch,
+        own_ms: int,
+        cost_ms: int,
+        basis: str,
+        told: list[str],
+    ) -> None:
+        monkeypatch.setattr(not_jitted, "spared_by", lambda *_, **__: Spared(0.0, own_ns=own_ms * MS))
+        finding = found(10, 990)
+        assert (finding.cost_ns, finding.basis) == (pytest.approx(cost_ms * MS), basis)
+        assert [each.kind for each in finding.evidence] == told
 
     def test_what_is_tried_is_what_is_advised(
         self, found: Callable[..., RuleFinding], monkeypatch: pytest.MonkeyPatch, source: str

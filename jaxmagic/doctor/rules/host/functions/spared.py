@@ -42,10 +42,12 @@ class Spared(NamedTuple):
         time_ns: the idle time of the function's operations in an undisturbed run, less the time that the calls of
             the jitted function take.
         evidence: notes about operations that are called elsewhere.
+        own_ns: how long the calls of the jitted function take.
     """
 
     time_ns: float
     evidence: tuple[Note, ...] = ()
+    own_ns: float = 0.0
 
 
 class Part(NamedTuple):
@@ -108,7 +110,8 @@ def spared_by(
             told = (note("doctor.not_jitted_first_called", function=function.name, share=share),)
     if inside is not None and (compiles or called_at):
         least_ns = without_device(inside, evidence, time)
-    return Spared(max(max(cost_ns, least_ns) - _own_calls_ns(part, calls, evidence, time), 0.0), told)
+    own_ns = _own_calls_ns(part, calls, evidence, time)
+    return Spared(max(max(cost_ns, least_ns) - own_ns, 0.0), told, own_ns)
 
 
 def operations_ns(calls: Sequence[Dispatch], evidence: Evidence, time: HostTime) -> float:
@@ -143,7 +146,11 @@ def _own_calls_ns(part: Part, calls: Sequence[Dispatch], evidence: Evidence, tim
     JAX calls both through the same path, as an eager operation is a jitted function of its own. In a first run, that
     is no more than the idle time before it, as operations are compiled in their first calls.
     """
-    times = times_called(part.function, part.file, evidence) or 1
+    return own_calls_ns(times_called(part.function, part.file, evidence) or 1, calls, evidence, time)
+
+
+def own_calls_ns(times: int, calls: Sequence[Dispatch], evidence: Evidence, time: HostTime) -> float:
+    """Return how long a jitted function of some operations takes if it is called a number of times."""
     each_ns = max(call_ns(calls, evidence, time), longest_call_ns(calls, times, evidence, time))
     return OWN_CALL * each_ns * times
 

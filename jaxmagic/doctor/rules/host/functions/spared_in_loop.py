@@ -10,7 +10,7 @@ from ...rewriting.loops.jitted_round import JittedRound
 from ..host_time import HostTime, names_of_program
 from .first_called import first_called, is_called_in, most_called
 from .inside_function import SourceRange, frames_of, inside_lines, is_within
-from .spared import NEARLY_ALL, OWN_CALL, Spared, call_ns, longest_call_ns, operations_ns, without_device
+from .spared import NEARLY_ALL, Spared, operations_ns, own_calls_ns, without_device
 from .transformed_function import transforms
 
 
@@ -27,8 +27,7 @@ def spared_in_loop(one: JittedRound, calls: Sequence[Dispatch], evidence: Eviden
     idle_ns = operations_ns(calls, evidence, time)
     inside = inside_lines(one.lines, evidence)
     rounds = sum(_least_called(each, calls, evidence) or count // max(one.operations, 1) for each in one.lines)
-    each_ns = max(call_ns(calls, evidence, time), longest_call_ns(calls, rounds, evidence, time))
-    own_ns = OWN_CALL * each_ns * min(rounds, count)
+    own_ns = own_calls_ns(min(rounds, count), calls, evidence, time)
     first = first_called(is_called_in(one.lines, evidence), calls, evidence)
     sampled, least = (1.0, 0.0) if inside is None else (inside.share, inside.least_share)
     most = min(1.0 if first is None else max(first, least), most_called(one.lines, calls, evidence))
@@ -44,7 +43,7 @@ def spared_in_loop(one: JittedRound, calls: Sequence[Dispatch], evidence: Eviden
     if inside is not None:
         traced_ns = without_device(inside, evidence, time) if transforms(evidence) else 0.0
         spared_ns = max(min(spared_ns, inside.most_ns), traced_ns)
-    return Spared(max(spared_ns - own_ns, 0.0), told)
+    return Spared(max(spared_ns - own_ns, 0.0), told, own_ns)
 
 
 def _least_called(lines: SourceRange, calls: Sequence[Dispatch], evidence: Evidence) -> int | None:
