@@ -171,6 +171,10 @@ NOTES: dict[str, Callable[..., str]] = {
         "A jitted function that is called in every round of a loop takes about as long as they do now. Only one with "
         "the loop inside it saves this time."
     ),
+    "same_loop": lambda rules, line: (
+        f"The same loop, at {printable(line)}, has {printable(rules)}. Each cost is what its own remedy saves, at "
+        "least. One jitted function for a whole round saves both, and a loop of JAX saves more."
+    ),
     "not_jitted_remedy": how_to_jit,
     "transformed_calls": _transformed,
     "transformed_calls_remedy": _jit_outside,

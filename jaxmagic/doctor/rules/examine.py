@@ -12,6 +12,7 @@ from ..record.finding import RuleFinding
 from .all import HOST_RULES, RULES
 from .compiling.compile_claims import divide_compile_time
 from .compiling.every_run import made_by_the_code
+from .host.jitting.shared_loop import with_shared_loops
 from .memory import uncounted
 from .rule import available
 from .unjudged import reads_unseen, unjudged
@@ -66,7 +67,7 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
     host = [rule for rule in HOST_RULES if rule.name in looked]
     if not {rule.name for rule in host} & {each.rule for each in findings}:
         notes += filter(None, [unjudged(host, evidence), reads_unseen(evidence) if "host-wait" in looked else None])
-    findings = divide_compile_time(findings, evidence)
+    findings = with_shared_loops(divide_compile_time(findings, evidence), evidence)
     return Examined(tuple(sorted(findings, key=_priority)), tuple(looked), tuple(notes))
 
 
