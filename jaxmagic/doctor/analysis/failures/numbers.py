@@ -121,7 +121,7 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if failing is not None and isinstance(failing.node, ast.Subscript) and failure.kind == "number":
         return stored(failure, failing, failing.node)
     if failing is not None and passed_on(failure, failing):
-        return unmapped(failure, failing, need), None
+        return stored_number(failure, failing, need) or unmapped(failure, failing, need), None
     if need in ("float", "int", "complex", "bool") or name in ("item", "tolist"):
         text = None if failing is None else formatted(failure, failing)
         if text is not None:

@@ -14,11 +14,11 @@ def passed_on(failure: Failure, failing: Expression | None) -> str:
     """Return the function that Python calls within the failing call, as in ``list(map(float, x))``; empty without."""
     if failing is None or failure.detail not in ("float", "int", "complex"):
         return ""
-    mapped = [ast.unparse(each.args[0]) for each in _maps(failing.node)]
+    mapped = [ast.unparse(each.args[0]) for each in maps_in(failing.node)]
     return mapped[0] if mapped else failure.detail if passes(failing.node, failure.detail) else ""
 
 
-def _maps(node: ast.AST) -> list[ast.Call]:
+def maps_in(node: ast.AST) -> list[ast.Call]:
     """Return the calls of ``map`` with a function that is named."""
     calls = [each for each in ast.walk(node) if isinstance(each, ast.Call) and len(each.args) == 2]
     return [
@@ -34,7 +34,7 @@ def unmapped(failure: Failure, failing: Expression, function: str) -> Note:
     if function != name and name in MATH:
         replacement = f"{spelled(failure, 'jax.numpy')}.{MATH[name]}"
         return note("doctor.write_function", function=function, replacement=replacement)
-    maps = _maps(failing.node)
+    maps = maps_in(failing.node)
     if not maps or function != failure.detail:
         return note("doctor.write_library", function=function)
     items, dtype = ast.unparse(maps[0].args[1]), converted(failure.type, function)

@@ -45,6 +45,34 @@ def test_a_number_that_is_stored_outside_is_returned(code: str, said: str) -> No
     assert cell.finding.code is None
 
 
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (
+            "history.extend(map(float, x))",
+            "Return x from step as well, and after result, x = step(…), run history.extend(map(float, x)). Without "
+            "float, a traced value would be stored",
+        ),
+        (
+            "metrics['norms'] = list(map(float, x * 2))",
+            "Return x * 2 from step as well, and after result, value = step(…), run metrics['norms'] = "
+            "list(map(float, value)).",
+        ),
+        ("board.last = tuple(map(int, x))", "run board.last = tuple(map(int, x)). Without int, a traced value"),
+        ("kept.extend(map(math.sqrt, x))", "run kept.extend(map(math.sqrt, x)). Without math.sqrt, a traced value"),
+    ],
+)
+def test_numbers_that_are_stored_outside_are_returned_as_an_array(code: str, said: str) -> None:
+    cell = Cell("import math\n" + STORING.format(code=code))
+    assert said in cell.said
+    assert "in place of" not in cell.said
+
+
+@pytest.mark.parametrize("code", ["made = []\n    made.extend(map(float, x))", "total = sum(map(float, x))"])
+def test_numbers_that_stay_inside_may_be_an_array(code: str) -> None:
+    assert "Keep the elements arrays: write x in place of map(float, x)." in Cell(STORING.format(code=code)).said
+
+
 def test_a_number_of_a_function_that_is_differentiated() -> None:
     said = Cell("kept = []\ndef f(x): kept.append(float(x))\njax.grad(f)(1.0)").said
     assert "run kept.append(float(x)). Under jax.grad, that takes has_aux=True." in said
