@@ -1,4 +1,4 @@
-"""``%jaxmagic``."""
+"""``%jaxmagic``, and ``%jaxmagic last``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import magic_arguments
 
-from ..magics import options
 from ..magics.declare import JaxMagics, declared, help_of, of_all
+from ..session.verbs import last
 from ..subjects import magics as all_magics
 from ..terminal import print_line
 
@@ -16,14 +16,19 @@ from ..terminal import print_line
 @magic_arguments("jaxmagic")
 @of_all
 def jaxmagic(magics: JaxMagics, line: str, cell: None = None, local_ns: dict[str, Any] | None = None) -> None:
-    """List the magics, each with what it does and an example.
+    """List the magics, each with what it does and an example; or show the whole report of the last measurement.
 
-    It has nothing after it::
+    ::
 
         %jaxmagic
+        %jaxmagic last
     """
-    if not options.only_comment(line):
-        raise UsageError(f"%jaxmagic: expected nothing after it, got {line.strip()[:60]!r}. It lists the magics.")
+    said = line.partition("#")[0].strip()
+    if said == "last":
+        print(last())
+        return
+    if said:
+        raise UsageError(f"%jaxmagic: expected nothing or 'last', got {said[:60]!r}. Write %jaxmagic last.")
     others = {name: entry.magic for name, entry in all_magics().items() if name != "jaxmagic"}
     width = max(map(len, others))
     for name, magic in others.items():

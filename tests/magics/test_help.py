@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -124,7 +125,7 @@ def test_the_list_has_every_magic_with_a_line_and_an_example(
     ]
     assert last == "%jaxtime -h, for example, prints the options of %jaxtime."
     error = session.run("%jaxmagic f(x)", fails=UsageError)
-    assert str(error) == "%jaxmagic: expected nothing after it, got 'f(x)'. It lists the magics."
+    assert str(error) == "%jaxmagic: expected nothing or 'last', got 'f(x)'. Write %jaxmagic last."
     session.run("%jaxmagic -h")
     assert capsys.readouterr().out.startswith("%jaxmagic [-h]\n\nList the magics")
 
@@ -174,3 +175,15 @@ def test_a_marker_that_is_reached_reports_that_nothing_was_measured(session: Any
 
 def test_the_module_lists_its_public_names_and_nothing_that_is_not_its_own() -> None:
     assert {each for each in dir(jaxmagic) if not each.startswith("__")} == {*jaxmagic.__all__, "testing"}
+
+
+def test_the_last_report_is_shown_in_whole_without_importing_anything(
+    session: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session.run("import jax, jax.numpy as jnp")
+    session.run("%%jaxtime\n" + "\n".join(f"jax.jit(lambda x: x + {n})(jnp.ones({n + 1}))" for n in range(9)))
+    assert re.search(r"^… %jaxmagic last shows \d+ more lines", session.report, re.M)
+    capsys.readouterr()
+    session.run("%jaxmagic last  # of them all")
+    assert capsys.readouterr().out == f"{jaxmagic.last()}\n"
+    assert "jaxmagic" not in session.shell.user_ns

@@ -224,7 +224,7 @@ def test_text_of_every_record_has_at_most_fourteen_lines(all_records: dict[str, 
         whole = to_text(record, replace(MAGIC, whole=True, rows=sys.maxsize)).splitlines()
         assert len(lines) <= MOST_LINES, kind
         assert max(map(len, lines)) <= MAGIC.width, kind
-        if more := re.match(r"… (--all|print\(jaxmagic\.last\(\)\)) shows (\d+) more lines?", lines[-1]):
+        if more := re.match(r"… (--all|%jaxmagic last) shows (\d+) more lines?", lines[-1]):
             if not more[1].startswith("--"):  # an option would run the code again
                 whole = to_text(record, replace(MAGIC, whole=True)).splitlines()
             assert int(more[2]) == len(whole) - len(lines) + 1, kind

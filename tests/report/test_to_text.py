@@ -128,7 +128,7 @@ def test_text_has_all_functions_in_their_order_and_a_short_one_the_costliest(tim
         assert "costliest" not in text
     text = to_text(timing(*many), Style(whole=False, whole_by="--all"))
     assert re.findall(r"^  (f\d+) ", text, re.M) == ["f19", "f20"]
-    assert text.endswith("… print(jaxmagic.last()) shows 18 more lines: 20 compiled functions")
+    assert text.endswith("… %jaxmagic last shows 18 more lines: 20 compiled functions")
 
 
 def test_explain_adds_five_lines(timing: Any) -> None:

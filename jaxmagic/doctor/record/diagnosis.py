@@ -32,7 +32,7 @@ class Diagnosis(Record):
         environment: versions, devices and settings.
     """
 
-    _whole_by: ClassVar[str] = "print(jaxmagic.last())"  # a run again compiles less, and trials take long
+    _whole_by: ClassVar[str] = "%jaxmagic last"  # a run again compiles less, and trials take long
 
     code: str | None
     started_at: str
