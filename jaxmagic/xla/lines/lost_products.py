@@ -2,14 +2,14 @@
 
 XLA for the CPU writes convolutions over other axes than its own anew, and leaves out their metadata, as it does for
 :func:`jax.numpy.convolve`. A neighbour may have kept the name of the operation. If none has, the line is one of those
-of which the module has a stack but no instruction, or an instruction within a function that convolves, such as the
+of which the module has a stack but no instruction, or an instruction that JAX adds to a convolution, such as the
 reversal of a kernel. What else takes the result says nothing about the line.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from ...records.call_stack import Stack, is_users, owner
@@ -22,6 +22,9 @@ _NAME = "conv_general_dilated"
 #: A step of the path of an operation within one of JAX's functions that convolve.
 _CONVOLVES = re.compile(r"/(?:.*\()?jit\(_?(?:conv|convolve|convolve2d|convolve_nd|correlate|correlate2d)\)")
 
+#: What JAX's functions that convolve do with the kernel before, and with the result after.
+_BEFORE, _AFTER = "rev", "squeeze"
+
 #: How many instructions are searched for one that takes the result of another.
 _MOST_SEEN = 1_000
 
@@ -31,8 +34,8 @@ def may_be_lost(instruction: HloInstruction) -> bool:
     return instruction.opcode == "convolution" and not _is_named(instruction)
 
 
-def _is_named(instruction: HloInstruction) -> bool:
-    return instruction.op_name.rpartition("/")[2] == _NAME
+def _is_named(instruction: HloInstruction, name: str = _NAME) -> bool:
+    return instruction.op_name.rpartition("/")[2] == name
 
 
 def lost_products(module: HloModule, flow: Dataflow) -> Mapping[int, Mapping[tuple[Stack, str], float]]:
@@ -47,7 +50,8 @@ def lost_products(module: HloModule, flow: Dataflow) -> Mapping[int, Mapping[tup
         if not _has_named_neighbour(module, flow, number)
     ]
     name = f"{_root(module)}/{_NAME}"
-    places = [(stack, name) for stack in _by_call(module)]
+    beside = (each.stack for number in lost for each in _beside(module, flow, number))
+    places = [(stack, name) for stack in _by_call(module, beside)]
     if len({owner(stack) for stack, _ in places}) == 1 and len(places) != len(lost):
         return {number: {places[-1]: 1.0} for number in lost}
     if len(places) == len(lost):
@@ -59,7 +63,7 @@ def lost_products(module: HloModule, flow: Dataflow) -> Mapping[int, Mapping[tup
     return {number: {((), _NAME): 1.0} for number in lost}
 
 
-def _by_call(module: HloModule) -> list[Stack]:
+def _by_call(module: HloModule, beside: Iterable[Stack]) -> list[Stack]:
     """Return one stack for each call of a line of the user's that may have convolved, from the first line on."""
     instructions = module.instructions.values()
     within = (each.stack for each in instructions if _CONVOLVES.search(each.op_name))
@@ -68,7 +72,7 @@ def _by_call(module: HloModule) -> list[Stack]:
     if any(_runs(function, each.stack) for each in instructions):
         lost = tuple(stack for stack in lost if _runs(function, stack))  # JAX 0.7 keeps those of other programs
     found: dict[Stack, Stack] = {}
-    for stack in (*lost, *within):
+    for stack in (*lost, *within, *beside):
         users = [at for at, frame in enumerate(stack) if is_users(frame)]
         if users:
             found.setdefault(stack[: users[-1] + 1], stack)
@@ -80,8 +84,18 @@ def _runs(function: str, stack: Stack) -> bool:
 
 
 def _has_named_neighbour(module: HloModule, flow: Dataflow, number: int) -> bool:
-    near = (module.instructions.get(each) for each in (*flow.users(number), *flow.operands(number)))
-    return any(each is not None and _is_named(each) and each.opcode != "convolution" for each in near)
+    near = (*flow.users(number), *flow.operands(number))
+    return any(_is_named(each) and each.opcode != "convolution" for each in _of(module, near))
+
+
+def _beside(module: HloModule, flow: Dataflow, number: int) -> Iterator[HloInstruction]:
+    """Yield the neighbours of a convolution that JAX has added to it."""
+    yield from (each for each in _of(module, flow.operands(number)) if _is_named(each, _BEFORE))
+    yield from (each for each in _of(module, flow.users(number)) if _is_named(each, _AFTER))
+
+
+def _of(module: HloModule, numbers: Iterable[int]) -> Iterator[HloInstruction]:
+    return (module.instructions[each] for each in numbers if each in module.instructions)
 
 
 def _is_taken_by(flow: Dataflow, one: int, other: int) -> bool:

@@ -62,6 +62,18 @@ def side_by_side(x: Any) -> Any:
     return jnp.tanh(y * z)
 
 
+def before_a_product(x: Any) -> Any:
+    y = convolve2d(x, KERNEL, mode="same")  # line 1
+    z = convolve2d(jnp.tanh(y), KERNEL[:2, :2], mode="same")  # line 2
+    return z @ y
+
+
+def with_another_axis(x: Any) -> Any:
+    y = convolve2d(x, KERNEL, mode="same")
+    z = jnp.flip(y)
+    return jnp.tanh(z)
+
+
 def of_several_sizes(x: Any) -> Any:
     y = convolve2d(x, KERNEL, mode="same")
     z = convolve2d(x, KERNEL[:2, :2], mode="same")
@@ -85,6 +97,8 @@ def lines_of(function: Callable[[Any], Any]) -> list[dict[int | None, float]]:
         (convolved, [{2: 1.0}]),
         (correlated, [{2: 1.0}]),
         (gradient, [{None: 1.0}] * 3),
+        (before_a_product, [{1: 1.0}, {2: 1.0}]),
+        (with_another_axis, [{1: 1.0}]),
         (one_after_the_other, [{1: 1.0}, {2: 1.0}]),
         (side_by_side, [{1: 0.5, 2: 0.5}] * 2),
         (of_several_sizes, [{None: 1.0}] * 2),
