@@ -174,7 +174,7 @@ class Fence:
         if wait_for_arrays(unready(arrays[:_YOUNGEST])):
             others_ns = self._clock()
             waited = Waited(True, others_ns, others_ns)
-        wait_for_arrays(unready(arrays[_YOUNGEST:]))
+        wait_for_arrays(arrays[_YOUNGEST:])  # to ask each of them would cool the caches of the processor
         self.failed = None if since is None else failed_since(since, arrays[:_YOUNGEST])
         self.newest = newest(arrays)
         return waited

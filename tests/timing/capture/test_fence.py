@@ -349,3 +349,16 @@ def test_where_jax_lists_arrays_in_no_order_all_of_them_are_looked_at(monkeypatc
     )
     without_gil = int(subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout)
     assert any(each is youngest for each in fence_module._live_arrays((), without_gil))
+
+
+@pytest.mark.skipif(fence_module._YOUNGEST > 64, reason="without the GIL, all arrays are asked")
+def test_arrays_of_old_are_waited_for_and_not_asked_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asking each of thousands of arrays empties the caches, and the next call takes 100 µs longer."""
+    kept = [jnp.ones(2) for _ in range(2 * fence_module._YOUNGEST)]
+    asked: list[int] = []
+    waited: list[Any] = []
+    monkeypatch.setattr(fence_module, "unready", lambda arrays: asked.append(len(arrays)) or [])
+    monkeypatch.setattr(fence_module, "wait_for_arrays", lambda arrays: waited.extend(arrays) or False)
+    shared.wait_for_others(Waited(False, now_ns()))
+    assert asked == [fence_module._YOUNGEST]
+    assert {*map(id, kept[: fence_module._YOUNGEST])} <= {*map(id, waited)}
