@@ -169,10 +169,9 @@ def about_unexpected(programs: Sequence[Compilation]) -> str:
         )
     if causes:
         told.append(
-            "A cause is the difference from the most similar earlier call in this process, which may be another "
-            "test's."
+            "Each cause compares a call with the most similar earlier one in this process, perhaps from another test."
         )
-    told.append("Only if a first call with these arguments may compile, make it before the block.")
+    told.append("If compiling on the first call is fine, make that call before the block.")
     return "".join(f" {each}" for each in told)
 
 

@@ -12,10 +12,10 @@ def _gradient(jnp: str, gradient: bool, mapped: bool = False) -> str:
     """Word when ``where()`` spoils a gradient, or ``cond()`` inside of ``jax.vmap``."""
     if not gradient:
         return ""
-    chosen = "is not chosen" if mapped else "where() does not choose"
+    discarded = "that is not chosen" if mapped else "that where() discards"
     return (
-        f" Under jax.grad, a NaN or infinity in the one that {chosen}, or in its derivative, can make "
-        f"the gradient NaN: then replace its inputs as well, as in {jnp}.sqrt({jnp}.where(x > 0, x, 1))."
+        f" jax.grad can return NaN if the value {discarded}, or its derivative, is NaN or infinite. Then replace the "
+        f"inputs, too, as in {jnp}.sqrt({jnp}.where(x > 0, x, 1))."
     )
 
 

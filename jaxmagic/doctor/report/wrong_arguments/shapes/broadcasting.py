@@ -77,9 +77,9 @@ def _size(sizes: str) -> str:
 
 
 def _write_fitting(code: str, several: bool, whole: bool) -> str:
-    which = "whether one of them is" if several else "whether it is"
-    rest = "" if whole else " Whether the rest of the statement takes that shape is not checked."
-    return f"Fits in shape: {printable(code)}.{rest} Shapes do not say {which} what you mean."
+    which = "which of them you mean, if any" if several else "that it is what you mean"
+    rest = "" if whole else ", and that the rest of the statement takes its shape"
+    return f"Fits in shape: {printable(code)}. Check {which}{rest}."
 
 
 def _write_reshaped(size: int, fits: str) -> str:

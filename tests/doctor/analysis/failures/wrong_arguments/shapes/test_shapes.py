@@ -38,7 +38,7 @@ def test_a_product(made: str, left: tuple[int, ...], right: tuple[int, ...], pro
 def test_all_products_of_the_operands_that_fit_are_offered() -> None:
     cell = Cell("a, b = jnp.ones((3, 4)), jnp.ones((3, 4))\na @ b")
     assert offered(cell) == [("a @ b.T", "(3, 3)"), ("a.T @ b", "(4, 4)")]
-    assert "Shapes do not say whether one of them is what you mean." in cell.said
+    assert "Check which of them you mean, if any." in cell.said
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_all_products_of_the_operands_that_fit_are_offered() -> None:
 def test_what_fits_inside_of_a_statement_is_not_said_to_fit_there(line: str, whole: bool) -> None:
     cell = Cell(f"a, b = jnp.ones((3, 4)), jnp.ones((3, 4))\n{line}")
     assert len(offered(cell)) == 2
-    assert ("Whether the rest of the statement takes that shape is not checked." in cell.said) != whole
+    assert (", and that the rest of the statement takes its shape." in cell.said) != whole
 
 
 def test_nothing_is_offered_where_nothing_fits() -> None:
