@@ -22,7 +22,7 @@ STAGES = (
 _EAGER = {
     "shape": "for a different shape",
     "dtype": "for a different dtype",
-    "weak type": "for a different kind of number",
+    "weak type": "for a different kind of value",
     "static value": "for different parameters",
     "placement": "for a different placement",
     "context": "under a different configuration",

@@ -256,17 +256,32 @@ def test_operations_of_a_jitted_function_say_that_jit_is_disabled(everywhere: bo
 # --- arguments ----------------------------------------------------------------------------------------------------
 
 
-def test_a_weakly_typed_array_is_no_python_number() -> None:
+@pytest.mark.parametrize(
+    ("strong", "weak", "type"),
+    [
+        (jnp.ones(3), jnp.repeat(1.0, 3), "f32[3]"),
+        (jnp.float32(2), jnp.asarray(2.0), "f32[]"),
+        (jnp.int32(2), jnp.asarray(3) * 2, "i32[]"),
+    ],
+)
+def test_a_weakly_typed_array_is_no_python_number(strong: jax.Array, weak: jax.Array, type: str) -> None:
     f = jax.jit(lambda x: x * 2)
-    strong, weak = jnp.ones(3), jnp.repeat(1.0, 3)
     cause(lambda: f(strong))
+    found = cause(lambda: f(weak))
     assert (
-        cause(lambda: f(weak)).reason
-        == "argument x is a different kind of array: f32[3] (a weakly typed array) now, f32[3] (an array) before"
+        found.reason
+        == f"argument x is a different kind of array: {type} (a weakly typed array) now, {type} (an array) before"
     )
-    scalar = jnp.float32(2)
+    assert found.remedy == "pass the same dtype in every call, with jnp.asarray(value, dtype)"
+    assert all(each.eager for each in compiled(lambda: f(jnp.asarray(weak, strong.dtype))))
+
+
+def test_a_python_number_is_no_array() -> None:
+    f, scalar = jax.jit(lambda x: x * 2), jnp.float32(2)
     cause(lambda: f(scalar))
-    assert "f32[] (a Python float) now, f32[] (an array) before" in cause(lambda: f(2.0)).reason
+    found = cause(lambda: f(2.0))
+    assert "f32[] (a Python float) now, f32[] (an array) before" in found.reason
+    assert found.remedy == "pass an array in every call, with jnp.asarray(value, dtype)"
 
 
 def test_a_scalar_of_numpy_is_named() -> None:

@@ -35,7 +35,7 @@ _REMEDIES: dict[CauseKind, str] = {
 
 _KEYS = "create all keys in the same way, with jax.random.key(seed, impl=...)"
 
-#: For arrays without axes, which may also be Python numbers.
+#: For arrays, of which some may be weakly typed, and for arrays without axes that may also be Python numbers.
 _ONE_DTYPE = "pass the same dtype in every call, with jnp.asarray(value, dtype)"
 
 _ONE_NUMBER = "pass one type of number in every call, such as float(value)"
@@ -150,6 +150,7 @@ def type_difference(
         f"{before_words} ({_kind(before, was_number, was_scalar)})",
     )
     weak = "True" in (now["weak"], before["weak"])
+    arrays = bool(now["shape"]) or numbers == (False, False)
     number = is_number or was_number or (numbers is None and weak and not now["shape"])
     if now["dtype"] != before["dtype"] and not number:
         found = difference("dtype", f"argument {argument} has a different dtype", argument, now_words, before_words)
@@ -157,11 +158,14 @@ def type_difference(
             return replace(found, remedy=_KEYS)
         if numbers is None and not now["shape"]:  # JAX names no weak type that both have
             return replace(found, remedy=_ONE_DTYPE)
-        return replace(found, remedy=remedy("weak type")) if weak else found
+        return replace(found, remedy=_ONE_DTYPE if arrays else remedy("weak type")) if weak else found
     if now["dtype"] != before["dtype"] or now["weak"] != before["weak"]:
-        what = f"argument {argument} is a different kind of {'array' if now['shape'] else 'number'}"
+        what = (
+            f"argument {argument} is a different kind of {'array' if arrays and not any(numpy_scalars) else 'number'}"
+        )
         found = difference("weak type", what, argument, *kinds)
-        return replace(found, remedy=_ONE_NUMBER) if is_number and was_number else found
+        own = _ONE_DTYPE if arrays else _ONE_NUMBER if is_number and was_number else found.remedy
+        return replace(found, remedy=own)
     texts = _on_meshes(*(re.sub(r"\{weak_type=\w+\}$", "", each) for each in (now_text, before_text)))
     return difference("placement", f"argument {argument} has a different sharding", argument, *texts)
 
@@ -219,7 +223,7 @@ def _kind(type_: re.Match[str], number: bool | None, numpy_scalar: bool = False)
         return f"a Python {kinds.get(type_['dtype'][0], 'number')}"
     if type_["weak"] != "True":
         return "an array"
-    return "a weakly typed array" if number is False else "a Python number or a weakly typed array"
+    return "a weakly typed array" if number is False or type_["shape"] else "a Python number or a weakly typed array"
 
 
 def _shape_remedy(now: re.Match[str], before: re.Match[str]) -> str | None:

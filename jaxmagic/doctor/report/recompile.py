@@ -12,7 +12,7 @@ from .remedies.created_once import CREATED_ONCE
 _WHY = {
     "shape": "for different shapes",
     "dtype": "for different dtypes",
-    "weak type": "for a different kind of number",
+    "weak type": "for a different kind of value",
     "static value": "for different static values",
     "pytree": "for different pytrees",
     "options": "with different options of jax.jit",

@@ -213,7 +213,7 @@ RULE = Rule(
     decides="Reports a function that compiles in every run after the first one, if that takes at least "
     f"{units.percent(LEAST_SHARE)} of the run. Also reports one that compiles at least {_SEVERAL} times in the first "
     "run, not counting its first call, for a reason that can be avoided, if that takes at least "
-    f"{_LEAST_FIRST_RUN_NS // 10**6} ms. For a new function, {_TWO} times are enough; for another kind of number, or "
+    f"{_LEAST_FIRST_RUN_NS // 10**6} ms. For a new function, {_TWO} times are enough; for another kind of value, or "
     f"a placement, also one of at least {_LEAST_SINGLE_NS // 10**6} ms, if the run has another program of the "
     "function. What the code itself jits and keeps, outside "
     "of loops, does not count if it compiles once in each run: code that runs only once compiles it only once. "

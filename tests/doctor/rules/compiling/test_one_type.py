@@ -49,7 +49,7 @@ def test_types_of_python_numbers_are_told_and_one_of_them_holds_all() -> None:
             scaled(X, k)
 
     (finding,) = found(run)
-    assert str(finding.found) == "scaled compiles again twice in the first run for a different kind of number."
+    assert str(finding.found) == "scaled compiles again twice in the first run for a different kind of value."
     assert list(map(str, finding.evidence)) == [
         "k: f32[] (a Python float) after i32[] (a Python int).",
         "k: bool[] (a Python bool) after f32[] (a Python float).",
