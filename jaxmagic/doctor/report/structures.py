@@ -64,17 +64,42 @@ def _write_carry_dtype(
     got_dtype: str = "",
     jnp: str = "jnp",
     decides: bool = False,
+    lost_at_begin: str = "",
+    lost_at_end: str = "",
 ) -> str:
+    """Word how a carry keeps its dtype.
+
+    Args:
+        leaf: the leaf of the carry.
+        expected: the type with which the loop begins.
+        got: the type with which the body ends.
+        expected_dtype: the dtype of the first; empty if numbers cannot be converted to it.
+        got_dtype: that of the other.
+        jnp: the name of ``jax.numpy``.
+        decides: whether the carry may be the condition of the loop, which has to be a bool.
+        lost_at_begin: what a number loses if the loop begins with the other dtype.
+        lost_at_end: what a number loses if the body ends with the first dtype.
+    """
     if not expected_dtype or not got_dtype:
         return f"Return {quoted(leaf) or 'the carry'} with the type that it came in, {quoted(expected)}."
-    end = f"nd the body with {jnp}.asarray(…, {_dtype(jnp, expected_dtype)})"
+    first, other = _dtype(jnp, expected_dtype), _dtype(jnp, got_dtype)
+    begin, end = (
+        f"Begin with {quoted(got)}, as in {jnp}.asarray(…, {other})",
+        f"nd the body with {jnp}.asarray(…, {first})",
+    )
     keeps = f"so that {quoted(leaf) or 'the carry'} keeps its type"
     if decides:
         return f"E{end}, {keeps}, with what it returns now in place of the dots."
-    return (
-        f"Begin with {quoted(got)}, as in {jnp}.asarray(…, {_dtype(jnp, got_dtype)}), or e{end}, {keeps}. "
-        "Both take an array or a Python number in place of the dots."
-    )
+    if lost_at_end:
+        return f"{begin}, {keeps}. Converting what the body returns to {first} would {_lose(lost_at_end)}."
+    if lost_at_begin:
+        return f"E{end}, {keeps}. Beginning with {other} would {_lose(lost_at_begin)}."
+    return f"{begin}, or e{end}, {keeps}. Both take an array or a Python number in place of the dots."
+
+
+def _lose(lost: str) -> str:
+    """Word what a conversion loses: the value, if only true and false are left, or else a part of it."""
+    return "leave only whether it is zero" if lost == "value" else f"drop its {lost}"
 
 
 def _write_carry_shape(leaf: str, got: str = "", expected: str = "") -> str:

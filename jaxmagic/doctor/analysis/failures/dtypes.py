@@ -21,6 +21,12 @@ _LARGEST = {"float16": 65504}
 #: The names of dtypes, by JAX's short ones without their bits.
 _LONG = {"bool": "bool", "bf": "bfloat", "f": "float", "i": "int", "u": "uint", "c": "complex"}
 
+#: Kinds of numbers, each of which holds those before it.
+_KINDS = "bool", "uint", "int", "float", "complex"
+
+#: What numbers of a kind have that those of the kinds before it lack.
+_LOST = {"int": "sign", "float": "fraction", "complex": "imaginary part"}
+
 
 def wider_dtype(first: str, other: str) -> str:
     """Return the dtype, of two types, that loses less if both become it; empty if numbers cannot become one of them.
@@ -48,6 +54,22 @@ def dtype_of(type: str) -> str:
     """
     match = re.match(r"(bool|bf|f|i|u|c)(\d*)\[", type)
     return "" if match is None else f"{_LONG[match[1]]}{match[2]}"
+
+
+def lost_in(dtype: str, of: str) -> str:
+    """Return what numbers of a dtype lose where they become another one; empty if they keep their kind.
+
+    Rounding, and a range that is too small, do not count.
+
+    >>> lost_in("int32", of="float32"), lost_in("bool", of="int32"), lost_in("uint8", of="int32")
+    ('fraction', 'value', 'sign')
+    >>> lost_in("bfloat16", of="float32"), lost_in("float32", of="int32"), lost_in("float32", of="complex64")
+    ('', '', 'imaginary part')
+    """
+    new, old = (each.rstrip("0123456789").replace("bfloat", "float") for each in (dtype, of))
+    if _KINDS.index(new) >= _KINDS.index(old):
+        return ""
+    return "value" if new == "bool" else _LOST[old]
 
 
 def joined_dtypes(failure: Failure, code: str) -> dict[str, str]:

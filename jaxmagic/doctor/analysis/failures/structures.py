@@ -9,7 +9,7 @@ from dataclasses import replace
 from ....records.note import Note, note
 from ...record.failure import Difference, Failure, Operand
 from ...record.finding import RuleFinding
-from .dtypes import dtype_of, wider_dtype
+from .dtypes import dtype_of, lost_in, wider_dtype
 from .expression import expression_of, spelled
 from .origin import evidence_of
 from .wrong_arguments.operands import Shape, broadcast, written
@@ -131,15 +131,19 @@ def _axes_of(kind: str) -> list[str]:
 
 def _carry_remedy(first: Difference, jnp: str, loop: str) -> Note:
     if first.aspect == "dtypes":
+        begun, ended = dtype_of(first.expected), dtype_of(first.got)
+        known = bool(begun and ended)
         return note(
             "doctor.write_carry_dtype",
             leaf=first.path,
             expected=first.expected,
             got=first.got,
-            expected_dtype=dtype_of(first.expected),
-            got_dtype=dtype_of(first.got),
+            expected_dtype=begun,
+            got_dtype=ended,
             jnp=jnp,
-            decides=loop == "while_loop" and dtype_of(first.expected) == "bool",
+            decides=loop == "while_loop" and begun == "bool",
+            lost_at_begin=lost_in(ended, of=begun) if known else "",
+            lost_at_end=lost_in(begun, of=ended) if known else "",
         )
     if first.aspect == "structure":
         return note("doctor.write_carry_structure", expected=first.expected, loop=loop)

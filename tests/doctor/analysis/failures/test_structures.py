@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax
+import numpy as np
 import pytest
 from failing_cells import Cell
 
@@ -137,6 +138,53 @@ def test_a_condition_that_is_the_carry_stays_a_bool() -> None:
     remedy = Cell("lax.while_loop(lambda c: c, lambda c: jnp.int32(0), True)").said.splitlines()[-1]
     assert remedy.startswith("End the body with jnp.asarray(…, jnp.bool_), so that c keeps its type")
     assert "egin with" not in remedy
+
+
+@pytest.mark.parametrize(
+    ("start", "body", "lost"),
+    [
+        ("jnp.asarray(0, int)", "c * 0.5 + y", "drop its fraction"),
+        ("jnp.int32(0)", "c + jnp.sin(y)", "drop its fraction"),
+        ("jnp.zeros((), bool)", "c + y", "leave only whether it is zero"),
+        ("False", "jnp.int32(2) + c", "leave only whether it is zero"),
+        ("jnp.float32(0)", "c + y * 1j", "drop its imaginary part"),
+        ("jnp.uint8(1)", "jnp.int32(-2) * c", "drop its sign"),
+    ],
+)
+@pytest.mark.parametrize("loop", ["scan", "fori_loop"])
+def test_a_result_that_would_lose_its_kind_is_not_converted(start: str, body: str, lost: str, loop: str) -> None:
+    call = {
+        "scan": f"result, _ = lax.scan(lambda c, y: ({body}, None), {{}}, jnp.arange(3.0))  # here",
+        "fori_loop": f"y = jnp.float32(1.5)\nresult = lax.fori_loop(0, 3, lambda i, c: {body}, {{}})  # here",
+    }[loop]
+    remedy = Cell(call.format(start)).said.splitlines()[-1]
+    assert remedy.startswith("Begin with ")
+    assert f"would {lost}." in remedy
+    assert "nd the body" not in remedy
+    dots = remedy[remedy.index("as in ") + 6 :].partition(", so that")[0]
+    names = {"y": 1.5, "c": eval(start, {"jnp": np}), "jnp": np}
+    again = Cell(call.format(dots.replace("…", start)))
+    assert again.error is None
+    for step in range(3):
+        names |= {"y": float(step)} if loop == "scan" else {}
+        names["c"] = eval(body, names)
+    np.testing.assert_allclose(again.names["result"], names["c"], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("start", "body", "both"),
+    [
+        ("jnp.float32(0.5)", "jnp.int32(y) + 1", False),
+        ("jnp.ones((), jnp.bfloat16)", "c + y", True),
+        ("jnp.int16(0)", "c + jnp.int32(y)", True),
+    ],
+)
+def test_a_result_that_keeps_its_kind_is_converted(start: str, body: str, both: bool) -> None:
+    call = f"lax.scan(lambda c, y: ({{}}, None), {start}, jnp.arange(3.0))  # here"
+    remedy = Cell(call.format(body)).said.splitlines()[-1]
+    assert ("Begin with " in remedy) == both
+    converted = remedy[remedy.index("nd the body with ") + 17 :].partition(", so that")[0]
+    assert Cell(call.format(converted.replace("…", body))).error is None
 
 
 def test_branches_of_shapes_that_do_not_fit() -> None:
