@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from failing_cells import Cell
 
@@ -66,6 +67,41 @@ def test_numbers_that_are_stored_outside_are_returned_as_an_array(code: str, sai
     cell = Cell("import math\n" + STORING.format(code=code))
     assert said in cell.said
     assert "in place of" not in cell.said
+
+
+@pytest.mark.parametrize(
+    ("line", "kept", "run"),
+    [
+        ("history.extend(float(e) for e in x)", "x", "history.extend((float(e) for e in x))"),
+        ("metrics['a'] = [e.item() for e in x * 2]", "x * 2", "metrics['a'] = [e.item() for e in value]"),
+        ("metrics.update({i: float(e) for i, e in enumerate(x)})", "x",
+         "metrics.update({i: float(e) for i, e in enumerate(x)})"),
+        ("history.append([float(x[i]) for i in range(2)])", "x", "history.append([float(x[i]) for i in range(2)])"),
+        ("history.extend(float(e) for row in x[None] for e in row)", "x[None]",
+         "history.extend((float(e) for row in value for e in row))"),
+        ("kept.append([[float(e) for e in row] for row in [x, x]])", "[x, x]",
+         "kept.append([[float(e) for e in row] for row in value])"),
+        ("board.last = {k: float(v) for k, v in {'n': x[0]}.items()}", "{'n': x[0]}",
+         "board.last = {k: float(v) for k, v in value.items()}"),
+        ("history.extend(map(lambda e: float(e), x))", "x", "history.extend(map(lambda e: float(e), x))"),
+    ],
+)  # fmt: skip
+def test_what_a_loop_within_the_line_goes_through_is_returned(line: str, kept: str, run: str) -> None:
+    cell = Cell(STORING.format(code=line))
+    name = kept if kept == "x" else "value"
+    assert f"Return {kept} from step as well, and after result, {name} = step(…), run {run}." in cell.said
+    stores = [{"history": [], "metrics": {}, "kept": [], "board": cell.names["Board"]()} for _ in range(2)]
+    x = np.array([1.0, 2.0, 3.0])
+    exec(line, {"x": x}, stores[0])
+    exec(run, {name: eval(kept, {"x": x})}, stores[1])
+    stores = [each | {"board": getattr(each["board"], "last", None)} for each in stores]
+    assert stores[0] == stores[1] != {"history": [], "metrics": {}, "kept": [], "board": None}
+
+
+@pytest.mark.parametrize("line", ["history.extend(float(a * b) for a, b in zip(x, x * 2))"])
+def test_what_is_not_one_array_is_not_named(line: str) -> None:
+    said = Cell(STORING.format(code=line)).said
+    assert "Return it from step as well, and after result, value = step(…), store it." in said
 
 
 @pytest.mark.parametrize("code", ["made = []\n    made.extend(map(float, x))", "total = sum(map(float, x))"])
