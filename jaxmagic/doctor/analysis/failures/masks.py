@@ -11,7 +11,8 @@ from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import Expression, call, expression_of, spelled, statements, value_named, with_imports
 from .origin import evidence_of
-from .selection import common_shape, shape_of
+from .selection import may_diverge
+from .wrong_arguments.values.masked import OPERATORS, chosen, mask_shape, masked, traced_mask
 
 
 def explain_mask(failure: Failure) -> RuleFinding:
@@ -23,6 +24,7 @@ def explain_mask(failure: Failure) -> RuleFinding:
     array = "" if indexed is None else ast.unparse(indexed.value if update is None else update.array)
     index = "" if indexed is None else _index_text(indexed)
     mask = None if indexed is None else traced_mask(failure, indexed.slice)
+    code = None if failing is None else _rewritten(failure, failing)
     return RuleFinding(
         rule="error",
         found=note(
@@ -35,8 +37,12 @@ def explain_mask(failure: Failure) -> RuleFinding:
         line=failure.line,
         source=failure.source,
         evidence=evidence_of(failure),
-        remedy=note("doctor.write_mask", jnp=spelled(failure, "jax.numpy")),
-        code=None if failing is None else _rewritten(failure, failing),
+        remedy=note(
+            "doctor.write_mask",
+            jnp=spelled(failure, "jax.numpy"),
+            gradient=code is not None and may_diverge(code),
+        ),
+        code=code,
     )
 
 
@@ -45,8 +51,8 @@ def _rewritten(failure: Failure, failing: Expression) -> str | None:
     for _ in range(_MOST_READS):
         left = None if code is None else _masked_read(failure, code)
         if left is None:
-            return code
-        shape = _mask_shape(failure, left.node.slice) if isinstance(left.node, ast.Subscript) else None
+            return None if code is None or _updates_at_mask(failure, code) else code
+        shape = mask_shape(failure, left.node.slice) if isinstance(left.node, ast.Subscript) else None
         code = None if shape is None else _reduced(replace(failure, type=f"bool{shape}"), left)
     return None
 
@@ -64,6 +70,17 @@ def _masked_read(failure: Failure, code: str) -> Expression | None:
         if isinstance(each, ast.Subscript) and _may_have_mask(failure, each):
             return Expression(statement, each, parents.get(id(each)))
     return None
+
+
+def _updates_at_mask(failure: Failure, code: str) -> bool:
+    """Return whether a statement still has ``x.at[mask]`` with a traced mask."""
+    return any(
+        isinstance(each, ast.Subscript)
+        and isinstance(each.value, ast.Attribute)
+        and each.value.attr == "at"
+        and traced_mask(failure, each.slice) is not None
+        for each in ast.walk(statements(code)[-1])
+    )
 
 
 def _may_have_mask(failure: Failure, node: ast.Subscript) -> bool:
@@ -125,26 +142,30 @@ def _update(node: ast.AST | None) -> _Update | None:
 
 
 def _updated(failure: Failure, failing: Expression) -> str | None:
-    """Return ``jnp.where(m, 0, x)`` for ``x.at[m].set(0)``, and ``jnp.where(m, x + 1, x)`` for ``x.at[m].add(1)``."""
-    update = _update(failing.node)
-    value = None if update is None else value_named(failure, ast.unparse(update.array))
-    if update is None or value is None or not value.type.startswith(("f", "bf")):
-        return None
-    if not value.type.endswith((failure.type or "?").removeprefix("bool")):
-        return None
-    given = update.value
-    given = given.operand if isinstance(given, ast.UnaryOp) and isinstance(given.op, ast.USub) else given
-    if not isinstance(given, ast.Constant) or type(given.value) not in (int, float):
-        return None
-    operators: dict[str, ast.operator] = {"add": ast.Add(), "multiply": ast.Mult()}
-    new = update.value
-    if update.method in operators:
-        new = ast.BinOp(left=update.array, op=operators[update.method], right=update.value)
-    elif update.method != "set":
-        return None
-    where = call(f"{spelled(failure, 'jax.numpy')}.where", update.indexed.slice, new, update.array)
-    code = failing.with_node(where)
-    return None if code is None else with_imports(failure, code, "jax.numpy")
+    """Return ``jnp.where(m, 0, x)`` for ``x.at[m].set(0)``, and ``jnp.where(m, x + 1, x)`` for ``x.at[m].add(1)``.
+
+    In ``x.at[m].set(-x[m])``, Python names ``x[m]``, which it evaluates first.
+    """
+    node, jnp = failing.node, spelled(failure, "jax.numpy")
+    of = None if failure.type is None else failure.type.removeprefix("bool")
+    for each in ast.walk(failing.statement):
+        update = _update(each)
+        if update is None or not any(part is node for part in ast.walk(each)):
+            continue
+        mask, new = update.indexed.slice, update.value
+        if isinstance(node, ast.Subscript) and ast.unparse(node.slice) != ast.unparse(mask):
+            continue
+        if update.method in OPERATORS:
+            new = ast.BinOp(left=update.array, op=OPERATORS[update.method](), right=new)
+        elif update.method in ("min", "max"):
+            new = call(f"{jnp}.{update.method}imum", update.array, new)
+        elif update.method != "set":
+            continue
+        where = chosen(failure, update.array, mask, new, of)
+        code = None if where is None else Expression(failing.statement, each, None).with_node(where)
+        if code is not None:
+            return with_imports(failure, code, "jax.numpy")
+    return None
 
 
 class _Reduction(NamedTuple):
@@ -206,69 +227,3 @@ def _index_text(node: ast.Subscript) -> str:
     (':, m', 'm')
     """
     return ast.unparse(ast.Subscript(value=ast.Name(id="x"), slice=node.slice)).removeprefix("x[").removesuffix("]")
-
-
-def traced_mask(failure: Failure, index: ast.expr) -> ast.expr | None:
-    """Return the part of an index that is a mask whose elements are traced: no ``x.at[index]`` takes it."""
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return next((each for each in parts if _is_traced_mask(failure, each)), None)
-
-
-def _is_traced_mask(failure: Failure, index: ast.expr) -> bool:
-    match index:
-        case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            return _is_traced_mask(failure, operand)
-        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=right):
-            return _is_traced_mask(failure, left) or _is_traced_mask(failure, right)
-        case ast.Compare(left=left, ops=[_], comparators=[right]):
-            names = {each.id for side in (left, right) for each in ast.walk(side) if isinstance(each, ast.Name)}
-            return (
-                any(value_named(failure, each) is not None for each in names) and _mask_shape(failure, index) != "[]"
-            )
-    value = value_named(failure, ast.unparse(index))
-    return value is not None and value.type.startswith("bool") and not value.type.endswith("[]")
-
-
-def _mask_shape(failure: Failure, mask: ast.expr) -> str | None:
-    """Return the shape of comparisons of arithmetic, and of what ``&``, ``|`` and ``~`` make of them."""
-    match mask:
-        case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            return _mask_shape(failure, operand)
-        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=right):
-            shapes = {_mask_shape(failure, left), _mask_shape(failure, right)}
-            return shapes.pop() if len(shapes) == 1 else None
-        case ast.Compare(left=left, ops=[_], comparators=[right]):
-            return common_shape(failure, left, right)
-    value = value_named(failure, ast.unparse(mask))
-    return None if value is None or not value.type.startswith("bool") else value.type.removeprefix("bool")
-
-
-def _whole(node: ast.expr, mask: str) -> ast.expr:
-    """Return arithmetic with whole arrays in place of what a mask selects of them: ``2 * y`` for ``2 * y[m]``."""
-    match node:
-        case ast.BinOp(left=left, op=op, right=right):
-            return ast.BinOp(left=_whole(left, mask), op=op, right=_whole(right, mask))
-        case ast.UnaryOp(op=op, operand=operand):
-            return ast.UnaryOp(op=op, operand=_whole(operand, mask))
-        case ast.Subscript(value=value, slice=index) if ast.unparse(index) == mask:
-            return value
-    return node
-
-
-def masked(failure: Failure, array: ast.expr, mask: ast.expr, new: ast.expr) -> str | None:
-    """Return ``x = jnp.where(x < 0, 0, x)`` for ``x[x < 0] = 0``; ``None`` if its shape or dtype may be another."""
-    value = value_named(failure, ast.unparse(array))
-    if value is None or not isinstance(array, ast.Name):
-        return None
-    new = _whole(new, ast.unparse(mask))
-    dtype, shape = value.type[: value.type.find("[")], value.type[value.type.find("[") :]
-    names = [value_named(failure, each.id) for each in ast.walk(new) if isinstance(each, ast.Name)]
-    numbers = [each.value for each in ast.walk(new) if isinstance(each, ast.Constant)]
-    floats = dtype.startswith(("f", "bf"))
-    kept = all(each is None or each.type.startswith(f"{dtype}[") for each in names)
-    kept = kept and dtype != "bool" and all(type(each) is int or floats for each in numbers)
-    kept = kept and (floats or not any(isinstance(each, ast.Div) for each in ast.walk(new)))
-    if not kept or _mask_shape(failure, mask) != shape or shape_of(failure, new) not in ("[]", shape):
-        return None
-    where = call(f"{spelled(failure, 'jax.numpy')}.where", mask, new, array)
-    return with_imports(failure, f"{array.id} = {ast.unparse(where)}", "jax.numpy")

@@ -160,6 +160,8 @@ def _with_operands(facts: Failure, last: Entry, calls: Sequence[Entry]) -> Failu
         return replace(facts, operands=index_parts(place, frame), outer=outer, holder=holder, said=said)
     if facts.kind in ("at element", "at use"):
         facts = replace(facts, holder=holder_at(place, frame))
+        if facts.library is None:
+            return replace(facts, operands=names_in(place.statement, frame))
     if facts.kind == "format":
         return replace(facts, operands=names_in(place.statement, frame))
     if facts.kind == "devices":

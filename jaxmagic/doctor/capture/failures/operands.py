@@ -146,7 +146,7 @@ def index_parts(place: Place, frame: FrameType) -> tuple[Operand, ...]:
         return ()
     array = place.node.value
     owner = array.value if isinstance(array, ast.Subscript) else array
-    changing = place.statement.value if isinstance(place.statement, ast.AugAssign) else None
+    changing = place.statement.value if isinstance(place.statement, ast.Assign | ast.AugAssign) else None
     names = (*names_in(place.node.slice, frame), *names_in(changing, frame))
     return (_operand(ast.unparse(owner), owner, value_of(owner, frame), frame), *names)
 

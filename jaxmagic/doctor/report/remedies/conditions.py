@@ -8,7 +8,7 @@ from ....terminal import printable
 from ..quoted import quoted
 
 
-def _gradient(jnp: str, gradient: bool, mapped: bool = False) -> str:
+def spoiled_gradient(jnp: str, gradient: bool, mapped: bool = False) -> str:
     """Word when ``where()`` spoils a gradient, or ``cond()`` inside of ``jax.vmap``."""
     if not gradient:
         return ""
@@ -60,7 +60,7 @@ def _write_selection(
         f"{_unchained(chain, whole)}Choose between two results with {jnp}.where(condition, a, b), which computes "
         "both, or with "
         f"{lax}.cond(condition, f, g, x){runs}."
-        f"{_mapped(lax, mapped)}{_joined(**dtypes)}{_gradient(jnp, gradient, mapped)}"
+        f"{_mapped(lax, mapped)}{_joined(**dtypes)}{spoiled_gradient(jnp, gradient, mapped)}"
     )
 
 
@@ -83,7 +83,7 @@ def _write_decided(decides: str, jax: str, jnp: str, lax: str, mapped: bool = Fa
         "return": loop,
         "continue": "JAX traces every step of a Python loop, so a traced condition cannot skip the rest of one. "
         "Compute the step in any case, and keep each value where it is to be skipped: "
-        f"x = {jnp}.where(condition, x, new_x).{_gradient(jnp, True)}",
+        f"x = {jnp}.where(condition, x, new_x).{spoiled_gradient(jnp, True)}",
         "print": f"Inside jax.vmap, {lax}.cond() runs both functions, and prints whatever the condition is. "
         f'Print the condition as well: {jax}.debug.print("{{}} …", condition), in place of the if.'
         if mapped
@@ -119,7 +119,7 @@ def _write_default(operator: str, first: str, other: str, jnp: str, gradient: bo
     return (
         f"The operator {operator} returns one of its operands, by the value of the first.{default} "
         f"{jnp}.where({first} != 0, {chosen}) chooses for each element."
-        f"{_gradient(jnp, gradient)}"
+        f"{spoiled_gradient(jnp, gradient)}"
     )
 
 
@@ -154,7 +154,7 @@ CONDITION_REMEDIES: dict[str, Callable[..., str]] = {
         "both operands, and Python can skip one. Within it, use "
         f"{f'{lax}.while_loop()' if loop else f'{jnp}.where() or {lax}.cond()'} for the traced part."
         + _mapped(lax, mapped and not loop)
-        + _gradient(jnp, gradient, mapped)
+        + spoiled_gradient(jnp, gradient, mapped)
     ),
     "write_default": _write_default,
     "write_extreme": _write_extreme,
@@ -177,11 +177,11 @@ CONDITION_REMEDIES: dict[str, Callable[..., str]] = {
     "write_kept_condition": lambda jnp, lax, gradient=False, mapped=False: (
         f"Keep the array, and use it in {jnp}.where(condition, a, b) or {lax}.cond(condition, f, g, x)."
         + _mapped(lax, mapped)
-        + _gradient(jnp, gradient, mapped)
+        + spoiled_gradient(jnp, gradient, mapped)
     ),
     "write_no_condition": lambda jnp, lax, gradient=False: (
         f"Keep it an array: {jnp}.where chooses between results, {lax}.cond between functions, and "
-        f"{lax}.while_loop repeats a function." + _gradient(jnp, gradient)
+        f"{lax}.while_loop repeats a function." + spoiled_gradient(jnp, gradient)
     ),
     "write_sorted": lambda function, jnp: (
         f"Make the values one array, and use {jnp}.sort(x) in place of {quoted(function)}, with descending=True for "
@@ -191,14 +191,9 @@ CONDITION_REMEDIES: dict[str, Callable[..., str]] = {
         f"Make the items an array. {jnp}.argmax(items == x) is the position of the first item that is equal, or 0 if "
         f"none is, and {jnp}.sum(items == x) is how many are, in place of {quoted(function)}."
     ),
-    "write_masked": lambda array, mask, jnp: (
-        f"Make a new array, with a value for each element: {jnp}.where(mask, value, {quoted(array)}), where the mask "
-        f"{quoted(mask)} must have the shape of {quoted(array)} or broadcast to it, as mask[:, None] does for rows. "
-        f"{quoted(array)}.at[…].set(…) takes no mask that is traced."
-    ),
     "write_mask": lambda jnp, gradient=False: (
         f"Keep the size: {jnp}.where(mask, x, 0) replaces what is left out, {jnp}.sum(x, where=mask) "
         f"reduces the rest, {jnp}.where(mask, y, x) is x.at[mask].set(y), and {jnp}.nonzero(mask, size=n) returns n "
-        "indices, padded." + _gradient(jnp, gradient)
+        "indices, padded." + spoiled_gradient(jnp, gradient)
     ),
 }

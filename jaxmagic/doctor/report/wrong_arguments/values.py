@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ....terminal import printable
 from ..quoted import quoted
+from ..remedies.conditions import spoiled_gradient
 
 
 def _update(array: str, target: str) -> str:
@@ -14,14 +15,48 @@ def _update(array: str, target: str) -> str:
     return f"{quoted(target)} cannot be assigned: {quoted(array)} is a JAX array, and JAX arrays are immutable."
 
 
-def _write_at(array: str, method: str, root: str, repeated: bool, taken: str = "", back: str = "") -> str:
+def _write_at(
+    array: str, method: str, root: str, repeated: bool, taken: str = "", back: str = "", masked: bool = False
+) -> str:
+    left = _left(array, root, taken, back)
     array = quoted(array)
-    also = f" To change that as well, write {printable(back)} after it." if back else ""
-    source = f" {quoted(taken)}, from which {array} was taken, stays as it is.{also}" if taken else ""
-    caller = f" The caller's {quoted(root)} stays as it is: return the new one." if root else ""
     more = " An index that occurs several times then counts each time, unlike in NumPy." if repeated else ""
     new = f"{array} = {array}.at[…].{method}(…)"
-    return f"Make a new array: {new}. Under jit, XLA can update it in place.{more}{caller}{source}"
+    if masked:
+        return f"Make a new array: {new}. Under jit, this raises an error if the mask is traced.{left}"
+    return f"Make a new array: {new}. Under jit, XLA can update it in place.{more}{left}"
+
+
+def _write_masked(
+    array: str,
+    mask: str,
+    jnp: str,
+    written: bool = False,
+    root: str = "",
+    taken: str = "",
+    back: str = "",
+    gradient: bool = False,
+) -> str:
+    left = f"{spoiled_gradient(jnp, gradient)}{_left(array, root, taken, back)}"
+    array = quoted(array)
+    if written:
+        return (
+            f"Use {jnp}.where(), which works with and without jit: {array}.at[…].set(…) takes no mask that is traced."
+            f"{left}"
+        )
+    return (
+        f"Make a new array, with a value for each element: {jnp}.where(mask, value, {array}), where the mask "
+        f"{quoted(mask)} must have the shape of {array} or broadcast to it, as mask[:, None] does for rows. "
+        f"{array}.at[…].set(…) takes no mask that is traced.{left}"
+    )
+
+
+def _left(array: str, root: str, taken: str, back: str) -> str:
+    """Word which arrays stay as they are, although the line makes a new one."""
+    also = f" To change that as well, write {printable(back)} after it." if back else ""
+    source = f" {quoted(taken)}, from which {quoted(array)} was taken, stays as it is.{also}" if taken else ""
+    caller = f" The caller's {quoted(root)} stays as it is: return the new one." if root else ""
+    return f"{caller}{source}"
 
 
 def _write_at_lost(array: str, taken: str, whole: str) -> str:
@@ -136,6 +171,7 @@ def _write_pytree(type: str, jax: str) -> str:
 VALUE_NOTES: dict[str, Callable[..., str]] = {
     "error_update": _update,
     "write_at": _write_at,
+    "write_masked": _write_masked,
     "write_at_new": _write_at_new,
     "write_at_lost": _write_at_lost,
     "write_at_divided": _write_at_divided,

@@ -134,8 +134,8 @@ def test_a_library_that_needs_numpy_arrays_is_named() -> None:
         ("y = jnp.argmax(x[m])", None, None),
         ("y = x.at[m].set(-1)", "y = jnp.where(m, -1, x)", [1, -1, -1]),
         ("y = x.at[x > 2].add(1)", "y = jnp.where(x > 2, x + 1, x)", [1, 2, 4]),
-        ("y = x.at[m].set(x)", None, None),
-        ("y = x.at[m].divide(2)", None, None),
+        ("y = x.at[m].set(2 * x)", "y = jnp.where(m, 2 * x, x)", [1, 4, 6]),
+        ("y = x.at[m].divide(2)", "y = jnp.where(m, x / 2, x)", [1, 1, 1.5]),
     ],
 )
 def test_a_traced_mask(line: str, code: str | None, expected: object) -> None:
@@ -532,8 +532,8 @@ def test_branches_that_differ(line: str, words: str) -> None:
         ("lax.cond(x > 0, lambda x: x, lambda x: {}, jnp.float32(2))", "True"),
         ("lax.cond(x > 0, lambda x: {}, lambda x: x, jnp.bfloat16(2))", "jnp.int8(3)"),
         ("lax.switch(1, [lambda x: 1.5, lambda x: {}], x)", "1"),
-        ("lax.scan(lambda c, x: ({}, x), jnp.int32(0), jnp.arange(3))", "1.5"),
-        ("lax.while_loop(lambda c: c < 1, lambda c: {}, jnp.int32(0))", "1.5"),
+        ("lax.scan(lambda c, x: ({}, x), jnp.float32(0), jnp.arange(3))", "1"),
+        ("lax.while_loop(lambda c: c < 1, lambda c: {}, jnp.float32(0))", "1"),
     ],
 )
 def test_conversion_that_is_advised_also_takes_numbers_of_python(call: str, code: str) -> None:

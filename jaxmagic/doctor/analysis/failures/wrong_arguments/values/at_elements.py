@@ -7,9 +7,10 @@ import ast
 from ......records.note import Note, note
 from .....record.failure import Failure
 from ...expression import Expression, call, expression_of, spelled, value_named, with_imports
-from ...masks import masked, traced_mask
+from ...selection import may_diverge
 from ..explained import Explained, Rule
 from ..operands import fact
+from .masked import masked, traced_mask, with_known
 
 #: The method of ``x.at[i]`` for each augmented assignment.
 METHODS: dict[type[ast.operator], str] = {
@@ -78,7 +79,9 @@ def is_outer(failure: Failure, array: ast.expr) -> bool:
 def chosen_by_mask(
     failure: Failure, statement: ast.stmt, target: ast.Subscript, array: ast.expr
 ) -> tuple[Note, str | None] | None:
-    """Return how a traced mask chooses between new and old elements, with code; ``None`` for any other index.
+    """Return how a mask chooses between new and old elements, with code; ``None`` for any other index.
+
+    A mask with known elements counts only if there is code for it: ``x.at[mask]`` takes it as well.
 
     Args:
         failure: the failure.
@@ -86,18 +89,31 @@ def chosen_by_mask(
         target: its target, such as ``x[mask]`` or ``x.at[mask]``.
         array: the array in it.
     """
-    mask = traced_mask(failure, target.slice)
+    known = with_known(failure)
+    mask = traced_mask(known, target.slice)
     if mask is None:
         return None
-    remedy = note(
-        "doctor.write_masked", array=ast.unparse(array), mask=ast.unparse(mask), jnp=spelled(failure, "jax.numpy")
-    )
     new: ast.expr | None = None
     if isinstance(statement, ast.Assign) and statement.targets == [target]:
         new = statement.value
     elif isinstance(statement, ast.AugAssign):
         new = ast.BinOp(left=array, op=statement.op, right=statement.value)
-    return remedy, None if new is None or mask is not target.slice else masked(failure, array, mask, new)
+    code = None if new is None or mask is not target.slice else masked(known, array, mask, new)
+    if code is None and traced_mask(failure, target.slice) is None:
+        return None
+    root = array.id if isinstance(array, ast.Name) and array.id in failure.parameters else ""
+    remedy = note(
+        "doctor.write_masked",
+        array=ast.unparse(array),
+        mask=ast.unparse(mask),
+        jnp=spelled(failure, "jax.numpy"),
+        written=code is not None,
+        root=root,
+        taken=fact(failure, "taken"),
+        back=fact(failure, "back"),
+        gradient=code is not None and may_diverge(code),
+    )
+    return remedy, code
 
 
 def takes(failure: Failure, index: ast.expr) -> bool:

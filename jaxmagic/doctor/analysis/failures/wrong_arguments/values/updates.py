@@ -10,6 +10,7 @@ from ...expression import Expression, call, expression_of, spelled
 from ..explained import Explained, Rule
 from ..operands import fact
 from .at_elements import METHODS, chosen_by_mask, is_outer, takes
+from .masked import is_mask, with_known
 from .non_numbers import index_of_text, string_index
 
 
@@ -69,6 +70,7 @@ def explain_update(failure: Failure) -> Explained:
         repeated=method != "set" and not _is_single(target.slice, failure.operands),
         taken=taken,
         back=fact(failure, "back"),
+        masked=is_mask(with_known(failure), target.slice),
     )
     code = None if index is None else _written(failing, target, array, index, method)
     return Explained(found, remedy, code)

@@ -35,8 +35,8 @@ def test_the_method_or_the_element_that_is_meant(code: str, said: str, written: 
 @pytest.mark.parametrize(
     ("index", "code"),
     [
-        ("x > 2", "x = x.at[x > 2].set(0.5)"),
-        ("m", "x = x.at[m].set(0.5)"),
+        ("x > 2", "x = jnp.where(x > 2, 0.5, x)"),
+        ("m", "x = jnp.where(m, 0.5, x)"),
         ("jnp.array([0, 1])", "x = x.at[jnp.array([0, 1])].set(0.5)"),
         ("np.array([0, 1])", "x = x.at[np.array([0, 1])].set(0.5)"),
         ("jnp.array(1)", "x = x.at[jnp.array(1)].set(0.5)"),

@@ -15,7 +15,7 @@ from failing_cells import Cell
         ("x[0] = 9", "x = x.at[0].set(9)"),
         ("x[1, 2] = 9", "x = x.at[1, 2].set(9)"),
         ("x[:, 1] = 9", "x = x.at[:, 1].set(9)"),
-        ("x[x > 4] = 0", "x = x.at[x > 4].set(0)"),
+        ("x[x > 4] = 0", "x = jnp.where(x > 4, 0, x)"),
         ("x[i] += 2", "x = x.at[i].add(2)"),
         ("x[-1] -= 2", "x = x.at[-1].subtract(2)"),
         ("x[0] *= 2", "x = x.at[0].multiply(2)"),
