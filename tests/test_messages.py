@@ -63,7 +63,7 @@ PACKAGE = Path(jaxmagic.__file__).parent
         ),
         (
             "%%jaxcompare --check no\na: 1\nb: 1",
-            "--check: expected allclose, equal, none, or a tolerance RTOL or RTOL,ATOL, got 'no'",
+            "--check: expected allclose, equal, none, or a tolerance SHARE%, RTOL or RTOL,ATOL, got 'no'",
         ),
         (
             "%%jaxcompare --atol 1e-3\na: 1\nb: 1",

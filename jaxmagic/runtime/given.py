@@ -55,6 +55,16 @@ def share_in(text: str) -> float | None:
     return float(found[1]) / (100 if found[2] else 1) if found else None
 
 
+def percentage_in(text: str) -> float | None:
+    """Parse a percentage between 0 and 100; ``None`` if `text` is none.
+
+    >>> percentage_in("5%"), percentage_in("0.5 %"), percentage_in("1e-2"), percentage_in("0%")
+    (0.05, 0.005, None, None)
+    """
+    value = share_in(text) if text.rstrip().endswith("%") else None
+    return value if value is not None and 0 < value < 1 else None
+
+
 def nanoseconds(value_s: float, name: str = "budget_s") -> int:
     """Convert a time in seconds to nanoseconds, at least one."""
     return max(round(seconds(name, value_s) * 1e9), 1)

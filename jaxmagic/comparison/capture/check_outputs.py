@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ...runtime.around import is_exactly
 from ...runtime.copies import unguarded
-from ..record.candidate import Check, CheckKind
+from ..record.candidate import Check, CheckRule, ComparedBy
 
 #: The tolerance for types without rounding: integers, booleans.
 _EXACT = 0.0
@@ -15,32 +16,29 @@ _EXACT = 0.0
 _LEAST_ERRORS = 16
 
 
-def check_output(
-    value: Any, reference: Any, check: CheckKind | tuple[float, float], *, coarsest_eps: float = 0.0
-) -> Check:
+def check_output(value: Any, reference: Any, check: CheckRule, *, coarsest_eps: float = 0.0) -> Check:
     """Compare two pytrees of arrays and numbers.
 
     With ``allclose`` a leaf passes if no error exceeds the tolerance: the square root of the coarser type's machine
     epsilon, times the largest magnitude in that leaf of the reference. (About this precision remains if an algorithm
     sums in a different order.) A float of Python has JAX's default precision, since it may come from ``float(x)``.
+    With a share, that takes the place of the square root; types without rounding have to be equal with both.
     With ``equal``, the structure, the types and every bit have to be the same. With given tolerances, an element may
     differ by ``atol + rtol * |reference|``.
 
     The result is of the worst leaf. Magnitudes of leaves can be orders apart, and each has its own tolerance, so with
-    ``allclose`` errors of different leaves are compared as shares of the largest value in the leaf.
+    ``allclose`` or a share, errors of different leaves are compared as shares of the largest value in the leaf.
 
     Args:
         value: the candidate's output.
         reference: the baseline's output.
-        check: how to compare: a kind, or ``rtol`` and ``atol``.
+        check: how to compare: a kind, a share, or ``rtol`` and ``atol``.
         coarsest_eps: for ``allclose``, the machine epsilon of a type in which something was computed on the way, if
             it is coarser than the types of the outputs.
     """
     import jax
 
-    kind: CheckKind = check if isinstance(check, str) else "allclose"
-    given = None if isinstance(check, str) else check
-
+    kind = _kind(check)
     try:
         ours, our_tree = jax.tree_util.tree_flatten_with_path(value)
         theirs, their_tree = jax.tree_util.tree_flatten_with_path(reference)
@@ -49,22 +47,29 @@ def check_output(
     if our_tree != their_tree:
         return Check(kind=kind, passed=False, problem=f"different structure: {our_tree}, not {their_tree}"[:300])
     worst = Check(kind=kind, passed=True)
+    shares: list[float | None] = [0.0]
     for (path, one), (_, other) in zip(ours, theirs, strict=True):
-        leaf = _check_leaf(one, other, jax.tree_util.keystr(path) or "the output", kind, given, coarsest_eps)
+        leaf = _check_leaf(one, other, jax.tree_util.keystr(path) or "the output", check, coarsest_eps)
         # Among leaves that are equal, one of another type is told.
         if (*leaf.severity, leaf.dtype != leaf.like_dtype) >= (*worst.severity, worst.dtype != worst.like_dtype):
             worst = leaf
         if leaf.problem is not None:
             return leaf
-    return worst
+        shares.append(leaf.share if leaf.largest_error else 0.0)
+    known = [each for each in shares if each is not None]
+    return replace(worst, largest_share=max(known) if len(known) == len(shares) else None)
 
 
-def _check_leaf(
-    value: Any, reference: Any, path: str, kind: CheckKind, given: tuple[float, float] | None, coarsest_eps: float
-) -> Check:
+def _kind(check: CheckRule) -> ComparedBy:
+    return check if isinstance(check, str) else "share" if isinstance(check, float) else "allclose"
+
+
+def _check_leaf(value: Any, reference: Any, path: str, check: CheckRule, coarsest_eps: float) -> Check:
     import jax
     import numpy as np
 
+    kind = _kind(check)
+    given = check if isinstance(check, tuple) else None
     if isinstance(value, jax.Array) and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
         value, reference = jax.random.key_data(value), jax.random.key_data(reference)
     try:
@@ -89,7 +94,7 @@ def _check_leaf(
     dtypes = _dtype(value, one), _dtype(reference, other)
     magnitude = np.where(np.isfinite(other_wide), np.abs(other_wide), 0.0)
     if given is None:
-        rtol = max(_tolerance(each, coarsest_eps) for each in dtypes) if kind == "allclose" else _EXACT
+        rtol = _EXACT if check == "equal" else max(_tolerance(each, check, coarsest_eps) for each in dtypes)
         atol = rtol * float(np.max(magnitude, initial=0.0))
         allowed = np.full_like(magnitude, atol)
     else:
@@ -122,9 +127,11 @@ def _dtype(value: Any, array: Any) -> Any:
     return jnp.result_type(type(value)) if is_exactly(value, float, complex) else array.dtype
 
 
-def _tolerance(dtype: Any, coarsest_eps: float) -> float:
+def _tolerance(dtype: Any, check: CheckRule, coarsest_eps: float) -> float:
     import jax.numpy as jnp
 
     if not jnp.issubdtype(dtype, jnp.inexact):
         return _EXACT
+    if isinstance(check, float):
+        return check
     return max(float(jnp.finfo(dtype).eps), coarsest_eps) ** 0.5

@@ -32,7 +32,7 @@ from ...runtime.several import noticing, refuse_to_count
 from ...statistics.medians import median
 from ...timing.capture.fence_queues import jit_disabled
 from ...timing.record import Timing
-from ..record.candidate import Candidate, Check, CheckKind, Work
+from ..record.candidate import Candidate, Check, CheckRule, Work
 from ..record.comparison import Comparison
 from .check_outputs import check_output
 from .contestants import Contestants, Entry, Failed
@@ -53,7 +53,7 @@ def take_comparison(
     plan: Plan,
     *,
     baseline: str,
-    check: CheckKind | tuple[float, float] = "allclose",
+    check: CheckRule = "allclose",
     strict: bool = False,
     profiled: bool = False,
     code: str | None = None,
@@ -71,7 +71,7 @@ def take_comparison(
         entries: the candidates, by their labels.
         plan: how long to measure; its budget is for all candidates together.
         baseline: the label of the candidate that the others are compared with.
-        check: how to compare the outputs with the baseline's: a kind, or ``rtol`` and ``atol``.
+        check: how to compare the outputs with the baseline's: a kind, a share, or ``rtol`` and ``atol``.
         strict: whether to raise if outputs differ.
         profiled: whether to profile some more calls of each candidate after all times have been taken.
         code: the source of all candidates, for the record.
@@ -249,9 +249,7 @@ def _take_profiles(
             beyond.profiles[label] = profile_of(entry.runner, entry.code, firsts[label].timing.compilations)
 
 
-def _check_outputs(
-    contestants: Contestants, check: CheckKind | tuple[float, float], strict: bool
-) -> dict[str, Check]:
+def _check_outputs(contestants: Contestants, check: CheckRule, strict: bool) -> dict[str, Check]:
     if check == "none":
         return {}
     likes = {label: entry.like or contestants.baseline for label, entry in contestants.items()}
@@ -271,7 +269,7 @@ def _check_outputs(
     return checks
 
 
-def _varies(runner: Runner, check: CheckKind | tuple[float, float]) -> bool:
+def _varies(runner: Runner, check: CheckRule) -> bool:
     """Call once more, and return whether the output differs from the one before."""
     before = runner.value
     with suppress(Exception):  # the next call will raise it, too

@@ -19,7 +19,7 @@ from ...progress.record import SILENT, Progress
 from ...runtime import jax_errors
 from ...runtime.clock import Clock, now_ns, timestamp
 from ...runtime.environment import probe
-from ..record.candidate import CheckKind
+from ..record.candidate import CheckRule
 from ..record.curve import Variable
 from ..record.sweep import Failure, Point, Sweep, SweepEnd
 from .contestants import AllFailed, Entry
@@ -47,7 +47,7 @@ def take_sweep(
     plan: Plan,
     *,
     baseline: str,
-    check: CheckKind | tuple[float, float] = "allclose",
+    check: CheckRule = "allclose",
     strict: bool = False,
     profiled: bool = False,
     code: str | None = None,
@@ -63,7 +63,7 @@ def take_sweep(
         plan: how precisely to measure. Its budget is divided among all points, and excludes first calls and their
             compilations: all points are measured.
         baseline: the label of the candidate that the others are compared with.
-        check: how to compare the outputs with the baseline's: a kind, or ``rtol`` and ``atol``.
+        check: how to compare the outputs with the baseline's: a kind, a share, or ``rtol`` and ``atol``.
         strict: whether to raise if outputs differ.
         profiled: whether to profile some more calls of each candidate.
         code: the source, for the record.

@@ -22,8 +22,9 @@ from .run import run_compare
     metavar="CHECK",
     type=options.check,
     default="allclose",
-    help="Compare outputs with the baseline's: allclose (the default), with a tolerance that the types give; RTOL or "
-    "RTOL,ATOL, as numpy.testing.assert_allclose; equal, in every bit; or none.",
+    help="Compare outputs with the baseline's: allclose (the default), with a tolerance that the types give; 1%% "
+    "of the largest value in each array; RTOL or RTOL,ATOL, as numpy.testing.assert_allclose; equal, in every bit; "
+    "or none.",
 )
 @argument("--strict", action="store_true", help="If outputs differ, raise AssertionError and time nothing.")
 @argument(

@@ -12,11 +12,17 @@ from ...profiling.record.profile import Profile
 from ...statistics.estimate import Estimate
 from ...timing.record import Timing
 
-#: How outputs were compared.
+#: The ways of comparing outputs that have a name.
 CheckKind = Literal["allclose", "equal", "none"]
 
-#: How outputs are to be compared: in one of these ways, or with a given ``rtol``, or ``(rtol, atol)``.
-CheckBy = CheckKind | float | tuple[float, float]
+#: How a user says it: in one of these ways, with a share such as ``"1%"``, an ``rtol``, or ``(rtol, atol)``.
+CheckBy = CheckKind | str | float | tuple[float, float]
+
+#: The same without choices: a number is a share of the largest value in each leaf.
+CheckRule = CheckKind | tuple[float, float] | float
+
+#: How outputs were compared.
+ComparedBy = Literal["allclose", "share", "equal", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +30,8 @@ class Check:
     """The comparison of a candidate's output with the baseline's.
 
     Attributes:
-        kind: ``allclose`` within the tolerances, ``equal`` in every bit.
+        kind: ``allclose`` within the tolerances, ``share`` within a given share of the largest value in each leaf
+            (types without rounding have to be equal), ``equal`` in every bit.
         passed: whether the outputs agree.
         leaf: the path of the pytree leaf with the problem, or else with the largest error as a share of the leaf's
             largest value (with a given tolerance, the largest error); ``None`` if there is no leaf. Leaves that do
@@ -41,11 +48,13 @@ class Check:
         dtype: the dtype of that leaf; ``None`` if it was not read.
         like_dtype: the dtype of the same leaf in the output that it was compared with.
         like: the label of the candidate whose output it was compared with; ``None`` for the baseline.
+        largest_share: the largest error of any leaf as a share of the largest value in that leaf, which need not be
+            `leaf`; ``None`` where such a value is unknown, and with given `rtol` and `atol`.
         varies: whether that candidate, called once more, returned something else than before, by the same tolerance.
             Then it is unknown whether both compute the same. It is called again only if the outputs differ.
     """
 
-    kind: CheckKind
+    kind: ComparedBy
     passed: bool
     leaf: str | None = None
     problem: str | None = None
@@ -58,6 +67,7 @@ class Check:
     like: str | None = None
     given: bool = False
     varies: bool = False
+    largest_share: float | None = None
 
     @property
     def share(self) -> float | None:

@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from numbers import Real
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from ...records.names import offered
+from ...runtime.given import percentage_in
 from ...runtime.given_arguments import near_option
 from ...terminal import printable
-from ..record.candidate import CheckBy, CheckKind
+from ..record.candidate import CheckBy, CheckKind, CheckRule
 
 
-def check_of(check: CheckBy) -> CheckKind | tuple[float, float]:
-    """Return how to compare outputs: the kind, or ``rtol`` and ``atol``, which is 0 if it is not given."""
+def check_of(check: CheckBy) -> CheckRule:
+    """Return how to compare outputs: the kind, a share, or ``rtol`` and ``atol``, which is 0 if it is not given."""
     if isinstance(check, str) and check in get_args(CheckKind):
-        return check
+        return cast(CheckKind, check)
+    if isinstance(check, str) and (share := percentage_in(check)) is not None:
+        return share
     numbers: tuple[object, ...] = check if isinstance(check, tuple) else (check, 0.0)
     match [float(each) for each in numbers if isinstance(each, Real) and 0 <= float(each) < inf]:
         case [rtol, atol] if len(numbers) == 2:
             return rtol, atol
     raise ValueError(
-        f"check: expected one of {', '.join(get_args(CheckKind))}, or a tolerance such as 1e-3 or "
+        f"check: expected one of {', '.join(get_args(CheckKind))}, or a tolerance such as '1%', 1e-3 or "
         f"(rtol, atol) = (1e-3, 1e-6), got {check!r}"
     )
 

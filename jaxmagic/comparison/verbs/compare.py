@@ -78,7 +78,8 @@ def compare(
         args: their positional arguments.
         baseline: the label of the candidate that the others are compared with; the first one if left out.
         check: how to compare the outputs with the baseline's: ``"allclose"``, with a tolerance that their types give;
-            ``1e-3`` or ``(rtol, atol)``, as in ``numpy.testing.assert_allclose``; ``"equal"``; or ``"none"``.
+            ``"1%"`` of the largest value in each array; ``1e-3`` or ``(rtol, atol)``, as in
+            ``numpy.testing.assert_allclose``; ``"equal"``; or ``"none"``.
         strict: raise instead of timing functions that compute something else.
         rtol: stop when the intervals of all ratios are within this share of them on either side.
         budget_s: or stop after this many seconds, excluding first calls; one per candidate if left out. The rounds

@@ -7,7 +7,7 @@ import keyword
 import re
 import unicodedata
 
-from ...runtime.given import bytes_in, share_in, time_ns_in
+from ...runtime.given import bytes_in, percentage_in, share_in, time_ns_in
 
 #: Names whose values IPython needs.
 _OF_THE_SESSION = frozenset({"In", "Out", "get_ipython", "exit", "quit"})
@@ -88,14 +88,16 @@ def work(text: str) -> tuple[str, str]:
 CHECKS = ("allclose", "equal", "none")
 
 
-def check(text: str) -> str | tuple[float, float]:
-    """Parse an option that says how to compare outputs: a name, or ``rtol`` and ``atol``.
+def check(text: str) -> str | float | tuple[float, float]:
+    """Parse an option that says how to compare outputs: a name, a share, or ``rtol`` and ``atol``.
 
-    >>> check("equal"), check("1e-3"), check("1e-3, 1e-6")
-    ('equal', (0.001, 0.0), (0.001, 1e-06))
+    >>> check("equal"), check("1%"), check("1e-3"), check("1e-3, 1e-6")
+    ('equal', 0.01, (0.001, 0.0), (0.001, 1e-06))
     """
     if text in CHECKS:
         return text
+    if (of_largest := percentage_in(text)) is not None:
+        return of_largest
     rtol, _, atol = text.partition(",")
     try:
         tolerance = float(rtol), float(atol or 0)
@@ -103,7 +105,7 @@ def check(text: str) -> str | tuple[float, float]:
         tolerance = -1.0, -1.0
     if not all(0 <= each < float("inf") for each in tolerance) or text.rstrip().endswith(","):
         raise argparse.ArgumentTypeError(
-            f"expected {', '.join(CHECKS)}, or a tolerance RTOL or RTOL,ATOL, got {text!r}; for example 1e-3"
+            f"expected {', '.join(CHECKS)}, or a tolerance SHARE%, RTOL or RTOL,ATOL, got {text!r}; for example 1%"
         )
     return tolerance
 

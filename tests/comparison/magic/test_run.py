@@ -176,7 +176,7 @@ def test_an_error_in_the_code_of_an_option_points_at_that_code(session: Any, opt
         (
             "--check maybe",
             "one: 1\ntwo: 2",
-            "^--check: expected allclose, .*, got 'maybe'; for example 1e-3$",
+            "^--check: expected allclose, .*, got 'maybe'; for example 1%$",
         ),
         ("", "one: await f()\ntwo: 2", "await cannot be repeated"),
     ],
@@ -280,10 +280,20 @@ def test_a_given_tolerance_is_named_in_the_report(session: Any, given: str, sent
     assert sentence in " ".join(session.report.split())
 
 
-@pytest.mark.parametrize("wrong", ["-1", "nan", "inf", "1e-3,", "1e-3,-1", ",1e-3", "1,2,3", "5%"])
+@pytest.mark.parametrize("wrong", ["-1", "nan", "inf", "1e-3,", "1e-3,-1", ",1e-3", "1,2,3", "0%", "150%"])
 def test_what_is_no_tolerance_is_refused(session: Any, wrong: str) -> None:
     error = session.run(f"%%jaxcompare --check={wrong}\none: 1\ntwo: 2", fails=UsageError)
-    assert f"or a tolerance RTOL or RTOL,ATOL, got '{wrong}'; for example 1e-3" in str(error)
+    assert f"or a tolerance SHARE%, RTOL or RTOL,ATOL, got '{wrong}'; for example 1%" in str(error)
+
+
+def test_a_share_is_of_the_largest_value_of_each_output(session: Any) -> None:
+    record = session.run("%%jaxcompare -o -r 4 --check 1%\none: (x, 1000 * x)\ntwo: (x * 1.005, 1000 * x * 1.009)")
+    assert record.candidate("two").check.passed
+    assert "at most 0.9 % of the largest value" in (said := " ".join(session.report.split()))
+    assert "at [1]), with 1 % allowed." in said
+    record = session.run("%%jaxcompare -o -r 4 --check 0.2%\none: (x, 1000 * x)\ntwo: (x * 1.005, 1000 * x)")
+    assert not record.candidate("two").check.passed
+    assert "or 0.5 % of the largest value, with 0.2 % allowed." in " ".join(session.report.split())
 
 
 def test_it_is_listed_with_its_options() -> None:

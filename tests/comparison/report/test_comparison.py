@@ -175,21 +175,25 @@ def test_what_computes_something_else_is_never_the_fastest(comparison: Compariso
         (
             replace(LOW, largest_error=2.7, mean_error=2.5, rtol=0.088, atol=3.1),
             "differ by at most 7.7 % of the largest value (jit, by 2.7 at x), with 8.8 % allowed in bfloat16 against "
-            "float32. To allow no more than 1 % of the largest value, write --check 0,0.4 (check=(0, 0.4)). On "
+            'float32. To allow no more than 1 %, write --check 1% (check="1%"). On '
             "average jit is 2.5 larger. Rounding errors rarely have all the same sign. jit returns",
         ),
         (
             replace(LOW, largest_error=2.7, mean_error=-1.3, rtol=0.088, atol=3.1),
-            "write --check 0,0.4 (check=(0, 0.4)). jit returns",
+            'write --check 1% (check="1%"). jit returns',
         ),
         (replace(LOW, largest_error=0.3, mean_error=0.3, rtol=0.088, atol=3.1), "against float32. jit returns"),
         (
-            replace(LOW, passed=False, largest_error=0.059, rtol=3.4e-4, atol=0.012, dtype="float32"),
+            replace(
+                LOW, passed=False, largest_error=0.059, rtol=3.4e-4, atol=0.012, dtype="float32", largest_share=0.04
+            ),
             "off by up to 0.059 or 0.17 % of the largest value, with 0.034 % allowed in float32. If this is "
-            "rounding, --check 0,0.06 (check=(0, 0.06)) allows it.",
+            'rounding, --check 5% (check="5%") allows it.',
         ),
         (
-            replace(LOW, passed=False, largest_error=9.0, rtol=3.4e-4, atol=0.012, dtype="float32"),
+            replace(
+                LOW, passed=False, largest_error=9.0, rtol=3.4e-4, atol=0.012, dtype="float32", largest_share=0.26
+            ),
             "off by up to 9 or 26 % of the largest value, with 0.034 % allowed in float32.\n",
         ),
         (
