@@ -129,6 +129,15 @@ def test_a_load_of_some_points_was_there_at_times(sweep: Sweep) -> None:
     ]
 
 
+def test_a_load_that_differs_from_point_to_point_is_a_range(sweep: Sweep) -> None:
+    quiet = against_record(_beside_others(sweep, 0.1), _beside_others(sweep, 0.1))
+    loads = ("1.5 of 2 CPUs", "0.80 of 2 CPUs", "1.2 of 2 CPUs")
+    known = [each for each in quiet if each.basis is not None][: len(loads)]
+    busy = [replace(each, basis=replace(each.basis, new_load=load)) for each, load in zip(known, loads, strict=True)]
+    assert about_load(busy)[0].startswith("Other processes kept 0.80 to 1.5 of 2 CPUs busy: the code may seem slower")
+    assert about_load([*busy, known[0]])[0].startswith("Other processes kept 0.80 to 1.5 of 2 CPUs busy at times:")
+
+
 def test_the_noise_of_the_machine_counts_where_it_is_known(benchmark: Benchmark) -> None:
     noise = ProcessNoise(programs=(ProgramNoise(call_ns=1e7, sd=0.1),), processes=5)
     found = against(benchmark, scaled(benchmark, 1.2), process_noise=noise)

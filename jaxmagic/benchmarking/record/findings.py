@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ... import units
-from ...records.finding import Finding
+from ...records.finding import Finding, as_ranges
 from ...records.other_load import loaded
 from ...statistics.medians import FEWEST_FOR_CORRELATION, is_correlated
 from ...statistics.modes import Mode, modes
@@ -50,8 +50,9 @@ def findings(benchmark: Benchmark) -> tuple[Finding, ...]:
     for kind in dict.fromkeys(each.kind for each in within):
         of_a_kind = [each for each in within if each.kind == kind]
         if 2 * len(of_a_kind) >= count:
-            text = f"In {len(of_a_kind)} of {count} processes, such as this one: {of_a_kind[0].text}"
-            shared.append(replace(of_a_kind[0], text=text))
+            for text, at in as_ranges([each.text for each in of_a_kind]).items():
+                in_these = f"In {len(at)} of {count} processes, {text[0].lower()}{text[1:]}"
+                shared.append(replace(of_a_kind[at[0]], text=in_these))
     return tuple(shared)
 
 

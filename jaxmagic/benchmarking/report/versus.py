@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ... import units
-from ...records.finding import Finding
+from ...records.finding import Finding, as_ranges
 from ...records.names import shortened
 from ...report.blocks import Block, Caution, Headline, Sentence
 from ...report.style import Style
@@ -125,7 +125,8 @@ def about_load(verdicts: Sequence[Versus]) -> list[str]:
 def _kept_busy(loads: Sequence[str]) -> str:
     """Return how many processors were kept busy beside several candidates or points; empty if beside none."""
     busy = [each for each in loads if each]
-    return f"{busy[0]} busy{'' if len(set(loads)) == 1 else ' at times'}" if busy else ""
+    at_times = " at times" if len(busy) < len(loads) else ""
+    return f"{' and '.join(as_ranges(busy))} busy{at_times}" if busy else ""
 
 
 def cautions(warnings: Iterable[Finding], style: Style) -> list[Caution]:

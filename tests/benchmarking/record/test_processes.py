@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from math import exp, log, sqrt
 
@@ -120,5 +121,19 @@ def test_processes_that_differ_are_neither_a_drift_nor_modes(benchmark: Benchmar
     )
     (found,) = combined([rising, rising, benchmark]).warnings
     assert found.kind == "drift"
-    assert found.text.startswith("In 2 of 3 processes, such as this one: The samples rose by")
+    assert found.text.startswith("In 2 of 3 processes, the samples rose by")
     assert combined([rising, benchmark, benchmark]).warnings == ()
+
+
+def test_a_finding_of_several_processes_has_the_numbers_of_all(benchmark: Benchmark) -> None:
+    def drifting(by: float) -> Benchmark:
+        samples = tuple(round(each * (1 + by * at)) for at, each in enumerate(benchmark.samples_ns))
+        return replace(benchmark, latency=replace(benchmark.latency, samples_ns=samples))
+
+    alone = [drifting(by).warnings[0].text for by in (0.002, 0.006, -0.004)]
+    low, high, fell = (re.findall(r"(\d+) %", text)[0] for text in alone)
+    found = combined([drifting(by) for by in (0.002, 0.006, -0.004)]).warnings
+    assert [each.text for each in found] == [
+        f"In 2 of 3 processes, the samples rose by {low} to {high} % from their first third to their last.",
+        f"In 1 of 3 processes, the samples fell by {fell} % from their first third to their last.",
+    ]
