@@ -17,6 +17,7 @@ from ..record.comparison import Comparison
 from ..record.sweep import Sweep
 from ..record.verdict import counterpart
 from . import sentences as words
+from .medians import about_medians
 from .outputs import about_outputs
 from .profile_diff import about_profiles, profile_tables
 
@@ -39,7 +40,7 @@ def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Bloc
         part=(Entries(rows=part),),
         whole=(Entries(rows=rows),),
     )
-    yield from (Sentence(text=words.cut(each, comparison)) for each in words.about_medians(comparison).values())
+    yield from (Sentence(text=words.cut(each, comparison)) for each in about_medians(comparison))
     yield from (Sentence(text=words.cut(each, comparison)) for each in about_outputs(comparison))
     yield Sentence(text=words.cut(words.about_rounds(comparison), comparison), faint=True)
     yield Fold(title="Memory against time", blocks=(Picture(chart=lambda: tradeoff_chart(comparison)),))

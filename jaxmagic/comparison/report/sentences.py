@@ -18,9 +18,6 @@ from ..record.verdict import agrees, counterpart, family_confidence
 #: If a baseline differs from itself by more than this, the exact number means nothing.
 _LARGEST_NOISE = 0.5
 
-#: A ratio of medians beyond an interval by less than this does not look so when both are rounded.
-_ROUNDING = 0.01
-
 #: A factor whose interval reaches farther than this from its low end to its high end is written as the interval.
 _KNOWN_WITHIN = 1.05
 
@@ -262,24 +259,6 @@ def _least(versus: Versus) -> float:
     if versus.ratio is None or versus.ratio.low <= 1 <= versus.ratio.high:
         return 0.0
     return min(max(each, 1 / each) for each in (versus.ratio.low, versus.ratio.high)) - 1
-
-
-def about_medians(comparison: Comparison) -> dict[str, str]:
-    """Say, by candidate, why two times may be farther apart than the interval of their ratio."""
-    sentences = {}
-    for candidate in comparison.candidates:
-        versus = counterpart(comparison, candidate)
-        if versus.ratio is None or versus.label == versus.baseline:
-            continue
-        baseline = comparison.candidate(versus.baseline)
-        apart = median(candidate.latency.calls_ns) / median(baseline.latency.calls_ns)
-        if not versus.ratio.low * (1 - _ROUNDING) <= apart <= versus.ratio.high * (1 + _ROUNDING):
-            how = f"{units.factor(max(apart, 1 / apart))} {'slower' if apart > 1 else 'faster'}"
-            sentences[candidate.label] = (
-                f"The medians alone make {versus.label} {how}, outside of the interval. The verdict is from the "
-                "ratios within each round, in which changes of the machine's speed between rounds cancel out."
-            )
-    return sentences
 
 
 def _rounds_needed(comparison: Comparison) -> int:

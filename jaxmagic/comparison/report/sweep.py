@@ -9,6 +9,7 @@ from ...report.blocks import Block, Caution, Excerpt, Fold, Headline, Picture, S
 from ...report.style import Style
 from ..record.sweep import Sweep
 from . import sweep_sentences as words
+from .at_points import about_conditions, about_medians, about_outputs
 from .comparison import tradeoff_chart
 from .profile_diff import about_missing_profiles, about_scaling, scaling_table
 from .sentences import cut
@@ -36,10 +37,10 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
         yield Table(rows=scaled, there_are=len(scaled) - 1, code=("candidate",))
     if len(scaled) - 1 < len(sweep.points) * len(sweep.labels):  # or it has their times
         yield from _points(sweep, style)
-    yield from _sentences(sweep, words.about_medians(sweep))
+    yield from _sentences(sweep, about_medians(sweep))
     yield from _sentences(sweep, words.about_values(sweep))
     yield from _sentences(sweep, about_missing_profiles(sweep))
-    yield from _sentences(sweep, words.about_outputs(sweep))
+    yield from _sentences(sweep, about_outputs(sweep))
     yield from _sentences(sweep, words.about_end(sweep))
     yield Fold(title="Memory against time", blocks=(Picture(chart=lambda: tradeoff_chart(sweep)),))
     grows = [] if scaled else words.about_growth(sweep)  # it scales, or not
@@ -49,7 +50,7 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
     if growth or work or compiling:
         title = f"Growth and compiling: {(*growth, *work, *compiling)[0].text.rstrip('.')}"
         yield Fold(title=title, blocks=(*work, *growth, *compiling), repeats=True)
-    yield from (Caution(text=cut(each, sweep)) for each in words.about_conditions(sweep, style.compared))
+    yield from (Caution(text=cut(each, sweep)) for each in about_conditions(sweep, style.compared))
 
 
 def _sentences(sweep: Sweep, about: Iterable[str], faint: bool = False) -> Iterator[Sentence]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from math import ceil, floor, isfinite, log
 
 from ... import units
-from ...records.finding import Finding
 from ...records.names import shortened
 from ...records.other_load import is_loaded
 from ...statistics.estimate import Estimate
-from ..record.candidate import Candidate
 from ..record.comparison import Comparison
 from ..record.curve import Crossing, Curve, Growth
 from ..record.growth import is_bounded, is_known
@@ -20,7 +17,7 @@ from ..record.scaling import time_of
 from ..record.sweep import Point, Sweep
 from ..record.verdict import agrees, counterpart
 from . import sentences as comparison_words
-from .outputs import about_outputs as outputs_of_point
+from .at_points import place
 
 #: An overhead below this share of the time at the last point is not reported.
 _WORTH_REPORTING = 0.01
@@ -183,42 +180,6 @@ def _about(duration: Estimate) -> str:
     return units.time_range(duration.low, duration.high, 2)
 
 
-def about_outputs(sweep: Sweep) -> list[str]:
-    """Name each candidate whose output differs from the baseline's, at the first such point."""
-    mismatches: dict[str, list[tuple[Point, str]]] = {}
-    for point in sweep.points:
-        for each in point.comparison.candidates if point.comparison is not None else ():
-            if point.comparison is not None and each.check is not None and not each.check.passed:
-                alone = replace(point.comparison, candidates=tuple(_with_baseline(point.comparison, each)))
-                mismatches.setdefault(each.label, []).append((point, outputs_of_point(alone)[0]))
-    return [_at_points(sweep, seen) for seen in mismatches.values()]
-
-
-def _at_points(sweep: Sweep, seen: Sequence[tuple[Point, str | Finding]]) -> str:
-    """Return the first sentence of a kind with its point, and the number of further points."""
-    point, first = seen[0]
-    more = f", and at {units.count(len(seen) - 1, 'more point')}" if len(seen) > 1 else ""
-    return f"At {_place(sweep, point)}{more}: {first}"
-
-
-def _place(sweep: Sweep, point: Point) -> str:
-    return ", ".join(f"{name}={label}" for name, label in sweep.values(point).items())
-
-
-def _with_baseline(comparison: Comparison, candidate: Candidate) -> list[Candidate]:
-    return [each for each in comparison.candidates if each.label in (comparison.baseline, candidate.label)]
-
-
-def about_medians(sweep: Sweep) -> list[str]:
-    """Say of each candidate whose factor the times beside it do not have why that is, at the first such point."""
-    apart: dict[str, list[tuple[Point, str]]] = {}
-    for point in sweep.points:
-        said = {} if point.comparison is None else comparison_words.about_medians(point.comparison)
-        for label, sentence in said.items():
-            apart.setdefault(label, []).append((point, sentence))
-    return [_at_points(sweep, seen) for seen in apart.values()]
-
-
 def about_crossings(sweep: Sweep) -> list[str]:
     """Say where candidates overtake each other."""
     return [_crossing(each) for each in sweep.crossings]
@@ -245,20 +206,6 @@ def about_compiling(sweep: Sweep, digits: int) -> list[str]:
     return [f"Compiling: {'; '.join(spans)}."] if spans else []
 
 
-def about_conditions(sweep: Sweep, compared: bool) -> list[str]:
-    """Report the findings of all points: the first of each kind, and at how many more points there are such.
-
-    Args:
-        sweep: the record.
-        compared: whether a verdict on the record and another one beside it tells the load of the machine.
-    """
-    findings: dict[str, list[tuple[Point, Finding]]] = {}
-    for point in sweep.points:
-        for each in point.comparison.warnings if point.comparison is not None else ():
-            findings.setdefault(each.kind, []).append((point, each))
-    return [_at_points(sweep, seen) for kind, seen in findings.items() if not (compared and kind == "load")]
-
-
 def about_end(sweep: Sweep) -> list[str]:
     """Say what is missing, and why."""
     sentences = []
@@ -274,7 +221,7 @@ def about_end(sweep: Sweep) -> list[str]:
     seen: dict[str, list[str]] = {}
     for point in sweep.points:
         for each in point.failures:
-            seen.setdefault(f"{each.label or 'setup'}: {each.error}", []).append(_place(sweep, point))
+            seen.setdefault(f"{each.label or 'setup'}: {each.error}", []).append(place(sweep, point))
     for error, places in seen.items():
         at = places[0] if len(places) == 1 else f"{units.count(len(places), 'point')}, first at {places[0]}"
         sentences.append(f"Failed at {at}: {error}")

@@ -82,7 +82,7 @@ def test_medians_that_are_farther_apart_than_the_interval_are_explained(named: A
     assert changed["b"].interval[1] < 1.4  # type: ignore[index]
     text = " ".join(str(changed).split())
     assert re.search(
-        r"The medians alone make b 3\.8\dx slower, outside of the interval\. The verdict is from the ratios", text
+        r"The medians alone make b 3\.8\dx slower; the verdict is from the ratios within rounds, where drifts", text
     )
 
 
