@@ -83,7 +83,7 @@ class Spread(NamedTuple):
     """The spread of medians within and between processes, as shares of a median.
 
     Attributes:
-        within: how far the 95 % interval of a median reaches within its process; ``None`` if unknown.
+        within: the standard deviation that the samples of a process leave its median; ``None`` if unknown.
         between: the standard deviation from process to process; ``None`` for one process.
         assumed: whether the noise behind `smallest` is assumed, and neither measured nor shown by the processes.
         is_shown: whether the processes themselves show that noise.
@@ -110,7 +110,7 @@ def spread_of(benchmark: Benchmark) -> Spread | None:
     sd = shown if count >= ENOUGH else max(shown, prior)
     is_shown = count >= ENOUGH or shown >= prior
     return Spread(
-        within=_NORMAL * error if all(each is not None for each in side.errors) else None,
+        within=error if all(each is not None for each in side.errors) else None,
         between=between,
         assumed=not is_shown and benchmark.process_noise is None,
         is_shown=is_shown,

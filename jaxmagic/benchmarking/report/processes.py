@@ -62,12 +62,11 @@ def about_processes(benchmark: Benchmark) -> str | None:
     if spread is None:
         return None
     count = processes(len(benchmark.launches))
-    parts = []
-    if spread.within is not None:
-        parts.append(f"within a process the median is known to ±{units.percent(spread.within)}")
+    noise = "a process has too few samples to estimate its own noise"
     if spread.between is not None:
-        parts.append(f"from process to process it varies by {units.percent(spread.between)} (standard deviation)")
-    noise = "; ".join(parts) or "a process has too few samples to estimate its own noise"
+        noise = varying("medians", spread.between, spread.within)
+    elif spread.within is not None:
+        noise = f"the samples of a process leave its median uncertain by {units.percent(spread.within)}"
     if spread.smallest is None:
         shown = f"two such benchmarks of {count} cannot show a difference"
     else:
@@ -96,6 +95,17 @@ def about_pipelined(benchmark: Benchmark, digits: int) -> str:
         times = [1 / ratio.value for ratio in ratios if ratio is not None]
         sentence += f"; {units.factor_range(min(times), max(times))} as long if each call is waited for"
     return f"{sentence}."
+
+def varying(medians: str, between: float, within: float | None) -> str:
+    """Say how much medians vary from process to process, and how much of that the noise within a process explains.
+
+    Both are standard deviations. The one within a process is left out where it hardly counts.
+    """
+    sentence = f"{medians} vary by {units.percent(between)} from process to process (standard deviation)"
+    if within is None or within <= between / 2:
+        return sentence
+    return f"{sentence}, where noise within a process alone would make it {units.percent(within)}"
+
 
 
 def about_first_call(benchmark: Benchmark, digits: int) -> str:

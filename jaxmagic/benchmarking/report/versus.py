@@ -13,7 +13,7 @@ from ...statistics.estimate import Estimate
 from ..record.inputs import InputChange
 from ..record.launches import ENOUGH
 from ..record.versus import Versus
-from .processes import processes
+from .processes import processes, varying
 
 #: The most characters of a line of code in a sentence.
 _LONGEST_CODE = 60
@@ -185,12 +185,12 @@ def about_basis(verdicts: Sequence[Versus]) -> list[str]:
         who = f"The earlier record is from {earlier} and the later one from {later}"
     sd = units.percent(basis.between_sd)
     noise = {
-        "records": f"their medians vary by {sd} from process to process",
+        "records": varying("their medians", basis.between_sd, basis.within_sd),
         "measured": f"medians vary by {sd} from process to process on this machine (measured)",
         "assumed": f"medians are assumed, not measured, to vary by {sd} from process to process",
     }[basis.source]
-    if basis.within_sd > basis.between_sd / 2:
-        noise += f", and within a process by {units.percent(basis.within_sd)}"
+    if basis.source != "records" and basis.within_sd > basis.between_sd / 2:
+        noise += f", and noise within a process adds {units.percent(basis.within_sd)}"
     if basis.smallest_ratio is None:
         noise += ", so no difference can be shown"
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from textwrap import dedent
 
@@ -14,6 +15,7 @@ from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNoise
 from jaxmagic.benchmarking.record.processes import combined
 from jaxmagic.benchmarking.record.samples import Trial
+from jaxmagic.benchmarking.report.processes import varying
 from jaxmagic.benchmarking.report.sentences import (
     about_end,
     about_first_call,
@@ -30,9 +32,9 @@ def test_a_report(benchmark: Benchmark) -> None:
     assert to_text(record) == dedent("""
         10.1 ms per call   (8.42 to 12.2 ms with 95 % confidence over 3 processes)
           270 samples: half of them 9.60 to 10.8 ms, min 8.96 ms.
-          Within a process the median is known to ±0.56 %; from process to process it
-            varies by 7.4 % (standard deviation); the smallest difference that two such
-            benchmarks of 3 processes show in 8 of 10 cases is 1.31x.
+          Medians vary by 7.4 % from process to process (standard deviation); the
+            smallest difference that two such benchmarks of 3 processes show in 8 of 10
+            cases is 1.31x.
           8.96 ms ▂▂▂▄▅█▆▇▄▆█▅▇▃▃▂▁▂▂▄▄▆▅▆▃▂▂  ▁ 11.7 ms
           Pipelined: 9.71 ms per call.
           First call: 182 ms, 171 ms of it compiling.
@@ -87,6 +89,23 @@ def test_first_calls_and_ends_are_those_of_all_processes(benchmark: Benchmark) -
     ("old", "new", "noise", "sentence"),
     [
         (
+@pytest.mark.parametrize(("within", "told"), [(0.14, True), (0.1, False), (None, False)])
+def test_the_noise_within_a_process_is_of_the_same_measure(within: float | None, told: bool) -> None:
+    said = varying("medians", 0.21, within)
+    assert said.startswith("medians vary by 21 % from process to process (standard deviation)")
+    assert ("where noise within a process alone would make it 14 %" in said) == told
+
+
+def test_a_benchmark_and_its_comparison_tell_the_same_noise_in_the_same_words(benchmark: Benchmark) -> None:
+    samples = tuple(round(each * (1 + 0.5 * (at % 2))) for at, each in enumerate(benchmark.samples_ns[:9]))
+    few = replace(benchmark, latency=replace(benchmark.latency, samples_ns=samples))
+    record = over_processes(few, (1.0, 1.01, 1.02))
+    alone, beside = about_samples(record, 3)[-1], about_basis([against(record, record)])[0]
+    within = [re.findall(r"noise within a process alone would make it ([\d.]+ %)", each) for each in (alone, beside)]
+    assert within[0] == within[1] != []
+    assert "±" not in alone + beside
+
+
             1,
             1,
             None,
@@ -114,8 +133,8 @@ def test_first_calls_and_ends_are_those_of_all_processes(benchmark: Benchmark) -
             3,
             3,
             0.12,
-            "Each record is from 3 processes; their medians vary by 4 % from process to process, so the smallest "
-            "difference shown in 8 of 10 cases is 1.16x.",
+            "Each record is from 3 processes; their medians vary by 4 % from process to process (standard "
+            "deviation), so the smallest difference shown in 8 of 10 cases is 1.16x.",
         ),
         (
             1,
