@@ -6,15 +6,12 @@ import random
 from typing import Any, NamedTuple
 
 from ...timing.capture.result_arrays import find_arrays
-from ..record.samples import Trial
+from ..record.samples import BATCHES, FEWEST_CALLS, FEWEST_TURNS, Trial
 from .runner import Runner
 
-#: The fewest and the usual number of turns, each with one pipelined batch and two waited-for ones; and how many calls
-#: with how many bytes of results may be in flight in a batch.
-_FEWEST_TURNS, _TURNS, _MOST_CALLS, _MOST_IN_FLIGHT_BYTES = 4, 7, 100, 2**30
-
-#: Batches per turn.
-_BATCHES = 3
+#: The usual number of turns, each with one pipelined batch and two waited-for ones; and how many calls with how many
+#: bytes of results may be in flight in a batch.
+_TURNS, _MOST_CALLS, _MOST_IN_FLIGHT_BYTES = 7, 100, 2**30
 
 
 class Pipelined(NamedTuple):
@@ -39,11 +36,11 @@ def take_pipelined(runner: Runner, call_ns: float, budget_ns: float) -> Pipeline
     if _may_block_each_other(runner.value):
         runner.serial = "several devices"
         return None
-    batch_ns = budget_ns / _BATCHES
+    batch_ns = budget_ns / BATCHES
     calls = min(int(batch_ns / _TURNS / max(call_ns, 1)), _MOST_CALLS, _fit_in_flight(runner.value))
-    calls = max(calls, 2)
+    calls = max(calls, FEWEST_CALLS)
     turns = min(int(batch_ns / (calls * max(call_ns, 1))), _TURNS)
-    if turns < _FEWEST_TURNS:
+    if turns < FEWEST_TURNS:
         return None
     if runner.detect_serial():
         return None
@@ -52,7 +49,7 @@ def take_pipelined(runner: Runner, call_ns: float, budget_ns: float) -> Pipeline
     waited: list[int] = []
     take = [(pipelined, runner.pipelined_sample), (waited, runner.waited_sample), (waited, runner.waited_sample)]
     for _ in range(turns):
-        for samples, sample in order.sample(take, _BATCHES):
+        for samples, sample in order.sample(take, BATCHES):
             samples.append(sample(calls))
     return Pipelined(
         Trial(samples_ns=tuple(pipelined), evaluations=calls), Trial(samples_ns=tuple(waited), evaluations=calls)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-#: The largest shares of the budget for the warm-up and for pipelined calls; the rest is for the latency.
-WARM_UP, PIPELINED = 0.15, 0.2
+from ..record.samples import PIPELINED
+
+#: The largest share of the budget for the warm-up. What it and pipelined calls leave is for the latency.
+WARM_UP = 0.15
 
 #: The smallest shares for the warm-up and for samples: slowly changing noise does not show within a moment.
 LEAST_WARM_UP, LEAST = 0.01, 0.1

@@ -15,11 +15,11 @@ from ...runtime.several import noticing, refuse_to_count
 from ...statistics.medians import median
 from ..record.benchmark import Benchmark
 from ..record.device_time import DeviceTime
-from ..record.samples import StoppedBy, Trial
+from ..record.samples import PIPELINED, StoppedBy, Trial
 from .conditions import Surroundings
 from .device_time import mark_call, take_device_time
 from .pipeline import Pipelined, take_pipelined
-from .plan import PIPELINED, Plan
+from .plan import Plan
 from .runner import Runner
 from .stopping import until_known
 from .unfinished import Unfinished, ended_by, forgotten

@@ -41,6 +41,13 @@ class Trial:
         return tuple(each / self.evaluations for each in self.samples_ns)
 
 
+#: Pipelined calls are measured in turns of three batches; there are at least four turns and two calls per batch.
+BATCHES, FEWEST_TURNS, FEWEST_CALLS = 3, 4, 2
+
+#: The largest share of the budget for pipelined calls and for those beside them.
+PIPELINED = 0.2
+
+
 def check_turns(pipelined: Trial | None, waited: Trial | None) -> None:
     """Check that ``pipelined`` and ``waited`` of a record have numbers of samples as if taken in turns.
 

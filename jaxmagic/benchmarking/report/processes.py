@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 from ... import units
+from ...statistics.medians import median
 from ..record.benchmark import Benchmark
 from ..record.in_turns import in_turns
 from ..record.process_noise import ProcessNoise
 from ..record.processes import spread_of
-from ..record.samples import Conditions, Serial, StoppedBy
+from ..record.samples import BATCHES, FEWEST_CALLS, FEWEST_TURNS, PIPELINED, Conditions, Serial, StoppedBy
 from ..record.versus import judge
 
 _ENDS = {
@@ -28,6 +29,9 @@ SERIAL: dict[Serial, str] = {
 }
 
 
+#: Calls may be slower by this factor when they are measured again.
+_MARGIN = 1.25
+
 #: The same, by what ended sampling.
 _WHY_NOT = {
     "count": "the number of calls was given",
@@ -36,15 +40,31 @@ _WHY_NOT = {
 }
 
 
-def why_not_pipelined(conditions: Conditions, stopped_by: StoppedBy, budget: str = "the budget") -> str:
-    """Say why pipelined calls were not measured."""
+def why_not_pipelined(
+    conditions: Conditions, stopped_by: StoppedBy, call_ns: float, budget: str = "the budget"
+) -> str:
+    """Say why pipelined calls were not measured, and which budget they need if it was too short.
+
+    Args:
+        conditions: the conditions of the benchmark.
+        stopped_by: what ended sampling.
+        call_ns: the time of a call; in the slowest process if there are several.
+        budget: what the budget is called.
+    """
     if conditions.serial is not None:
         why = SERIAL[conditions.serial]
     elif conditions.fresh:
         why = "every call needs fresh arguments"
     else:
-        why = _WHY_NOT.get(stopped_by, f"too few calls fit into {budget}")
+        why = _WHY_NOT.get(stopped_by, _too_short(call_ns, budget))
     return f"Pipelined: not measured, because {why}."
+
+
+def _too_short(call_ns: float, budget: str) -> str:
+    """Say how many calls have to fit into the budget, and which one is enough."""
+    calls = BATCHES * FEWEST_TURNS * FEWEST_CALLS
+    enough = units.time_option(_MARGIN * calls * call_ns / PIPELINED)
+    return f"{calls} calls did not fit into {units.percent(PIPELINED)} of {budget}: use --budget {enough} (budget_s)"
 
 
 def processes(count: int) -> str:
@@ -76,6 +96,17 @@ def about_processes(benchmark: Benchmark) -> str | None:
     return f"{noise[0].upper()}{noise[1:]}; {shown}{given}."
 
 
+def varying(medians: str, between: float, within: float | None) -> str:
+    """Say how much medians vary from process to process, and how much of that the noise within a process explains.
+
+    Both are standard deviations. The one within a process is left out where it hardly counts.
+    """
+    sentence = f"{medians} vary by {units.percent(between)} from process to process (standard deviation)"
+    if within is None or within <= between / 2:
+        return sentence
+    return f"{sentence}, where noise within a process alone would make it {units.percent(within)}"
+
+
 def _given(noise: ProcessNoise | None) -> str:
     """Say where the noise comes from if the processes themselves do not show it."""
     if noise is None:
@@ -88,24 +119,14 @@ def about_pipelined(benchmark: Benchmark, digits: int) -> str:
     if benchmark.pipelined_ns is None:
         taken = any(each.pipelined for each in benchmark.launches)
         stopped_by = "budget" if taken else benchmark.launches[0].stopped_by
-        return why_not_pipelined(benchmark.conditions, stopped_by, "the budget of a process")
+        medians_ns = [median(each.calls_ns) for each in benchmark.trials]
+        return why_not_pipelined(benchmark.conditions, stopped_by, max(medians_ns), "the budget of a process")
     ratios = [in_turns(each.pipelined, each.waited) for each in benchmark.launches]
     sentence = f"Pipelined: {units.time(benchmark.pipelined_ns, digits)} per call"
     if all(judge(ratio) == "faster" for ratio in ratios):
         times = [1 / ratio.value for ratio in ratios if ratio is not None]
         sentence += f"; {units.factor_range(min(times), max(times))} as long if each call is waited for"
     return f"{sentence}."
-
-def varying(medians: str, between: float, within: float | None) -> str:
-    """Say how much medians vary from process to process, and how much of that the noise within a process explains.
-
-    Both are standard deviations. The one within a process is left out where it hardly counts.
-    """
-    sentence = f"{medians} vary by {units.percent(between)} from process to process (standard deviation)"
-    if within is None or within <= between / 2:
-        return sentence
-    return f"{sentence}, where noise within a process alone would make it {units.percent(within)}"
-
 
 
 def about_first_call(benchmark: Benchmark, digits: int) -> str:

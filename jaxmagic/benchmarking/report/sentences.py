@@ -78,7 +78,7 @@ def about_pipelined(benchmark: Benchmark, digits: int) -> str:
         return launch_words.about_pipelined(benchmark, digits)
     pipelined = benchmark.pipelined
     if pipelined is None:
-        return launch_words.why_not_pipelined(benchmark.conditions, benchmark.stopped_by)
+        return launch_words.why_not_pipelined(benchmark.conditions, benchmark.stopped_by, benchmark.median_ns)
     assert benchmark.pipelined_ns is not None
     sentence = f"Pipelined: {units.time(benchmark.pipelined_ns, digits)} per call, {pipelined.evaluations} in flight"
     ratio = benchmark.pipelined_ratio

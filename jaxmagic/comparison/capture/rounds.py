@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from ...benchmarking.capture.conditions import Surroundings
 from ...benchmarking.capture.pipeline import Pipelined, take_pipelined
-from ...benchmarking.capture.plan import PIPELINED, Plan
+from ...benchmarking.capture.plan import Plan
 from ...benchmarking.capture.runner import Runner
 from ...benchmarking.capture.sampler import donated_twice
 from ...benchmarking.capture.unfinished import Unfinished, ended_by, forgotten
 from ...benchmarking.record.inputs import Input
-from ...benchmarking.record.samples import Trial
+from ...benchmarking.record.samples import PIPELINED, Trial
 from ...compilation.capture.listeners import unheard
 from ...errors import OutputsDiffer
 from ...interrupts import interrupted, interruptible, uninterrupted

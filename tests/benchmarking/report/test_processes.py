@@ -65,7 +65,11 @@ def test_pipelined_calls_are_compared_within_each_process(benchmark: Benchmark) 
     slow = replace(benchmark, waited=Trial(samples_ns=(96_000_000,) * 14, evaluations=10))
     assert about_pipelined(combined([fast, slow]), 3).endswith("per call.")
     without = replace(benchmark, pipelined=None)
-    assert "not measured, because too few calls fit" in about_pipelined(combined([benchmark, without]), 3)
+    told = about_pipelined(combined([benchmark, without, scaled(without, 2.0)]), 3)
+    assert told == (
+        "Pipelined: not measured, because 24 calls did not fit into 20 % of the budget of a process: "
+        "use --budget 3s (budget_s)."
+    )
     counted = replace(without, stopped_by="count")
     assert "not measured, because the number of calls was given." in about_pipelined(combined([counted, counted]), 3)
 
@@ -85,10 +89,6 @@ def test_first_calls_and_ends_are_those_of_all_processes(benchmark: Benchmark) -
     assert about_end(failed).startswith("Ended by LaunchError: 1 process, one after")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "noise", "sentence"),
-    [
-        (
 @pytest.mark.parametrize(("within", "told"), [(0.14, True), (0.1, False), (None, False)])
 def test_the_noise_within_a_process_is_of_the_same_measure(within: float | None, told: bool) -> None:
     said = varying("medians", 0.21, within)
@@ -106,6 +106,10 @@ def test_a_benchmark_and_its_comparison_tell_the_same_noise_in_the_same_words(be
     assert "±" not in alone + beside
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "noise", "sentence"),
+    [
+        (
             1,
             1,
             None,

@@ -309,7 +309,10 @@ def test_a_benchmark_as_text(benchmark: Benchmark) -> None:
         ({"stopped_by": "budget"}, "Stopped by the budget of 1 s; the interval is within 1 % of the median."),
         ({"stopped_by": "budget", "rtol": 0.001}, "of the median, not 0.1 %."),
         ({"stopped_by": "count"}, "Stopped after 90 samples, as requested."),
-        ({"pipelined": None}, "Pipelined: not measured, because too few calls fit into the budget."),
+        (
+            {"pipelined": None},
+            "Pipelined: not measured, because 24 calls did not fit into 20 % of the budget: use --budget 1.5s",
+        ),
     ],
 )
 def test_what_was_not_reached_is_said(benchmark: Benchmark, changes: Any, sentence: str) -> None:
