@@ -20,6 +20,9 @@ CONFIDENCE = 0.95
 #: With at least this many samples, their correlation can be estimated, even if it extends over some ten samples.
 FEWEST_FOR_CORRELATION = 100
 
+#: The fewest samples whose median has an interval with 95 % confidence.
+FEWEST_FOR_INTERVAL = 6
+
 #: With a correlation time above this, fewer than half of the samples are effectively independent.
 _CORRELATED = 2.0
 

@@ -29,6 +29,7 @@ class Scaled(NamedTuple):
         exposed_share: the share of the profiled time that is exposed communication: collectives without concurrent
             computation, as the mean over the devices.
         idle_share: the share in which they were idle.
+        rounds: the number of rounds.
     """
 
     label: str
@@ -38,6 +39,7 @@ class Scaled(NamedTuple):
     efficiency: Estimate
     exposed_share: float
     idle_share: float
+    rounds: int
 
 
 def device_scaling(sweep: Sweep) -> list[Scaled]:
@@ -54,8 +56,8 @@ def device_scaling(sweep: Sweep) -> list[Scaled]:
         counts = [devices for devices, *_ in here]
         if len(here) < 2 or len(set(counts)) < len(counts):
             continue
-        fewest, first, _, _ = here[0]
-        for devices, time, exposed, idle in here:
+        fewest, first, *_ = here[0]
+        for devices, time, exposed, idle, rounds in here:
             same = Estimate(value=1.0, low=1.0, high=1.0, confidence=1.0)
             speedup = same if devices == fewest else speed_up(first, time)
             efficiency = Estimate(
@@ -64,7 +66,7 @@ def device_scaling(sweep: Sweep) -> list[Scaled]:
                 high=speedup.high * fewest / devices,
                 confidence=speedup.confidence,
             )
-            scaled.append(Scaled(label, devices, time, speedup, efficiency, exposed, idle))
+            scaled.append(Scaled(label, devices, time, speedup, efficiency, exposed, idle, rounds))
     return scaled
 
 
@@ -114,8 +116,8 @@ def speed_up(before: Estimate, after: Estimate) -> Estimate:
     )
 
 
-def _points(sweep: Sweep, label: str) -> list[tuple[int, Estimate, float, float]]:
-    """Return the number of devices, the time, and the exposed and idle shares at each point with a profile."""
+def _points(sweep: Sweep, label: str) -> list[tuple[int, Estimate, float, float, int]]:
+    """Return the number of devices, the time, the exposed and idle shares and the rounds at each profiled point."""
     points = []
     for point in sweep.points:
         if point.comparison is None or label not in point.comparison:
@@ -127,5 +129,6 @@ def _points(sweep: Sweep, label: str) -> list[tuple[int, Estimate, float, float]
         uses, total_ns = profile.device_uses, profile.recorded_ns * len(profile.device_uses)
         exposed = sum(each.exposed_collective_ns for each in uses) / total_ns
         idle = sum(each.idle_ns for each in uses) / total_ns
-        points.append((len(uses), time_of(candidate.latency.calls_ns), exposed, idle))
+        rounds = len(candidate.latency.samples_ns)
+        points.append((len(uses), time_of(candidate.latency.calls_ns), exposed, idle, rounds))
     return points

@@ -9,6 +9,7 @@ from ...benchmarking.record.versus import Versus, judge
 from ...benchmarking.report.versus import headline
 from ...profiling.record.profile import COMPILED_EARLIER, Profile
 from ...statistics.estimate import Estimate
+from ...statistics.medians import FEWEST_FOR_INTERVAL
 from ..analysis.device_scaling import device_scaling, devices_used, has_device_counts, is_device_count
 from ..analysis.profile_diff import NOTICEABLE, By, Difference, call_ns, differences, profiled
 from ..record.comparison import Comparison
@@ -106,7 +107,9 @@ def about_scaling(sweep: Sweep) -> list[str]:
             verdict=judge(ratio),
             break_even_calls=None,
         )
-        sentences.append(f"{headline(versus)}.")
+        lacking = min(first.rounds, last.rounds)
+        needed = "" if ratio is not None else f" ({lacking} of the {FEWEST_FOR_INTERVAL} that it takes)"
+        sentences.append(f"{headline(versus)}{needed}.")
     return [*sentences, *(_about_virtual(sweep) if sentences else ())]
 
 

@@ -222,7 +222,7 @@ def about_rounds(comparison: Comparison) -> str:
     rounds = len(comparison.again.samples_ns)
     count = units.count(rounds, "round")
     sentence = f"{count} in shuffled order"
-    needed, budget_ns = _rounds_needed(comparison), comparison.budget_ns
+    needed, budget_ns = rounds_needed(comparison), comparison.budget_ns
     calls = {each.latency.evaluations for each in comparison.candidates}
     if max(calls) > 1:
         of = str(max(calls)) if len(calls) == 1 else f"{min(calls)} to {max(calls)}"
@@ -261,8 +261,9 @@ def _least(versus: Versus) -> float:
     return min(max(each, 1 / each) for each in (versus.ratio.low, versus.ratio.high)) - 1
 
 
-def _rounds_needed(comparison: Comparison) -> int:
-    return rounds_for(family_confidence(len(comparison) - 1))
+def rounds_needed(comparison: Comparison) -> int:
+    """Return the fewest rounds for a verdict; 0 if there is nothing to compare."""
+    return rounds_for(family_confidence(len(comparison) - 1)) if len(comparison) > 1 else 0
 
 
 def _round_ns(comparison: Comparison) -> float:
@@ -279,13 +280,13 @@ def _more(comparison: Comparison, needed: int) -> str:
     return f"A verdict needs {needed} rounds of {units.time_short(round_ns)}: use --budget {budget} (budget_s)."
 
 
-def lacks_rounds(comparison: Comparison) -> bool:
-    """Return whether there are fewer rounds than a verdict needs."""
-    return len(comparison.again.samples_ns) < _rounds_needed(comparison)
+def lacks_rounds(comparison: Comparison, least: int = 0) -> bool:
+    """Return whether there are fewer rounds than a verdict needs, or than `least`."""
+    return len(comparison.again.samples_ns) < max(rounds_needed(comparison), least)
 
 
-def budget_for_verdict_ns(comparison: Comparison) -> float | None:
+def budget_for_verdict_ns(comparison: Comparison, least: int = 0) -> float | None:
     """Return the budget that allows enough rounds; ``None`` if unknown, or if the budget did not end them."""
     if comparison.stopped_by != "budget" or any(each.conditions.fresh for each in comparison.candidates):
         return None  # samples do not include making fresh arguments
-    return _rounds_needed(comparison) * _round_ns(comparison)
+    return max(rounds_needed(comparison), least) * _round_ns(comparison)

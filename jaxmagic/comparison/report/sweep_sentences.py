@@ -10,6 +10,8 @@ from ... import units
 from ...records.names import shortened
 from ...records.other_load import is_loaded
 from ...statistics.estimate import Estimate
+from ...statistics.medians import FEWEST_FOR_INTERVAL
+from ..analysis.device_scaling import device_scaling
 from ..record.comparison import Comparison
 from ..record.curve import Crossing, Curve, Growth
 from ..record.growth import is_bounded, is_known
@@ -230,15 +232,19 @@ def about_end(sweep: Sweep) -> list[str]:
 
 def _too_few_rounds(sweep: Sweep) -> list[str]:
     """Say at how many points there are too few rounds for a verdict, and which budget of the sweep allows them."""
-    compared = [each.comparison for each in sweep.points if each.comparison and len(each.comparison) > 1]
-    lacking = [each for each in compared if comparison_words.lacks_rounds(each)]
+    least = FEWEST_FOR_INTERVAL if device_scaling(sweep) else 0  # points are compared by their medians
+    compared = [each.comparison for each in sweep.points if each.comparison is not None]
+    lacking = [each for each in compared if comparison_words.lacks_rounds(each, least)]
     if not lacking:
         return []
     at = f"{len(lacking)} of {units.count(len(sweep.points), 'point')}"
-    sentence = f"Too few rounds for a verdict at {at}"
-    budgets_ns = [comparison_words.budget_for_verdict_ns(each) for each in lacking]
+    sentence = f"Too few rounds for a verdict at {at}: {were}, where it needs {needed}"
+    budgets_ns = [comparison_words.budget_for_verdict_ns(each, least) for each in lacking]
     known_ns = [each for each in budgets_ns if each is not None]
     if len(known_ns) < len(budgets_ns):
         return [f"{sentence}."]
     budget = units.time_option(max(known_ns) * sweep.planned)  # it is divided evenly among the points
-    return [f"{sentence}: use --budget {budget} (budget_s) for the sweep."]
+    return [f"{sentence}. Use --budget {budget} (budget_s) for the sweep."]
+    rounds = [len(each.again.samples_ns) for each in lacking]
+    were = units.count(rounds[0], "round") if min(rounds) == max(rounds) else f"{min(rounds)} to {max(rounds)} rounds"
+    needed = max(max(comparison_words.rounds_needed(each), least) for each in lacking)

@@ -154,6 +154,9 @@ def test_one_sample_has_no_interval(scaled: Sweep) -> None:
         points.append(replace(point, comparison=replace(point.comparison, candidates=candidates, again=again)))
     few = replace(scaled, points=tuple(points))
     assert re.search(r"jit 4 4\.05 ms 2\.00x too few rounds 50 % 25 %", " ".join(str(few).split()))
+    said = " ".join(str(few).split())
+    assert "compared with jit on 1 device: too few rounds to tell (1 of the 6 that it takes)" in said
+    assert re.search(r"Too few rounds for a verdict at 3 of 3 points: 1 round, where it needs 6[.]", said)
     frame = few.to_frame("scaling")
     ends = frame[["speedup_low", "speedup_high", "efficiency_low", "efficiency_high"]]
     assert ends[frame["devices"] > 1].isna().all(axis=None)
