@@ -112,13 +112,21 @@ def about_growth(sweep: Sweep) -> list[str]:
         elif is_bounded(curve.growth):
             bounded.append(f"{curve.name} {_bounds(curve.variable.name, curve.growth.exponent)}")
         else:
-            unknown.append(curve.name)
+            unknown.append(f"{curve.name}{_to_know(curve)}")
     if bounded:
         sentences.append(f"Uncertain growth: {'; '.join(bounded)}.")
     if unknown:
         by = "other processes, overhead or noise" if _is_loaded(sweep) else "overhead or noise"
         sentences.append(f"Growth unknown, hidden by {by}: {'; '.join(unknown)}.")
     return sentences
+
+
+def _to_know(curve: Curve) -> str:
+    """Say how many values to take if there are too few."""
+    enough = None if curve.growth is None else curve.growth.enough_values
+    if enough is None:
+        return ""
+    return f" ({len(curve.times)} values of {curve.variable.name} are too few: take {enough} or more)"
 
 
 def _bounds(name: str, exponent: Estimate) -> str:
@@ -237,6 +245,9 @@ def _too_few_rounds(sweep: Sweep) -> list[str]:
     lacking = [each for each in compared if comparison_words.lacks_rounds(each, least)]
     if not lacking:
         return []
+    rounds = [len(each.again.samples_ns) for each in lacking]
+    were = units.count(rounds[0], "round") if min(rounds) == max(rounds) else f"{min(rounds)} to {max(rounds)} rounds"
+    needed = max(max(comparison_words.rounds_needed(each), least) for each in lacking)
     at = f"{len(lacking)} of {units.count(len(sweep.points), 'point')}"
     sentence = f"Too few rounds for a verdict at {at}: {were}, where it needs {needed}"
     budgets_ns = [comparison_words.budget_for_verdict_ns(each, least) for each in lacking]
@@ -245,6 +256,3 @@ def _too_few_rounds(sweep: Sweep) -> list[str]:
         return [f"{sentence}."]
     budget = units.time_option(max(known_ns) * sweep.planned)  # it is divided evenly among the points
     return [f"{sentence}. Use --budget {budget} (budget_s) for the sweep."]
-    rounds = [len(each.again.samples_ns) for each in lacking]
-    were = units.count(rounds[0], "round") if min(rounds) == max(rounds) else f"{min(rounds)} to {max(rounds)} rounds"
-    needed = max(max(comparison_words.rounds_needed(each), least) for each in lacking)
