@@ -300,7 +300,7 @@ def test_several_processes_each_run_the_setup_and_what_comes_before_a_sample(ses
     assert [each.sample_count for each in record.launches] == [6, 6]
     assert record.code == "scaled(y)"
     assert "over 2 processes)" in session.report
-    assert "from process to process it varies by" in " ".join(session.report.split())
+    assert "Medians vary by" in " ".join(session.report.split())
     assert "z" not in session.shell.user_ns
 
 
