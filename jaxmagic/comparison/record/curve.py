@@ -50,8 +50,6 @@ class Growth:
             infinite if it never does.
         overhead_ns: the part of the time that does not grow, with its 90 % interval; ``None`` if a power alone fits
             the points as well.
-        enough_values: how many values in the same range would bound the exponent, if the times between the measured
-            ones are between theirs. ``None`` if it is bounded, and if more values would not help.
         changes: whether the points scatter around the best curve by more than chance explains: the exponent changes
             along the sweep, so that its interval has no ends.
     """
@@ -60,7 +58,6 @@ class Growth:
     start: float
     overhead_ns: Estimate | None
     changes: bool = False
-    enough_values: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

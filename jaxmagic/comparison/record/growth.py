@@ -20,7 +20,6 @@ between points, that covers the exponent in 0.96 of cases; the prior, in half th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from math import exp, inf, isfinite
 from typing import NamedTuple
@@ -66,9 +65,6 @@ _UNIFORM = 12**-0.5
 #: The fewest points to keep, one more than the curve has parameters.
 _KEPT = 4
 
-#: This many times as many values are tried, at most.
-_MOST_MORE = 2
-
 #: The confidence of overheads. In simulations with 1, 2 and 3 % between points, intervals cover 0.97, 0.92 and 0.90.
 _OVERHEAD = 0.9
 
@@ -104,25 +100,9 @@ def growth(
     """
     if len(times) < _FEWEST or min(times) <= 0:
         return None
-    errors, slowdowns = errors or [0.0] * len(times), slowdowns or [1.0] * len(times)
-    found = _growth(tuple(sizes), tuple(times), tuple(errors), tuple(slowdowns))
-    if is_bounded(found) or found.changes:
-        return found
-    return replace(found, enough_values=_enough(sizes, times, errors, slowdowns))
-
-
-def _enough(
-    sizes: Sequence[float], times: Sequence[float], errors: Sequence[float], slowdowns: Sequence[float]
-) -> int | None:
-    """Return how many values bound the exponent if those between the measured ones are interpolated."""
-    at = np.log(sizes)
-    for count in range(len(sizes) + 1, _MOST_MORE * len(sizes) + 1):
-        finer = np.linspace(at[0], at[-1], count)
-        between = [np.interp(finer, at, each) for each in (np.log(times), errors, slowdowns)]
-        logs, their_errors, their_slowdowns = (tuple(map(float, each)) for each in between)
-        if is_bounded(_growth(tuple(map(exp, finer)), tuple(map(exp, logs)), their_errors, their_slowdowns)):
-            return count
-    return None
+    return _growth(
+        tuple(sizes), tuple(times), tuple(errors or [0.0] * len(times)), tuple(slowdowns or [1.0] * len(times))
+    )
 
 
 @lru_cache(maxsize=256)

@@ -112,21 +112,13 @@ def about_growth(sweep: Sweep) -> list[str]:
         elif is_bounded(curve.growth):
             bounded.append(f"{curve.name} {_bounds(curve.variable.name, curve.growth.exponent)}")
         else:
-            unknown.append(f"{curve.name}{_to_know(curve)}")
+            unknown.append(curve.name)
     if bounded:
         sentences.append(f"Uncertain growth: {'; '.join(bounded)}.")
     if unknown:
         by = "other processes, overhead or noise" if _is_loaded(sweep) else "overhead or noise"
         sentences.append(f"Growth unknown, hidden by {by}: {'; '.join(unknown)}.")
     return sentences
-
-
-def _to_know(curve: Curve) -> str:
-    """Say how many values to take if there are too few."""
-    enough = None if curve.growth is None else curve.growth.enough_values
-    if enough is None:
-        return ""
-    return f" ({len(curve.times)} values of {curve.variable.name} are too few: take {enough} or more)"
 
 
 def _bounds(name: str, exponent: Estimate) -> str:

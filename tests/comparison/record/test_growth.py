@@ -246,28 +246,3 @@ def test_times_that_hardly_grow_have_an_overhead_or_none_but_never_an_error() ->
     for count in (3, 4, 6):
         for _ in range(30):
             assert growth([2**n for n in range(count)], list(1e4 * rng.lognormal(0, 0.3, count)), [0.03] * count)
-
-
-@pytest.mark.parametrize(
-    ("times", "error", "slowdown", "few"),
-    [
-        ([18, 25, 22, 30], 0.05, 1.0, True),
-        ([18, 22, 24, 30], 0.12, 1.0, True),
-        ([18, 25, 50, 97], 0.01, 1.0, False),  # which is known
-        ([18, 18.2, 18.2, 18.5], 0.05, 2.0, False),  # which other processes hide
-    ],
-)
-def test_too_few_values_are_told_from_what_more_of_them_would_not_show(
-    times: list[float], error: float, slowdown: float, few: bool
-) -> None:
-    sizes = [128.0, 256.0, 512.0, 1024.0]
-    found = growth(sizes, times, [error] * 4, [slowdown] * 4)
-    assert found is not None
-    assert (found.enough_values is not None) == few
-    if found.enough_values is not None:
-        at = np.linspace(np.log(128), np.log(1024), found.enough_values)
-        finer = np.exp(np.interp(at, np.log(sizes), np.log(times)))
-        more = growth(list(np.exp(at)), list(finer), [error] * len(at), [slowdown] * len(at))
-        assert more is not None
-        assert is_bounded(more)
-        assert found.enough_values > 4

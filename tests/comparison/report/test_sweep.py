@@ -216,8 +216,7 @@ def test_an_unfinished_sweep_says_what_ended_it(sweep: Sweep) -> None:
 def test_an_exponent_that_may_be_anything_is_not_printed_at_all(sweep: Sweep) -> None:
     crooked = [replace(sweep.points[each], at=(at,)) for at, each in enumerate((3, 0, 4))]
     text = " ".join(to_text(replace(sweep, points=tuple(crooked))).split())
-    told = "Growth unknown, hidden by overhead or noise: numpy (3 values of n are too few: take 6 or more)."
-    assert told in text
+    assert "Growth unknown, hidden by overhead or noise: numpy." in text
     assert text.count("n^") == 1  # of the other one, which certainly grows
 
 
