@@ -23,6 +23,7 @@ from ..report.mimebundle import outputs
 from ..report.style import DEFAULT, Style
 from ..report.to_text import to_text
 from ..runtime.around import is_of_function
+from ..runtime.functions import dropping
 from ..session.record import Record
 from ..terminal import written_to
 from ..tracebacks import drop_handler
@@ -115,7 +116,8 @@ class Block:
         __tracebackhide__ = True
         watch = cast(RepeatedRecorder, self._watch)
         for number, _ in enumerate(watch.runs()):
-            self.value = self.reached = self.unpacked = None
+            with dropping(self.value):
+                self.value = self.reached = self.unpacked = None
             self.kept.clear()
             yield number
             watch.returned(self._at_hand())

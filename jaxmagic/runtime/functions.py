@@ -1,8 +1,11 @@
-"""Inspect a function before it is called repeatedly."""
+"""Inspect a function before it is called repeatedly, and drop what its calls have returned."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import CoroutineType
 from typing import Any
 
 from . import executed_programs
@@ -94,3 +97,20 @@ def _within_partials(fn: Any, args: Sequence[Any]) -> tuple[Any, tuple[Any, ...]
     while hasattr(fn, "func") and isinstance(getattr(fn, "args", None), tuple) and not getattr(fn, "keywords", None):
         fn, all_args = fn.func, (*fn.args, *all_args)
     return fn, all_args
+
+
+def dropping(value: object) -> AbstractContextManager[None]:
+    """Return a block in which Python does not warn that `value` was never awaited, if this is its last reference.
+
+    The note ``timing.not_run`` says so already, and the line would be one of jaxmagic's.
+    Warnings about coroutines that the code itself drops are not affected, because they are shown while it runs. The
+    filters of warnings change for a coroutine alone: a change makes Python forget which warnings it has shown.
+    """
+    return _silenced() if type(value) is CoroutineType else nullcontext()
+
+
+@contextmanager
+def _silenced() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
+        yield

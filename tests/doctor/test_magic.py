@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -224,8 +225,12 @@ def test_it_tries_variants_against_a_limit_after_memory_ran_out(raising: Session
 )
 def test_a_result_that_has_not_run_is_noted(session: Session, code: str, said: str) -> None:
     session.run("async def asynchronous(): ...")
-    session.run(f"%jaxdoctor {code};")
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        session.run(f"%jaxdoctor {code};")
     assert said in " ".join(session.report.split())
+    ours = Path(jaxmagic.__file__).parent
+    assert not [each for each in shown if Path(each.filename).is_relative_to(ours)]
 
 
 def test_a_generator_that_has_begun_is_not_called_one_that_has_not_run(session: Session) -> None:

@@ -8,6 +8,7 @@ from ...interrupts import interruptible
 from ...records.note import Note, note
 from ...runtime import private_api
 from ...runtime.clock import Clock, CpuTime, cpu_time
+from ...runtime.functions import dropping
 from .failed_work import Newest
 from .fence import Fence, unready, wait_for_arrays
 from .fence_queues import Waited
@@ -105,7 +106,8 @@ class Completion:
 
     def forget(self) -> None:
         """Release the values of the block."""
-        self.dropped = self._first = None
+        with dropping(self._first and self._first.search.result):
+            self.dropped = self._first = None
 
     @interruptible
     def wait(self, result: Any, started_ns: int, returned_ns: int, *, fetch: bool) -> End:

@@ -205,7 +205,7 @@ class Examination:
         notes = list(self._notes)
         if self._is_uncalled and (named := only_name(self._scope.code)) is not None:
             notes.append(note("timing.not_called", function=named))
-        told = profile.notes if profile is not None else timings[-1].notes if timings else ()
+        told = dict.fromkeys(each for one in (profile, *timings[-1:]) if one is not None for each in one.notes)
         notes += [*(each for each in told if each.kind in _OF_RUNS), *of_quoted_call(code)]
         if isinstance(error, KeyboardInterrupt) and timings:
             notes.append(note("doctor.interrupted", complete=runs.completed))
