@@ -98,7 +98,7 @@ def test_a_value_is_told_as_it_is_written(first: Any, then: Any, before: str, no
     assert (
         found.reason == f"static argument value has a different value: {now} now, {before} in an earlier measurement"
     )
-    assert found.remedy is None
+    assert found.remedy is None or isinstance(first, (Settings, Pair))
 
 
 def test_calls_of_one_block_are_all_seen_and_others_may_have_gone_unseen() -> None:
@@ -186,6 +186,52 @@ def test_a_class_with_its_own_equality_is_told_by_what_it_holds() -> None:
     assert found.reason.endswith("have a different value: Own with a different value.rate: 2 now, 1 before") or (
         found.kind == "static value" and found.reason.endswith("Own with a different value.rate: 2 now, 1 before")
     )
+    if found.kind == "static value":
+        assert str(found.remedy).startswith(
+            "pass value.rate as an argument of its own, or register Own as a pytree with rate as data "
+            "(jax.tree_util.register_pytree_node_class) and do not declare value static"
+        )
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "field", "values", "remedy"),
+    [
+        (
+            Settings(1),
+            Settings(2),
+            "value.layers",
+            ("2", "1"),
+            "with layers as data (jax.tree_util.register_dataclass)",
+        ),
+        (Pair(1, 2), Pair(1, 3), "value.b", ("3", "2"), "pass value.b as an argument, if no shape"),
+        (
+            Pair(Settings(1), 2),
+            Pair(Settings(3), 2),
+            "value.a.layers",
+            ("3", "1"),
+            "pass value.a.layers as an argument, ",
+        ),
+        (Pair(1, 2), Pair(2.0, 3), "value.a", ("2.0", "1"), "pass value.a, value.b as arrays of one dtype, if"),
+    ],
+)
+def test_numbers_that_differ_inside_a_value_are_to_be_passed(
+    first: Any, then: Any, field: str, values: tuple[str, str], remedy: str
+) -> None:
+    (found,) = second(first, then)
+    assert (found.argument, (found.now, found.before)) == (field, values)
+    assert remedy in str(found.remedy)
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        (Settings(1, note="a"), Settings(2, note="b", mode=Mode.EXACT)),
+        (Pair(1, "a"), Pair(2, "b")),
+        (Pair(1, 2), (1, 3)),
+    ],
+)
+def test_values_that_differ_in_more_than_numbers_have_no_remedy(first: Any, then: Any) -> None:
+    (found,) = second(first, then)
     assert found.remedy is None
 
 

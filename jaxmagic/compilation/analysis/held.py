@@ -123,3 +123,24 @@ def as_arguments(differing: Sequence[Change], of: str = "") -> str | None:
     if any(each.now.kind == "number" for each in differing):
         advice += ", if no shape, axis or Python if depends on it"
     return advice
+
+
+def as_pytree(name: str, kind: str, differing: Sequence[Change], *, dataclass: bool) -> str:
+    """Advise, besides an argument, to make the attributes of a static argument that differ leaves of a pytree.
+
+    Empty for what lies deeper in the object.
+
+    Args:
+        name: the name of the argument.
+        kind: the class of its value.
+        differing: the values that differ.
+        dataclass: whether the class is a dataclass.
+    """
+    fields = [each.path.removeprefix(f"{name}.") for each in differing]
+    if not name.isidentifier() or not all(map(str.isidentifier, fields)):
+        return ""
+    how = "register_dataclass" if dataclass else "register_pytree_node_class"
+    return (
+        f" of its own, or register {kind} as a pytree with {', '.join(fields)} as data (jax.tree_util.{how}) and do "
+        f"not declare {name} static"
+    )

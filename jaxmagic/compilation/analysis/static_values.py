@@ -9,7 +9,7 @@ from dataclasses import replace
 from ...records.names import listed
 from ..record.compilation import Cause
 from ..record.events import Held, WrapperKind
-from .held import Change, as_arguments, changes, list_changes
+from .held import Change, as_arguments, as_pytree, changes, list_changes
 from .remedies import difference
 
 #: Distinguishes values that print alike: the address of an object, or of its class.
@@ -100,13 +100,15 @@ def static_difference(
     if "… (value 0x" in now + before or (text != other and max(len(text), len(other)) > _LONGEST):
         differing = [each for each in changes(held or {}, held_before or {}) if each.now.kind != "unknown"]
         if differing or text == other:
-            return _long(subject, name, text, differing)
+            return _with_numbers(_long(subject, name, text, differing), text, held or {}, held_before or {})
     if same_number(text, other):
         why = difference("static value", f"{subject} is a different type of number", name, text, other)
         return replace(why, remedy=_ONE_TYPE)
     if text != other:
         why = difference("static value", f"{subject} has a different value", name, text, other)
-        return why if _NUMBER.match(text) and _NUMBER.match(other) else replace(why, remedy=None)
+        if _NUMBER.match(text) and _NUMBER.match(other):
+            return why
+        return _with_numbers(replace(why, remedy=None), text, held or {}, held_before or {})
     why = replace(difference("static value", subject, name, text, other), remedy=None)
     if _NAN.search(now):
         advice = "pass the same object in every call, such as math.nan"
@@ -133,6 +135,27 @@ def _long(subject: str, name: str | None, text: str, differing: Sequence[Change]
         else f"a different {_class_name(text)}, too long to show"
     )
     return Cause(kind="static value", reason=f"{subject} has a different value: {what}", argument=name)
+
+
+def _with_numbers(why: Cause, text: str, held: Mapping[str, Held], before: Mapping[str, Held]) -> Cause:
+    """Name the first of the numbers or arrays in which two values differ, if they differ in nothing else."""
+    differing = changes(held, before)
+    advice = _advice(why.argument or "", text, held, differing)
+    if advice is None:
+        return why
+    first = differing[0]
+    now, earlier = first.now.words, None if first.before is None else first.before.words
+    return replace(why, remedy=advice, argument=first.name, now=now, before=earlier)
+
+
+def _advice(name: str, text: str, held: Mapping[str, Held], differing: Sequence[Change]) -> str | None:
+    """Advise passing what differs in a value as arguments; ``None`` if one program could not take all of that."""
+    if not differing or any(each.path == name for each in differing):
+        return None
+    root, kind = held.get(name), _class_name(text)
+    is_object = root is not None and root.words == f"a {kind}"  # no container, as "a Pair of 2"
+    own = as_pytree(name, kind, differing, dataclass=not text.startswith("a ")) if is_object else ""
+    return as_arguments(differing, own)
 
 
 def _class_name(text: str) -> str:
@@ -165,7 +188,8 @@ def own_equality(
     if not any(each.now.read for each in differing):
         reason = f"{argument_in_words(name)} has a different value: {_class_name(text)}, and {_unread(differing)}"
         return Cause(kind="static value", reason=reason, remedy=_COMPARE_READ, argument=name)
-    return Cause(kind="static value", reason=reason, argument=name)
+    remedy = _advice(name, text, held, differing)  # enough if its __eq__ compares values
+    return Cause(kind="static value", reason=reason, remedy=remedy, argument=name)
 
 
 def _unread(differing: Sequence[Change]) -> str:

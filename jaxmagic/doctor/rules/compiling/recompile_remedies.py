@@ -201,7 +201,7 @@ def _same_values(known: Known) -> Note | None:
     remedy = known.told.remedy
     if kind == "static value" and remedy is None and only_numbers_differ(last):
         return note("doctor.recompile_numbers", argument=last.argument or "")
-    if kind == "static value" and remedy is None and known.every_run and last.argument and last.now is None:
+    if kind == "static value" and known.every_run and last.argument and last.now is None:
         return note("doctor.recompile_own_equality", argument=last.argument)
     if known.library is not None:
         return note("doctor.recompile_in_library", library=known.library)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from functools import partial
 from typing import Any
@@ -117,6 +118,76 @@ def test_a_loop_that_counts_to_a_static_number_is_to_be_a_loop_of_jax() -> None:
 def test_numbers_in_a_static_tuple_are_to_be_arrays() -> None:
     (finding,) = found(affine, [((step, 0.5),) for step in range(6)])
     assert str(finding.remedy).startswith("Only numbers in config differ")
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    rate: float
+    kind: str = "sin"
+
+
+@dataclasses.dataclass(frozen=True)
+class Nested:
+    options: Options
+
+
+class Compared:
+    """An object with an equality of its own, by value."""
+
+    def __init__(self, rate: float, kind: str = "sin") -> None:
+        self.rate, self.kind = rate, kind
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Compared) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((self.rate, self.kind))
+
+
+def by_rate(x: Any, options: Any) -> Any:
+    return getattr(jnp, options.kind)(x) * options.rate
+
+
+def by_rate_only(x: Any, options: Any) -> Any:
+    return jnp.cos(x) * options.rate
+
+
+def by_nested_rate(x: Any, nested: Any) -> Any:
+    return jnp.sin(x) * nested.options.rate
+
+
+def by_prefix(x: Any, options: Any) -> Any:
+    return jnp.sin(x[: options.rate])
+
+
+@pytest.mark.parametrize(
+    ("function", "make", "field"),
+    [
+        (by_rate, Options, "options.rate"),
+        (by_rate_only, Compared, "options.rate"),
+        (by_nested_rate, lambda rate: Nested(Options(rate)), "nested.options.rate"),
+    ],
+)
+def test_a_number_inside_a_static_object_is_to_be_an_argument(function: Any, make: Any, field: str) -> None:
+    if make is Compared and jax.__version_info__ < (0, 9):
+        pytest.skip("this JAX gives no reason where a class has an equality of its own")
+    (finding,) = found(function, [(make(0.1 * 0.9**i),) for i in range(6)])
+    assert len(finding.compiles) == 5
+    assert f"{field}: " in str(finding.evidence[-1])  # with both numbers
+    assert str(finding.remedy).startswith(f"Pass {field} as an argument")
+    assert "if no shape, axis or Python if depends on it" in str(finding.remedy)
+
+
+@pytest.mark.parametrize(
+    ("function", "values"),
+    [
+        (by_prefix, [Options(n) for n in range(2, 9)]),
+        (by_prefix, [Compared(n) for n in range(2, 9)]),
+        (by_rate, [Options(0.5, kind) for kind in ("sin", "cos", "tanh", "exp", "square")]),
+    ],
+)
+def test_objects_that_decide_on_operations_or_shapes_are_by_design(function: Any, values: Any) -> None:
+    assert found(function, [(each,) for each in values]) == []
 
 
 def test_programs_that_repeat_the_operations_of_another_are_found_beside_other_ones() -> None:
