@@ -27,15 +27,25 @@ _MOST = 1000
 
 @dataclass
 class _Moved:
-    """An array that was placed at a line, and how often; it may have been there already."""
+    """An array that was placed at a line, and how often; it may have been there already.
+
+    A view of an array of NumPy is the same one each time if it shows the same part of the same array: ``for b in x``
+    makes new views in every epoch.
+    """
 
     line: Frame | None
     type: str
     passed: Passed
     on_host: bool
+    owner: weakref.ref[Any]
+    part: tuple[Any, ...]
     count: int = 1
     content: object = None
     same: bool | None = None
+
+    def is_of(self, owner: Any, part: tuple[Any, ...]) -> bool:
+        """Return whether this is a part of an array that is still alive."""
+        return owner is not None and self.owner() is owner and self.part == part
 
     def again(self, array: Any) -> None:
         """Count another time, and compare an array of NumPy at the times 2, 3, 5, 9, 17 and so on."""
@@ -67,15 +77,17 @@ class DevicePuts:
         if not (on_host or is_array(array)) or not is_array(result):
             return
         needed, line = result.sharding, place_of(outwards(sys._getframe(1)))[0]
+        owner, part = _part_of(array) if on_host else (array, ())
         for each in self._moved:
-            if each.passed.array() is array and each.line == line and each.passed.needed == needed:
+            if each.is_of(owner, part) and each.line == line and each.passed.needed == needed:
                 each.again(array)
                 return
         moved = moved_bytes(result, needed, from_host=True) if on_host else moved_bytes(array, needed)
         if len(self._moved) < _MOST:
             passed = Passed(len(self._moved), weakref.ref(array), needed, moved)
             sizes = ",".join(map(str, array.shape))
-            self._moved.append(_Moved(line, f"{array.dtype}[{sizes}]", passed, on_host))
+            moved_array = _Moved(line, f"{array.dtype}[{sizes}]", passed, on_host, weakref.ref(owner), part)
+            self._moved.append(moved_array)
 
     def described(self, variables: Mapping[str, Any]) -> tuple[DevicePut, ...]:
         """Describe them.
@@ -103,6 +115,12 @@ class DevicePuts:
 
     def _places(self, moved: _Moved) -> int:
         """Return to how many different shardings an array was brought."""
-        array = moved.passed.array()
-        same = (each for each in self._moved if each is moved or (array is not None and each.passed.array() is array))
+        owner = moved.owner()
+        same = (each for each in self._moved if each is moved or each.is_of(owner, moved.part))
         return len({each.passed.needed for each in same})
+
+
+def _part_of(array: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return the array that owns the memory of an array of NumPy, and which part of it this is."""
+    owner = array.base if is_exactly(array.base, np.ndarray) else array
+    return owner, (array.ctypes.data, array.shape, array.strides, array.dtype.str)

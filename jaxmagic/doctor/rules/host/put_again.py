@@ -13,6 +13,7 @@ from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ...record.placement import DevicePut, Placement
 from ...record.program import Program
+from ..rewriting.list_items import parts_given
 from ..rewriting.syntax import last_name, loaded, parameters, stored
 from ..rule import source_at
 from .functions.used_in_loop import loops_of
@@ -68,6 +69,9 @@ def _put_again(evidence: Evidence, rule: str, *, on_host: bool) -> Iterator[tupl
         names = [each.type if each.placement is None else each.placement.path for each in puts]
         read = loaded([call.args[0]]) if call is not None else {re.split(r"\W", each)[0] for each in names}
         if read & _assigned_by_loops(line):
+            whole = None if call is None or not on_host else parts_given(line, call.args[:1])[0]
+            if whole is not None:
+                yield _of_parts(whole, rule, line, puts), puts
             continue
         arrays = ast.unparse(call.args[0]) if call is not None else ", ".join(names[:_MOST_NAMES])
         placement = puts[0].placement if len(puts) == 1 else None
@@ -88,6 +92,24 @@ def _put_again(evidence: Evidence, rule: str, *, on_host: bool) -> Iterator[tupl
             code=code or (None if call is None or len(puts) > 1 else _before_loop(call, line, evidence)),
         )
         yield finding, puts
+
+
+def _of_parts(whole: str, rule: str, line: Frame, puts: list[DevicePut]) -> RuleFinding:
+    """Return the finding about an array of NumPy whose parts a loop copies in turn, as ``for b in x``."""
+    size_bytes = sum(each.moved_bytes for each in puts)
+    return RuleFinding(
+        rule=rule,
+        found=note(
+            "doctor.put_again",
+            array=f"{whole}[*]",
+            count=max(each.count for each in puts),
+            moved_bytes=size_bytes,
+            arrays=len(puts),
+        ),
+        line=line.location,
+        source=source_at(line),
+        remedy=note("doctor.transfer_all", names=f"{whole}[*]", size_bytes=size_bytes),
+    )
 
 
 def assignment(path: str, sharding: str | None) -> str | None:

@@ -252,7 +252,7 @@ RULE = Rule(
     f"{units.percent(MOST_OF_MEMORY)} of the device's memory. On the CPU, arrays that begin at a multiple of 64 "
     "bytes are not copied. A line that converts the same array in every round, as jnp.asarray(x), counts with the "
     "time that all its copies but one take, and one that converts the arrays of a list in turn with those after the "
-    "first round; so does a line that copies the same array of NumPy with jax.device_put "
+    "first round; so does a line that copies the same array of NumPy, or the same views of it, with jax.device_put "
     "to the same place, if its values have not changed meanwhile. Lists of Python that jnp.array converts number by "
     "number count with the time that the samples of the host show, and calls of a jitted function that gets at least "
     f"{MANY_NUMBERS} numbers, each an argument of its own, with their share of the idle time of these calls.",

@@ -83,6 +83,41 @@ def test_values_that_change_between_copies_are_noticed(times: int, changed: tupl
     assert (found.count, found.same_values) == (times, same)
 
 
+def iterated(x: Any) -> Any:
+    return list(x)
+
+
+def sliced(x: Any) -> Any:
+    return [x[at : at + 8] for at in range(0, len(x), 8)]
+
+
+def transposed(x: Any) -> Any:
+    return [each.T for each in x]
+
+
+@pytest.mark.parametrize(("parts", "count"), [(iterated, 16), (sliced, 2), (transposed, 16)])
+@pytest.mark.parametrize("changed", [False, True])
+def test_new_views_of_the_same_part_are_the_same_array(parts: Any, count: int, changed: bool) -> None:
+    x, puts = np.ones((16, 4, 2)), DevicePuts()
+    with puts.watch():
+        for epoch in range(3):
+            x += epoch == 2 and changed
+            for each in parts(x):
+                jax.device_put(each)
+    found = puts.described({"x": x})
+    assert len(found) == count
+    assert {(each.count, each.same_values, each.places) for each in found} == {(3, not changed, 1)}
+
+
+def test_views_of_other_arrays_are_others() -> None:
+    puts = DevicePuts()
+    with puts.watch():
+        for _ in range(3):
+            for each in np.ones((4, 4)):  # a new array, perhaps where the last one was
+                jax.device_put(each)
+    assert {each.count for each in puts.described({})} == {1}
+
+
 def test_arrays_are_not_kept_alive_and_jax_is_left_as_it_was() -> None:
     from jax._src import dispatch
 

@@ -37,10 +37,13 @@ INPUTS = tuple(Input(path=name, kind="other", type="") for name in ("run", "w", 
 def put(evidence: Callable[..., Evidence], tmp_path: Path) -> Callable[..., Evidence]:
     """Runs of 100 ms, in which copies between the calls take 20 ms."""
 
-    def make(cell: str | None = "cell 1", *, given: str = ", sh", puts: int = 8, **changes: Any) -> Evidence:
+    def make(
+        cell: str | None = "cell 1", *, given: str = ", sh", puts: int = 8, source: str = SOURCE, **changes: Any
+    ) -> Evidence:
         file = tmp_path / "run.py"
-        file.write_text(SOURCE.format(given))
-        line = Frame(function="run", file=str(file), line=4, cell=cell)
+        file.write_text(source.format(given))
+        at = source[: source.index("device_put")].count("\n") + 1
+        line = Frame(function="run", file=str(file), line=at, cell=cell)
         one = DevicePut(
             line=line, count=8, moved_bytes=2**20, type="float32[1024,256]", placement=PLACEMENT, on_host=True
         )
@@ -102,6 +105,32 @@ def test_time_is_that_of_the_repeated_copies(put: Callable[..., Evidence]) -> No
 )
 def test_other_copies_are_no_finding(put: Callable[..., Evidence], changes: dict[str, Any]) -> None:
     assert found_in(put(**changes)) == []
+
+
+ITERATED = """
+def run(w, n):
+    for _ in range(n):
+        for b in X:
+            w = f(w, jax.device_put(b{}))
+    return w
+"""
+INDEXED = ITERATED.replace("for b in X", "for i in range(len(X))").replace("put(b", "put(X[i]")
+NAMED = INDEXED.replace("            w =", "            b = X[i]\n            w =").replace("put(X[i]", "put(b")
+
+
+@pytest.mark.parametrize("source", [ITERATED, INDEXED, NAMED, ITERATED.replace("b in X", "i, b in enumerate(X)")])
+def test_the_parts_of_an_array_in_every_epoch(put: Callable[..., Evidence], source: str) -> None:
+    (found,) = found_in(put(source=source, placement=None, given=""))
+    assert str(found.found) == "This line copies X[*] to the same devices 8 times per run: 1.00 MiB each time."
+    assert str(found.remedy) == "Copy X[*] once, before the loops, if 1.00 MiB fit on the device."
+    assert found.code is None
+
+
+@pytest.mark.parametrize(
+    "source", [ITERATED.replace("for _", "X[0] = 1\n    for _"), ITERATED.replace("(b", "(b + 1")]
+)
+def test_parts_that_change_are_no_finding(put: Callable[..., Evidence], source: str) -> None:
+    assert found_in(put(source=source, placement=None, given="")) == []
 
 
 def test_the_remedy_places_the_array_as_the_line_does(put: Callable[..., Evidence]) -> None:
