@@ -10,6 +10,7 @@ from ...records.names import listed
 from ...terminal import printable
 from ..record.diagnosis import Diagnosis
 from ..rules.all import RULES
+from ..rules.host.input_bound import LEAST_LOADING_NS
 from ..rules.rule import LEAST_IDLE, LEAST_SHARE
 
 #: The kinds of causes that name what differs from an earlier call, and at most so many of the functions are named.
@@ -43,7 +44,17 @@ def _unreported(diagnosis: Diagnosis) -> str:
         return ""
     return (
         f" No rule reports lost time below {units.percent(LEAST_SHARE)} of a run, or {units.percent(LEAST_IDLE)} "
-        "where the host keeps the device idle."
+        f"where the host keeps the device idle.{_too_short(diagnosis)}"
+    )
+
+
+def _too_short(diagnosis: Diagnosis) -> str:
+    """Word from when on loading of data is found, where a run has too few samples of the host for less."""
+    if not diagnosis.wall_ns or LEAST_IDLE * diagnosis.wall_ns >= LEAST_LOADING_NS:
+        return ""
+    return (
+        f" Loading of data is found from about {units.time(LEAST_LOADING_NS)} per run on, because the host is "
+        "sampled every millisecond: for less, diagnose more iterations at once."
     )
 
 

@@ -12,11 +12,13 @@ import pytest
 from jaxmagic import units
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.doctor.analysis.failed_trial import revised
+from jaxmagic.doctor.capture.host_lines import INTERVAL_NS
 from jaxmagic.doctor.record.finding import Verified
 from jaxmagic.doctor.report import diagnosis as module
 from jaxmagic.doctor.report import runs
 from jaxmagic.doctor.report.diagnosis import about_verified, cost, headline
 from jaxmagic.doctor.rules.all import RULES
+from jaxmagic.doctor.rules.host import input_bound
 from jaxmagic.doctor.rules.rule import LEAST_SHARE
 from jaxmagic.records.note import note
 from jaxmagic.report.blocks import Excerpt, Sentence
@@ -131,6 +133,22 @@ def test_a_diagnosis_without_findings_says_what_no_rule_reports(
     assert f"{len(looked)} rules were applied. {told}" in text(findings=(), looked=looked)
     assert told not in text(findings=(), looked=looked[1:])
     assert told not in text(looked=looked)
+
+
+@pytest.mark.parametrize(
+    ("wall_ns", "told"), [(10**6, True), (19 * 10**6, True), (399 * 10**6, True), (400 * 10**6, False)]
+)
+def test_short_runs_have_too_few_samples_for_loading_of_data(
+    diagnosis: Any, timing: Any, wall_ns: int, told: bool
+) -> None:
+    run = timing(dispatch_ns=wall_ns, wait_ns=0)
+    looked = tuple(each.name for each in RULES)
+    text = " ".join(to_text(diagnosis(findings=(), looked=looked, warm=(run,)), WIDE).split())
+    assert ("Loading of data is found from about 20.0 ms per run on" in text) == told
+
+
+def test_the_time_of_loading_is_that_of_the_samples_it_needs() -> None:
+    assert input_bound.LEAST_LOADING_NS == input_bound._LEAST_SAMPLES * INTERVAL_NS
 
 
 def test_no_rule_says_that_it_reports_less_time_than_that() -> None:

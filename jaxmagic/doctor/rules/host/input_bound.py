@@ -28,6 +28,9 @@ from .syntax import Function, around, function_around, own_nodes, tree_of
 #: From how many samples on: fewer are chance.
 _LEAST_SAMPLES = 20
 
+#: About so long the host has to load data in a run: samples are planned every millisecond.
+LEAST_LOADING_NS = _LEAST_SAMPLES * 1_000_000
+
 #: With a larger share of the samples in comprehensions, another thread would wait for Python's lock.
 _MOST_IN_PYTHON = 0.5
 
