@@ -96,8 +96,10 @@ def _tried(
         propose = REMEDIES.get(finding.rule)
         if propose is None:
             raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-        if trial.first_ns * COMPILING.get(finding.rule, 0) > share_ns:
-            raise NotTried(note("doctor.not_tried_budget"))
+        needed_ns = trial.first_ns * COMPILING.get(finding.rule, 0)
+        if needed_ns > share_ns:
+            left_ns = deadline_ns - clock()
+            raise _too_long(trial, needed_ns * left_ns // max(share_ns, 1) if share_ns > 0 else needed_ns, left_ns)
         proposed = interruptible(propose)(finding, trial.code)
         if isinstance(proposed, Sizes):
             return _compared(proposed), False
@@ -110,6 +112,12 @@ def _tried(
         return Verified(notes=(failure(error),)), False
 
 
+def _too_long(trial: Trial, needed_ns: int, left_ns: int) -> NotTried:
+    """Say how long the first run takes, and which budget a trial needs at least beside what the others have taken."""
+    budget_ns = trial.budget_ns + needed_ns - left_ns
+    return NotTried(note("doctor.not_tried_budget", first_ns=trial.first_ns, budget_ns=budget_ns))
+
+
 def _compared(sizes: Sizes) -> Verified:
     notes = (*sizes.notes, note("doctor.tried_compiled"))
     return Verified(before_bytes=sizes.before_bytes, after_bytes=sizes.after_bytes, notes=notes)
@@ -117,9 +125,10 @@ def _compared(sizes: Sizes) -> Verified:
 
 def _built(builds: Builds, trial: Trial, deadline_ns: int, clock: Clock) -> tuple[Verified, bool]:
     most_ns = max(_LONGEST_NS, _LEAST_RUNS * trial.first_ns)
-    budget_ns = min((deadline_ns - clock() - 2 * trial.first_ns) // 2, most_ns)
+    left_ns = deadline_ns - clock()
+    budget_ns = min((left_ns - 2 * trial.first_ns) // 2, most_ns)
     if budget_ns <= 0:
-        raise NotTried(note("doctor.not_tried_budget"))
+        raise _too_long(trial, 2 * trial.first_ns, left_ns)
     found = timed_builds(builds, budget_ns=budget_ns, deadline_ns=deadline_ns, clock=clock)
     return found.verified, found.interrupted
 
@@ -143,9 +152,9 @@ def _measured(
 def _timed(
     finding: RuleFinding, change: Change, trial: Trial, deadline_ns: int, clock: Clock
 ) -> tuple[Verified, bool]:
-    left_ns = deadline_ns - clock()
-    if trial.first_ns + _LEAST_RUNS * trial.run_ns > left_ns:
-        raise NotTried(note("doctor.not_tried_budget"))
+    left_ns, needed_ns = deadline_ns - clock(), trial.first_ns + _LEAST_RUNS * trial.run_ns
+    if needed_ns > left_ns:
+        raise _too_long(trial, needed_ns, left_ns)
     hidden = trial.code.hidden()
     if hidden is not None:
         raise NotTried(note("doctor.not_tried_hidden", name=hidden[0], function=hidden[1]))

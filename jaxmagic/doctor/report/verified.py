@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from ... import units
@@ -98,6 +99,18 @@ def _made_once(functions: int = 1) -> str:
     )
 
 
+def _too_little_time(first_ns: int = 0, budget_ns: int = 0) -> str:
+    """Word which budget lets a trial begin; a record of an earlier version does not say."""
+    if not budget_ns:
+        return _not("too little time is left for it; a longer --budget (budget_s= in Python) would help")
+    seconds = max(math.ceil(budget_ns / 1e9), 1)
+    seconds = -(-seconds // 10) * 10 if seconds > 10 else seconds
+    return _not(
+        f"too little time is left for it: a first run takes {units.time(first_ns)}. Give it at least --budget "
+        f"{seconds}s (budget_s={seconds} in Python)"
+    )
+
+
 NOTES: dict[str, Callable[..., str]] = {
     "tried_runs": lambda before_runs, after_runs, stopped=0: (
         f"To try it, the code ran {_times(before_runs)} as it is and {_times(after_runs)} with the remedy"
@@ -130,9 +143,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "trial_unfinished": lambda: (
         "The trial did not finish in time; a longer --budget (budget_s= in Python) would help."
     ),
-    "not_tried_budget": lambda: _not(
-        "too little time is left for it; a longer --budget (budget_s= in Python) would help"
-    ),
+    "not_tried_budget": _too_little_time,
     "not_tried_interrupt": lambda: _not("interrupted"),
     "not_tried_effect": lambda name: _not(
         f"a run changes {printable(name)}, which is not an input that could be copied"

@@ -12,7 +12,7 @@ import types
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count, repeat
 from typing import Any
 
 import jax
@@ -749,6 +749,22 @@ class TestLimits:
     def test_without_time_nothing_is_tried(self, x: Any) -> None:
         found = tried("recompile", "f(x)", budget_s=0.001, f=compiles_each_time, x=x)
         assert kinds(found) == ["not_tried_budget"]
+
+    @pytest.mark.parametrize("spent_ns", [0, 7 * MS])
+    def test_the_budget_that_a_trial_needs_is_told(self, x: Any, spent_ns: int) -> None:
+        """By hand: a first run of 10 ms, and 14 runs of 1 ms, beside what other trials have taken."""
+        budgets = [10 * MS, 24 * MS + spent_ns - 1000]
+        for budget_ns in budgets:
+            times = chain([0], repeat(spent_ns))
+            found = tried(
+                "recompile",
+                "f(x)",
+                budget_s=budget_ns / 1e9,
+                clock=lambda t=times: next(t),
+                f=compiles_each_time,
+                x=x,
+            )
+            assert [each.facts for each in found.notes] == [{"first_ns": 10 * MS, "budget_ns": 24 * MS + spent_ns}]
 
     def test_no_run_begins_after_the_limit(self, x: Any) -> None:
         ticks = count(step=20 * MS)  # each look at this clock takes 20 ms, and there is one before each run
