@@ -129,7 +129,7 @@ def test_in_a_method() -> None:
     """)
     assert cell.finding.line == cell.here
     assert "argument n of apply" in cell.said
-    assert cell.fallback == "model.apply.__wrapped__(model, jnp.asarray(1.0), jnp.asarray(3))"
+    assert cell.fallback == "model.apply.__wrapped__(model, 1.0, 3)"
     assert float(eval(cell.fallback, cell.names)) == 8
 
 

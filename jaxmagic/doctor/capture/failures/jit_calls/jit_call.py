@@ -75,7 +75,7 @@ def jit_call(entry: Entry, innermost: FrameType, traced: Any = None) -> JitCall 
     )
     static = _static(found.jitted, parameters)
     runs = values.hold() and not found.library and not created and not meets_jit_again(function, home, innermost)
-    unjitted = unjitted_call(called, function, home, frame, method, node, arguments, static) if runs else None
+    unjitted = unjitted_call(called, function, home, frame, method, place, arguments, static) if runs else None
     parts = [(ast.unparse(each), values.value_of(each)) for each in _parts(node, method)]
     return JitCall(
         function=called,

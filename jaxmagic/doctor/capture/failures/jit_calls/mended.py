@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import operator
 from collections.abc import Callable, Sequence
 from types import CellType, FunctionType
 from typing import Any, NamedTuple
@@ -87,7 +88,7 @@ def _compared(error: BaseException, failure: Failure, finding: RuleFinding, budg
     mended, given = _mended(failure, finding, site, function, originals)
     with RandomGenerators(variables).kept():
         _ran_once(lambda: function(*plain[0], **plain[1]), effects)
-        expected = _with_arrays(function, plain)
+        expected = _with_arrays(function, plain, _made_static(finding))
         found = measured(
             Run(lambda: function(*plain[0], **plain[1])),
             Run(lambda: mended(*given[0], **given[1])),
@@ -144,18 +145,28 @@ def _ran_once(call: Callable[[], Any], effects: Effects) -> None:
         raise NotTried(note("doctor.fallback_changes", name="a trace of JAX's profiler"))
 
 
-def _with_arrays(function: FunctionType, plain: Arguments) -> Any:
+def _made_static(finding: RuleFinding) -> list[str]:
+    """Return the arguments that a remedy declares static: under jit, they stay Python's numbers."""
+    remedy = finding.remedy
+    return [] if remedy is None or remedy.kind != "doctor.write_static" else str(remedy.facts["argument"]).split(", ")
+
+
+def _with_arrays(function: FunctionType, plain: Arguments, static: Sequence[str]) -> Any:
     """Return what the function returns without jit for arrays in place of Python's floats; ``None`` without any.
 
     Python computes with 64 bits, and JAX under jit with the bits of its arrays. It is ``None`` as well if that fails.
     """
     import jax
 
-    if not any(is_exactly(each, float, complex) for each in jax.tree.leaves(plain)):
+    def traced(name: str, value: Any) -> Any:
+        kinds = () if name in static else (float, complex)
+        return jax.tree.map(lambda each: jax.numpy.asarray(each) if is_exactly(each, *kinds) else each, value)
+
+    names = [*function.__code__.co_varnames[: function.__code__.co_argcount], *[""] * len(plain[0])]
+    args = [traced(*each) for each in zip(names, plain[0], strict=False)]
+    kwargs = {name: traced(name, each) for name, each in plain[1].items()}
+    if all(map(operator.is_, jax.tree.leaves((args, kwargs)), jax.tree.leaves(plain))):
         return None
-    args, kwargs = jax.tree.map(
-        lambda each: jax.numpy.asarray(each) if is_exactly(each, float, complex) else each, plain
-    )
     try:
         with silenced():
             return function(*args, **kwargs)
@@ -229,8 +240,8 @@ def _mended(
     given = arguments_of(site.node, site.values)
     given = [*leading, *given[0]], given[1]
     static = list(site.call.static)
-    if remedy == "write_static" and finding.remedy is not None:
-        static += str(finding.remedy.facts["argument"]).split(", ")
+    if remedy == "write_static":
+        static += _made_static(finding)
         return jax.jit(function, static_argnames=static), given
     if not failure.own or failure.traced is None or failure.traced.transform != "jit":
         raise NotTried(note("doctor.not_mended", code=True))

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Sequence
-from types import FrameType, FunctionType, ModuleType
+from itertools import zip_longest
+from types import FrameType, FunctionType
 
-from .....runtime.around import enclosed, is_a
+from .....runtime.around import enclosed
 from ....record.failure import Passed
 from ....rules.rewriting.jit.obstacles import obstacles
 from ...remedies.user_functions import is_users_function, jitted_functions
 from ..calls import Names, value_of, wrapped_function
 from ..modules import module_names
+from ..statement import Place
 from .call_values import Variables
+from .number_uses import Given, Sources, either, used_as_arrays
 
 #: Methods that take an item out of their object.
 _TAKING = frozenset({"pop", "popitem", "popleft"})
 
-#: Python types of arguments that JAX makes arrays of when it traces a function.
-_CONVERTED = "int", "float", "bool", "complex", "ndarray"
+#: Python types of numbers, of which JAX makes arrays when it traces a function.
+_NUMBERS = "int", "float", "bool", "complex"
+
+#: Types of arguments that are arrays of JAX in the call without jit.
+_ARRAYS = "array", "ndarray"
 
 
 def unjitted_call(
@@ -28,14 +33,14 @@ def unjitted_call(
     home: ast.FunctionDef | None,
     frame: FrameType,
     leading: Sequence[str],
-    node: ast.Call,
+    place: Place,
     passed: Sequence[Passed],
     static: Sequence[str],
 ) -> str | None:
     """Return the call of the function that was jitted; ``None`` if it may not run.
 
-    A traced function gets JAX arrays in place of Python numbers and NumPy arrays. If it does more with them than
-    arithmetic and calls of functions in modules, the call without jit has to pass arrays as well.
+    A traced function gets JAX arrays in place of Python numbers and NumPy arrays. The call without jit passes numbers
+    as they are, unless the function may use what only arrays have.
 
     Args:
         called: the function, as it is written at the call.
@@ -43,21 +48,21 @@ def unjitted_call(
         home: its definition.
         frame: the frame of the call.
         leading: arguments that the call passes by itself, such as ``self``.
-        node: the call.
+        place: the call.
         passed: its arguments.
         static: the parameters that are static.
     """
-    if _draws(node, frame.f_code.co_filename):
+    node = place.node
+    if not isinstance(node, ast.Call) or _draws(node, frame.f_code.co_filename):
         return None
-    texts = {each.text: each for each in passed}
-    converted = not _is_plain(function, home)
+    given: list[tuple[str | None, ast.expr]] = [(None, each) for each in node.args]
+    given += [(each.arg, each.value) for each in node.keywords]
+    needed = None if home is None else _needing_arrays(function, home, passed, static, place)
     arguments = list(leading)
-    positional = [(None, each) for each in node.args]
-    for keyword, each in [*positional, *((each.arg, each.value) for each in node.keywords)]:
-        text = ast.unparse(each)
-        given = texts.get(text)
-        kind = None if given is None else given.type
-        if (converted or kind == "ndarray") and (given is None or given.name not in static):
+    for (keyword, value), each in zip_longest(given, passed if len(passed) == len(given) else ()):
+        text, kind = ast.unparse(value), None if each is None else each.type
+        wanted = kind == "ndarray" or needed is None or each is None or each.name in needed
+        if wanted and (each is None or each.name not in static):
             wrapped = _array(text, kind, frame)
             if wrapped is None:
                 return None
@@ -101,28 +106,25 @@ def _draws(node: ast.Call, file: str) -> bool:
     return any(each.kind in ("random", "once") for each in found) or not _TAKING.isdisjoint(methods)
 
 
-def _is_plain(function: FunctionType, home: ast.FunctionDef | None) -> bool:
-    """Return whether a function uses no attribute of a value, and calls functions of modules and built-ins alone."""
-    if home is None:
-        return False
-    decorators = {id(node) for each in home.decorator_list for node in ast.walk(each)}
-    for node in ast.walk(home):
-        if id(node) in decorators:
-            continue
-        if isinstance(node, ast.Attribute) and not _is_in_module(node, function):
-            return False
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            own = node.func.id in function.__globals__ or node.func.id in function.__code__.co_freevars
-            if own or not hasattr(builtins, node.func.id):
-                return False
-    return True
+def _needing_arrays(
+    function: FunctionType, home: ast.FunctionDef, passed: Sequence[Passed], static: Sequence[str], place: Place
+) -> frozenset[str]:
+    """Return the arguments that a function may use in a way that only arrays allow."""
+    sources: dict[str, Sources] = {}
+    for each in passed:
+        if each.name not in static:
+            parameter = _parameter(each, home)
+            found = None if each.type in _ARRAYS else frozenset({each.name})
+            sources[parameter] = either([sources.get(parameter), found])
+    numbers = frozenset(each.name for each in passed if each.type in _NUMBERS and each.name in sources)
+    return used_as_arrays(function, home, Given(sources, numbers), place)
 
 
-def _is_in_module(node: ast.expr, function: FunctionType) -> bool:
-    """Return whether an expression such as ``jnp.linalg.norm`` begins with a module."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name) and is_a(function.__globals__.get(node.id), ModuleType)
+def _parameter(given: Passed, home: ast.FunctionDef) -> str:
+    """Return the parameter that gets an argument, also one of several in ``*args`` or ``**kwargs``."""
+    own = {each.arg for each in (*home.args.posonlyargs, *home.args.args, *home.args.kwonlyargs)}
+    several = home.args.vararg if given.name.endswith("]") else home.args.kwarg
+    return given.name if given.name in own or several is None else several.arg
 
 
 def _array(text: str, kind: str | None, frame: FrameType) -> str | None:
@@ -132,6 +134,6 @@ def _array(text: str, kind: str | None, frame: FrameType) -> str | None:
     jnp = names.get("jax.numpy", f"{jax}.numpy")
     if kind == "array" or (kind is None and text.startswith(f"{jnp}.")):
         return text
-    if kind in _CONVERTED:
+    if kind in (*_NUMBERS, "ndarray"):
         return f"{jnp}.asarray({text})" if "jax.numpy" in names or jax else None
     return f"{jax}.tree.map({jnp}.asarray, {text})" if jax else None

@@ -323,6 +323,29 @@ def test_outputs_are_compared_with_those_of_the_precision_that_jax_has() -> None
     assert "mended_arrays" in kinds(verified)
 
 
+@pytest.mark.parametrize(
+    ("body", "call"),
+    [
+        ("return x[: int(frac * x.shape[0])].sum()", "f(jnp.arange(100.0), 0.29)"),
+        (
+            "k = int(x.size * frac)\n            return jnp.ones(k) * x.sum()",
+            "f(jnp.arange(100.0), frac=0.58)",
+        ),
+        ("return jnp.zeros(int(frac * 100)) + x.sum()", "f(jnp.ones(4), 0.57)"),
+        ("return x[: int(frac * x.shape[0])].sum() * scale", "f(jnp.arange(100.0), 0.29, 0.1)"),
+    ],
+    ids=range(4),
+)
+def test_a_float_that_becomes_static_is_compared_as_the_user_passes_it(body: str, call: str) -> None:
+    verified = tried(f"""
+        @jax.jit
+        def f(x, frac, scale=2.0):
+            {body}  # here
+        {call}
+    """)
+    assert verified.outputs_agree, kinds(verified)
+
+
 def test_outputs_of_floats_may_differ_for_another_reason() -> None:
     verified = tried("""
         @jax.jit
