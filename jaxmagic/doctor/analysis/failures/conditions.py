@@ -22,6 +22,7 @@ from .expression import (
     whole_test,
     with_imports,
 )
+from .known_values.defaults import replaced_default
 from .known_values.known_number import flag_in_container, known_number, perhaps_static
 from .known_values.python_operand import joined_conditions, python_operand
 from .known_values.size_use import size_use
@@ -179,12 +180,9 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         return note("doctor.write_while", lax=lax, chain=chain, whole=whole), code
     if use == "assert":
         return note("doctor.write_assert"), None
-    default = None if failing is None else _default(failure, failing)
+    default = None if failing is None else replaced_default(failure, failing, use)
     if default is not None:
-        first, other = default
-        gradient = may_diverge(first) or may_diverge(other)
-        remedy = note("doctor.write_default", operator=use, first=first, other=other, jnp=jnp, gradient=gradient)
-        return remedy, None
+        return default
     if use in ("and", "or", "not", "chain") and receiver is not None and not is_jax(failure, receiver):
         name = {"or": "logical_or", "not": "logical_not"}.get(use, "logical_and")
         return note("doctor.write_passed_condition", function=receiver, replacement=f"{jnp}.{name}"), None
@@ -254,16 +252,6 @@ def _sorted(failure: Failure, failing: Expression | None) -> str | None:
         return None
     code = failing.with_node(call(f"{spelled(failure, 'jax.numpy')}.sort", *node.args))
     return None if code is None else with_imports(failure, code, "jax.numpy")
-
-
-def _default(failure: Failure, failing: Expression) -> tuple[str, str] | None:
-    """Return the operands of ``a or b`` that is no condition: one of them is assigned or passed on."""
-    whole = next((each for each in (failing.node, failing.parent) if isinstance(each, ast.BoolOp)), None)
-    if whole is None or len(whole.values) != 2 or (failure.type or "bool").startswith("bool"):
-        return None
-    tests = [each.test for each in ast.walk(failing.statement) if isinstance(each, _TESTING)]
-    inside = any(whole is part for test in tests for part in ast.walk(test))
-    return None if inside else (ast.unparse(whole.values[0]), ast.unparse(whole.values[1]))
 
 
 def _takes_array(failure: Failure, failing: Expression | None) -> bool:

@@ -46,7 +46,7 @@ from .operands import (
     stored_in,
 )
 from .recognize import Recognized, recognize, transformed_at
-from .statement import Place
+from .statement import Place, definition, optional_in
 from .traced.assigned import body_of, computed_of, read_by
 from .traced.carried import OF_INDEX, carried_index, mapped_list
 from .traced.decided import decision_of
@@ -206,6 +206,9 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         facts = replace(facts, said=(*facts.said, ("lacking", lacking_in(place.statement, place.node, last.frame))))
     if facts.kind == "bool":
         facts = replace(facts, said=(*facts.said, ("floats", default_float())))
+    if facts.kind in ("bool", "truth"):
+        optional = ", ".join(optional_in(definition(place.tree, code.co_name, code.co_firstlineno)))
+        facts = replace(facts, said=(*facts.said, ("optional", optional)))
     if facts.kind == "numpy":
         facts = replace(facts, said=(*facts.said, *functions_called(place.statement, last.frame).items()))
     home = _home(users)

@@ -239,6 +239,16 @@ def definition(tree: ast.AST | None, name: str, line: int) -> ast.FunctionDef | 
     return None
 
 
+def optional_in(home: ast.FunctionDef | None) -> list[str]:
+    """Return the parameters of a function that are ``None`` by default."""
+    if home is None:
+        return []
+    positional = [*home.args.posonlyargs, *home.args.args]
+    given = [*zip(reversed(positional), reversed(home.args.defaults), strict=False)]
+    given += [(name, each) for name, each in zip(home.args.kwonlyargs, home.args.kw_defaults, strict=True) if each]
+    return [name.arg for name, each in given if isinstance(each, ast.Constant) and each.value is None]
+
+
 def was_evaluated(call: ast.Call, place: Place) -> bool:
     """Return whether a call on the line of a failure was evaluated before it; also if that cannot be told.
 

@@ -112,14 +112,19 @@ def _write_extreme(function: str, replacement: str, whole: str, **dtypes: str) -
     )
 
 
-def _write_default(operator: str, first: str, other: str, jnp: str, gradient: bool = False) -> str:
+def _write_default(
+    operator: str, first: str, other: str, jnp: str, gradient: bool = False, optional: bool = False
+) -> str:
     first, other = quoted(first), quoted(other)
-    default = f" To replace None, write {other} if {first} is None else {first}." if operator == "or" else ""
+    new = (
+        f"{other} if {first} is None else {first}" if operator == "or" else f"{first} if {first} is None else {other}"
+    )
+    if optional:
+        return f"{first} is None by default: write {new}. The operator {operator} would test its elements."
     chosen = f"{first}, {other}" if operator == "or" else f"{other}, {first}"
     return (
-        f"The operator {operator} returns one of its operands, by the value of the first.{default} "
-        f"{jnp}.where({first} != 0, {chosen}) chooses for each element."
-        f"{spoiled_gradient(jnp, gradient)}"
+        f"The operator {operator} returns one of its operands, by the value of the first. To test for None, write "
+        f"{new}. {jnp}.where({first} != 0, {chosen}) chooses for each element.{spoiled_gradient(jnp, gradient)}"
     )
 
 

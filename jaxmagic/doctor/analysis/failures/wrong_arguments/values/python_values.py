@@ -8,6 +8,7 @@ from ......records.note import Note, note
 from .....record.failure import Failure
 from ...conditions import use_of
 from ...expression import Expression, expression_of, spelled
+from ...known_values.defaults import replaced_default
 from ...known_values.math_functions import MATH, functions_of_math
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
@@ -23,6 +24,9 @@ def explain_truth(failure: Failure) -> Explained:
     use = "" if failing is None or failure.library is not None else use_of(failing)
     jnp = spelled(failure, "jax.numpy")
     found = note("doctor.error_truth", value="" if failing is None else _tested(failing), use=use)
+    default = replaced_default(failure, failing, use) if failing is not None and use in ("and", "or") else None
+    if default is not None:
+        return Explained(found, *default)
     if use in ("and", "or", "not", "chain"):
         name = {"or": "logical_or", "not": "logical_not"}.get(use, "logical_and")
         operator = "" if use == "chain" else use
