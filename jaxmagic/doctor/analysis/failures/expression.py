@@ -171,6 +171,16 @@ def gets_traced(failure: Failure, failing: Expression, node: ast.AST) -> bool:
     return any(gets_traced(failure, failing, each) for each in ast.iter_child_nodes(node))
 
 
+def operands_in(node: ast.AST) -> list[ast.AST]:
+    """Return an expression and the operands of its arithmetic.
+
+    >>> [ast.unparse(each) for each in operands_in(ast.parse("f(a) - 1", mode="eval").body)]
+    ['f(a) - 1', 'f(a)', '1']
+    """
+    sides = [node.left, node.right] if isinstance(node, ast.BinOp) else []
+    return [node, *(part for each in sides for part in operands_in(each))]
+
+
 def passes(node: ast.AST, function: str) -> bool:
     """Return whether an expression passes a built-in function such as ``float`` on, as ``map(float, x)`` does."""
     called = {id(each.func) for each in ast.walk(node) if isinstance(each, ast.Call)}

@@ -7,13 +7,19 @@ import ast
 from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
-from .expression import Expression, call, expression_of, spelled, value_named, with_imports
+from .expression import Expression, expression_of, spelled, value_named
 from .known_values.known_number import known_number
+from .known_values.lookups import choice, indexed, looked_up, table_of
 from .known_values.math_functions import MATH, SPECIAL, functions_of_math
 from .known_values.passed_functions import converted, passed_on, unmapped
 from .known_values.size_use import size_use
 from .known_values.slices import dynamic_slice
-from .known_values.static_argument import is_jitted_itself, library_remedy, static_argument, write_static
+from .known_values.static_argument import (
+    is_jitted_itself,
+    library_remedy,
+    static_argument,
+    write_static,
+)
 from .known_values.stored_number import stored_number
 from .origin import evidence_of
 from .wrong_arguments.values.at_elements import stored
@@ -123,6 +129,9 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if failing is not None and passed_on(failure, failing):
         return stored_number(failure, failing, need) or unmapped(failure, failing, need), None
     if need in ("float", "int", "complex", "bool") or name in ("item", "tolist"):
+        lookup = None if failing is None else looked_up(failure, failing, static)
+        if lookup is not None:
+            return lookup
         text = None if failing is None else formatted(failure, failing)
         if text is not None:
             return text
@@ -147,7 +156,7 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if sliced is not None:
         return sliced
     if static is not None and static.certain == "yes":
-        return write_static(failure, static, "" if size or need != "index" else _table(failure, failing, jnp))
+        return write_static(failure, static, "" if size or need != "index" else table_of(failure, failing, jnp))
     length = next((_LENGTHS[each] for each in sorted(function & {*_LENGTHS})), "")
     if length and not _is_given(failure, failing, length):
         if (failure.type or "").endswith("[]"):  # how often, which may be a Python number where the call is
@@ -159,7 +168,7 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     if need == "range":
         return known_number(failure, failing, static, "range")
     if need == "index":
-        return _choice(failure, failing, jnp), _indexed(failure, failing)
+        return choice(failure, failing, jnp), indexed(failure, failing)
     if need == "slice":
         update = failing is not None and isinstance(failing.node, ast.Call)  # x.at[i:j].set(y)
         if update:
@@ -211,41 +220,3 @@ def _without_conversion(failure: Failure, failing: Expression | None, name: str)
     elif not (name == "item" or (name == "float" and is_float) or (name == "int" and is_integer)):
         return None
     return failing.with_node(kept)
-
-
-def _choice(failure: Failure, failing: Expression | None, jnp: str) -> Note:
-    """Return the advice for an index of a Python sequence: with an array, or with a function of JAX for functions."""
-    node = None if failing is None else failing.node
-    if failing is None or not isinstance(node, ast.Subscript):
-        return note("doctor.write_index", jnp=jnp)
-    items, index = ast.unparse(node.value), ast.unparse(node.slice)
-    elements = dict(failure.said).get("elements", "")
-    if elements in ("text", "shapes", "objects"):
-        lax = spelled(failure, "jax.lax")
-        return note("doctor.write_element", elements=elements, items=items, index=index, jnp=jnp, lax=lax)
-    if isinstance(failing.parent, ast.Call) and failing.parent.func is node:
-        given = ", ".join(ast.unparse(each) for each in failing.parent.args)
-        return note("doctor.write_switch", items=items, index=index, given=given, lax=spelled(failure, "jax.lax"))
-    if elements == "functions":
-        return note("doctor.write_switch", items=items, index=index, given="x", lax=spelled(failure, "jax.lax"))
-    return note("doctor.write_index", jnp=jnp, items=items, index=index)
-
-
-def _table(failure: Failure, failing: Expression | None, jnp: str) -> str:
-    """Return ``jnp.array(items)[i]`` for ``items[i]`` if the items are known to make one array; empty otherwise."""
-    node = None if failing is None else failing.node
-    if not isinstance(node, ast.Subscript) or dict(failure.said).get("elements") != "array":
-        return ""
-    return ast.unparse(ast.Subscript(value=call(f"{jnp}.array", node.value), slice=node.slice, ctx=ast.Load()))
-
-
-def _indexed(failure: Failure, failing: Expression | None) -> str | None:
-    """Return ``jnp.array([1, 2])[i]`` for ``[1, 2][i]``."""
-    node = None if failing is None else failing.node
-    if failing is None or not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.List | ast.Tuple):
-        return None
-    if not all(isinstance(each, ast.Constant) and type(each.value) in (int, float) for each in node.value.elts):
-        return None
-    table = call(f"{spelled(failure, 'jax.numpy')}.array", node.value)
-    code = failing.with_node(ast.Subscript(value=table, slice=node.slice, ctx=ast.Load()))
-    return None if code is None else with_imports(failure, code, "jax.numpy")

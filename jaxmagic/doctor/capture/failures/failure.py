@@ -28,18 +28,17 @@ from .jit_calls.jit_call import jit_call
 from .libraries.batches import module_in
 from .libraries.jax_functions import is_jitted_itself, selector_of_jax
 from .libraries.selectors import selector_of
+from .lookups import elements_of, is_dictionary, keys_of, lookup_of
 from .memory.out_of_memory import Limits, look_at_memory
 from .modules import lacking_in, module_names
 from .operands import (
     allowed_platforms,
     default_devices,
     default_float,
-    elements_of,
     home_of,
     index_parts,
     is_outer,
     is_percent,
-    keys_of,
     names_in,
     operands_of,
     passed_arrays,
@@ -195,9 +194,10 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
     if facts.kind == "nan":
         called = called_name(place, last.frame, ("jax",)) or ""
         facts = replace(facts, said=(*facts.said, ("called", called)))
-    if facts.kind in ("index", "hash"):
-        kept = elements_of(place.node, last.frame), keys_of(place.node, last.frame)
-        facts = replace(facts, said=(*facts.said, *zip(("elements", "keys"), kept, strict=True)))
+    if facts.kind in ("index", "hash", "number"):
+        node = lookup_of(place) if facts.kind == "number" else place.node
+        kept = elements_of(node, last.frame), keys_of(node, last.frame), is_dictionary(node, last.frame)
+        facts = replace(facts, said=(*facts.said, *zip(("elements", "keys", "dictionary"), kept, strict=True)))
     if facts.kind in ("numpy", "number"):
         facts = replace(facts, said=(*facts.said, ("stored", stored_in(place, last.frame))))
     if facts.kind in ("numpy", "number") and stores_outside(place, last.frame, facts.traced):

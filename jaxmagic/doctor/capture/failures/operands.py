@@ -21,9 +21,6 @@ from .statement import Place
 #: At most this many items of a list are described.
 _MOST = 20
 
-#: Types besides JAX's arrays that may be elements of an array.
-_WITH_SHAPE = bool, int, float, complex, np.number, np.bool_, np.ndarray
-
 #: A longer string is not kept.
 _LONGEST = 200
 
@@ -55,52 +52,6 @@ def operands_of(place: Place, frame: FrameType, called: FrameType | None) -> tup
         operand = _operand(ast.unparse(each.value), each.value, value_of(each.value, frame), frame)
         found.append(Operand(text=operand.text, type=operand.type, keyword=each.arg or "**", items=operand.items))
     return tuple(found)
-
-
-def elements_of(node: ast.AST | None, frame: FrameType) -> str:
-    """Return what the elements of an indexed list, tuple or dictionary are; empty if that is unknown.
-
-    That is ``"array"`` if they make one array, ``"text"``, ``"functions"``, ``"shapes"`` for arrays of different
-    shapes, or ``"objects"`` for others.
-    """
-    table = _indexed(node)
-    if table is None:
-        return ""
-    listed = table.elts if isinstance(table, ast.List | ast.Tuple) else None
-    listed = table.values if isinstance(table, ast.Dict) else listed
-    items = value_of(table, frame) if listed is None else [value_of(each, frame) for each in listed]
-    if is_exactly(items, str, bytes):
-        return "text"
-    items = [*items.values()] if isinstance(items, dict) and is_exactly(items, dict) else items
-    if not is_exactly(items, list, tuple) or not items or any(each is MISSING for each in items):
-        return ""
-    if any(is_exactly(each, str, bytes) for each in items):
-        return "text"
-    if all(is_array(each) or is_tracer(each) or is_a(each, _WITH_SHAPE) for each in items):
-        return "shapes" if len({tuple(getattr(each, "shape", ())) for each in items}) > 1 else "array"
-    if all(callable(each) for each in items):
-        return "functions"
-    return "" if all(is_exactly(each, list, tuple) for each in items) else "objects"
-
-
-def keys_of(node: ast.AST | None, frame: FrameType) -> str:
-    """Return the number of an indexed dictionary's items if its keys are 0, 1, 2, …; empty for anything else."""
-    table = _indexed(node)
-    if table is None:
-        return ""
-    listed = [value_of(each, frame) for each in table.keys if each] if isinstance(table, ast.Dict) else None
-    keys = value_of(table, frame) if listed is None else listed
-    if not is_exactly(keys, list, dict) or not all(is_exactly(each, int) for each in keys):
-        return ""
-    return str(len(keys)) if keys and sorted(keys) == list(range(len(keys))) else ""
-
-
-def _indexed(node: ast.AST | None) -> ast.expr | None:
-    """Return what an expression takes an element of, as ``a[i]`` and ``a.get(i)`` do."""
-    match node:
-        case ast.Subscript(value=table) | ast.Call(func=ast.Attribute(value=table, attr="get"), args=[_, *_]):
-            return table
-    return None
 
 
 def _aligned(node: ast.AST | None, values: list[Any], passed: list[Any]) -> list[Any] | None:

@@ -605,7 +605,10 @@ def test_an_unhashable_static_argument_inside_of_another_jitted_function() -> No
     ("line", "remedy"),
     [
         ("b = b or x", "To test for None, write x if b is None else b. jnp.where(b != 0, b, x) chooses"),
-        ("b = b and x", "by the value of the first. jnp.where(b != 0, x, b) chooses for each element."),
+        (
+            "b = b and x",
+            "To test for None, write b if b is None else x. jnp.where(b != 0, x, b) chooses for each element.",
+        ),
         ("b = x if b or x else b", "Write jnp.logical_or(…) in place of or."),
         ("b = (b > 0) or x", "Write jnp.logical_or(…) in place of or."),
     ],

@@ -83,11 +83,11 @@ def explain_hash(failure: Failure) -> Explained:
             key = shortened(ast.unparse(failing.node.left))
             return Explained(found, note("doctor.write_memo", memo=shortened(memo), key=key, traced=traced))
         return Explained(found, *membership(failure, failing))
-    table = None if failing is None else _of_table(failure, failing, traced)
+    table = None if failing is None else of_table(failure, failing, traced)
     return Explained(found, table or note("doctor.write_no_hash", jnp=spelled(failure, "jax.numpy"), traced=traced))
 
 
-def _of_table(failure: Failure, failing: Expression, traced: bool) -> Note | None:
+def of_table(failure: Failure, failing: Expression, traced: bool) -> Note | None:
     """Return the advice for a dictionary whose values cannot become an array; ``None`` for other containers."""
     node, parent = failing.node, failing.parent
     match node:
