@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .....records.note import Note, note
 from ....record.failure import Failure, Operand
-from ..expression import Expression
+from ..expression import Expression, statements
 
 Shape = tuple[int, ...]
 
@@ -72,18 +72,38 @@ def listed(texts: Sequence[str], shapes: Sequence[Shape]) -> str:
 
     >>> listed(["a", "b"], [(3,), ()]), listed([], [(3,), (4,)])
     ('a (3,) and b ()', '(3,) and (4,)')
+    >>> listed(["f(x)[0]", "f(x)[1]"], [(3,), (4,)])
+    '[0] (3,) and [1] (4,) of f(x)'
     """
+    texts, whole = in_one(texts)
     parts = [
         f"{shortened(text)} {written(shape)}" for text, shape in zip(texts or [""] * len(shapes), shapes, strict=True)
     ]
     parts = [each.strip() for each in parts]
     parts = parts if len(parts) <= _MOST else [*parts[: _MOST - 1], "…"]
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    text = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    return f"{text} of {shortened(whole, _LONGEST)}" if whole else text
 
 
-def shortened(text: str) -> str:
+def in_one(texts: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Return the places of operands in what one expression computes, and the expression; else the texts themselves.
+
+    >>> in_one(["f(x)[0]", "f(x)[1]"]), in_one(["a[0]", "a[1]"])
+    ((['[0]', '[1]'], 'f(x)'), (['a[0]', 'a[1]'], ''))
+    """
+    parsed = [node for each in texts for node in statements(each)]
+    nodes = [each.value for each in parsed if isinstance(each, ast.Expr)]
+    items = [each for each in nodes if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Constant)]
+    wholes = {ast.unparse(each.value) for each in items}
+    named = any(isinstance(each.value, ast.Name | ast.Attribute | ast.Subscript) for each in items)
+    if not 1 < len(texts) == len(items) or len(wholes) != 1 or named:
+        return texts, ""
+    return [f"[{ast.unparse(each.slice)}]" for each in items], wholes.pop()
+
+
+def shortened(text: str, longest: int = 40) -> str:
     """Return the text of an operand; a long one is cut."""
-    return text if len(text) <= 40 else f"{text[:39]}…"
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def broadcast(shapes: Sequence[Shape]) -> Shape | None:

@@ -9,7 +9,7 @@ from ......records.note import Note, note
 from .....record.failure import Failure, Operand
 from ...expression import call, expression_of, spelled
 from ..explained import SHAPES, Explained, Rule
-from ..operands import Shape, fact, listed, shapes_in, shortened, with_shapes, written
+from ..operands import Shape, fact, in_one, listed, shapes_in, shortened, with_shapes, written
 from .broadcasting import called_in
 
 #: Functions that join arrays along the axis that they are given.
@@ -148,10 +148,11 @@ def _beside_scalars(failure: Failure, called: str, shapes: list[Shape]) -> Expla
     if not scalars or not arrays:
         return None
     texts = [each.text for each in own]
+    places, _ = in_one(texts)
     found = note(
         "doctor.error_beside_scalars",
         operands=listed(texts, shapes),
-        scalars=", ".join(shortened(texts[place]) for place in scalars[:_MOST]) if texts else "",
+        scalars=", ".join(shortened(places[place]) for place in scalars[:_MOST]) if texts else "",
         count=len(scalars),
     )
     if {len(each) for each in arrays} != {1} or called.rpartition(".")[2] not in ("", *_WITH_AXIS):

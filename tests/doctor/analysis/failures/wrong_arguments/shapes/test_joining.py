@@ -122,3 +122,30 @@ def test_the_axis_that_an_array_lacks_is_where_the_others_have_the_joined_one(
         return
     assert f"Index the array that lacks an axis with {index}, which" in cell.said
     assert cell.rewritten(f"y = jnp.concatenate([x, c{index}], {axis})").error is None
+
+
+@pytest.mark.parametrize(
+    ("code", "operands"),
+    [
+        (
+            "jnp.concatenate([jnp.ones((k, 3 if k < 3 else 2)) for k in range(1, 5)])",
+            "[0] (1, 3), [1] (2, 3), [2] (3, 2) and [3] (4, 2) of [jnp.ones((k, 3 if k < 3 else 2)) for k in "
+            "range(1, 5)] cannot be concatenated",
+        ),
+        (
+            "jnp.stack(tuple(jnp.ones(k) for k in range(1, 4)))",
+            "[0] (1,), [1] (2,) and [2] (3,) of tuple((jnp.ones(k) for k in range(1, 4))) cannot be stacked",
+        ),
+        (
+            "jnp.concatenate([jnp.ones(k) if k else jnp.float32(1) for k in range(3)])",
+            "[0] (), [1] (1,) and [2] (2,) of [jnp.ones(k) if k else jnp.float32(1) for k in range(3)] cannot be "
+            "joined: [0] is a scalar",
+        ),
+        ("jnp.stack(list(map(jnp.ones, [1, 2])))", "[0] (1,) and [1] (2,) of list(map(jnp.ones, [1, 2])) cannot be"),
+        ("parts = [jnp.ones(1), jnp.ones(2)]; jnp.stack(parts)", "parts[0] (1,) and parts[1] (2,) cannot be stacked"),
+        ("x = [jnp.ones(1), jnp.ones(2)]; jnp.stack([*x])", "cannot be stacked"),
+    ],
+    ids=range(6),
+)
+def test_arrays_that_one_expression_makes_are_named_by_their_places(code: str, operands: str) -> None:
+    assert operands in Cell(code).said
