@@ -71,9 +71,23 @@ class Series:
         >>> Series(name="f", x=(1, 2, 3, 4), y=(5, None, 6, 7)).runs
         (range(0, 1), range(2, 4))
         """
-        groups = groupby(range(len(self.x)), lambda at: self.x[at] is not None and self.y[at] is not None)
-        runs = [list(points) for present, points in groups if present]
-        return tuple(range(run[0], run[-1] + 1) for run in runs)
+        return _runs(range(len(self.x)), self.x, self.y)
+
+    def bands_of(self, run: range) -> tuple[range, ...]:
+        """The ranges of points with an interval, of a range without a gap.
+
+        >>> series = Series(name="f", x=(1, 2, 3), y=(5, 6, 7), low=(4, 5, None), high=(6, 7, None))
+        >>> series.bands_of(range(3))
+        (range(0, 2),)
+        """
+        return () if self.low is None or self.high is None else _runs(run, self.low, self.high)
+
+
+def _runs(places: range, *values: Values) -> tuple[range, ...]:
+    """Return the ranges of places at which all values are known."""
+    groups = groupby(places, lambda at: all(each[at] is not None for each in values))
+    runs = [list(points) for present, points in groups if present]
+    return tuple(range(run[0], run[-1] + 1) for run in runs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,7 +50,9 @@ def draw_curve(plot: Plot, number: int, series: Series) -> None:
             data: dict[str, object] = {"curve": series.name}
             if series.low is not None and series.high is not None:
                 low, high = _part(series.low, run, ys), _part(series.high, run, ys)
-                plot.path([*xs, *reversed(xs)], [*low, *reversed(high)], colour="none", fill=f"{colour}44")
+                for known in series.bands_of(run):
+                    across, down, up = (_part(each, known) for each in (series.x, series.low, series.high))
+                    plot.path([*across, *reversed(across)], [*down, *reversed(up)], colour="none", fill=f"{colour}44")
                 data |= {"low": plot.numbers("y", low), "high": plot.numbers("y", high)}
             plot.path(
                 xs,

@@ -267,3 +267,10 @@ def test_a_figure_names_the_kinds_that_it_shows_and_gives_no_hints() -> None:
     made = figure(replace(chart, kinds=("operation", "scope"), note="1 part not drawn", hint="see figure()"))
     assert {"operation", "1 part not drawn"} <= set(texts(made))
     assert not {"scope", "see figure()"} & set(texts(made))
+
+
+def test_a_band_ends_where_no_interval_is_known() -> None:
+    series = Series(name="f", x=(1, 2, 3), y=(5, 6, 7), low=(4, 5, None), high=(6, 7, None), points=True)
+    chart = Curves(title="t", x=TIME, y=TIME, series=(series,))
+    (band,) = figure(chart).axes[0].collections
+    assert {x for path in band.get_paths() for x, _ in path.vertices} == {1, 2}

@@ -389,3 +389,12 @@ def test_labels_cover_neither_each_other_nor_a_point(points: list[tuple[float, f
         assert not any(left < at < right and top < row < bottom for at, row in dots)
         for other in boxes[:number]:
             assert right <= other[0] + 1e-6 or other[1] <= left + 1e-6 or bottom <= other[2] or other[3] <= top
+
+
+def test_a_band_ends_where_no_interval_is_known() -> None:
+    series = Series(name="f", x=(10.0, 100.0, 1000.0), y=(1e4, 1e5, 1e6), low=(9e3, 9e4, None), high=(2e4, 2e5, None))
+    drawing = draw(sweep(series=(series,)))
+    (band,) = [each for each in parsed(drawing).iter(f"{SVG}path") if each.get("fill", "").endswith("44")]
+    across = numbers(band.get("d", ""))[::2]
+    (line,) = paths(drawing, "curve")
+    assert sorted(set(across)) == numbers(line.get("d", ""))[::2][:2]

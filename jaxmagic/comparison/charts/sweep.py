@@ -69,8 +69,8 @@ def _series(curves: Sequence[Curve], places: Mapping[int, float], compiling: boo
                 name=curve.label,
                 x=x,
                 y=tuple(each.value for each in times),
-                low=tuple(each.low for each in times),
-                high=tuple(each.high for each in times),
+                low=tuple(each.low if each.confidence else None for each in times),
+                high=tuple(each.high if each.confidence else None for each in times),
                 hue=hue,
                 points=True,
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from fabricate.comparison import grid_of, without_end
 
 from jaxmagic.charts.curves import Curves
 from jaxmagic.charts.spec import Multiples
-from jaxmagic.comparison.charts.sweep import _along, sweep_chart, times_chart
+from jaxmagic.comparison.charts.sweep import _along, _series, sweep_chart, times_chart
 from jaxmagic.comparison.record.curve import Variable
 from jaxmagic.drawing.axis import ticks
 
@@ -64,3 +65,15 @@ def test_a_factor_of_four_makes_a_logarithmic_axis(numbers: tuple[int, ...], log
     axis = _along(variable, dict(enumerate(map(float, numbers))))
     assert axis.log is log
     assert [value for value, _ in ticks(axis, log=log)] == list(numbers)
+
+
+def test_a_time_without_an_interval_is_drawn_without_one(sweep: Any) -> None:
+    """Of fewer than six rounds, the interval is not known: a band of no width would look certain."""
+    curve = sweep.curves[0]
+    last = replace(curve.times[-1], confidence=0.0)
+    (drawn,) = _series([replace(curve, times=(*curve.times[:-1], last))], dict.fromkeys(curve.positions, 1.0), False)
+    assert drawn.low is not None
+    assert drawn.high is not None
+    assert (drawn.low[-1], drawn.high[-1]) == (None, None)
+    assert drawn.y[-1] == last.value
+    assert drawn.bands_of(range(len(drawn.x))) == (range(len(drawn.x) - 1),)
