@@ -22,8 +22,10 @@ def place(sweep: Sweep, point: Point) -> str:
 
 
 def _at(sweep: Sweep, points: Iterable[Point], how: str = "") -> str:
-    """Name the first of some points, and count the others."""
+    """Name the first of some points, and count the others; or say that it is all of them."""
     first, *others = {each.at: each for each in points}.values()
+    if others and not how and len(others) + 1 == len(sweep.points):
+        return f"At all {len(sweep.points)} points"
     more = f", and {how}at {units.count(len(others), 'more point')}" if others else ""
     return f"At {place(sweep, first)}{more}"
 

@@ -54,9 +54,7 @@ def test_a_load_that_differs_is_a_range(sweep: Sweep) -> None:
     found = changed(sweep, loaded)
     cpus = {each.comparison.environment.cpu_count for each in found.points if each.comparison}
     (said,) = about_conditions(found, compared=False)
-    assert said.startswith(
-        f"At n=8, and at 2 more points: Other processes kept 0.80 to 1.5 of {cpus.pop()} CPUs busy."
-    )
+    assert said.startswith(f"At all 3 points: Other processes kept 0.80 to 1.5 of {cpus.pop()} CPUs busy.")
     assert about_conditions(found, compared=True) == []
 
 
@@ -69,7 +67,7 @@ def test_findings_of_several_candidates_at_one_point_are_not_several_points(
     )
     found = with_warnings(sweep, monkeypatch, {0: both, 1: both[:1]})
     assert about_conditions(found, compared=False) == [
-        "At n=8, and at 1 more point: The jitted call of numpy takes no array. Stop.",
+        "At all 2 points: The jitted call of numpy takes no array. Stop.",
         "At n=8: The jitted call of jit takes no array. Stop.",
     ]
 
