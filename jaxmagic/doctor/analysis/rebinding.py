@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 #: Functions and methods whose result may be, or may hold, what they are given.
@@ -28,12 +28,19 @@ class ReplacedArguments(NamedTuple):
         text: the source of the statement.
         positions: what is passed and replaced, by position: ``{0: "state"}``.
         keywords: the same by keyword.
+        place: the line and the column of the call.
     """
 
     function: str
     text: str
     positions: dict[int, str]
     keywords: dict[str, str]
+    place: tuple[int, int] = (0, 0)
+
+    def passed_for(self, parameters: Sequence[str]) -> dict[str, str]:
+        """Return what is passed and replaced, by parameter."""
+        named = {parameters[place]: path for place, path in self.positions.items() if place < len(parameters)}
+        return named | {each: path for each, path in self.keywords.items() if each in parameters}
 
 
 def replaced_arguments(code: str | None, functions: Collection[str]) -> Iterator[ReplacedArguments]:
@@ -68,7 +75,7 @@ def replaced_arguments(code: str | None, functions: Collection[str]) -> Iterator
         for number, statement in enumerate(body):
             if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
                 continue
-            found = [each for each in ast.walk(statement.value) if _called(each) in functions]
+            found = [each for each in ast.walk(statement.value) if called_name(each) in functions]
             if len(found) != 1:
                 continue
             call = found[0]
@@ -77,7 +84,7 @@ def replaced_arguments(code: str | None, functions: Collection[str]) -> Iterator
                 not each.arg for each in call.keywords
             ):
                 continue
-            name = _called(call)
+            name = called_name(call)
             assert name is not None
 
             def is_free(
@@ -85,14 +92,15 @@ def replaced_arguments(code: str | None, functions: Collection[str]) -> Iterator
                 statement: ast.Assign | ast.AnnAssign = statement,
                 rest: list[ast.stmt] = body[number + 1 :],
             ) -> bool:
-                return _is_path(node) and _root(node) not in kept and _is_replaced(node, statement, rest)
+                return is_path(node) and _root(node) not in kept and _is_replaced(node, statement, rest)
 
             positions = {place: ast.unparse(each) for place, each in enumerate(call.args) if is_free(each)}
             keywords = {
                 each.arg: ast.unparse(each.value) for each in call.keywords if each.arg and is_free(each.value)
             }
             if positions or keywords:
-                yield ReplacedArguments(name, ast.unparse(statement), positions, keywords)
+                place = call.lineno, call.col_offset
+                yield ReplacedArguments(name, ast.unparse(statement), positions, keywords, place)
 
 
 def _bodies(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
@@ -103,8 +111,9 @@ def _bodies(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
             yield from _bodies(statement.body)
 
 
-def _called(node: ast.AST) -> str | None:
-    return ast.unparse(node.func) if isinstance(node, ast.Call) and _is_path(node.func) else None
+def called_name(node: ast.AST) -> str | None:
+    """Return the name of what an expression calls, such as ``"self.step"``; ``None`` if it has none."""
+    return ast.unparse(node.func) if isinstance(node, ast.Call) and is_path(node.func) else None
 
 
 def _kept(tree: ast.Module, functions: Collection[str]) -> set[str]:
@@ -113,7 +122,7 @@ def _kept(tree: ast.Module, functions: Collection[str]) -> set[str]:
     stored_parts = {
         id(_root_node(each))
         for each in ast.walk(tree)
-        if isinstance(each, ast.Attribute | ast.Subscript) and isinstance(each.ctx, ast.Store) and _is_path(each)
+        if isinstance(each, ast.Attribute | ast.Subscript) and isinstance(each.ctx, ast.Store) and is_path(each)
     }
     shown = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
     harmless = only_read(tree, functions) | stored_parts
@@ -130,11 +139,11 @@ def only_read(tree: ast.Module, functions: Collection[str]) -> set[int]:
     free = {*functions, *_KEEPS_NOTHING}
     passed: set[int] = set()
     for node in ast.walk(tree):
-        if _called(node) in free:
+        if called_name(node) in free:
             assert isinstance(node, ast.Call)
             arguments = [*node.args, *(each.value for each in node.keywords)]
-            passed |= {part for each in arguments if _is_path(each) for part in _parts(each)}
-        elif isinstance(node, ast.FormattedValue) and _is_path(node.value):
+            passed |= {part for each in arguments if is_path(each) for part in _parts(each)}
+        elif isinstance(node, ast.FormattedValue) and is_path(node.value):
             passed |= _parts(node.value)
     return passed | _looked_at(tree)
 
@@ -152,13 +161,13 @@ def _looked_at(tree: ast.Module) -> set[int]:
             continue  # whoever calls it may do so with the argument
         waiting += ast.iter_child_nodes(node)
         match node:
-            case ast.Call(func=ast.Attribute(value=array, attr=name)) if name in _REDUCES and _is_path(array):
+            case ast.Call(func=ast.Attribute(value=array, attr=name)) if name in _REDUCES and is_path(array):
                 found |= _parts(array)
-            case ast.Attribute(value=array, attr=name) if name in _ABOUT and _is_path(array):
+            case ast.Attribute(value=array, attr=name) if name in _ABOUT and is_path(array):
                 found |= _parts(array)
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=array, attr="block_until_ready"), args=given)):
                 if node is not tree.body[-1]:
-                    found |= {part for each in (array, *given) if _is_path(each) for part in _parts(each)}
+                    found |= {part for each in (array, *given) if is_path(each) for part in _parts(each)}
     return found
 
 
@@ -172,13 +181,13 @@ def _taken(tree: ast.Module) -> set[str]:
     new = {name for target, _ in pairs for name in _stored(target)}
     taken: set[str] = set()
     for _ in range(len(pairs)):
-        taken = {name for target, value in pairs if _is_held(value, new - taken) for name in _stored(target)}
+        taken = {name for target, value in pairs if is_held(value, new - taken) for name in _stored(target)}
     return taken
 
 
 def held_elsewhere(tree: ast.Module) -> set[int]:
     """Return attributes, by their ids, to which code assigns what a variable or a container holds as well."""
-    held = (target for target, value in _assignments(tree) if _is_held(value, ()))
+    held = (target for target, value in _assignments(tree) if is_held(value, ()))
     opened = (each.optional_vars for each in ast.walk(tree) if isinstance(each, ast.withitem) and each.optional_vars)
     return {id(each) for target in (*held, *opened) for each in ast.walk(target) if isinstance(each, ast.Attribute)}
 
@@ -204,7 +213,7 @@ def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]
     return [(target, value)]
 
 
-def _is_held(value: ast.expr, new: Collection[str]) -> bool:
+def is_held(value: ast.expr, new: Collection[str]) -> bool:
     """Return whether an expression may stand for what a variable holds, other than a new one, or has that in it."""
     parts: list[ast.expr] = []
     match value:
@@ -222,7 +231,7 @@ def _is_held(value: ast.expr, new: Collection[str]) -> bool:
             parts = elements
         case ast.IfExp(body=one, orelse=other):
             parts = [one, other]
-    return any(_is_held(each, new) for each in parts)
+    return any(is_held(each, new) for each in parts)
 
 
 def _stored(target: ast.expr) -> Iterator[str]:
@@ -230,7 +239,8 @@ def _stored(target: ast.expr) -> Iterator[str]:
     return (each.id for each in ast.walk(target) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
 
 
-def _is_path(node: ast.AST) -> bool:
+def is_path(node: ast.AST) -> bool:
+    """Return whether an expression is a variable, or an attribute or element of one."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
             return False
@@ -286,7 +296,7 @@ def _shares(value: ast.expr, path: str) -> bool:
 
 
 def _largest_paths(node: ast.AST) -> Iterator[ast.AST]:
-    if _is_path(node):
+    if is_path(node):
         yield node
     else:
         for child in ast.iter_child_nodes(node):
@@ -306,5 +316,5 @@ def _assigned(target: ast.expr) -> Iterator[str]:
     if isinstance(target, ast.Tuple | ast.List):
         for each in target.elts:
             yield from _assigned(each)
-    elif _is_path(target):
+    elif is_path(target):
         yield ast.unparse(target)

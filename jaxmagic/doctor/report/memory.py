@@ -110,6 +110,13 @@ def _donation(function: str, arguments: str, alias_bytes: int, peak_bytes: int) 
     )
 
 
+def _donation_remedy(arguments: str, deleted: str = "", copying: str = "") -> str:
+    what = f"Donate {printable(arguments)}, if nothing else holds the same arrays: they cannot be read afterwards."
+    if not deleted:
+        return what
+    return f"{what} Another call would delete {printable(deleted)}: write {printable(copying)} there."
+
+
 def _in_vain(function: str, argument: str, arguments: int, size_bytes: int) -> str:
     others = f" and {units.count(arguments - 1, 'other argument')}" if arguments > 1 else ""
     return (
@@ -167,9 +174,7 @@ NOTES: dict[str, Callable[..., str]] = {
         f"of their own, and XLA may copy arrays: donating saves about {units.size(alias_bytes - shared_bytes)}. "
         "--verify compiles both programs, which gives the exact bytes."
     ),
-    "donation_remedy": lambda arguments: (
-        f"Donate {printable(arguments)}, if nothing else holds the same arrays: they cannot be read afterwards."
-    ),
+    "donation_remedy": _donation_remedy,
     "donation_in_vain": _in_vain,
     "donation_no_result": _no_result,
     "donation_in_vain_remedy": lambda: "Do not donate it: donating it gains nothing.",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ... import units
 from ...memory_use.record.memory_profile import Buffer, Executable
 from ...records.note import Note, note
 from ...xla.hlo import HloModule
+from ..analysis.deleting_calls import DeletingCall, deleting_calls
 from ..analysis.in_place import Overwriting
 from ..analysis.rebinding import ReplacedArguments, replaced_arguments
 from ..record.evidence import Evidence
@@ -18,6 +20,7 @@ from ..record.finding import RuleFinding
 from ..record.jitted_names import JittedName
 from ..record.program import PassedArray, Program
 from .donating_callers import GivenUp, given_up_inside
+from .host.functions.functions_run import definition
 from .rewriting.jit.arguments import static_option
 from .rule import LEAST_SHARE, Rule
 
@@ -41,22 +44,28 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         if program.module is not None and program.donated:
             yield from _in_vain(program, program.module)
     found: dict[tuple[str | None, str | None], RuleFinding] = {}
-    for call in replaced_arguments(evidence.code, {each.name for each in evidence.jitted}):
+    calls = list(replaced_arguments(evidence.code, {each.name for each in evidence.jitted}))
+    for call in calls:
         jitted = next(each for each in evidence.jitted if each.name == call.function)
         for program in evidence.programs or ():
-            key = (program.function, program.location)
+            key = _key(program)
             if key == (jitted.function, jitted.location) and program.module is not None and key not in found:
-                finding = _not_donated(evidence, program, program.module, jitted, call)
+                others = _deleting(evidence, program, program.module, call, calls)
+                finding = _not_donated(evidence, program, program.module, jitted, call, others=others)
                 if finding is not None:
                     found[key] = finding
     for program in evidence.programs or ():
-        key = (program.function, program.location)
+        key = _key(program)
         inside = None if key in found else given_up_inside(program, evidence)
         if inside is not None and program.module is not None:
             finding = _not_donated(evidence, program, program.module, inside.jitted, inside.call, inside)
             if finding is not None:
                 found[key] = finding
     yield from found.values()
+
+
+def _key(program: Program) -> tuple[str | None, str | None]:
+    return program.function, program.location
 
 
 def _parameters(module: HloModule) -> list[_Parameter]:
@@ -90,13 +99,16 @@ def _not_donated(
     jitted: JittedName,
     call: ReplacedArguments,
     inside: GivenUp | None = None,
+    others: Sequence[DeletingCall] = (),
 ) -> RuleFinding | None:
     peak_bytes = program.executable.peak_bytes
     if peak_bytes is None:
         return None
-    named = {place: program.arguments[place] for place in call.positions if place < len(program.arguments)}
-    passed = {named[place]: path for place, path in call.positions.items() if place in named}
-    passed |= {each: path for each, path in call.keywords.items() if each in program.arguments}
+    passed = {
+        name: path
+        for name, path in call.passed_for(program.arguments).items()
+        if all(each.can_copy(name) for each in others if name in each.passed)
+    }
     if inside is not None:
         arrays = _arrays_passed(program, module)
         passed = {name: path for name, path in passed.items() if inside.is_free(path, arrays.get(name, ()))}
@@ -111,6 +123,7 @@ def _not_donated(
     arguments = list(dict.fromkeys(each.argument for each in usable))
     if inside is None and any(_holds_twice(evidence, passed[each], _parameters(module), each) for each in arguments):
         return None
+    deleted, copying = _copies(others, {each: _is_array(module, each) for each in arguments})
     facts: list[Note] = [note("doctor.donation_replaced", statement=call.text)]
     if shared_bytes:
         facts.append(note("doctor.donation_shared", alias_bytes=alias_bytes, shared_bytes=shared_bytes))
@@ -128,9 +141,41 @@ def _not_donated(
         evidence=tuple(facts),
         cost_bytes=spared_bytes,
         basis="estimated",  # XLA plans the memory anew, and may copy what it would overwrite
-        remedy=note("doctor.donation_remedy", arguments=", ".join(passed[each] for each in arguments)),
+        remedy=note(
+            "doctor.donation_remedy",
+            arguments=", ".join(passed[each] for each in arguments),
+            deleted=deleted,
+            copying=copying,
+        ),
         code=_code(jitted, arguments),
     )
+
+
+def _deleting(
+    evidence: Evidence,
+    program: Program,
+    module: HloModule,
+    call: ReplacedArguments,
+    replaced: Iterable[ReplacedArguments],
+) -> list[DeletingCall]:
+    """Return the calls, also in functions that the code runs, that would delete what the code may use afterwards."""
+    names = {each.name for each in evidence.jitted if (each.function, each.location) == _key(program)}
+    parameters = {each: _is_array(module, each) for each in program.arguments}
+    known = [found[0] for each in evidence.names if each.function and (found := definition(each.function))]
+    return list(deleting_calls(evidence.code, call, names, parameters, replaced, known))
+
+
+def _copies(others: Iterable[DeletingCall], arguments: Mapping[str, bool]) -> tuple[str, str]:
+    """Return what other calls would delete once some arguments are donated, and these calls with copies of it."""
+    copying = [each for each in others if each.passed.keys() & arguments.keys()]
+    deleted = [value for each in copying for name, value in each.passed.items() if name in arguments and value]
+    calls = (each.with_copies(arguments) for each in copying)
+    return ", ".join(dict.fromkeys(map(ast.unparse, deleted))), ", ".join(dict.fromkeys(calls))
+
+
+def _is_array(module: HloModule, argument: str) -> bool:
+    """Return whether an argument is a single array: JAX's names of the parts of others have more to them."""
+    return any(each.name == argument for each in module.inputs)
 
 
 def _usable(module: HloModule, free: list[_Parameter]) -> tuple[list[_Parameter], list[_Parameter]]:
@@ -256,6 +301,8 @@ RULE = Rule(
     f"nowhere else, if results have its shape and dtype and donating it saves at least {_LEAST_BYTES // 2**20} MiB "
     f"and {units.percent(LEAST_SHARE)} of the program's peak. Temporaries that use the memory of these results until "
     "then are subtracted. That is an estimate, because XLA plans the memory anew; --verify compiles both programs. "
+    "No other call in the code, or in a function that it runs, may pass for the argument what is used afterwards, "
+    "unless that call is in fewer loops and can pass a copy. "
     "Calls inside functions count if all known calls of the jitted function replace the argument, nothing else holds "
     "its arrays at the first call, as found in the variables of all running functions, and what it got from there is "
     "gone once the code has ended. It is a variable of the function, an attribute to which the code assigns only new "

@@ -129,6 +129,85 @@ def both(a, b):
     assert found.verified.after_bytes == pytest.approx(6_000_000, abs=64)
 
 
+MOMENTUM = """
+def momentum(p, m, g):
+    m = 0.9 * m + g
+    return p - 0.1 * m, m
+move = jax.jit(momentum)
+zeros, start = jnp.zeros_like(x), (x, jnp.zeros_like(x))
+tree = {"a": x, "b": x + 1}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "copying"),
+    [
+        ("p, m = move(x, zeros, x + 1)", "p, m = move(x.copy(), zeros.copy(), x + 1)"),
+        ("p, m = move(x, x * 0, x)", "p, m = move(x.copy(), x * 0, x)"),
+        ("p, m = move(x, g=x, m=jnp.zeros_like(x))", "p, m = move(x.copy(), g=x, m=jnp.zeros_like(x))"),
+        ("p, m = move(start[0], x + 1, x)", "p, m = move(start[0].copy(), x + 1, x)"),
+    ],
+)
+def test_another_call_gets_copies_of_what_it_would_delete(
+    doctor: Callable[..., list[RuleFinding]], session: Session, first: str, copying: str
+) -> None:
+    loop = "for _ in range(3):\n    p, m = move(p, m, x)"
+    (found,) = doctor(f"{first}\n{loop}", MOMENTUM)
+    assert found.code == 'move = jax.jit(momentum, donate_argnames=("p", "m"))'
+    assert f"write {copying.removeprefix('p, m = ')} there." in str(found.remedy)
+    session.run(found.code)
+    for _ in range(2):
+        session.run(f"{copying}\n{loop}\nassert not (x.is_deleted() or zeros.is_deleted())")
+    session.run(MOMENTUM)
+    (copied,) = doctor(f"{copying}\n{loop}")
+    assert "would delete" not in str(copied.remedy)
+
+
+def test_another_call_gets_a_copy_of_a_container(doctor: Callable[..., list[RuleFinding]]) -> None:
+    loop = "for _ in range(3):\n    p = step(p, grads)"
+    (found,) = doctor(f"p = step(params, grads)\n{loop}")
+    assert "Another call would delete params: write step(jax.tree.map(jnp.copy, params), grads) there." in str(
+        found.remedy
+    )
+    assert doctor(f"p = step(params.copy(), grads)\n{loop}") == []  # a dict's copy holds the same arrays
+    (copied,) = doctor(f"p = step(jax.tree.map(jnp.copy, params), grads)\n{loop}")
+    assert "would delete" not in str(copied.remedy)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "p, m = move(x, zeros, x)",  # a copy costs as much as it spares
+        "p, m = move(*start, x)",
+        "for _ in range(3):\n    p, m = move(x, zeros, x)",
+        "p, m = evaluate(), x + 1",
+        "p, m = x + 0, x + 1\nlater = [move(x, zeros, x) for _ in range(3)]",
+    ],
+)
+def test_what_another_call_passes_and_others_use_is_not_donated(
+    doctor: Callable[..., list[RuleFinding]], before: str
+) -> None:
+    setup = f"{MOMENTUM}\ndef evaluate():\n    return move(x, zeros, x)[0]"
+    after = "p, m = move(p, m, x)"
+    assert doctor(f"{before}\n{after}", setup) == []
+    (found,) = doctor(f"p, m = x + 0, x + 1\n{after}", setup)
+    assert 'donate_argnames=("p", "m")' in str(found.code)
+
+
+def test_a_method_of_the_same_name_is_another_function(doctor: Callable[..., list[RuleFinding]]) -> None:
+    setup = """
+class Rule:
+    def step(self, p, g):
+        return sgd(p, g)
+rule = Rule()
+@jax.jit
+def step(p, g):
+    return rule.step(p, g)
+"""
+    (found,) = doctor("params = step(params, grads)", setup)
+    assert 'donate_argnames="p"' in str(found.code)
+
+
 def test_decorated_function_in_a_loop_is_found(doctor: Callable[..., list[RuleFinding]]) -> None:
     setup = """
 state = (params, 0)
