@@ -18,7 +18,6 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
 from types import FrameType
 from typing import NamedTuple, TypeAlias
 
@@ -208,23 +207,28 @@ def loading_of(stack: Iterable[_Line]) -> tuple[Frame, ...]:
 
 
 def lines_of(stack: Iterable[_Line]) -> tuple[Frame, ...]:
-    """Return the user's lines on a stack, innermost first."""
-    return tuple(islice((line for _, line in stack if is_users(line)), _MOST_LINES))
+    """Return the user's lines on a stack, innermost first, without those that called jaxmagic."""
+    return tuple(line for _, line in _inside(stack)[:_MOST_LINES])
 
 
 def functions_of(stack: Iterable[_Line]) -> set[Frame]:
-    """Return the user's functions on a stack, each by its first line, without those that called jaxmagic.
+    """Return the user's functions on a stack, each by its first line, without those that called jaxmagic."""
+    return {replace(line, line=current.f_code.co_firstlineno) for current, line in _inside(stack)}
+
+
+def _inside(stack: Iterable[_Line]) -> list[_Line]:
+    """Return what a stack has of the user's, innermost first, inside the outermost call of jaxmagic.
 
     JAX calls listeners of jaxmagic, too, which call no function of the user's.
     """
-    found: list[Frame] = []
-    inside: list[Frame] | None = None
-    for current, line in stack:
-        if is_ours(line) and found:
-            inside = list(found)
-        elif is_users(line):
-            found.append(replace(line, line=current.f_code.co_firstlineno))
-    return set(found if inside is None else inside)
+    found: list[_Line] = []
+    inside: int | None = None
+    for each in stack:
+        if is_ours(each[1]) and found:
+            inside = len(found)
+        elif is_users(each[1]):
+            found.append(each)
+    return found[:inside]
 
 
 def _instruction(frame: FrameType) -> int | None:

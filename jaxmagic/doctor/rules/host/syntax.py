@@ -50,10 +50,13 @@ def loop_around(line: Frame) -> Loop | None:
 
 
 def loops_around(line: Frame) -> list[Loop]:
-    """Return the loops whose bodies have the line, in the same function, outermost first."""
+    """Return the loops whose bodies have the line, in the same function, outermost first.
+
+    A magic counts as ``pass``: loops around it are not of the code that it examines.
+    """
     found: list[Loop] = []
     for each in around(line):
-        if isinstance(each, Function):
+        if isinstance(each, Function | ast.Pass):
             found = []
         elif isinstance(each, Loop) and (each.body[0].lineno <= line.line or isinstance(each, ast.While)):
             found.append(each)

@@ -83,6 +83,8 @@ def _called_at(part: Part, evidence: Evidence) -> Frame | None:
     }
     if found:
         return found.pop() if len(found) == 1 else None
+    if any(inside[-1:] == [True] for inside in led):
+        return None  # it is the examined code, and a loop that calls jaxmagic is not
     for program in eager:
         for each in () if program.module is None else program.module.instructions.values():
             inside = next((n for n, frame in enumerate(each.stack) if is_in(frame, part.function, part.file)), 0)

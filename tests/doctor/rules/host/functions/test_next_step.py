@@ -12,7 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from fabricate import hlo
+from shells import Session
 
+import jaxmagic
+from jaxmagic.doctor.record.diagnosis import Diagnosis
 from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostShare, HostUse, Input
 from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host.functions.next_step import called_in_turn, with_next_step
@@ -197,3 +200,24 @@ def test_static_arguments_are_not_mapped(advised: Any, source: str) -> None:
 def test_a_gradient_is_not_mapped(advised: Any) -> None:
     """What else the loop does with it is more than a call."""
     assert advised(next(iter(MAPPED)), transformed=True).facts["then"] == "step"
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "for _ in range(2):\n    found = jaxmagic.diagnose(f, x)",
+        "found = [jaxmagic.diagnose(f, x) for _ in range(2)][-1]",
+        "def study():\n    for _ in range(2):\n        found = jaxmagic.diagnose(f, x)\n    return found\nstudy()",
+        "for _ in range(2):\n    %jaxdoctor f(x)",
+    ],
+)
+def test_a_loop_around_the_examined_code_is_not_its_own(session: Session, cell: str) -> None:
+    """Nor where the operations are compiled for it."""
+    session.run("import jax, jax.numpy as jnp, jaxmagic\nx = jnp.ones(5)\njax.clear_caches()")
+    session.run("def f(x):\n    for i in range(40):\n        x = jnp.sin(x) * i\n    return x")
+    session.run(cell)
+    diagnosis = jaxmagic.history()[-1]
+    assert isinstance(diagnosis, Diagnosis)
+    remedies = [each.remedy for each in diagnosis.findings if each.rule == "not-jitted" and each.remedy is not None]
+    assert all("then" not in each.facts for each in remedies)
+    assert all(each.facts["function"] == "f" for each in remedies)
