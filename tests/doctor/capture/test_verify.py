@@ -23,9 +23,9 @@ from jax import lax
 
 import jaxmagic
 from jaxmagic.doctor.capture.changes import Changed, Snapshot
+from jaxmagic.doctor.capture.remedies.calls.jitted_function import Jitted
 from jaxmagic.doctor.capture.remedies.effects import Effects
 from jaxmagic.doctor.capture.remedies.measured_remedy import Run, measured
-from jaxmagic.doctor.capture.remedies.not_jitted import Jitted
 from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
 from jaxmagic.doctor.capture.verify import Trial, verify
 from jaxmagic.doctor.record.finding import RuleFinding, Verified

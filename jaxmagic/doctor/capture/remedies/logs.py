@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from ....records.note import note
 from ....runtime.around import is_exactly
 from ..changes import Changed, reach
+from .calls.jitted_function import Jitted
 from .function_copies import FunctionCopies
-from .not_jitted import Jitted
 from .remedy import NotTried
 from .tried_code import TriedCode
 

@@ -9,8 +9,8 @@ import jax
 import pytest
 
 from jaxmagic.doctor.capture.changes import Changed
+from jaxmagic.doctor.capture.remedies.calls.jitted_function import Jitted
 from jaxmagic.doctor.capture.remedies.logs import Logs, keep_apart, logs_of
-from jaxmagic.doctor.capture.remedies.not_jitted import Jitted
 from jaxmagic.doctor.capture.remedies.remedy import NotTried
 from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
 from jaxmagic.records.note import Note, note

@@ -11,9 +11,10 @@ from .....records.inside import library_module
 from .....records.note import note
 from .....runtime.around import is_a, is_exactly, of_type
 from ....record.finding import RuleFinding
-from ..not_jitted import Jitted, function_at, has_arrays_only
+from ..not_jitted import function_at
 from ..remedy import Change, NotTried
 from ..tried_code import TriedCode
+from .jitted_function import Jitted, has_arrays_only
 
 #: The name of the jitted function in the code.
 _JITTED = "__jaxmagic_jitted__"

@@ -13,11 +13,12 @@ from .....runtime.around import attributes, is_exactly, of_type
 from ....record.finding import RuleFinding
 from ....rules.host.jitting.transformed_calls import FILTER, TRANSFORMS
 from ..function_copies import module_with
-from ..not_jitted import Jitted, declared_static
+from ..not_jitted import declared_static
 from ..recompile import identity
 from ..remedy import Change, NotTried
 from ..transfer import seen_variables
 from ..tried_code import TriedCode
+from .jitted_function import Jitted
 
 #: The module that transforms and jits functions, by library.
 _MODULES = {"": "jax", "equinox": "equinox", "nnx": "flax.nnx"}

@@ -8,8 +8,8 @@ from typing import Any
 
 from .....records.note import Note, note
 from ....record.finding import RuleFinding
+from ..calls.jitted_function import Jitted
 from ..function_copies import FunctionCopies
-from ..not_jitted import Jitted
 from ..remedy import Change, NotTried, Sizes, calls_in_advice, first_arguments, names_given
 from ..tried_code import TriedCode
 from ..user_functions import functions_seen
