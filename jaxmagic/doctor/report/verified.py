@@ -9,6 +9,10 @@ from ... import units
 from ...terminal import printable
 
 
+def _traced(traces: int) -> str:
+    return f"; JAX called it {_times(traces)} more, to trace it" if traces else ""
+
+
 def _times(count: int) -> str:
     return {0: "not once", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
@@ -203,8 +207,8 @@ NOTES: dict[str, Callable[..., str]] = {
         "earlier cell. Where each run makes it anew, it compiles in each run."
     ),
     "made_once": _made_once,
-    "jitted": lambda name, code="", library="", line="", source="": (
-        f"Tried with {printable(name)} jitted; JAX called it twice more, to trace it."
+    "jitted": lambda name, code="", library="", line="", source="", traces=0: (
+        f"Tried with {printable(name)} jitted{_traced(traces)}."
     ),
     "jit_of_constants": lambda name: _not(
         f"{printable(name)} gets no array as an argument, so that XLA may compute the result once, while it compiles"
@@ -220,9 +224,9 @@ NOTES: dict[str, Callable[..., str]] = {
     "jitted_transformed": lambda name: (
         f"Tried with the transformed {printable(name)} jitted, and made once for each set of options."
     ),
-    "call_jitted": lambda call, names: (
+    "call_jitted": lambda call, names, traces=0: (
         f"Tried with {printable(call)} in a function that is jitted once, with {printable(names)} as "
-        f"{'arguments' if ',' in names else 'an argument'}; JAX called it twice more, to trace it."
+        f"{'arguments' if ',' in names else 'an argument'}{_traced(traces)}."
     ),
     "call_unclear": lambda: _not("which call to put into a jitted function could not be told mechanically"),
     "call_of_objects": lambda name: _not(

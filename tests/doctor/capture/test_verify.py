@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
+from shells import Session
 
 import jaxmagic
 from jaxmagic.doctor.capture.changes import Changed, Snapshot
@@ -28,6 +29,7 @@ from jaxmagic.doctor.capture.remedies.effects import Effects
 from jaxmagic.doctor.capture.remedies.measured_remedy import Run, measured
 from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
 from jaxmagic.doctor.capture.verify import Trial, verify
+from jaxmagic.doctor.record.diagnosis import Diagnosis
 from jaxmagic.doctor.record.finding import RuleFinding, Verified
 from jaxmagic.doctor.report.diagnosis import about_verified
 from jaxmagic.doctor.rules import examine as applied
@@ -944,3 +946,28 @@ class TestWithPlantedFindings:
         gc.collect()
         assert alive() is None
         assert len({id(each) for each in jax.live_arrays()} - arrays) == 0
+
+
+#: A function that needs one program, and one with a static argument that has two values.
+TRACED = [
+    ("f(x)", "def f(x):\n    counted(x)\n    for i in range(40): x = jnp.sin(x) * i\n    return x"),
+    (
+        "y = f(x, flag=True) + f(x, flag=False)",
+        "def f(x, flag):\n    counted(x)\n    for i in range(40):\n        x = jnp.sin(x) * i if flag else x + i\n"
+        "    return x",
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "source"), TRACED)
+def test_each_call_by_which_jax_traces_is_counted(session: Session, code: str, source: str) -> None:
+    setup = "counts = {True: ctypes.c_int(0), False: ctypes.c_int(0)}  # a trial makes no copies of these"
+    counted = "def counted(x):\n    counts[isinstance(x, jax.core.Tracer)].value += 1"
+    session.run(f"import ctypes, jax, jax.numpy as jnp\nx = jnp.ones(10)\n{setup}\n{counted}\n{source}")
+    session.run(f"%jaxdoctor --only not-jitted --verify --budget 1s {code}")
+    diagnosis = jaxmagic.history()[-1]
+    assert isinstance(diagnosis, Diagnosis)
+    (finding,) = diagnosis.findings
+    assert finding.verified is not None
+    told = {each.kind: each.facts for each in finding.verified.notes}
+    assert told["doctor.jitted"]["traces"] == session.shell.user_ns["counts"][True].value

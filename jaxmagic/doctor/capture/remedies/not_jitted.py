@@ -36,7 +36,9 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
         code = "" if library else _code(jitted, jit)
         used, name = jitted.library if code else "", function.__name__
         line, source = ("", "") if finding.line in lines_of(function) else definition_of(function)
-        return note("doctor.jitted", name=name, code=code, library=used, line=line, source=source)
+        return note(
+            "doctor.jitted", name=name, code=code, library=used, line=line, source=source, traces=jitted.traces
+        )
 
     return Change({id(function): jitted.call}, met=lambda: jitted.called, found=about)
 

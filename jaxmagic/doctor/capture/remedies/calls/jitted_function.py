@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import partial, wraps
 from importlib import import_module
 from typing import Any
 
@@ -49,6 +49,7 @@ class Jitted:
         function: the function.
         library: the library whose jit compiles it; empty for JAX.
         static: the names of the arguments that are static.
+        traces: how often JAX has called the function, to trace it.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Jitted:
         self.static: tuple[str, ...] = ()
         self._declared = static
         self.library = library
+        self.traces = 0
         self._jitted: Callable[..., Any] | None = None
         self._places: dict[str, Any] = {}
         self._values: set[tuple[Any, ...]] = set()
@@ -107,7 +109,13 @@ class Jitted:
 
     def _fresh(self) -> Any:
         """Return the function as another object: JAX keeps traces by function, and not the user's own."""
-        return partial(self.function)
+
+        @wraps(self.function)
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            self.traces += 1
+            return self.function(*args, **kwargs)
+
+        return counted
 
     def _options(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the options of jit to try, in turn; none where an argument can neither be traced nor be static."""

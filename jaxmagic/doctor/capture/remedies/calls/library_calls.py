@@ -25,8 +25,11 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     function = function_at(finding.line, code)
     if function is not None:
         jitted = Jitted(function)
-        about = note("doctor.jitted", name=function.__name__)
-        return Change({id(function): jitted.call}, used=lambda: jitted.called, notes=(about,))
+        return Change(
+            {id(function): jitted.call},
+            used=lambda: jitted.called,
+            found=lambda: note("doctor.jitted", name=function.__name__, traces=jitted.traces),
+        )
     tree = code.tree
     calls = [] if tree is None else _calls(tree, finding, code)
     if tree is None or len(calls) != 1:
@@ -95,8 +98,12 @@ def _jitted_call(tree: ast.Module, call: ast.Call, code: TriedCode) -> Change:
 
     new = _Replaced(call, f"{_JITTED}({', '.join(names)})").visit(tree)
     variables = {**code.variables, _JITTED: checked}
-    about = note("doctor.call_jitted", call=text, names=", ".join(names))
-    return Change({}, code=TriedCode(ast.unparse(new), variables), used=lambda: jitted.called, notes=(about,))
+    return Change(
+        {},
+        code=TriedCode(ast.unparse(new), variables),
+        used=lambda: jitted.called,
+        found=lambda: note("doctor.call_jitted", call=text, names=", ".join(names), traces=jitted.traces),
+    )
 
 
 def _assigned(node: ast.AST) -> set[str]:
