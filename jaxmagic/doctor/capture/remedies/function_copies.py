@@ -21,7 +21,8 @@ class FunctionCopies:
 
     Plain functions that the user wrote are copied, and the functions that those call by a global name or from their
     closure. A library's function, such as one that ``jax.grad`` has returned, is copied if it has a user's function
-    in its closure. Methods, jitted functions and objects are not entered: what they see stays the same.
+    in its closure, and a bound method is that of the copy. Jitted functions and objects are not entered: what they
+    see stays the same.
 
     Args:
         replacements: what the copies see, by the id of what the originals see.
@@ -45,6 +46,9 @@ class FunctionCopies:
         if is_exactly(value, functools.partial):
             function = self.of(value.func)
             return value if function is value.func else functools.partial(function, *value.args, **value.keywords)
+        if is_exactly(value, types.MethodType):
+            function = self.of(value.__func__)
+            return value if function is value.__func__ else types.MethodType(function, value.__self__)
         if not is_exactly(value, types.FunctionType) or not self._leads(value, set()):
             return value
         return self._copied[id(value)] if id(value) in self._copied else self._copy(value)
@@ -55,6 +59,8 @@ class FunctionCopies:
             return True
         if is_exactly(value, functools.partial):
             return self._leads(value.func, met)
+        if is_exactly(value, types.MethodType):
+            return self._leads(value.__func__, met)
         if id(value) in met or not is_exactly(value, types.FunctionType):
             return False
         met.add(id(value))
@@ -104,7 +110,7 @@ class MethodCopies:
 
     Attributes:
         found: the classes, the names of the methods, the methods and their copies.
-        used: whether a copy has been read. A method that an object has been asked for before stays as it is.
+        used: whether a copy has been read. A bound method that a container or an object holds stays as it is.
     """
 
     def __init__(self, copies: FunctionCopies, values: Iterable[Any]) -> None:

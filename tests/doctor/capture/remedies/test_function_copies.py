@@ -133,7 +133,35 @@ def test_a_remedy_is_tried_inside_methods(source: str, monkeypatch: pytest.Monke
     assert list(vars(model)) == ["w"]
 
 
-def test_a_method_that_was_asked_for_before_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_remedy_is_tried_inside_a_method_that_a_variable_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     found = verified(monkeypatch, "call(x)", call=Model().__call__)
+    assert found.outputs_agree
+    assert found.notes[0].kind == "doctor.made_once"
+
+
+def test_a_method_that_a_container_holds_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = verified(monkeypatch, "calls[0](x)", calls=[Model().__call__])
     assert found.before_ns is None
     assert [each.kind for each in found.notes] == ["doctor.not_met", "doctor.tried_runs"]
+
+
+def test_a_bound_method_is_that_of_the_copy() -> None:
+    class Scale:
+        def __init__(self, by: int) -> None:
+            self.by = by
+
+        def times(self, x: int) -> int:
+            return self.by * x
+
+        def twice(self, x: int) -> int:
+            return doubled(self.by * x)
+
+    def doubled(x: int) -> int:
+        return 2 * x
+
+    scale = Scale(3)
+    replaced = {id(Scale.times): lambda self, x: self.by + x, id(doubled): lambda x: x + 1}
+    copies = FunctionCopies(replaced)
+    assert (copies.of(scale.times)(5), copies.of(scale.twice)(5)) == (8, 16)
+    kept = scale.times
+    assert FunctionCopies({id(doubled): len}).of(kept) is kept

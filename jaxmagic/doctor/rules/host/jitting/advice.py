@@ -154,6 +154,7 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
     plain = plain and takes_arrays(function, untraced(inputs)) and not calls_unknown(functions, evidence)
     plain = plain and not returns_text(function)
     results = changed_results(function, line.file, evidence)
+    plain = plain and not _is_method(function, line)  # jit would take the object as an argument
     if waits or found or changing or not plain or "jit" in known or needs_numbers(results):
         known |= to_pass(changing, function, functions, jitted_calls(function, line, evidence)) | results
         assigned = rebound(function, line.file, evidence.names)
@@ -227,6 +228,10 @@ def _jit_of_modules(evidence: Evidence) -> Caveats:
 
 def _advice(way: str, function: str = "", known: Caveats | None = None, *, outer: str = "") -> Note:
     return note("doctor.not_jitted_remedy", way=way, function=function, outer=outer, **known or {})
+
+
+def _is_method(function: Function, line: Frame) -> bool:
+    return any(isinstance(each, ast.ClassDef) and function in each.body for each in around(line))
 
 
 def _is_of_model(line: Frame) -> bool:
