@@ -28,6 +28,9 @@ _TO_JIT = "doctor.not_jitted_remedy"
 #: Facts about how to jit, and what to do then, which are void if that fails.
 _OF_WAY = "way", "function", "outer", "library", "functions", "rounds", "then", "axes", "line", "written"
 
+#: Facts about what a jitted function does otherwise than the function itself.
+_OF_JITTED = frozenset({"changes", "keeps", "numbers", "once", "random", "rebinds", "sorts", "traced"})
+
 #: What to change first, by the error that JAX raises: a fact of the remedy.
 _CHANGES = {
     "ConcretizationTypeError": "reads",
@@ -87,7 +90,9 @@ def _as_tried(finding: RuleFinding, jitted: Note, verified: Verified) -> RuleFin
     if not code:
         return finding
     by = {"library": jitted.facts["library"]} if "library" in jitted.facts else {}
-    advice = note("doctor.not_jitted_remedy", way="function", function=jitted.facts["name"], **by)
+    known = {} if finding.remedy is None else finding.remedy.facts
+    differs = {name: fact for name, fact in known.items() if name in _OF_JITTED}
+    advice = note("doctor.not_jitted_remedy", way="function", function=jitted.facts["name"], **by, **differs)
     finding = replace(finding, remedy=advice, code=code)
     if line:
         finding = replace(finding, line=line, source=str(jitted.facts.get("source", "")) or None)

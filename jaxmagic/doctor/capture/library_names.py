@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import random
 import sys
 import types
 from collections.abc import Iterator, Mapping
+from enum import Enum
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from ...records.call_stack import is_users_file
 from ...runtime.around import enclosed, is_a, of_type
 from ...runtime.tracing import is_array
 from ..record.evidence import LibraryNames
@@ -28,6 +31,10 @@ _PUBLIC = (
 
 #: So many elements of a container are looked at.
 _MOST_ELEMENTS = 50
+
+#: What holds Python's own values, and objects that do nothing but hold attributes.
+_VALUES = bool, int, float, complex, str, dict, list, set
+_NAMESPACES = types.SimpleNamespace, argparse.Namespace
 
 #: Packages whose functions may be objects of their own classes.
 _PACKAGES = "builtins", "numpy", "jax", "jaxlib", "equinox", "flax", "functools"
@@ -66,13 +73,14 @@ def _functions(variables: Mapping[str, Any]) -> Iterator[types.FunctionType]:
 
 def _names_of(function: types.FunctionType) -> LibraryNames:
     calls = {text: None if run is None else tuple(map(first_line, run)) for text, run in calls_of(function).items()}
+    seen = {name: value for name, value in seen_by(function).items() if name.isidentifier()}
     return LibraryNames(
         function=first_line(function),
         paths=tuple(dict(_seen(function)).items()),
         calls=tuple(calls.items()),
-        arrays=tuple(
-            name for name, value in seen_by(function).items() if name.isidentifier() and _holds_array(value)
-        ),
+        arrays=tuple(name for name, value in seen.items() if _holds_array(value)),
+        values=tuple(name for name, value in seen.items() if is_a(value, _VALUES) and not _holds_array(value)),
+        objects=tuple(name for name, value in seen.items() if _can_change(value)),
     )
 
 
@@ -82,6 +90,22 @@ def _holds_array(value: Any, depth: int = 2) -> bool:
         return True
     inside = dict.values(value) if is_a(value, dict) else value if is_a(value, (list, tuple)) else ()
     return depth > 0 and any(_holds_array(each, depth - 1) for each in islice(inside, _MOST_ELEMENTS))
+
+
+def _can_change(value: Any) -> bool:
+    """Return whether a value is an object of a class of the user's, or a namespace, whose attributes can be assigned.
+
+    >>> _can_change(types.SimpleNamespace(rate=0.1)), _can_change(types), _can_change(3)
+    (True, False, False)
+    """
+    kind = type(value)
+    if is_a(value, _NAMESPACES):
+        return True
+    file = getattr(sys.modules.get(str(of_type("__module__", kind))), "__file__", None)
+    is_users = of_type("__module__", kind) == "__main__" or (file is not None and is_users_file(file))
+    members = [vars(each) for each in of_type("__mro__", kind)[:-1]]  # without those of object
+    fixed = is_a(value, (type, tuple, Enum)) or any("__setattr__" in each for each in members)
+    return is_users and not fixed
 
 
 def path_of(value: Any) -> str:

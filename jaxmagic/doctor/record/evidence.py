@@ -57,12 +57,16 @@ class LibraryNames:
         calls: what the function may call, such as ``"meter.add"``, or ``"hooks[]"`` for any element, with the first
             lines of the user's functions that run then; ``None`` if unknown. What runs none is left out.
         arrays: the names of a function's that are arrays, or containers of arrays.
+        values: those that are numbers, texts, or other containers of Python.
+        objects: those that are objects of the user's classes whose attributes can be assigned.
     """
 
     function: Frame | None
     paths: tuple[tuple[str, str], ...]
     calls: tuple[tuple[str, tuple[Frame, ...] | None], ...] = ()
     arrays: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

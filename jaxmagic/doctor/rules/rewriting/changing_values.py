@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from ....records.cell_names import cells_with
@@ -90,11 +90,43 @@ def bound_by_loops(file: str, line: int) -> set[str]:
     return assigns(each for each in (*around, *outside) if isinstance(each, Loop))
 
 
-def arrays_kept(function: Function, file: str, evidence: Evidence) -> list[str]:
-    """Return the arrays that a function, or those of the user's that it calls, read from outside: jit keeps them."""
-    lines = {(file, syntax.first_line(each)) for each, file in functions_run(function, file, evidence)}
-    known = [(each.function, each.arrays) for each in evidence.names if each.function is not None]
-    return sorted({name for at, arrays in known if (at.file, at.line) in lines for name in arrays})
+def kept_from_outside(function: Function, file: str, evidence: Evidence) -> list[str]:
+    """Return what a function, or those of the user's that it calls, read from outside and jit keeps: what can change.
+
+    These are arrays, attributes of objects, and numbers, texts and containers that visible code assigns again or
+    changes. A name in capital letters is one of a constant.
+    """
+    functions = functions_run(function, file, evidence)
+    lines = {(file, syntax.first_line(each)): each for each, file in functions}
+    known = [(each, each.function) for each in evidence.names if each.function is not None]
+    seen = [(each, lines[at.file, at.line]) for each, at in known if (at.file, at.line) in lines]
+    again = _assigned_again(file) if any(each.values for each, _ in seen) else set()
+    found = {name for each, _ in seen for name in each.arrays}
+    found |= {name for each, _ in seen for name in again.intersection(each.values) if not name.isupper()}
+    return sorted(found.union(*(_attributes_of(each.objects, node) for each, node in seen)))
+
+
+def _attributes_of(objects: Collection[str], function: Function) -> set[str]:
+    """Return the attributes of objects that a function reads, but for methods that it calls."""
+    called = {id(each.func) for each in ast.walk(function) if isinstance(each, ast.Call)}
+    own = syntax.parameters(function) | syntax.stored(function.body)
+    return {
+        ast.unparse(each)
+        for each in ast.walk(function)
+        if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and isinstance(each.ctx, ast.Load)
+        if each.value.id in {*objects} - own and id(each) not in called
+        if not each.value.id.isupper() and not each.attr.isupper()
+    }
+
+
+def _assigned_again(file: str) -> set[str]:
+    """Return the variables that the code of all cells, or of a file, assigns more than once or changes in place."""
+    trees = [tree for each in cells_with(file) if (tree := syntax.tree_of(each)) is not None]
+    outside = [node for tree in trees for node in own_nodes(tree)]
+    stored = Counter(node.id for node in outside if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load))
+    in_loops = assigns(each for each in outside if isinstance(each, Loop))
+    again = {name for name, count in stored.items() if count > 1} | in_loops
+    return again.union(*(_changed_in(each, set()) for each in trees))
 
 
 def _changed(evidence: Evidence) -> set[str]:

@@ -12,7 +12,7 @@ from .....records.call_stack import Frame
 from .....records.note import Note, note
 from ....record.evidence import Evidence, Input
 from ...rewriting.called_function import CalledFunction, called_function
-from ...rewriting.changing_values import arrays_kept, changing_read
+from ...rewriting.changing_values import changing_read, kept_from_outside
 from ...rewriting.jit.arguments import objects, static_option, untraced
 from ...rewriting.jit.array_variables import arrays_in
 from ...rewriting.jit.caveats import Caveats, caveats, jitted_calls, to_pass
@@ -162,7 +162,7 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
     runs_outer = not re.search(rf"\b{function.name}\b", evidence.code or "")  # else the code calls it directly
     if outer and runs_outer:
         return _advice("outside", function.name, outer=outer[-1].name), None
-    kept = ", ".join(arrays_kept(function, line.file, evidence))
+    kept = ", ".join(kept_from_outside(function, line.file, evidence))
     if kept and not parameters(function):
         return group(evidence, function.name, {"changes": kept}), None
     known = {**results, **({"keeps": kept} if kept else {})}
@@ -191,7 +191,7 @@ def compile_called(called: CalledFunction, evidence: Evidence) -> tuple[Note, st
         functions=", ".join(arguments.functions),
         rounds=counts_to(called.function, {*arguments.static}) if arguments.library == "equinox" else "",
         jit=jit,
-        keeps=", ".join(arrays_kept(called.function, called.file, evidence)),
+        keeps=", ".join(kept_from_outside(called.function, called.file, evidence)),
         **changed_results(called.function, called.file, evidence, arguments.static),
     )
     lines = [needed, *_where(called.function, called.file, evidence), f"{name} = {jit}({name}{options})"]

@@ -1,4 +1,4 @@
-"""The advice to jit a method has code that runs, or none."""
+"""The advice to jit a method has code that runs, or none; and it says which values jit keeps."""
 
 from __future__ import annotations
 
@@ -67,3 +67,59 @@ def test_the_rounds_of_a_method_get_a_function(session: Session, call: str) -> N
     for x in jnp.ones((20, 10)):
         w = session.shell.user_ns["run_step"](w, x)
     assert jnp.allclose(jax.device_get(w), expected)
+
+
+KEPT = """
+import ctypes, dataclasses, types
+class Options: pass
+@dataclasses.dataclass(frozen=True)
+class Fixed:
+    gain: float = 2.0
+options, fixed, space = Options(), Fixed(), types.SimpleNamespace(gain=2.0)
+options.gain = 2.0
+OPTIONS, GAIN, once, again, looped = options, 2.0, 2.0, 2.0, 1.0
+table, changed, count = {"gain": 2.0}, {"gain": 2.0}, ctypes.c_int(0)
+again = 3.0
+changed["gain"] = 4.0
+for looped in range(3): pass
+def scaled(x):
+    for i in range(30): x = jnp.sin(x) * EXPRESSION
+    return x
+"""
+
+
+@pytest.mark.parametrize("verify", [False, True])
+@pytest.mark.parametrize(
+    ("expression", "kept"),
+    [
+        ("options.gain", "options.gain keeps the value"),
+        ("space.gain", "space.gain keeps the value"),
+        ("again", "again keeps the value"),
+        ("looped", "looped keeps the value"),
+        ("changed['gain']", "changed keeps the value"),
+        ("once", None),
+        ("GAIN", None),
+        ("OPTIONS.gain", None),
+        ("fixed.gain", None),
+        ("table['gain']", None),
+    ],
+)
+def test_values_that_can_change_are_named(session: Session, expression: str, kept: str | None, verify: bool) -> None:
+    session.run(f"{SETUP}\n{KEPT.replace('EXPRESSION', expression)}")
+    option = ", verify=True, budget_s=0.5" if verify else ""
+    session.run(f"jaxmagic.diagnose(scaled, x, only='not-jitted'{option})")
+    diagnosis = jaxmagic.history()[-1]
+    assert isinstance(diagnosis, Diagnosis)
+    (finding,) = diagnosis.findings
+    told = str(finding.remedy)
+    assert (f"Under jit, {kept} of the first call" in told) if kept else ("Under jit" not in told)
+
+
+@pytest.mark.parametrize("option", ["", ", verify=True, budget_s=0.5"])
+def test_a_trial_leaves_what_is_said_about_kept_values(session: Session, option: str) -> None:
+    source = "def counted(x):\n    count.value += 1\n    for i in range(40): x = jnp.sin(x) * i\n    return x"
+    session.run(f"{SETUP}\n{KEPT}\n{source}\njaxmagic.diagnose(counted, x, only='not-jitted'{option})")
+    diagnosis = jaxmagic.history()[-1]
+    assert isinstance(diagnosis, Diagnosis)
+    assert "Under jit, count would keep the value of the first call" in str(diagnosis.findings[0].remedy)
+    assert (diagnosis.findings[0].code is None) == (not option)
