@@ -10,6 +10,8 @@ from shells import Session
 import jaxmagic
 from jaxmagic.doctor.record.diagnosis import Diagnosis
 
+pytestmark = [pytest.mark.clock, pytest.mark.usefixtures("at_any_cost")]
+
 SETUP = """
 import jax, jax.numpy as jnp, jaxmagic
 class Filter:
