@@ -69,8 +69,9 @@ def _write_decided(decides: str, jax: str, jnp: str, lax: str, mapped: bool = Fa
     loop = (
         "JAX traces every step of a Python loop, so a traced condition cannot end it. Use "
         f"{lax}.while_loop(condition, body, state), through which jax.grad does not work; or run a known number of "
-        f"steps, with done = False before them, each assignment as x = {jnp}.where(done, x, new_x), and "
-        "done = done | (condition) where the loop would end, so that an assignment before that still takes place."
+        f"steps, with done = False before them, each assignment as x = {jnp}.where(done, x, new_x), for a "
+        f"dict or another pytree within {jax}.tree.map, and done = done | (condition) where the loop would end, so "
+        "that an assignment before that still takes place."
     )
     ways = {
         "recursion": "JAX traces both results, so with where() or cond() the function would call itself without end, "

@@ -197,6 +197,9 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         )
     ),
     "write_no_object": lambda type: f"Pass an array or a number in place of the {quoted(type)}.",
+    "write_each_of_dict": lambda function, jax: (
+        f"Apply {quoted(function)} to each array of the dict, with {jax}.tree.map."
+    ),
     "error_index_list": lambda: "A list is used as an index, but JAX takes arrays as indices.",
     "write_index_list": lambda jnp: (
         f"Make it an array, x[{jnp}.array([0, 1])]; or a tuple, if it has one index for each axis."

@@ -57,3 +57,20 @@ def test_the_operand_of_not_in_an_assertion_is_asserted() -> None:
     assert isinstance(statement.test, ast.UnaryOp)
     assert use_of(Expression(statement, statement.test, statement)) == "assert"
     assert use_of(Expression(statement, statement.test.operand, statement.test)) == "assert"
+
+
+def test_pytrees_are_chosen_leaf_by_leaf() -> None:
+    cell = Cell("""
+        @jax.jit
+        def fit(params, tolerance):
+            for _ in range(3):
+                params = {"w": params["w"] / 2}
+                if params["w"].sum() < tolerance:  # here
+                    break
+            return params
+        fit({"w": jnp.ones(3)}, 1.0)
+    """)
+    assert (
+        "each assignment as x = jnp.where(done, x, new_x), for a dict or another pytree within jax.tree.map"
+        in cell.said
+    )

@@ -154,6 +154,11 @@ def explain_listed(failure: Failure) -> Explained:
     )
     if kind == "NoneType":
         return Explained(found, note("doctor.write_no_none"))
+    if kind == "dict":
+        jax = spelled(failure, "jax")
+        return Explained(
+            found, note("doctor.write_each_of_dict", function=called if direct and called else function, jax=jax)
+        )
     if kind not in ("list", "tuple"):
         return Explained(found, note("doctor.write_no_object", type=kind))
     if operand is not None and operand.text in fact(failure, "slices").split(", "):

@@ -53,3 +53,10 @@ def test_other_dictionaries_are_no_matter_of_jax(code: str) -> None:
     cell = Cell(code)
     assert cell.error is not None
     assert recognize(cell.error) is None
+
+
+@pytest.mark.parametrize("call", ["jnp.where(True, params, grads)", "jnp.sin(params)", "jnp.maximum(params, 0.0)"])
+def test_a_function_is_applied_to_each_array_of_a_dictionary(call: str) -> None:
+    cell = Cell(f"{VALUES}new = {call}  # here")
+    function = call.partition("(")[0]
+    assert f"Apply {function} to each array of the dict, with jax.tree.map." in cell.said
