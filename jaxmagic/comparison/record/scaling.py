@@ -20,6 +20,9 @@ from .sweep import Point, Sweep
 #: The scatter at other points counts as much as this many samples of a point with few.
 _SAMPLES_OF_TYPICAL = 2
 
+#: The scatter where no point shows any, as a logarithm: a time may be half or twice as long in another run.
+_UNKNOWN = log(2)
+
 
 def along(sweep: Sweep) -> int:
     """Return the index of the variable with the most numbers, along which curves go; 0 if none has numbers."""
@@ -87,11 +90,13 @@ def _errors(candidates: Sequence[Candidate], times: Sequence[Estimate]) -> list[
     """Return the standard errors of the logarithms of times.
 
     Without an interval it follows from the scatter of the few samples, and from that at the points with an interval,
-    which counts as much as two samples more: one sample shows no scatter, and two may agree by chance.
+    which counts as much as two samples more: one sample shows no scatter, and two may agree by chance. Where no point
+    has an interval, the scatter at the other points stands for it.
     """
-    scatters = [_scatter(each) if time.confidence else None for each, time in zip(candidates, times, strict=True)]
-    known = [each for each in scatters if each is not None]
-    typical = median(known) if known else None
+    scatters = [(_scatter(each), time.confidence) for each, time in zip(candidates, times, strict=True)]
+    shown = [each for each, confidence in scatters if each is not None and confidence]
+    shown = shown or [each for each, _ in scatters if each is not None]
+    typical = median(shown) if shown else _UNKNOWN
     return [
         standard_error(time) if time.confidence else _error_of_few(each.latency.calls_ns, _scatter(each), typical)
         for each, time in zip(candidates, times, strict=True)
@@ -104,11 +109,11 @@ def _scatter(candidate: Candidate) -> float | None:
     return stdev(map(log, calls_ns)) if len(calls_ns) > 1 else None
 
 
-def _error_of_few(calls_ns: Sequence[float], own: float | None, typical: float | None) -> float:
+def _error_of_few(calls_ns: Sequence[float], own: float | None, typical: float) -> float:
     """Return the standard error of the median of a few samples, given their scatter and that of other points."""
     squares = [] if own is None else [own**2] * (len(calls_ns) - 1)
-    squares += [] if typical is None else [typical**2] * _SAMPLES_OF_TYPICAL
-    return sqrt(sum(squares) / len(squares) * pi / 2 / len(calls_ns)) if squares else 0.0
+    squares += [typical**2] * _SAMPLES_OF_TYPICAL
+    return sqrt(sum(squares) / len(squares) * pi / 2 / len(calls_ns))
 
 
 def _slowdowns(candidates: Sequence[Candidate], environment: Environment) -> list[float]:

@@ -101,6 +101,23 @@ def test_a_single_sample_is_known_less_well_than_points_with_many(sweep: Sweep) 
     assert width(1) > width(4)
 
 
+@pytest.mark.parametrize("rounds", [(1, 1, 1), (1, 1, 1, 1), (2, 1, 1, 1)])
+def test_single_samples_at_every_point_leave_the_growth_unknown(sweep: Sweep, rounds: tuple[int, ...]) -> None:
+    """One sample shows no scatter: it may be off by any factor."""
+    points = []
+    for point, count in zip(sweep.points, rounds, strict=False):
+        assert point.comparison is not None
+        taken = [
+            replace(each, latency=replace(each.latency, samples_ns=(each.latency.samples_ns[0], 9 * 10**6)[:count]))
+            for each in point.comparison.candidates
+        ]
+        again = replace(point.comparison.again, samples_ns=(1,) * count)
+        points.append(replace(point, comparison=replace(point.comparison, candidates=taken, again=again)))
+    for curve in curves(replace(sweep, points=tuple(points))):
+        assert curve.growth is not None
+        assert not is_known(curve.growth)
+
+
 @pytest.mark.parametrize(
     ("loads", "known"), [((0.1,) * 4, True), ((1.6,) * 4, False), ((1.6, 1.6, 1.6, None), False)]
 )
