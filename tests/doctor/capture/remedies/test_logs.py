@@ -55,9 +55,19 @@ def test_each_run_begins_with_what_there_was() -> None:
     assert (losses, history, recent) == ([1.0], {"loss": 1.0}, deque([1.0]))
 
 
-@pytest.mark.parametrize("given", [Trainer().train, jax.jit(train)])
-def test_what_is_not_copied_keeps_the_original(given: Any) -> None:
-    code = TriedCode("train(2.0), f(2.0)", {"train": train, "f": given})
+def test_a_bound_method_writes_to_the_copy() -> None:
+    code = TriedCode("train(2.0), f(3.0)", {"train": train, "f": Trainer().train})
+    found = logs(code)
+    keep_apart(code, found, {})
+    call, _ = code.made(found.copies)
+    found.fill()
+    call()
+    assert found.copies[id(losses)] == [1.0, 2.0, 3.0]
+    assert losses == [1.0]
+
+
+def test_what_is_not_copied_keeps_the_original() -> None:
+    code = TriedCode("train(2.0), f(2.0)", {"train": train, "f": jax.jit(train)})
     with pytest.raises(NotTried) as raised:
         keep_apart(code, logs(code), {})
     assert raised.value.notes == (note("doctor.not_tried_log", name="losses"),)
