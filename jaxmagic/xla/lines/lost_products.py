@@ -9,7 +9,7 @@ reversal of a kernel. What else takes the result says nothing about the line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from ...records.call_stack import Stack, is_users, owner
@@ -50,8 +50,13 @@ def lost_products(module: HloModule, flow: Dataflow) -> Mapping[int, Mapping[tup
         if not _has_named_neighbour(module, flow, number)
     ]
     name = f"{_root(module)}/{_NAME}"
-    beside = (each.stack for number in lost for each in _beside(module, flow, number))
-    places = [(stack, name) for stack in _by_call(module, beside)]
+    instructions = module.instructions.values()
+    within = [each.stack for each in instructions if _CONVOLVES.search(each.op_name)]
+    within += [each.stack for number in lost for each in _beside(module, flow, number)]
+    stacks = _by_call(within)  # each of these calls has convolved
+    if len(stacks) != len(lost):
+        stacks = _by_call([*_lost_stacks(module), *within])
+    places = [(stack, name) for stack in stacks]
     if len({owner(stack) for stack, _ in places}) == 1 and len(places) != len(lost):
         return {number: {places[-1]: 1.0} for number in lost}
     if len(places) == len(lost):
@@ -63,20 +68,22 @@ def lost_products(module: HloModule, flow: Dataflow) -> Mapping[int, Mapping[tup
     return {number: {((), _NAME): 1.0} for number in lost}
 
 
-def _by_call(module: HloModule, beside: Iterable[Stack]) -> list[Stack]:
-    """Return one stack for each call of a line of the user's that may have convolved, from the first line on."""
-    instructions = module.instructions.values()
-    within = (each.stack for each in instructions if _CONVOLVES.search(each.op_name))
-    lost = module.lost_stacks
-    function = _root(module).rpartition("(")[2].strip(")")
-    if any(_runs(function, each.stack) for each in instructions):
-        lost = tuple(stack for stack in lost if _runs(function, stack))  # JAX 0.7 keeps those of other programs
+def _by_call(stacks: Iterable[Stack]) -> list[Stack]:
+    """Return one stack for each call of a line of the user's, from the first line on."""
     found: dict[Stack, Stack] = {}
-    for stack in (*lost, *within, *beside):
+    for stack in stacks:
         users = [at for at, frame in enumerate(stack) if is_users(frame)]
         if users:
             found.setdefault(stack[: users[-1] + 1], stack)
     return sorted(found.values(), key=lambda stack: [frame.line for frame in stack])
+
+
+def _lost_stacks(module: HloModule) -> Sequence[Stack]:
+    """Return the stacks that no instruction has; JAX 0.7 keeps those of other programs, which are left out."""
+    function = _root(module).rpartition("(")[2].strip(")")
+    if not any(_runs(function, each.stack) for each in module.instructions.values()):
+        return module.lost_stacks
+    return [stack for stack in module.lost_stacks if _runs(function, stack)]
 
 
 def _runs(function: str, stack: Stack) -> bool:

@@ -62,6 +62,12 @@ def side_by_side(x: Any) -> Any:
     return jnp.tanh(y * z)
 
 
+def beside_a_sum(x: Any) -> Any:
+    y = jnp.convolve(x[0], jnp.tanh(x[1]))  # line 1
+    z = jnp.cumsum(y)
+    return jnp.where(y > z, y, 0)
+
+
 def before_a_product(x: Any) -> Any:
     y = convolve2d(x, KERNEL, mode="same")  # line 1
     z = convolve2d(jnp.tanh(y), KERNEL[:2, :2], mode="same")  # line 2
@@ -97,6 +103,7 @@ def lines_of(function: Callable[[Any], Any]) -> list[dict[int | None, float]]:
         (convolved, [{2: 1.0}]),
         (correlated, [{2: 1.0}]),
         (gradient, [{None: 1.0}] * 3),
+        (beside_a_sum, [{1: 1.0}]),
         (before_a_product, [{1: 1.0}, {2: 1.0}]),
         (with_another_axis, [{1: 1.0}]),
         (one_after_the_other, [{1: 1.0}, {2: 1.0}]),
