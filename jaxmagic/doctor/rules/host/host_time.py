@@ -103,10 +103,10 @@ def host_time(evidence: Evidence) -> HostTime | None:
 
 
 def _scale(wall_ns: float, recorded_ns: float, disturbed_ns: float) -> float:
-    """Return what the recorded times are multiplied by, to be those of a run without the profiler.
+    """Return the factor that scales recorded times to a run without the profiler.
 
-    They are shares of a run in which the host was never stopped. The other runs were slowed down evenly, by other
-    processes, if even the profiler's run was faster.
+    Pauses of the host do not count. If even the run under the profiler was faster, other processes slowed the other
+    runs down, and the factor exceeds 1.
     """
     usual_ns = max(recorded_ns - disturbed_ns, 1.0)
     return max(min(1.0, wall_ns / usual_ns), wall_ns / recorded_ns)

@@ -1,1 +1,1 @@
-"""What a loop of JAX is over, and what it carries from round to round, as the loop of Python has it."""
+"""Writes what a JAX loop iterates over and carries, with the types of the Python loop."""
