@@ -13,7 +13,30 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-class Exportable:
+class Suggesting:
+    """Mixin that adds to the error for an unknown attribute what the class's ``_suggestion(name)`` returns."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # type checkers know the attributes
+
+        def __getattr__(self, name: str) -> Any:
+            """Say which attribute was probably meant by one that there is not."""
+            if name.startswith("_") or hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # raises the error
+            message = f"{type(self).__name__!r} object has no attribute {name!r}{self._suggestion(name)}"
+            error = AttributeError(message, name=name, obj=None)
+            try:
+                raise error
+            finally:
+                error.__traceback__ = None  # this line is no news to the user
+
+
+def _public(kind: type) -> list[str]:
+    return [each for each in dir(kind) if not each.startswith("_")]
+
+
+class Exportable(Suggesting):
     """Mixin with ``to_dict`` and ``to_frame``, for every record and for parts that have a meaning of their own."""
 
     __slots__ = ()
@@ -34,21 +57,11 @@ class Exportable:
         if "__setattr__" in vars(cls):
             cls.__setattr__ = cls.__delattr__ = _refuse_change  # type: ignore[method-assign]
 
-    if not TYPE_CHECKING:  # type checkers know the attributes
-
-        def __getattr__(self, name: str) -> Any:
-            """Say which attribute was probably meant by one that there is not."""
-            if name.startswith("_") or hasattr(type(self), name):
-                return object.__getattribute__(self, name)  # raises the error
-            names = [each for each in dir(type(self)) if not each.startswith("_")]
-            meant = "figure().savefig" if name == "savefig" and "figure" in names else nearest_name(name, names)
-            suggestion = f". Did you mean: {meant!r}?" if meant else ""
-            message = f"{type(self).__name__!r} object has no attribute {name!r}{suggestion}"
-            error = AttributeError(message, name=name, obj=None)
-            try:
-                raise error
-            finally:
-                error.__traceback__ = None  # this line is no news to the user
+    @classmethod
+    def _suggestion(cls, name: str) -> str:
+        names = _public(cls)
+        meant = "figure().savefig" if name == "savefig" and "figure" in names else nearest_name(name, names)
+        return f". Did you mean: {meant!r}?" if meant else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all stored fields and the main derived ones as plain dictionaries, tuples, numbers and strings.
@@ -118,7 +131,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-class Holder:
+class Holder(Suggesting):
     """The object of a ``with`` block that measures it, and holds the record once the block has ended."""
 
     #: The attribute that holds the record, and its class.
@@ -134,18 +147,7 @@ class Holder:
         record, name = self._held(), type(self).__name__
         return f"<{name}: no record yet, its block has not ended>" if record is None else str(record)
 
-    if not TYPE_CHECKING:  # type checkers know the attributes
-
-        def __getattr__(self, name: str) -> Any:
-            """Say that an attribute is one of the record, if it is."""
-            if name.startswith("_") or hasattr(type(self), name):
-                return object.__getattribute__(self, name)  # raises the error
-            names = [each for each in dir(self._record_class) if not each.startswith("_")]
-            meant = nearest_name(name, names)
-            suggestion = f"Did you mean: '{self._holds}.{meant}'?" if meant else f"Its record is {self._holds!r}."
-            message = f"{type(self).__name__!r} object has no attribute {name!r}. {suggestion}"
-            error = AttributeError(message, name=name, obj=None)
-            try:
-                raise error
-            finally:
-                error.__traceback__ = None  # this line is no news to the user
+    @classmethod
+    def _suggestion(cls, name: str) -> str:
+        meant = nearest_name(name, _public(cls._record_class))
+        return f". Did you mean: '{cls._holds}.{meant}'?" if meant else f". Its record is {cls._holds!r}."
