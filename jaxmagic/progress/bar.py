@@ -13,15 +13,12 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import TypeVar
 
 from ..interrupts import begins, ends, uninterrupted
 from .line import Line, can_be_shown, load, open_line
 from .record import SILENT, Progress
 from .ticker import Ticker
 from .words import Stage, line
-
-_Item = TypeVar("_Item")
 
 #: Progress is shown after this delay, and only if the measurement is expected to take at least this rest after it.
 _DELAY_S, _REST_S = 1.0, 0.5

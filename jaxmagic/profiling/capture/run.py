@@ -124,11 +124,6 @@ class ProfileWatch:
         """All runs without the profiler."""
         return self._plan.timings
 
-    @property
-    def unrecorded(self) -> Sequence[Timing]:
-        """The runs without the profiler that compiled nothing; the last one if all of several compiled."""
-        return self._plan.timed
-
     def see(self, code: str | None, variables: Mapping[str, Any]) -> None:
         """Note the source of a cell's code before :meth:`start`: a mere name of a function calls nothing."""
         self._named = only_name(code)

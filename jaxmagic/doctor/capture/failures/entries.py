@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ....records.call_stack import Frame, is_ours, is_users
 from ....records.cell_names import known_as
 from .libraries.library_calls import innermost_library_call
-from .recognize import Recognized, recognize
+from .recognize import Recognized
 from .statement import Place, place_of
 
 
@@ -24,12 +24,6 @@ class Entry(NamedTuple):
     def place(self) -> Place:
         """The statement and the expression at which it stopped."""
         return place_of(self.frame.f_code, self.offset)
-
-
-def users_entries(error: BaseException) -> list[Entry]:
-    """Return the user's entries of the traceback of an exception that JAX raised, the innermost last."""
-    recognized = recognize(error)
-    return [] if recognized is None else [each for each in entries_of(recognized) if is_users(each.where)]
 
 
 def entries_of(recognized: Recognized) -> list[Entry]:

@@ -16,9 +16,6 @@ from .scans.scanned_items import NamedItems, items_of, stacked, taken
 #: The names that the code to paste assigns. There is no code if the function has variables with these names.
 _OURS = {"body", "carry", "item"}
 
-#: Statements that define or assign names, and do nothing else.
-_PLAIN = ast.Assign | ast.AugAssign | ast.FunctionDef
-
 
 class _Parts(NamedTuple):
     """A loop that can be rewritten.

@@ -18,9 +18,6 @@ _DTYPES = {
     "dates": r"[<>|=]?[mM]8|datetime|timedelta",
 }
 
-#: Types of Python's own that NumPy makes arrays of text of.
-_TEXTS = "str", "bytes"
-
 
 def explain_non_number(failure: Failure) -> Explained:
     """Explain values that an array of JAX cannot hold."""
