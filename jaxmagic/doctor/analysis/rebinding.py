@@ -6,6 +6,8 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from .written_paths import beginnings, is_path, is_within, root_of
+
 #: Functions and methods whose result may be, or may hold, what they are given.
 _PASSES_ON = frozenset({"asarray", "device_put", "copy", "dict", "list", "tuple", "replace"})
 
@@ -92,7 +94,9 @@ def replaced_arguments(code: str | None, functions: Collection[str]) -> Iterator
                 statement: ast.Assign | ast.AnnAssign = statement,
                 rest: list[ast.stmt] = body[number + 1 :],
             ) -> bool:
-                return is_path(node) and _root(node) not in kept and _is_replaced(node, statement, rest)
+                return (
+                    is_path(node) and root_of(ast.unparse(node)) not in kept and _is_replaced(node, statement, rest)
+                )
 
             positions = {place: ast.unparse(each) for place, each in enumerate(call.args) if is_free(each)}
             keywords = {
@@ -120,7 +124,7 @@ def _kept(tree: ast.Module, functions: Collection[str]) -> set[str]:
     """Return the names whose values something else might keep."""
     loaded = [each for each in ast.walk(tree) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
     stored_parts = {
-        id(_root_node(each))
+        id(beginnings(each)[-1])
         for each in ast.walk(tree)
         if isinstance(each, ast.Attribute | ast.Subscript) and isinstance(each.ctx, ast.Store) and is_path(each)
     }
@@ -142,9 +146,9 @@ def only_read(tree: ast.Module, functions: Collection[str]) -> set[int]:
         if called_name(node) in free:
             assert isinstance(node, ast.Call)
             arguments = [*node.args, *(each.value for each in node.keywords)]
-            passed |= {part for each in arguments if is_path(each) for part in _parts(each)}
+            passed |= {id(part) for each in arguments if is_path(each) for part in beginnings(each)}
         elif isinstance(node, ast.FormattedValue) and is_path(node.value):
-            passed |= _parts(node.value)
+            passed |= set(map(id, beginnings(node.value)))
     return passed | _looked_at(tree)
 
 
@@ -162,12 +166,12 @@ def _looked_at(tree: ast.Module) -> set[int]:
         waiting += ast.iter_child_nodes(node)
         match node:
             case ast.Call(func=ast.Attribute(value=array, attr=name)) if name in _REDUCES and is_path(array):
-                found |= _parts(array)
+                found |= set(map(id, beginnings(array)))
             case ast.Attribute(value=array, attr=name) if name in _ABOUT and is_path(array):
-                found |= _parts(array)
+                found |= set(map(id, beginnings(array)))
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=array, attr="block_until_ready"), args=given)):
                 if node is not tree.body[-1]:
-                    found |= {part for each in (array, *given) if is_path(each) for part in _parts(each)}
+                    found |= {id(part) for each in (array, *given) if is_path(each) for part in beginnings(each)}
     return found
 
 
@@ -239,41 +243,12 @@ def _stored(target: ast.expr) -> Iterator[str]:
     return (each.id for each in ast.walk(target) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
 
 
-def is_path(node: ast.AST) -> bool:
-    """Return whether an expression is a variable, or an attribute or element of one."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
-            return False
-        node = node.value
-    return isinstance(node, ast.Name)
-
-
-def _root_node(node: ast.AST) -> ast.AST:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node
-
-
-def _parts(path: ast.AST) -> set[int]:
-    """Return the ids of a path and of what it begins with."""
-    found = {id(path)}
-    while isinstance(path, ast.Attribute | ast.Subscript):
-        path = path.value
-        found.add(id(path))
-    return found
-
-
-def _root(node: ast.AST) -> str:
-    root = _root_node(node)
-    assert isinstance(root, ast.Name)
-    return root.id
-
-
 def _is_replaced(argument: ast.expr, statement: ast.Assign | ast.AnnAssign, rest: list[ast.stmt]) -> bool:
     """Return whether a statement, or one behind it before any use, assigns the argument or what holds it."""
     value = statement.value
     assert value is not None
-    path, root = ast.unparse(argument), _root(argument)
+    path = ast.unparse(argument)
+    root = root_of(path)
     if sum(isinstance(each, ast.Name) and each.id == root for each in ast.walk(value)) > 1 and _shares(value, path):
         return False
     if _assigns(statement, path):
@@ -292,7 +267,7 @@ def _is_replaced(argument: ast.expr, statement: ast.Assign | ast.AnnAssign, rest
 def _shares(value: ast.expr, path: str) -> bool:
     """Return whether another part of an expression reads the path, what holds it, or a part of it."""
     paths = [ast.unparse(each) for each in _largest_paths(value)]
-    return sum(_holds(each, path) or _holds(path, each) for each in paths) > 1
+    return sum(is_within(path, each) or is_within(each, path) for each in paths) > 1
 
 
 def _largest_paths(node: ast.AST) -> Iterator[ast.AST]:
@@ -303,13 +278,9 @@ def _largest_paths(node: ast.AST) -> Iterator[ast.AST]:
             yield from _largest_paths(child)
 
 
-def _holds(whole: str, part: str) -> bool:
-    return part == whole or part.startswith((whole + ".", whole + "["))
-
-
 def _assigns(statement: ast.Assign | ast.AnnAssign, path: str) -> bool:
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    return any(_holds(each, path) for target in targets for each in _assigned(target))
+    return any(is_within(path, each) for target in targets for each in _assigned(target))
 
 
 def _assigned(target: ast.expr) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..analysis.rebinding import ReplacedArguments
+from ..analysis.written_paths import is_within, root_of
 from ..record.evidence import Evidence
 from ..record.jitted_names import JittedName
 from ..record.program import PassedArray, Program
@@ -34,13 +35,13 @@ class GivenUp(NamedTuple):
         return all(self._is_free(path, each) for each in arrays)
 
     def _is_free(self, path: str, array: PassedArray) -> bool:
-        inside = [each for each in array.paths or () if _holds(path, each)]
+        inside = [each for each in array.paths or () if is_within(each, path)]
         if array.shares_memory or not inside or array.paths is None or array.outer_paths is None:
             return False
-        others = [_root(each) for each in array.paths if each not in inside]
+        others = [root_of(each) for each in array.paths if each not in inside]
         if any(not each.isidentifier() or each in self.later for each in others):  # a closure has no path
             return False
-        parts = tuple(each[len(_root(each)) :] for each in inside if _root(each) != each and "." in path)
+        parts = tuple(each[len(root_of(each)) :] for each in inside if root_of(each) != each and "." in path)
         if any(not parts or not each.endswith(parts) for each in array.outer_paths):
             return False
         return not array.names if path in self.given else not array.alive
@@ -83,11 +84,3 @@ def _read_later(function: ast.FunctionDef | ast.AsyncFunctionDef, line: int) -> 
     outer = (each for each in ast.walk(function) if isinstance(each, ast.Global | ast.Nonlocal))
     own = {each for declared in outer for each in declared.names} | parameters(function)
     return frozenset(loaded([*rest, *(each for each in inner if each is not function)]) | own)
-
-
-def _holds(whole: str, part: str) -> bool:
-    return part == whole or part.startswith((f"{whole}.", f"{whole}["))
-
-
-def _root(path: str) -> str:
-    return path.partition(".")[0].partition("[")[0]

@@ -15,6 +15,7 @@ from ...xla.hlo import HloModule
 from ..analysis.deleting_calls import DeletingCall, deleting_calls
 from ..analysis.in_place import Overwriting
 from ..analysis.rebinding import ReplacedArguments, replaced_arguments
+from ..analysis.written_paths import is_within, root_of
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.jitted_names import JittedName
@@ -202,11 +203,10 @@ def _holds_twice(evidence: Evidence, path: str, parameters: list[_Parameter], ar
 
     Inputs list each array once, and numbers not at all. JAX rejects an array that is donated twice.
     """
-    root = path.partition(".")[0].partition("[")[0]
-    if not any(each.path == root for each in evidence.inputs):
+    if not any(each.path == root_of(path) for each in evidence.inputs):
         return False  # the code itself makes it
     arrays = [each.path for each in evidence.inputs if each.kind in ("jax array", "numpy array")]
-    listed = sum(each == path or each.startswith((f"{path}.", f"{path}[")) for each in arrays)
+    listed = sum(is_within(each, path) for each in arrays)
     return listed < sum(each.argument == argument and _sizes(each.shape) != "[]" for each in parameters)
 
 

@@ -9,6 +9,7 @@ from ....records.cell_names import place_known_as
 from ....records.note import Note, note
 from ...record.failure import Failure, Kept, Traced
 from ...record.finding import RuleFinding
+from ..written_paths import is_within
 from .expression import before_dot, spelled
 from .origin import evidence_of, place
 from .wrong_arguments.operands import fact
@@ -35,9 +36,9 @@ def explain_leak(failure: Failure) -> RuleFinding:
     if computed is not None and function:
         evidence.append(note("doctor.error_created", location=computed))
     stored = [each for each in failure.escapes if each.name]
-    likely = [each for each in stored if any(_begins(name, each.name) for name in names)]
+    likely = [each for each in stored if any(is_within(name, each.name) for name in names)]
     if checked:  # the holder may be anything that leads to the variable, such as the shell
-        likely = [each for each in stored if holder and _begins(each.name, holder)]
+        likely = [each for each in stored if holder and is_within(each.name, holder)]
     if likely:
         evidence += [note("doctor.error_escaped", location=each.location, code=each.text) for each in likely[:3]]
     elif failure.escapes:
@@ -79,11 +80,6 @@ def _made_by(failure: Failure, name: str) -> bool:
     origin = next(each.origin for each in failure.values if each.name == name)
     traced = failure.traced
     return origin is not None and traced is not None and (origin.file, origin.line) == (traced.file, traced.line)
-
-
-def _begins(name: str, container: str) -> bool:
-    """Return whether a name such as ``cache[0]`` is in a container such as ``cache``, or is it."""
-    return name == container or name.startswith((f"{container}[", f"{container}."))
 
 
 def explain_deleted(failure: Failure) -> RuleFinding:
@@ -154,7 +150,7 @@ def _donated(failure: Failure) -> tuple[str, str]:
         node = ast.parse(text, mode="eval").body
         if isinstance(node, ast.Call):
             given = [ast.unparse(part) for part in (*node.args, *(pair.value for pair in node.keywords))]
-            passed = [part for part in given if any(_begins(name, part) for name in names)]
+            passed = [part for part in given if any(is_within(name, part) for name in names)]
             if passed:
                 return passed[0], text
     return (names[0] if names else ""), ""

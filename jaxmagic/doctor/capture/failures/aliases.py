@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from ...analysis.written_paths import is_within
+
 #: So many names are followed from one to the next.
 _DEPTH = 3
 
@@ -181,8 +183,7 @@ def _rest(name: str, target: str) -> str | None:
     if target.endswith("[*]"):
         item = re.match(r"\[(?:'[^']*'|[^\]'])*\]", name[len(target) - 3 :])
         return name[len(target) - 3 + item.end() :] if name.startswith(target[:-2]) and item else None
-    is_within = name == target or name.startswith((f"{target}[", f"{target}."))
-    return name[len(target) :] if is_within else None
+    return name[len(target) :] if is_within(name, target) else None
 
 
 def _stored(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:

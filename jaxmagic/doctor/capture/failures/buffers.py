@@ -13,6 +13,7 @@ from ....records.call_stack import Frame, is_users
 from ....records.cell_names import cells_with, known_as
 from ....runtime.around import enclosed, is_a, is_exactly, member
 from ....runtime.tracing import is_array
+from ...analysis.written_paths import is_within
 from ...record.failure import Kept
 from ..changes import reach
 from .aliases import Code, Keeping, keeping_of
@@ -237,7 +238,7 @@ def _donates(
 ) -> tuple[str, ...]:
     """Return the names of the deleted arrays that a call donates."""
     given = list(_given_away(node, _Names(frame.f_locals, frame.f_globals)))
-    named = tuple(name for name in deleted if any(_is_within(name, each) for each in given))
+    named = tuple(name for name in deleted if any(is_within(name, each) for each in given))
     return named or tuple(name for each in given for name in names_of(arrays, each, frame))
 
 
@@ -246,11 +247,6 @@ def names_of(arrays: Sequence[Any], outer: str, frame: FrameType) -> list[str]:
     value = value_of(ast.parse(outer, mode="eval").body, frame)
     found = () if is_missing(value) or not arrays else reach({outer: value}, code=False)
     return [each.path for each in found if any(each.value is array for array in arrays)]
-
-
-def _is_within(name: str, outer: str) -> bool:
-    """Return whether a name such as ``state["w"]`` is another one, or in it."""
-    return name == outer or name.startswith((f"{outer}[", f"{outer}."))
 
 
 def _given_away(node: ast.Call, seen: _Names, depth: int = _DEPTH) -> Iterator[str]:
@@ -292,7 +288,7 @@ def _given_away_in(called: FunctionType, node: ast.Call, seen: _Names, depth: in
     kept = {ast.unparse(each) for part in nodes for each in _attributes_set(part)}
     for inner in nodes:
         for text in _given_away(inner, inside, depth - 1) if isinstance(inner, ast.Call) else ():
-            root = next((each for each in passed if _is_within(text, each)), None)
+            root = next((each for each in passed if is_within(text, each)), None)
             if root is not None and text not in kept:
                 yield ast.unparse(passed[root]) + text[len(root) :]
 

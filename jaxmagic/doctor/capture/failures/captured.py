@@ -11,6 +11,7 @@ from typing import Any
 from ....compilation.capture.function_identity import innermost, of_partial
 from ....runtime.around import attribute, enclosed, is_exactly, member
 from ....runtime.tracing import is_array
+from ...analysis.written_paths import root_of
 from ..remedies.user_functions import global_names, is_users_function
 from .buffers import Donors, deleted_in, donors_of, names_of
 from .calls import is_jitted, value_of
@@ -158,7 +159,7 @@ def _donors_in_callers(deleted: Sequence[str], users: Sequence[Entry], arrays: S
 
 def _names_in(name: str, frame: FrameType, outer: FrameType) -> Iterator[str]:
     """Yield the names under which another frame has what a name such as ``state["w"]`` is in one."""
-    root = name.partition(".")[0].partition("[")[0]
+    root = root_of(name)
     value = frame.f_locals.get(root, frame.f_globals.get(root))
     for other, held in list(outer.f_locals.items()):
         if value is not None and held is value:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from ...analysis.rebinding import ReplacedArguments, held_elsewhere, only_read, replaced_arguments
+from ...analysis.written_paths import root_of
 from .syntax import is_jit, loaded, parameters, stored
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -72,7 +73,7 @@ def _uses(tree: ast.Module, name: str) -> int:
     }
     found = [each for each in ast.walk(tree) if _is_load(each, last) and id(each) not in made]
     return sum(
-        bool(owner) or _root(ast.unparse(each.value)) in modules if isinstance(each, ast.Attribute) else not owner
+        bool(owner) or root_of(ast.unparse(each.value)) in modules if isinstance(each, ast.Attribute) else not owner
         for each in found
     )
 
@@ -88,7 +89,7 @@ def _at_top(tree: ast.Module, name: str, jitted: Collection[str]) -> list[Replac
     body = [each for each in tree.body if not isinstance(each, _Function | ast.ClassDef)]
     read_inside = _read_inside(tree)
     found = replaced_arguments(ast.unparse(ast.Module(body, [])), {*jitted, name})
-    return [_only(each, lambda path: _root(path) not in read_inside) for each in found if each.function == name]
+    return [_only(each, lambda path: root_of(path) not in read_inside) for each in found if each.function == name]
 
 
 def _read_inside(node: ast.AST) -> set[str]:
@@ -128,7 +129,7 @@ def _sites_in(
             continue
 
         def is_free(path: str) -> bool:
-            root = _root(path)
+            root = root_of(path)
             if root in inside or (reader.prefix and root.startswith(reader.prefix) and reader.owner in inside):
                 return False
             if reader.prefix and root.startswith(reader.prefix):
@@ -138,7 +139,7 @@ def _sites_in(
 
         free = _only(each, is_free)
         paths = [*free.positions.values(), *free.keywords.values()]
-        passed_on = frozenset(path for path in paths if _root(path) in given)
+        passed_on = frozenset(path for path in paths if root_of(path) in given)
         yield Site(
             function,
             ReplacedArguments(
@@ -208,10 +209,6 @@ def _positional(function: _Function) -> list[str]:
 
 def _is_method(function: _Function, tree: ast.Module) -> bool:
     return any(function in each.body for each in ast.walk(tree) if isinstance(each, ast.ClassDef))
-
-
-def _root(path: str) -> str:
-    return path.partition(".")[0].partition("[")[0]
 
 
 def _only(call: ReplacedArguments, is_free: Callable[[str], bool]) -> ReplacedArguments:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from ....analysis.written_paths import is_within
 from ....record.evidence import Input
 from ...host.syntax import Function, Loop
 from ..numbers.python_numbers import is_number
@@ -136,7 +137,7 @@ def _assigned_to(names: Collection[str], loop: ast.AST) -> Iterator[ast.expr | N
 def _renamed(path: str, names: Mapping[str, str]) -> str:
     """Return the path of something with the variable that stands for the attribute it is in."""
     for attribute, name in names.items():
-        if path == attribute or path.startswith((f"{attribute}.", f"{attribute}[")):
+        if is_within(path, attribute):
             return name + path[len(attribute) :]
     return path
 

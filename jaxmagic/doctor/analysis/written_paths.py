@@ -1,0 +1,41 @@
+"""Relates paths to values as code writes them, such as ``state`` and ``state["w"]``."""
+
+from __future__ import annotations
+
+import ast
+
+
+def root_of(path: str) -> str:
+    """Return the variable with which a path begins.
+
+    >>> root_of("self.state['w']")
+    'self'
+    """
+    return path.partition(".")[0].partition("[")[0]
+
+
+def is_within(path: str, outer: str) -> bool:
+    """Return whether a path is another one, or that of something inside it.
+
+    >>> is_within("state['w']", "state"), is_within("states", "state")
+    (True, False)
+    """
+    return path == outer or path.startswith((f"{outer}.", f"{outer}["))
+
+
+def is_path(node: ast.AST) -> bool:
+    """Return whether an expression is a variable, or an attribute or element of one."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
+            return False
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def beginnings(path: ast.AST) -> list[ast.AST]:
+    """Return a path and what it begins with, the variable last."""
+    found = [path]
+    while isinstance(path, ast.Attribute | ast.Subscript):
+        path = path.value
+        found.append(path)
+    return found
