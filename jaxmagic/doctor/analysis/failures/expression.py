@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from ...record.failure import Failure, Value
+from ..replaced_node import ReplacedNode
 
 #: Names of modules if the user's code has none of its own.
 _USUAL = {"jax": "jax", "jax.numpy": "jnp", "jax.lax": "lax", "numpy": "np", "functools": "functools"}
@@ -53,7 +54,7 @@ class Expression:
         """Return the statement with another expression; ``None`` if it is a compound statement."""
         if not isinstance(self.statement, ast.Return | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr):
             return None
-        code = ast.unparse(ast.fix_missing_locations(_Replace(self.node, new).visit(self.statement)))
+        code = ast.unparse(ast.fix_missing_locations(ReplacedNode(self.node, new).visit(self.statement)))
         return code if len(code) <= _LONGEST else None
 
 
@@ -64,15 +65,6 @@ def with_operand(failing: Expression, place: int, function: str) -> str | None:
         return None
     sides = [call(function, each) if side == place else each for side, each in enumerate((node.left, node.right))]
     return failing.with_node(ast.BinOp(left=sides[0], op=node.op, right=sides[1]))
-
-
-class _Replace(ast.NodeTransformer):
-    def __init__(self, old: ast.AST, new: ast.expr) -> None:
-        self.old = old
-        self.new = new
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        return self.new if node is self.old else super().visit(node)
 
 
 def expression_of(failure: Failure) -> Expression | None:

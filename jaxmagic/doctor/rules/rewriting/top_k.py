@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from ...analysis.replaced_node import ReplacedNode
+
 #: The functions and methods that sort.
 _SORTS = ("sort", "argsort")
 
@@ -41,7 +43,7 @@ def with_top_k(statement: str, end: str) -> str | None:
     if array is None or part is None or part.largest != (end == "largest"):
         return None
     new = ast.parse(_written(array, part, indices=_name(old.value) == "argsort"), mode="eval").body
-    written = ast.unparse(_Replaced(old, new).visit(tree))
+    written = ast.unparse(ReplacedNode(old, new).visit(tree))
     return written.partition("\n")[2].strip() if statement.startswith("return") else written
 
 
@@ -123,11 +125,3 @@ def _end(index: ast.expr) -> _End | None:
 
 def _is_negative(node: ast.expr) -> bool:
     return isinstance(node, ast.UnaryOp)
-
-
-class _Replaced(ast.NodeTransformer):
-    def __init__(self, old: ast.expr, new: ast.expr) -> None:
-        self._old, self._new = old, new
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        return self._new if node is self._old else self.generic_visit(node)

@@ -15,6 +15,7 @@ from .....records.note import note
 from .....runtime.around import is_exactly
 from .....runtime.clock import Clock, now_ns
 from ....analysis.failures.origin import FIRST_TRIES, fallback
+from ....analysis.replaced_node import ReplacedNode
 from ....record.failure import Failure, JitCall
 from ....record.finding import RuleFinding, Verified
 from ...changes import Snapshot
@@ -286,7 +287,7 @@ def _with_statement(function: FunctionType, failed: Place, code: str) -> Functio
     home = definition(failed.tree, function.__name__, function.__code__.co_firstlineno)
     if home is None or failed.statement is None or all(each is not failed.statement for each in ast.walk(home)):
         raise NotTried(note("doctor.not_mended", code=True))
-    new = _Replaced(failed.statement, _parsed(code).body).visit(home)
+    new = ReplacedNode(failed.statement, _parsed(code).body).visit(home)
     new.decorator_list = []
     new.args.defaults = [ast.Constant(None) for _ in new.args.defaults]  # those of the original are passed on
     new.args.kw_defaults = [each and ast.Constant(None) for each in new.args.kw_defaults]
@@ -307,12 +308,3 @@ def _with_statement(function: FunctionType, failed: Place, code: str) -> Functio
     copied = FunctionType(inner.__code__, function.__globals__, function.__name__, function.__defaults__, closure)
     copied.__kwdefaults__ = function.__kwdefaults__
     return copied
-
-
-class _Replaced(ast.NodeTransformer):
-    def __init__(self, old: ast.stmt, new: Sequence[ast.stmt]) -> None:
-        self.old = old
-        self.new = new
-
-    def visit(self, node: ast.AST) -> Any:
-        return list(self.new) if node is self.old else super().visit(node)

@@ -10,6 +10,7 @@ from typing import Any
 from .....records.inside import library_module
 from .....records.note import note
 from .....runtime.around import is_a, is_exactly, of_type
+from ....analysis.replaced_node import ReplacedNode
 from ....record.finding import RuleFinding
 from ..not_jitted import function_at
 from ..remedy import Change, NotTried
@@ -96,7 +97,7 @@ def _jitted_call(tree: ast.Module, call: ast.Call, code: TriedCode) -> Change:
                 raise NotTried(note("doctor.call_of_objects", name=name))
         return jitted.call(*given)
 
-    new = _Replaced(call, f"{_JITTED}({', '.join(names)})").visit(tree)
+    new = ReplacedNode(call, ast.parse(f"{_JITTED}({', '.join(names)})", mode="eval").body).visit(tree)
     variables = {**code.variables, _JITTED: checked}
     return Change(
         {},
@@ -109,12 +110,3 @@ def _jitted_call(tree: ast.Module, call: ast.Call, code: TriedCode) -> Change:
 def _assigned(node: ast.AST) -> set[str]:
     """Return the names that some code assigns."""
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-
-
-class _Replaced(ast.NodeTransformer):
-    def __init__(self, old: ast.Call, new: str) -> None:
-        self.old = old
-        self.new = ast.parse(new, mode="eval").body
-
-    def visit(self, node: ast.AST) -> Any:
-        return self.new if node is self.old else super().visit(node)
