@@ -1,4 +1,4 @@
-"""Shorten long texts, long lists of names, and long names so that they can still be distinguished."""
+"""Write lists of names, and shorten long texts, lists and names so that they can still be distinguished."""
 
 from __future__ import annotations
 
@@ -21,6 +21,16 @@ def truncated(text: str, most: int) -> str:
     'aaaaaaaaaaaaaaaaaaaaaaa…'
     """
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def one_or_tuple(names: Sequence[str]) -> str:
+    """Write names as options of ``jax.jit`` take them.
+
+    >>> one_or_tuple(["n"]), one_or_tuple(["start", "size"])
+    ('"n"', '("start", "size")')
+    """
+    written = ", ".join(f'"{each}"' for each in names)
+    return written if len(names) == 1 else f"({written})"
 
 
 def nearest_name(name: str, names: Collection[str]) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import units
+from ...records.names import one_or_tuple
 from ...terminal import printable
 from ..record.out_of_memory import ANY_CALL
 from .memory import in_parts
@@ -166,8 +167,7 @@ def _write(
     parts: int = 1,
     mean: str = "",
 ) -> str:
-    names = ", ".join(f'"{each}"' for each in donated.split(", "))
-    named = f"({names})" if "," in names else names
+    named = one_or_tuple(donated.split(", "))
     words = {
         "donate": (
             f"Donate {quoted(donated)} of {quoted(function)} with {jax}.jit(…, donate_argnames={named}), if nothing "

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ... import units
 from ...memory_use.record.memory_profile import Buffer, Executable
+from ...records.names import one_or_tuple
 from ...records.note import Note, note
 from ...xla.hlo import HloModule
 from ..analysis.deleting_calls import DeletingCall, deleting_calls
@@ -243,8 +244,7 @@ def _lives(buffer: Buffer, step: int) -> bool:
 
 def _code(jitted: JittedName, arguments: list[str]) -> str | None:
     """Return the declaration with donation; ``None`` if other options of ``jax.jit`` could get lost."""
-    names = ", ".join(f'"{each}"' for each in arguments)
-    donating = f"donate_argnames={names}" if len(arguments) == 1 else f"donate_argnames=({names})"
+    donating = f"donate_argnames={one_or_tuple(arguments)}"
     lines = jitted.declared.splitlines()
     if len(lines) == 2 and lines[0].strip() in ("@jax.jit", "@jit"):
         return f"import functools\n\n@functools.partial({lines[0].strip()[1:]}, {donating})\n{lines[1].strip()}"

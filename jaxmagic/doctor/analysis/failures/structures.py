@@ -6,6 +6,7 @@ import ast
 import re
 from dataclasses import replace
 
+from ....records.names import one_or_tuple
 from ....records.note import Note, note
 from ...record.failure import Difference, Failure, Operand
 from ...record.finding import RuleFinding
@@ -109,8 +110,7 @@ def _varying(failure: Failure, first: Difference) -> Note | None:
         return None
     expected, got = _axes_of(first.expected), _axes_of(first.got)
     missing = [each for each in got if each not in expected] or [each for each in expected if each not in got]
-    jax, axes = spelled(failure, "jax"), ", ".join(f'"{each}"' for each in missing)
-    axes = f"({axes})" if len(missing) > 1 else axes
+    jax, axes = spelled(failure, "jax"), one_or_tuple(missing) if missing else ""
     new = "{V:" in first.expected + first.got
     return note(
         "doctor.write_varying",

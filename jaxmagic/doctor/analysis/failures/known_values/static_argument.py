@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from .....records.call_stack import Frame
+from .....records.names import one_or_tuple
 from .....records.note import Note, note
 from ....record.failure import Failure, Passed
 from ..expression import Expression, spelled, value_named, with_imports
 from .size_use import is_number, loops_in, names_in_body, parts_in, sizes_in
-from .static_options import static_names
 
 #: Libraries whose functions compute with traced values, but for those that select what is computed.
 _ON_JAX = re.compile(r"/(flax|equinox|optax|haiku|numpyro|diffrax|optimistix|lineax|blackjax|distrax)/")
@@ -200,5 +200,5 @@ def static_decorator(failure: Failure, *names: str) -> str | None:
     if call is None or call.decorator is None:
         return None
     functools = spelled(failure, "functools")
-    static = static_names(names)
+    static = one_or_tuple(names)
     return with_imports(failure, f"@{functools}.partial({call.decorator}, static_argnames={static})", "functools")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .....records.names import one_or_tuple
 from ....record.failure import Failure
 
 
@@ -37,24 +38,14 @@ def options_for(failure: Failure, names: Sequence[str]) -> str:
     """Return the option that makes arguments of a jitted function static, with those that are; empty if unknown."""
     call = failure.call
     if call is None:
-        return f"static_argnames={static_names(names)}"
+        return f"static_argnames={one_or_tuple(names)}"
     if (call.options is None and call.static) or len(call.options or ()) == 2:
         return ""
     static = [*call.static, *(each for each in names if each not in call.static)]
     if "static_argnums" not in (call.options or ()):
-        return f"static_argnames={static_names(static)}"
+        return f"static_argnames={one_or_tuple(static)}"
     positions = {each.name: each.position for each in call.arguments}
     found = [positions.get(each) for each in static]
     if None in found:
         return ""
     return f"static_argnums={found[0] if len(found) == 1 else tuple(found)}"
-
-
-def static_names(names: Sequence[str]) -> str:
-    """Write the names of static arguments.
-
-    >>> static_names(["n"]), static_names(["start", "size"])
-    ('"n"', '("start", "size")')
-    """
-    written = ", ".join(f'"{each}"' for each in names)
-    return written if len(names) == 1 else f"({written})"

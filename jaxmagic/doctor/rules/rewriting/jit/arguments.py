@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from .....records.call_stack import Frame
+from .....records.names import one_or_tuple
 from ....record.evidence import Evidence, Input
 from ....record.library_use import ModuleLibrary
 from ...host.syntax import assigned
@@ -133,8 +134,7 @@ def static_option(static: Sequence[str]) -> str:
     >>> static_option(["axis"]), static_option(["axis", "mode"])
     (', static_argnames="axis"', ', static_argnames=("axis", "mode")')
     """
-    names = ", ".join(f'"{each}"' for each in static)
-    return f", static_argnames={names if len(static) == 1 else f'({names})'}" if static else ""
+    return f", static_argnames={one_or_tuple(static)}" if static else ""
 
 
 def _is_flag(value: ast.expr) -> bool:
