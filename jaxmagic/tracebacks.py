@@ -120,7 +120,7 @@ def _misfit(
 
 def without_ours(error: BaseException) -> TracebackType | None:
     """Return the traceback of an error without the calls that :func:`of_the_user` drops."""
-    calls = _calls(error)
+    calls = calls_in(error.__traceback__)
     if calls and _is_ours(calls[-1]) and not _is_for_the_user(error, calls[-1]):
         return calls[0]
     rest = None
@@ -138,17 +138,18 @@ def drop_handler(error: BaseException) -> None:
     """
     interrupt = isinstance(error, KeyboardInterrupt)
     rest = None
-    for call in reversed(calls := _calls(error)):
+    for call in reversed(calls := calls_in(error.__traceback__)):
         if call is calls[0] or not (_is_ours(call) if interrupt else call.tb_frame.f_code.co_filename in _HANDLERS):
             call.tb_next = rest
             rest = call
 
 
-def _calls(error: BaseException) -> list[TracebackType]:
-    calls, call = [], error.__traceback__
-    while call is not None:
-        calls.append(call)
-        call = call.tb_next
+def calls_in(traceback: TracebackType | None) -> list[TracebackType]:
+    """Return the calls of a traceback, the innermost last."""
+    calls = []
+    while traceback is not None:
+        calls.append(traceback)
+        traceback = traceback.tb_next
     return calls
 
 
@@ -161,7 +162,7 @@ def _is_for_the_user(error: BaseException, call: TracebackType) -> bool:
 
 def is_of_call(error: BaseException) -> bool:
     """Return whether the call of the user's function failed itself, and nothing inside it, as far as Python tells."""
-    calls = _calls(error)
+    calls = calls_in(error.__traceback__)
     return bool(calls) and calls[-1].tb_frame.f_code.co_name == _CALL and _is_ours(calls[-1])
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from types import FrameType, FunctionType, ModuleType
 
 from ..errors import message_of
+from ..tracebacks import calls_in
 
 #: What Python says of a function in a ``with`` statement.
 _REFUSED = "'function' object does not support the context manager protocol"
@@ -23,13 +24,11 @@ def uncalled_block(error: BaseException) -> str | None:
     """Say what to write if an error is that of a ``with`` statement over a function of jaxmagic."""
     if not isinstance(error, TypeError) or not message_of(error).startswith(_REFUSED):
         return None
-    call = error.__traceback__
-    while call is not None and call.tb_next is not None:
-        call = call.tb_next
-    if call is None:
+    calls = calls_in(error.__traceback__)
+    if not calls:
         return None
-    frame = call.tb_frame
-    for item in _items(frame, call.tb_lineno):
+    frame = calls[-1].tb_frame
+    for item in _items(frame, calls[-1].tb_lineno):
         function = _value(item.context_expr, frame)
         if isinstance(function, FunctionType) and str(function.__module__).startswith("jaxmagic."):
             given = _BLOCKS.get(function.__name__)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ....records.call_stack import Frame, is_users
 from ....runtime.around import attribute, is_exactly, of_type
+from ....tracebacks import calls_in
 from ...analysis.failures.messages import is_jax_file
 from ...analysis.failures.wrong_arguments.values.integers import is_float
 from .operands import home_of
@@ -41,14 +42,12 @@ def called_by_jax(traceback: TracebackType | None, function: str) -> dict[str, s
 
 def users_last(traceback: TracebackType | None) -> TracebackType | None:
     """Return the innermost entry of the user's code."""
-    last = None
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
+    for each in reversed(calls_in(traceback)):
+        code = each.tb_frame.f_code
         written = code.co_qualname.startswith("__create_fn__.<locals>")  # by dataclasses
         if not written and is_users(Frame(function=code.co_name, file=code.co_filename, line=0)):
-            last = traceback
-        traceback = traceback.tb_next
-    return last
+            return each
+    return None
 
 
 def has_float_bound(traceback: TracebackType | None) -> bool:

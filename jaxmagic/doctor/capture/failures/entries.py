@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ....records.call_stack import Frame, is_ours, is_users
 from ....records.cell_names import known_as
+from ....tracebacks import calls_in
 from .libraries.library_calls import innermost_library_call
 from .recognize import Recognized
 from .statement import Place, place_of
@@ -35,11 +36,10 @@ def entries_of(recognized: Recognized) -> list[Entry]:
 
 
 def _entries(traceback: TracebackType | None) -> Iterator[Entry]:
-    while traceback is not None:
-        frame = traceback.tb_frame
+    for each in calls_in(traceback):
+        frame = each.tb_frame
         if not frame.f_code.co_qualname.startswith("__create_fn__.<locals>"):  # a method that dataclasses wrote
-            yield Entry(frame, _where(frame, traceback.tb_lineno), traceback.tb_lasti)
-        traceback = traceback.tb_next
+            yield Entry(frame, _where(frame, each.tb_lineno), each.tb_lasti)
 
 
 def _where(frame: FrameType, line: int | None) -> Frame:

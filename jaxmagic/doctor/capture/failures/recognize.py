@@ -13,6 +13,7 @@ from ....records.cell_names import known_as, text_of
 from ....runtime.around import of_type
 from ....runtime.jax_errors import met_a_deleted_array, ran_out_of_memory
 from ....runtime.tracing import is_tracer, tracer_names
+from ....tracebacks import calls_in
 from ...analysis.failures.messages import LONGEST, is_jax_file, kind_of
 from ...analysis.failures.wrong_arguments.all import read
 from ...record.failure_kind import Kind
@@ -170,7 +171,7 @@ def transformed_at(error: BaseException) -> tuple[tuple[str, str], ...]:
     if cause is None or of_type("__name__", type(cause)) != "JaxStackTraceBeforeTransformation":
         return ()
     users = []
-    for entry in _entries(cause.__traceback__):
+    for entry in calls_in(cause.__traceback__):
         code = entry.tb_frame.f_code
         name = known_as(code.co_filename)
         cell = None if name == code.co_filename else name
@@ -190,26 +191,18 @@ def _is_jax_module(name: object) -> bool:
 
 def innermost(traceback: TracebackType) -> TracebackType:
     """Return the last entry of a traceback."""
-    while traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    return traceback
+    return calls_in(traceback)[-1]
 
 
 def was_raised_by_a_statement(traceback: TracebackType | None) -> bool:
     """Return whether a ``raise`` outside of JAX raised an exception, so that its text is not JAX's."""
     if traceback is None:
         return False
-    entries = list(_entries(traceback))
+    entries = calls_in(traceback)
     while len(entries) > 1 and _is_opt_einsum(entries[-1]):  # jnp.einsum() lets it check the shapes
         entries.pop()
     code = entries[-1].tb_frame.f_code
     return not is_jax_file(code.co_filename) and operation(code, entries[-1].tb_lasti) == "RAISE_VARARGS"
-
-
-def _entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
-    while traceback is not None:
-        yield traceback
-        traceback = traceback.tb_next
 
 
 def _is_opt_einsum(entry: TracebackType) -> bool:

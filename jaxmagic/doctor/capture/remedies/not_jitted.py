@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator
 from typing import Any
 
 from ....records.note import Note, note
@@ -15,7 +14,7 @@ from ...rules.rewriting.syntax import loops_around, tree_of
 from .calls.jitted_function import Jitted
 from .remedy import Change, NotTried, calls_in_advice, constant_of, first_arguments, names_given
 from .tried_code import TriedCode
-from .user_functions import definition_of, is_users_function, lines_of, seen_by
+from .user_functions import definition_of, is_users_function, lines_of, users_functions
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
@@ -90,7 +89,7 @@ def _calls_of_jit(finding: RuleFinding) -> list[ast.Call]:
 def _function(finding: RuleFinding, code: TriedCode) -> Any:
     """Return the function: named by the finding, or around its line, or the only one that the code calls."""
     read = code.read()
-    reached = {id(each): each for each in _reached(read)}.values()
+    reached = {id(each): each for each in users_functions(read)}.values()
     advised = first_arguments(_calls_of_jit(finding))
     for name in (*names_given(finding), *advised):
         named = [each for each in reached if each.__name__ == name]
@@ -110,14 +109,4 @@ def _function(finding: RuleFinding, code: TriedCode) -> Any:
 
 def function_at(line: str | None, code: TriedCode) -> Any:
     """Return the nearest of the user's functions that the code leads to around a line; ``None`` without one."""
-    return next((each for each in _reached(code.read()) if line in lines_of(each)), None)
-
-
-def _reached(read: dict[str, Any]) -> Iterator[Any]:
-    """Yield the user's functions that the code leads to, nearest first."""
-    queue, met = [each for each in read.values() if is_users_function(each)], set()
-    for each in queue:  # grows meanwhile
-        if id(each) not in met:
-            met.add(id(each))
-            yield each
-            queue += [inner for inner in seen_by(each).values() if is_users_function(inner)]
+    return next((each for each in users_functions(code.read()) if line in lines_of(each)), None)

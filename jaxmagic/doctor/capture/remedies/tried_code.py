@@ -14,7 +14,7 @@ from ...rules.rewriting.syntax import stored
 from ..scope import Scope
 from ..side_effects.copied_values import contents
 from .function_copies import FunctionCopies
-from .user_functions import global_names, is_users_function, seen_by
+from .user_functions import global_names, users_functions
 
 #: The name of the function that collects the outputs of code which is not a single expression.
 _OUTPUTS = "__jaxmagic_outputs__"
@@ -75,14 +75,10 @@ class TriedCode:
         """
         tree = self.tree
         assigned = stored([] if tree is None else tree.body)
-        queue, met = [each for each in self.read().values() if is_users_function(each)], set[int]()
-        for each in queue:  # grows meanwhile
-            if id(each) not in met:
-                met.add(id(each))
-                read = assigned & set(global_names(each.__code__)) & each.__globals__.keys()
-                if read and each.__globals__ is self.variables:
-                    return min(read), each.__name__
-                queue += [inner for inner in seen_by(each).values() if is_users_function(inner)]
+        for each in users_functions(self.read()):
+            read = assigned & set(global_names(each.__code__)) & each.__globals__.keys()
+            if read and each.__globals__ is self.variables:
+                return min(read), each.__name__
         return None
 
     def made(

@@ -59,6 +59,16 @@ def jitted_functions(read: dict[str, Any]) -> Iterator[Any]:
             queue += seen_by(each).values()
 
 
+def users_functions(read: dict[str, Any]) -> Iterator[types.FunctionType]:
+    """Yield the user's functions among some variables, and those that these lead to, nearest first."""
+    queue, met = [each for each in read.values() if is_users_function(each)], set()
+    for each in queue:  # grows meanwhile
+        if id(each) not in met:
+            met.add(id(each))
+            yield each
+            queue += [inner for inner in seen_by(each).values() if is_users_function(inner)]
+
+
 def functions_seen(function: Any) -> Iterator[types.FunctionType]:
     """Yield a function and the functions that it leads to, nearest first, also through functions of libraries."""
     queue, met = [function], set()

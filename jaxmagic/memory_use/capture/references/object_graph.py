@@ -23,6 +23,7 @@ from ....records.attribute_names import Step, aliases, field_names, step_to
 from ....records.call_stack import Frame as RecordedFrame
 from ....records.call_stack import is_users
 from ....runtime.around import is_of_function, of_type, variables_of
+from ....tracebacks import calls_in
 from ..imported import SHELL, dict_of, is_module, is_of_magics, is_users_module
 from .collected import INSIDE, of_cache, of_context_variable, of_proxy, unnamed
 from .numpy_elements import of_array, of_record
@@ -190,12 +191,11 @@ def _of_exception(error: BaseException) -> Iterator[Part]:
 
 
 def _of_traceback(traceback: types.TracebackType | None) -> Iterator[Part]:
-    while traceback is not None:
-        frame = traceback.tb_frame
+    for each in calls_in(traceback):
+        frame = each.tb_frame
         library = _library_of(frame)
         for name, value in () if is_of_magics(frame) else _variables(frame, frame):
             yield ("library", library) if library else ("frame", (frame.f_code.co_name, name)), value
-        traceback = traceback.tb_next
 
 
 def _library_of(frame: types.FrameType) -> str:

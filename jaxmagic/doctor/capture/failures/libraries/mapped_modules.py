@@ -11,6 +11,7 @@ from .....records.call_stack import Frame, is_users
 from .....records.cell_names import known_as
 from .....runtime.around import is_exactly, of_type
 from .....runtime.tracing import is_array, is_tracer
+from .....tracebacks import calls_in
 from ..calls import MISSING, value_of
 from ..held import arrays_in
 from ..statement import place_of
@@ -35,7 +36,7 @@ def mapped_module(traceback: TracebackType | None, text: str) -> dict[str, str] 
     """
     if traceback is None or not text.startswith(_MESSAGE):
         return None
-    *entries, innermost = _entries(traceback)
+    *entries, innermost = calls_in(traceback)
     leaves = [each for each in innermost.tb_frame.f_locals.values() if not _is_plain(each)]
     users = [each for each in [*entries, innermost] if _is_users(each.tb_frame)]
     for entry in reversed(users):
@@ -124,9 +125,3 @@ def _is_array(value: object) -> bool:
 
 def _is_users(frame: FrameType) -> bool:
     return is_users(Frame(function=frame.f_code.co_name, file=frame.f_code.co_filename, line=0))
-
-
-def _entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
-    while traceback is not None:
-        yield traceback
-        traceback = traceback.tb_next
