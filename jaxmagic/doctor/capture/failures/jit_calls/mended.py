@@ -1,22 +1,19 @@
-"""Makes the function of a failing call with its remedy applied, and compares it with the same call without jit."""
+"""Compares the function of a failing call, with its remedy applied, with the same call without jit."""
 
 from __future__ import annotations
 
 import ast
-import functools
-import inspect
 import operator
 from collections.abc import Callable, Sequence
-from types import CellType, FunctionType
-from typing import Any, NamedTuple
+from types import FunctionType
+from typing import Any
 
 from .....records.call_stack import is_users
 from .....records.note import note
 from .....runtime.around import is_exactly
 from .....runtime.clock import Clock, now_ns
 from ....analysis.failures.origin import FIRST_TRIES, fallback
-from ....analysis.replaced_node import ReplacedNode
-from ....record.failure import Failure, JitCall
+from ....record.failure import Failure
 from ....record.finding import RuleFinding, Verified
 from ...changes import Snapshot
 from ...remedies.effects import Effects
@@ -30,26 +27,16 @@ from ...side_effects.written_files import WrittenFiles
 from ..calls import value_of, wrapped_function
 from ..entries import entries_of
 from ..recognize import recognize
-from ..statement import Place, definition
 from .arguments import Arguments, arguments_of
 from .call_values import CallValues
 from .jit_call import jit_call
+from .mended_function import FailingCall, made_static, mend
 
 #: Longer than this, nothing is measured: the effect shows sooner.
 _LONGEST_NS = 2 * 10**9
 
 #: The kinds of errors whose remedies are tried: without jit, a function of NumPy and a mask work as well.
 _TRIED = *FIRST_TRIES, "numpy", "mask"
-
-
-class _Site(NamedTuple):
-    """The call of a jitted function in a frame of a traceback, what was passed, and where its code failed."""
-
-    values: CallValues
-    node: ast.Call
-    jitted: Any
-    call: JitCall
-    failed: Place
 
 
 def compared_with_fallback(
@@ -86,10 +73,10 @@ def _compared(error: BaseException, failure: Failure, finding: RuleFinding, budg
     variables = {function.__name__: function, **seen_by(function), **_by_name(function, plain)}
     _refuse_foreseen(function)
     effects = Effects(variables, Snapshot(variables))
-    mended, given = _mended(failure, finding, site, function, originals)
+    mended, given = mend(failure, finding, site, function, originals)
     with RandomGenerators(variables).kept():
         _ran_once(lambda: function(*plain[0], **plain[1]), effects)
-        expected = _with_arrays(function, plain, _made_static(finding))
+        expected = _with_arrays(function, plain, made_static(finding))
         found = measured(
             Run(lambda: function(*plain[0], **plain[1])),
             Run(lambda: mended(*given[0], **given[1])),
@@ -146,12 +133,6 @@ def _ran_once(call: Callable[[], Any], effects: Effects) -> None:
         raise NotTried(note("doctor.fallback_changes", name="a trace of JAX's profiler"))
 
 
-def _made_static(finding: RuleFinding) -> list[str]:
-    """Return the arguments that a remedy declares static: under jit, they stay Python's numbers."""
-    remedy = finding.remedy
-    return [] if remedy is None or remedy.kind != "doctor.write_static" else str(remedy.facts["argument"]).split(", ")
-
-
 def _with_arrays(function: FunctionType, plain: Arguments, static: Sequence[str]) -> Any:
     """Return what the function returns without jit for arrays in place of Python's floats; ``None`` without any.
 
@@ -175,7 +156,7 @@ def _with_arrays(function: FunctionType, plain: Arguments, static: Sequence[str]
         return None
 
 
-def _site(error: BaseException, failure: Failure) -> _Site | None:
+def _site(error: BaseException, failure: Failure) -> FailingCall | None:
     """Return the call that the failure names; what it passed is in the frames of the traceback."""
     recognized = recognize(error)
     entries = [] if recognized is None else entries_of(recognized)
@@ -188,7 +169,7 @@ def _site(error: BaseException, failure: Failure) -> _Site | None:
             call = jit_call(each, innermost)
             if call is not None and call.function == failure.call.function:
                 jitted, values = value_of(place.node.func, each.frame), CallValues(place, each.frame, innermost)
-                return _Site(values, place.node, jitted, call, users[-1].place)
+                return FailingCall(values, place.node, jitted, call, users[-1].place)
     return None
 
 
@@ -210,101 +191,3 @@ def _by_name(function: FunctionType, arguments: Arguments) -> dict[str, Any]:
     names = [*code.co_varnames[: code.co_argcount], *(f"argument {number}" for number in range(len(arguments[0])))]
     named = dict(zip(names, arguments[0], strict=False))
     return {f"the argument {name}": each for name, each in {**named, **arguments[1]}.items()}
-
-
-def _mended(
-    failure: Failure, finding: RuleFinding, site: _Site, function: FunctionType, plain: Arguments
-) -> tuple[Callable[..., Any], Arguments]:
-    """Return the function with the remedy under jit, and its arguments.
-
-    Raises:
-        NotTried: that is not mechanical.
-    """
-    import jax
-
-    leading = plain[0][: len(plain[0]) - len(site.node.args)]
-    remedy = "" if finding.remedy is None else finding.remedy.kind.removeprefix("doctor.")
-    if finding.code is None:
-        raise NotTried(note("doctor.not_mended", code=False))
-    if finding.remedy is not None and remedy in ("write_tuple", "write_hashable", "write_pairs"):
-        call = _only_call(finding.code, site.call.function)
-        if call is None:
-            raise NotTried(note("doctor.not_mended", code=True))
-        given = arguments_of(call, site.values)
-        given = [*leading, *given[0]], given[1]
-        if remedy != "write_pairs":
-            return site.jitted, given
-        if not str(finding.remedy.facts["argument"]).isidentifier():  # a part of one
-            raise NotTried(note("doctor.not_mended", code=True))
-        unpacked = _unpacked(function, str(finding.remedy.facts["argument"]))
-        return jax.jit(unpacked, static_argnames=site.call.static), given
-    given = arguments_of(site.node, site.values)
-    given = [*leading, *given[0]], given[1]
-    static = list(site.call.static)
-    if remedy == "write_static":
-        static += _made_static(finding)
-        return jax.jit(function, static_argnames=static), given
-    if not failure.own or failure.traced is None or failure.traced.transform != "jit":
-        raise NotTried(note("doctor.not_mended", code=True))
-    code = finding.code
-    if remedy == "write_dynamic_slice" and finding.remedy is not None:
-        static += filter(None, str(finding.remedy.facts.get("static", "")).split(", "))
-        code = "\n".join(each for each in code.splitlines() if not each.startswith("@"))  # of the function
-    new = _with_statement(function, site.failed, code)
-    return jax.jit(new, static_argnames=static or None), given
-
-
-def _unpacked(function: FunctionType, name: str) -> Callable[..., Any]:
-    """Return a function that makes a dictionary again of the pairs that are passed for it."""
-    signature = inspect.signature(function)
-
-    @functools.wraps(function)
-    def with_dictionary(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)
-        bound.arguments[name] = dict(bound.arguments[name])
-        return function(*bound.args, **bound.kwargs)
-
-    return with_dictionary
-
-
-def _only_call(code: str, function: str) -> ast.Call | None:
-    """Return the call of a function in a statement, if it is the only one."""
-    found = [
-        each for each in ast.walk(_parsed(code)) if isinstance(each, ast.Call) and ast.unparse(each.func) == function
-    ]
-    return found[0] if len(found) == 1 else None
-
-
-def _parsed(code: str) -> ast.Module:
-    try:
-        return ast.parse(code)
-    except SyntaxError:
-        raise NotTried(note("doctor.not_mended", code=True)) from None
-
-
-def _with_statement(function: FunctionType, failed: Place, code: str) -> FunctionType:
-    """Return a copy of a function with other code in place of the statement that failed."""
-    home = definition(failed.tree, function.__name__, function.__code__.co_firstlineno)
-    if home is None or failed.statement is None or all(each is not failed.statement for each in ast.walk(home)):
-        raise NotTried(note("doctor.not_mended", code=True))
-    new = ReplacedNode(failed.statement, _parsed(code).body).visit(home)
-    new.decorator_list = []
-    new.args.defaults = [ast.Constant(None) for _ in new.args.defaults]  # those of the original are passed on
-    new.args.kw_defaults = [each and ast.Constant(None) for each in new.args.kw_defaults]
-    new.returns = None
-    for each in ast.walk(new.args):
-        if isinstance(each, ast.arg):
-            each.annotation = None
-    free = function.__code__.co_freevars
-    around = ast.parse(f"def __jaxmagic_around__({', '.join(free)}):\n    return {function.__name__}").body[0]
-    assert isinstance(around, ast.FunctionDef)
-    around.body.insert(0, new)
-    made: dict[str, Any] = {}
-    module = ast.fix_missing_locations(ast.Module([around], []))
-    exec(compile(module, "<jaxmagic: a remedy>", "exec", dont_inherit=True), function.__globals__, made)
-    inner = made["__jaxmagic_around__"](*[None] * len(free))
-    cells = dict(zip(free, function.__closure__ or (), strict=True))
-    closure = tuple(cells.get(name) or CellType(None) for name in inner.__code__.co_freevars)
-    copied = FunctionType(inner.__code__, function.__globals__, function.__name__, function.__defaults__, closure)
-    copied.__kwdefaults__ = function.__kwdefaults__
-    return copied

@@ -10,7 +10,7 @@ import pytest
 from failing_cells import Cell
 
 import jaxmagic
-from jaxmagic.doctor.capture.failures.jit_calls import mended
+from jaxmagic.doctor.capture.failures.jit_calls import mended, mended_function
 from jaxmagic.doctor.record.finding import Verified
 
 
@@ -268,8 +268,8 @@ def test_a_remedy_that_leads_to_the_next_error_is_shown_as_such() -> None:
 
 
 def test_other_outputs_are_shown_as_such(monkeypatch: Any) -> None:
-    real = mended._with_statement
-    monkeypatch.setattr(mended, "_with_statement", lambda *given: real(*given[:2], "y = x * 3"))
+    real = mended_function._with_statement
+    monkeypatch.setattr(mended_function, "_with_statement", lambda *given: real(*given[:2], "y = x * 3"))
     verified = tried(MENDED["an if statement"])
     assert verified.outputs_agree is False
     assert verified.survives is False
