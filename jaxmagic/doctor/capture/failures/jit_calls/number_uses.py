@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from .....runtime.around import attribute, enclosed, is_a, is_exactly, of_type
 from .....runtime.tracing import is_array
@@ -18,12 +18,8 @@ from ...remedies.user_functions import is_users_function
 from ..calls import MISSING, is_jitted, value_of
 from ..statement import Place
 from .call_values import Variables
+from .number_sources import NO_ARGUMENTS, Given, Sources, computed, either, given_by, parameters_of
 from .static_options import definition_of
-
-#: The arguments of which a value may be a number, or have one in it; ``None`` for what is surely an array of JAX.
-Sources = frozenset[str] | None
-
-_NONE: frozenset[str] = frozenset()
 
 #: Attributes of an array that are known during tracing.
 _SIZES = "shape", "ndim", "size", "dtype"
@@ -44,18 +40,6 @@ _PUTTING = "append", "extend", "insert", "add", "update", "setdefault"
 _DEEPEST = 3
 
 
-class Given(NamedTuple):
-    """The arguments of a call.
-
-    Attributes:
-        sources: by parameter, which arguments of the outermost call may be in it.
-        numbers: the arguments of the outermost call that may be numbers themselves, and no containers.
-    """
-
-    sources: Mapping[str, Sources]
-    numbers: frozenset[str]
-
-
 def used_as_arrays(function: FunctionType, home: ast.FunctionDef, given: Given, place: Place) -> frozenset[str]:
     """Return the arguments that a function, or one that it calls, may use in a way that only arrays allow."""
     return _read(function, home, given, place, _DEEPEST)[0]
@@ -73,24 +57,12 @@ def _read(
     return frozenset(reader.needed), reader.returned
 
 
-def _computed(values: Iterable[Sources]) -> Sources:
-    """Return what an operation makes of values: an array if one of them is an array."""
-    found = [*values]
-    return None if None in found else _NONE.union(*(each for each in found if each is not None))
-
-
-def either(values: Iterable[Sources]) -> Sources:
-    """Return what is one of some values, or has them in it: an array if all are arrays."""
-    found = [each for each in values if each is not None]
-    return _NONE.union(*found) if found else None
-
-
 class _Reader:
     """Reads the statements of a function. A variable that nothing has been assigned to yet counts as an array."""
 
     def __init__(self, function: FunctionType, home: ast.FunctionDef, given: Given, place: Place, depth: int) -> None:
         self.names = Variables(enclosed(function), function.__globals__)
-        self.variables: dict[str, Sources] = {each.arg: _NONE for each in _arguments(home.args)}
+        self.variables: dict[str, Sources] = {each.arg: NO_ARGUMENTS for each in parameters_of(home.args)}
         self.variables |= given.sources
         self.given, self.place, self.depth = given, place, depth
         self.own = {name for each in (home.args, *home.body) for name in _bound(each)}
@@ -110,7 +82,7 @@ class _Reader:
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self.store(target, value)
             case ast.AugAssign(target=target, value=value):
-                self.put(target, _computed([self.value(target), self.value(value)]))
+                self.put(target, computed([self.value(target), self.value(value)]))
             case ast.For(target=target, iter=iterated):
                 self.put(target, self.value(iterated))
                 for inner in (*node.body, *node.orelse):
@@ -162,30 +134,30 @@ class _Reader:
             case ast.Name(id=name) if name in self.own:
                 return self.variables.get(name)
             case ast.Name() | ast.Constant():
-                return None if is_array(value_of(node, self.names)) else _NONE
+                return None if is_array(value_of(node, self.names)) else NO_ARGUMENTS
             case ast.Attribute(value=inner, attr=attr):
                 owner = self.value(inner)
                 self.need([owner])
                 if owner is None:
-                    return _NONE if attr in _SIZES else None
-                return None if owner or is_array(self.known(node)) else _NONE
+                    return NO_ARGUMENTS if attr in _SIZES else None
+                return None if owner or is_array(self.known(node)) else NO_ARGUMENTS
             case ast.Subscript(value=inner, slice=index):
                 owner = self.value(inner)
                 self.value(index)
                 self.need([None if owner is None else owner & self.given.numbers])
                 return owner
             case ast.BinOp(left=left, right=right):
-                return _computed([self.value(left), self.value(right)])
+                return computed([self.value(left), self.value(right)])
             case ast.UnaryOp(op=op, operand=operand):
                 found = self.value(operand)
                 self.need([found] if isinstance(op, ast.Invert) else [])  # ~True is -2, and ~ of an array negates it
-                return _NONE if isinstance(op, ast.Not) else found
+                return NO_ARGUMENTS if isinstance(op, ast.Not) else found
             case ast.Compare(left=left, ops=ops, comparators=others):
                 sides = [self.value(each) for each in (left, *others)]
                 same = any(isinstance(each, ast.Is | ast.IsNot | ast.In | ast.NotIn) for each in ops)
-                return _NONE if same else _computed(sides)
+                return NO_ARGUMENTS if same else computed(sides)
             case ast.BoolOp(values=parts) | ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
-                return either([*map(self.value, parts), *([] if parts else [_NONE])])
+                return either([*map(self.value, parts), *([] if parts else [NO_ARGUMENTS])])
             case ast.IfExp(test=test, body=body, orelse=other):
                 self.value(test)
                 return either([self.value(body), self.value(other)])
@@ -197,7 +169,7 @@ class _Reader:
             case ast.Lambda(args=args, body=body):
                 self.define(args)
                 self.value(body)
-                return _NONE
+                return NO_ARGUMENTS
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 for loop in node.generators:
                     self.put(loop.target, self.value(loop.iter))
@@ -207,7 +179,7 @@ class _Reader:
             case ast.Call():
                 return self.called(node)
         inside = [self.value(each) for each in ast.iter_child_nodes(node)]
-        return either([_NONE, *inside]) if isinstance(node, ast.Dict) else _NONE
+        return either([NO_ARGUMENTS, *inside]) if isinstance(node, ast.Dict) else NO_ARGUMENTS
 
     def known(self, node: ast.expr) -> Any:
         """Return the value of a name, or of an attribute of one, that is no variable of the function."""
@@ -228,12 +200,12 @@ class _Reader:
         if is_users_function(target):
             return self.inside(target, node, args)
         if package in ("numpy", "math"):
-            return _NONE
+            return NO_ARGUMENTS
         if is_exactly(target, FunctionType) and not self.passes_function(node):
             return either(args)
         if target is MISSING and not isinstance(node.func, ast.Name):
             return self.of_method(node.func, args)
-        if name in self.inner and (given := _given(self.inner[name], node, args)) is not None:
+        if name in self.inner and (given := given_by(self.inner[name], node, args)) is not None:
             self.variables |= {key: either([self.variables.get(key), each]) for key, each in given.items()}
             return self.variables.get(f"{name}()")
         made = name in self.own - self.inner.keys() and self.value(node.func) is None  # by jax.grad(f), for example
@@ -242,7 +214,7 @@ class _Reader:
     def unknown(self, args: Sequence[Sources]) -> Sources:
         """Return what an unknown function returns: it may need arrays."""
         self.need(args)
-        return _NONE
+        return NO_ARGUMENTS
 
     def passes_function(self, node: ast.Call) -> bool:
         """Return whether a call passes a function on, which may get any of the other arguments."""
@@ -253,48 +225,33 @@ class _Reader:
     def of_python(self, name: str, node: ast.Call, args: Sequence[Sources]) -> Sources:
         """Return what a function of Python returns."""
         if name in _SAME:
-            return _NONE
+            return NO_ARGUMENTS
         if name in _TYPES or not hasattr(builtins, name) or self.passes_function(node):
             return self.unknown(args)
-        return _computed(args) if name in _COMPUTING else either(args)
+        return computed(args) if name in _COMPUTING else either(args)
 
     def of_method(self, function: ast.expr, args: Sequence[Sources]) -> Sources:
         """Return what a method, or what another call has returned, returns."""
         owner = self.value(function.value) if isinstance(function, ast.Attribute) else self.value(function)
         method = function.attr if isinstance(function, ast.Attribute) else ""
         if owner is None:
-            return _NONE if method in ("item", "tolist") else None
+            return NO_ARGUMENTS if method in ("item", "tolist") else None
         if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and method in _PUTTING:
             self.put(function.value, either(args))
-            return _NONE
+            return NO_ARGUMENTS
         self.need([owner, *args])
-        return None if owner else _NONE
+        return None if owner else NO_ARGUMENTS
 
     def inside(self, function: FunctionType, node: ast.Call, args: Sequence[Sources]) -> Sources:
         """Return what a function of the user returns, which is read as well."""
         home = definition_of(function, self.place) if self.depth else None
-        sources = None if home is None or self.passes_function(node) else _given(home.args, node, args)
+        sources = None if home is None or self.passes_function(node) else given_by(home.args, node, args)
         if home is None or sources is None:
             return self.unknown(args)
         given = Given(sources, self.given.numbers)
         needed, returned = _read(function, home, given, self.place, self.depth - 1)
         self.needed |= needed
         return returned
-
-
-def _given(parameters: ast.arguments, node: ast.Call, args: Sequence[Sources]) -> dict[str, Sources] | None:
-    """Return the arguments of a call by their parameters; ``None`` if that is not simple."""
-    positional = [each.arg for each in (*parameters.posonlyargs, *parameters.args)]
-    named = zip((each.arg or "**" for each in node.keywords), args[len(node.args) :], strict=True)
-    found = {**dict(zip(positional, args[: len(node.args)], strict=False)), **dict(named)}
-    starred = any(isinstance(each, ast.Starred) for each in node.args)
-    fits = len(node.args) <= len(positional) and found.keys() <= {each.arg for each in _arguments(parameters)}
-    return found if fits and not starred else None
-
-
-def _arguments(args: ast.arguments) -> list[ast.arg]:
-    """Return all parameters of a function."""
-    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]
 
 
 def _bound(part: ast.AST) -> Iterator[str]:

@@ -15,7 +15,8 @@ from ..calls import Names, value_of, wrapped_function
 from ..modules import module_names
 from ..statement import Place
 from .call_values import Variables
-from .number_uses import Given, Sources, either, used_as_arrays
+from .number_sources import Given, Sources, either
+from .number_uses import used_as_arrays
 
 #: Methods that take an item out of their object.
 _TAKING = frozenset({"pop", "popitem", "popleft"})
