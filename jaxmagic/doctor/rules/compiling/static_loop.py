@@ -6,8 +6,9 @@ import ast
 from typing import NamedTuple
 
 from ...record.evidence import Evidence
+from ..rewriting.loop_of_jax import way_of
 from ..rewriting.loops.loop_code import loop_code
-from ..rewriting.loops.loop_facts import is_range, way_of
+from ..rewriting.loops.loop_facts import is_range
 from ..rewriting.loops.unrolled_loops import unrolled_loops
 from ..rewriting.syntax import file_of, first_line, tree_of, with_imports
 from .recompilations import Group, programs_of

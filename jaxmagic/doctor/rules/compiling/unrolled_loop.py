@@ -14,17 +14,9 @@ from ...analysis.program_names import name_in_xla
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
+from ..rewriting.loop_of_jax import has_layers, mapped_rows, way_of
 from ..rewriting.loops.loop_code import loop_code
-from ..rewriting.loops.loop_facts import (
-    counter_of,
-    each_appends,
-    has_layers,
-    is_sequential,
-    lists_appended,
-    makes_array,
-    mapped_rows,
-    way_of,
-)
+from ..rewriting.loops.loop_facts import counter_of, each_appends, is_sequential, lists_appended, makes_array
 from ..rewriting.loops.unrolled_loops import Unrolled, unrolled_loops
 from ..rewriting.syntax import Loop, function_around, tree_of, with_imports
 from ..rule import Rule, source_at

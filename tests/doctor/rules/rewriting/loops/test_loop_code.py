@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from jaxmagic.doctor.rules.rewriting.loop_of_jax import way_of
 from jaxmagic.doctor.rules.rewriting.loops.loop_code import loop_code
-from jaxmagic.doctor.rules.rewriting.loops.loop_facts import way_of
 
 X = np.linspace(0, 1, 4, dtype=np.float32)
 XS = np.linspace(-1, 1, 40, dtype=np.float32).reshape(10, 4)
