@@ -6,16 +6,14 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from ... import units
-from ...memory_use.record.memory_profile import Buffer, Executable
 from ...records.names import one_or_tuple
 from ...records.note import Note, note
 from ...xla.hlo import HloModule
 from ..analysis.deleting_calls import DeletingCall, deleting_calls
-from ..analysis.in_place import Overwriting
 from ..analysis.rebinding import ReplacedArguments, replaced_arguments
+from ..analysis.reused_memory import Parameter, bytes_in_results, overwritable, parameters_of
 from ..analysis.written_paths import is_within, root_of
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
@@ -28,16 +26,6 @@ from .rule import LEAST_SHARE, Rule
 
 #: Donating has to save at least this much memory.
 _LEAST_BYTES = 2**20
-
-
-class _Parameter(NamedTuple):
-    """A parameter of a program: its number, the argument that it is a part of, its type and its size."""
-
-    number: int
-    argument: str
-    type: tuple[str, tuple[int, ...] | None]
-    shape: str
-    size_bytes: int
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
@@ -70,28 +58,13 @@ def _key(program: Program) -> tuple[str | None, str | None]:
     return program.function, program.location
 
 
-def _parameters(module: HloModule) -> list[_Parameter]:
-    entry = [module.instructions[each] for each in module.computations.get(module.entry_computation_id, ())]
-    sizes = {each.parameter_number: each.size_bytes for each in entry if each.opcode == "parameter"}
-    return [
-        _Parameter(number, _argument(each.name), (each.shape, each.pieces), each.shape, sizes.get(number, 0))
-        for number, each in enumerate(module.inputs)
-    ]
-
-
 def _arrays_passed(program: Program, module: HloModule) -> dict[str, list[PassedArray]]:
     """Return the arrays that were passed for each argument."""
     found: dict[str, list[PassedArray]] = {}
-    names = {each.number: each.argument for each in _parameters(module)}
+    names = {each.number: each.argument for each in parameters_of(module)}
     for array in () if program.caller is None else program.caller.arrays:
         found.setdefault(names.get(array.parameter, ""), []).append(array)
     return found
-
-
-def _argument(name: str) -> str:
-    """Return the argument of which JAX's name names a part: ``"state"`` for ``"state['m'][0]"``."""
-    found = re.match(r"\w+", name)
-    return found.group() if found else ""
 
 
 def _not_donated(
@@ -115,15 +88,17 @@ def _not_donated(
         arrays = _arrays_passed(program, module)
         passed = {name: path for name, path in passed.items() if inside.is_free(path, arrays.get(name, ()))}
     taken = {*module.input_output_alias.values(), *program.donated}
-    free = [each for each in _parameters(module) if each.argument in passed and each.number not in taken]
-    usable, copied = _usable(module, free)
+    free = [each for each in parameters_of(module) if each.argument in passed and each.number not in taken]
+    usable, copied = overwritable(module, free)
     alias_bytes = sum(each.size_bytes for each in usable) - sum(each.size_bytes for each in copied)
-    shared_bytes = _shared(program.executable, module, Counter(each.shape for each in usable))
+    shared_bytes = bytes_in_results(program.executable, module, Counter(each.shape for each in usable))
     spared_bytes = alias_bytes - shared_bytes
     if spared_bytes < max(_LEAST_BYTES, LEAST_SHARE * peak_bytes):
         return None
     arguments = list(dict.fromkeys(each.argument for each in usable))
-    if inside is None and any(_holds_twice(evidence, passed[each], _parameters(module), each) for each in arguments):
+    if inside is None and any(
+        _holds_twice(evidence, passed[each], parameters_of(module), each) for each in arguments
+    ):
         return None
     deleted, copying = _copies(others, {each: _is_array(module, each) for each in arguments})
     facts: list[Note] = [note("doctor.donation_replaced", statement=call.text)]
@@ -180,26 +155,7 @@ def _is_array(module: HloModule, argument: str) -> bool:
     return any(each.name == argument for each in module.inputs)
 
 
-def _usable(module: HloModule, free: list[_Parameter]) -> tuple[list[_Parameter], list[_Parameter]]:
-    """Return the parameters that a result could be written over, and those that would be copied for that.
-
-    A result takes the memory of the first donated argument of its type, as in JAX.
-    """
-    overwriting = Overwriting(module)
-    left = list(free)
-    usable: list[_Parameter] = []
-    copied: list[_Parameter] = []
-    for number, each in enumerate(module.outputs):
-        if (number,) in module.input_output_alias or (number == 0 and () in module.input_output_alias):
-            continue
-        taken = next((one for one in left if one.type == (each.shape, each.pieces)), None)
-        if taken is not None:
-            left.remove(taken)
-            (usable if overwriting.can(taken.number, number) else copied).append(taken)
-    return usable, copied
-
-
-def _holds_twice(evidence: Evidence, path: str, parameters: list[_Parameter], argument: str) -> bool:
+def _holds_twice(evidence: Evidence, path: str, parameters: list[Parameter], argument: str) -> bool:
     """Return whether the same array may be in an argument twice, or in something else that the code reads.
 
     Inputs list each array once, and numbers not at all. JAX rejects an array that is donated twice.
@@ -209,37 +165,6 @@ def _holds_twice(evidence: Evidence, path: str, parameters: list[_Parameter], ar
     arrays = [each.path for each in evidence.inputs if each.kind in ("jax array", "numpy array")]
     listed = sum(is_within(each, path) for each in arrays)
     return listed < sum(each.argument == argument and _sizes(each.shape) != "[]" for each in parameters)
-
-
-def _shared(executable: Executable, module: HloModule, shapes: Mapping[str, int]) -> int:
-    """Return how many bytes of temporaries are in the memory of results, at most at one step.
-
-    Once the results are in the memory of arguments, these temporaries need memory of their own.
-    """
-    left, others = Counter(shapes), []
-    for allocation in executable.allocations or ():
-        if allocation.kind != "output" or allocation.aliased or not allocation.buffers:
-            continue
-        result = max(allocation.buffers, key=lambda each: each.last)
-        if left[result.shape] > 0:
-            left[result.shape] -= 1
-            others += [each for each in allocation.buffers if each is not result and not _is_copy(module, each)]
-    return max((sum(each.size_bytes for each in others if _lives(each, step.first)) for step in others), default=0)
-
-
-def _is_copy(module: HloModule, buffer: Buffer) -> bool:
-    """Return whether a buffer is a copy of an argument, which donating makes unnecessary."""
-    number = module.instruction_ids.get(buffer.instruction)
-    copy = None if number is None else module.instructions[number]
-    return (
-        copy is not None
-        and copy.opcode == "copy"
-        and all(module.instructions[each].opcode == "parameter" for each in copy.operand_ids)
-    )
-
-
-def _lives(buffer: Buffer, step: int) -> bool:
-    return buffer.first <= step <= buffer.last
 
 
 def _code(jitted: JittedName, arguments: list[str]) -> str | None:
@@ -257,7 +182,7 @@ def _code(jitted: JittedName, arguments: list[str]) -> str | None:
 
 def _in_vain(program: Program, module: HloModule) -> Iterator[RuleFinding]:
     aliased = set(module.input_output_alias.values())
-    vain = [each for each in _parameters(module) if each.number in program.donated and each.number not in aliased]
+    vain = [each for each in parameters_of(module) if each.number in program.donated and each.number not in aliased]
     size_bytes = sum(each.size_bytes for each in vain)
     least = max(_LEAST_BYTES, LEAST_SHARE * (program.executable.peak_bytes or 0))
     if size_bytes < least:
