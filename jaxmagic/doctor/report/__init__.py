@@ -14,15 +14,16 @@ from . import (
     memory,
     notes,
     precision,
-    recompile,
     sharding,
     verified,
 )
+from .compiling import compile_time, recompile
 
 NOTES: dict[str, Callable[..., str]] = {
     **notes.NOTES,
     **errors.ERROR_NOTES,
     **recompile.NOTES,
+    **compile_time.NOTES,
     **verified.NOTES,
     **compiled_code.NOTES,
     **host.NOTES,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from ... import units
 from ...terminal import printable
+from .compiling.recompile import waits_for_size
 from .how_to_jit import how_to_jit, jitted_vmap, loops_beside
-from .recompile import waits_for_size
 from .remedies.loops import LOOP_REMEDIES
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import units
 from ...terminal import printable
-from .recompile import recompiles
+from .compiling.recompile import recompiles
 
 
 def _rematerialise(function: str, length: int, kept_bytes: int, peak_bytes: int) -> str:

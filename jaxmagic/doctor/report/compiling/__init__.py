@@ -1,0 +1,1 @@
+"""Words of the rules on compilation: what is compiled again, and what takes long to compile."""
