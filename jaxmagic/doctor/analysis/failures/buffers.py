@@ -7,7 +7,8 @@ import ast
 from ....records.call_stack import Frame, is_users
 from ....records.cell_names import place_known_as
 from ....records.note import Note, note
-from ...record.failure import Failure, Kept, Traced
+from ...record.failing_code import Kept, Traced
+from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from ..written_paths import is_within
 from .expression import before_dot, spelled

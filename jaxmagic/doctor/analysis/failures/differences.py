@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from ...record.failure import Difference
+from ...record.failing_code import Difference
 from .messages import LONGEST, short_type
 
 #: Keys that only one of two dictionaries has.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from ...record.failure import Failure, Value
+from ...record.failing_code import Value
+from ...record.failure import Failure
 from ..replaced_node import ReplacedNode
 
 #: Names of modules if the user's code has none of its own.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from ....records.call_stack import Frame, is_users
-from ...record.failure import Traced
+from ...record.failing_code import Traced
 from ...record.failure_kind import Kind
 
 #: A longer message has its facts at the beginning; the rest prints values.

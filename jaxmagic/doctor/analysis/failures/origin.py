@@ -7,7 +7,8 @@ from collections.abc import Collection
 from ....records.call_stack import Frame, is_users
 from ....records.cell_names import known_as
 from ....records.note import Note, note
-from ...record.failure import Failure, Traced
+from ...record.failing_code import Traced
+from ...record.failure import Failure
 
 #: The kinds of errors that often stop a first try with jit.
 FIRST_TRIES = "bool", "number", "index", "shape", "static"

@@ -6,7 +6,8 @@ import ast
 import re
 
 from ....records.note import Note, note
-from ...record.failure import Failure, Passed
+from ...record.failing_code import Passed
+from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import before_dot, expression_of
 from .origin import evidence_of

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from ....records.names import one_or_tuple
 from ....records.note import Note, note
-from ...record.failure import Difference, Failure, Operand
+from ...record.failing_code import Difference, Operand
+from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .dtypes import dtype_of, lost_in, wider_dtype
 from .expression import expression_of, spelled

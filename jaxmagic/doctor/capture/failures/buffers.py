@@ -14,7 +14,7 @@ from ....records.cell_names import cells_with, known_as
 from ....runtime.around import enclosed, is_a, is_exactly, member
 from ....runtime.tracing import is_array
 from ...analysis.written_paths import is_within
-from ...record.failure import Kept
+from ...record.failing_code import Kept
 from ..changes import reach
 from .aliases import Code, Keeping, keeping_of
 from .calls import is_missing, value_of

@@ -15,7 +15,8 @@ from ...analysis.failures.differences import differences
 from ...analysis.failures.origin import FIRST_TRIES, OF_TRACED, OF_TRANSFORMED
 from ...analysis.failures.out_of_memory import shortage
 from ...analysis.failures.wrong_arguments.all import WRONG_ARGUMENTS
-from ...record.failure import Failure, Traced
+from ...record.failing_code import Traced
+from ...record.failure import Failure
 from ...record.library_use import Selector
 from ...record.out_of_memory import ANY_CALL, OutOfMemory
 from .buffers import Donors

@@ -9,7 +9,7 @@ from typing import Any
 
 from ....runtime.around import attributes, classes, is_a, is_exactly, member, members, of_type
 from ....runtime.tracing import is_array, is_tracer
-from ...record.failure import Holder
+from ...record.failing_code import Holder
 from .calls import MISSING, value_of
 from .statement import Place, definition
 

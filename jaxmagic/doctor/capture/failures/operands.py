@@ -14,7 +14,7 @@ from ....runtime.around import attribute, is_a, is_exactly, of_type
 from ....runtime.tracing import is_array, is_tracer, passed_to, type_of
 from ...analysis.failures.expression import before_dot
 from ...analysis.failures.messages import short_type
-from ...record.failure import Operand
+from ...record.failing_code import Operand
 from .calls import MISSING, value_of, wrapped_function
 from .statement import Place
 

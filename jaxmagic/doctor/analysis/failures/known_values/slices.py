@@ -7,7 +7,8 @@ from collections import Counter
 from typing import NamedTuple, TypeAlias
 
 from .....records.note import Note, note
-from ....record.failure import Failure, Operand
+from ....record.failing_code import Operand
+from ....record.failure import Failure
 from ..expression import MOST_VALUES, Expression, call, spelled, value_named, with_imports
 from .size_use import names_in_body
 from .static_argument import is_static, static_decorator

@@ -10,7 +10,8 @@ from typing import Literal, NamedTuple
 from .....records.call_stack import Frame
 from .....records.names import one_or_tuple
 from .....records.note import Note, note
-from ....record.failure import Failure, Passed
+from ....record.failing_code import Passed
+from ....record.failure import Failure
 from ..expression import Expression, spelled, value_named, with_imports
 from .size_use import is_number, loops_in, names_in_body, parts_in, sizes_in
 

@@ -8,7 +8,8 @@ import re
 from collections.abc import Sequence
 
 from .....records.note import Note, note
-from ....record.failure import Failure, Operand
+from ....record.failing_code import Operand
+from ....record.failure import Failure
 from ..expression import Expression, statements
 
 Shape = tuple[int, ...]

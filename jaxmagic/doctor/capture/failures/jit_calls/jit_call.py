@@ -11,7 +11,7 @@ from typing import Any
 from .....runtime.around import is_a, is_exactly, member, of_type
 from .....runtime.private_api import static_arguments
 from .....runtime.tracing import is_array, is_tracer
-from ....record.failure import JitCall, Passed
+from ....record.failing_code import JitCall, Passed
 from ..calls import MISSING, value_of, wrapped_function
 from ..entries import Entry
 from ..libraries.jitted import Behind, behind

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from .....records.note import note
 from ....analysis.replaced_node import ReplacedNode
-from ....record.failure import Failure, JitCall
+from ....record.failing_code import JitCall
+from ....record.failure import Failure
 from ....record.finding import RuleFinding
 from ...remedies.remedy import NotTried
 from ..statement import Place, definition

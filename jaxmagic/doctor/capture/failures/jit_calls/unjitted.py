@@ -8,7 +8,7 @@ from itertools import zip_longest
 from types import FrameType, FunctionType
 
 from .....runtime.around import enclosed
-from ....record.failure import Passed
+from ....record.failing_code import Passed
 from ....rules.rewriting.jit.obstacles import obstacles
 from ...remedies.user_functions import is_users_function, jitted_functions
 from ..calls import Names, value_of, wrapped_function

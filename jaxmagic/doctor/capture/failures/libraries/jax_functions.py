@@ -12,7 +12,7 @@ from typing import Any
 from .....runtime.around import attribute, is_exactly, of_type
 from .....runtime.private_api import static_arguments
 from ....analysis.failures.known_values.static_options import static_option
-from ....record.failure import Traced
+from ....record.failing_code import Traced
 from ....record.library_use import Selector
 from ..calls import MISSING, value_of
 from ..jit_calls.static_options import static_options

@@ -13,7 +13,7 @@ from .....runtime.around import attribute, is_a, is_exactly, member, of_type
 from .....runtime.private_api import static_arguments
 from .....runtime.tracing import is_tracer
 from ....analysis.failures.known_values.static_options import static_option
-from ....record.failure import Traced
+from ....record.failing_code import Traced
 from ....record.library_use import Selector
 from ..calls import MISSING, value_of
 from ..jit_calls.call_values import CallValues

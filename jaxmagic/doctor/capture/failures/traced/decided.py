@@ -8,7 +8,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from .....runtime.around import attribute, is_exactly
-from ....record.failure import Decision
+from ....record.failing_code import Decision
 from ..calls import value_of
 from ..statement import Place
 

@@ -7,7 +7,7 @@ import linecache
 from collections.abc import Sequence
 
 from .....records.cell_names import known_as
-from ....record.failure import Escape, Traced
+from ....record.failing_code import Escape, Traced
 from ..statement import definition
 
 #: Methods of Python's containers that store a value.

@@ -8,7 +8,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from .....runtime.tracing import is_traced_in, is_tracer, traces_around
-from ....record.failure import Traced
+from ....record.failing_code import Traced
 from ..calls import value_of
 from ..held import arrays_in
 from ..statement import Place

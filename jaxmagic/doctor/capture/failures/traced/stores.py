@@ -6,7 +6,7 @@ import ast
 from types import FrameType, ModuleType
 
 from .....runtime.around import attribute, is_a
-from ....record.failure import Traced
+from ....record.failing_code import Traced
 from ..calls import value_of
 from ..statement import Place
 from .escapes import container_root, stored_into

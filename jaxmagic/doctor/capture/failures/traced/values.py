@@ -13,7 +13,8 @@ from .....runtime.tracing import is_tracer, origin_of, type_of
 from ....analysis.failures import messages
 from ....analysis.failures.expression import ABOUT, MOST_VALUES
 from ....analysis.failures.wrong_arguments.values.formats import with_format
-from ....record.failure import Failure, Handed, Traced, Value
+from ....record.failing_code import Handed, Traced, Value
+from ....record.failure import Failure
 from ..calls import value_of
 from ..entries import Entry
 from ..held import arrays_in

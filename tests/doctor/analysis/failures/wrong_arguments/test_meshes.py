@@ -16,7 +16,8 @@ from jaxmagic.doctor.capture.failures import failure as reading
 from jaxmagic.doctor.capture.failures import recognize as recognizing
 from jaxmagic.doctor.capture.failures.operands import allowed_platforms
 from jaxmagic.doctor.capture.failures.recognize import recognize
-from jaxmagic.doctor.record.failure import Failure, Operand
+from jaxmagic.doctor.record.failing_code import Operand
+from jaxmagic.doctor.record.failure import Failure
 
 N = len(jax.devices())
 FLAG = "--xla_force_host_platform_device_count"

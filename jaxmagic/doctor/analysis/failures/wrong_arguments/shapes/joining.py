@@ -6,7 +6,8 @@ import ast
 from collections.abc import Sequence
 
 from ......records.note import Note, note
-from .....record.failure import Failure, Operand
+from .....record.failing_code import Operand
+from .....record.failure import Failure
 from ...expression import call, expression_of, spelled
 from ..explained import SHAPES, Explained, Rule
 from ..operands import Shape, fact, in_one, listed, shapes_in, shortened, with_shapes, written

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from ......records.note import Note, note
-from .....record.failure import Failure, Operand
+from .....record.failing_code import Operand
+from .....record.failure import Failure
 from ...expression import Expression, expression_of
 from ..explained import SHAPE, Explained, Rule
 from ..operands import (

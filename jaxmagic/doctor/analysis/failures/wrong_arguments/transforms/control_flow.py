@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from ......records.note import Note, note
-from .....record.failure import Failure, Operand
+from .....record.failing_code import Operand
+from .....record.failure import Failure
 from ...expression import expression_of, spelled
 from ...messages import short_type
 from ..explained import SHAPE, Explained, Rule

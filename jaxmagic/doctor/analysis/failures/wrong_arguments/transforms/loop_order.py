@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from .....record.failure import Operand
+from .....record.failing_code import Operand
 
 #: What a function returns, as far as its syntax tells.
 Returned = Literal["bool", "other", ""]

@@ -8,7 +8,8 @@ from dataclasses import replace
 from string import Formatter
 
 from ......records.note import Note, note
-from .....record.failure import Failure, Value
+from .....record.failing_code import Value
+from .....record.failure import Failure
 from ...expression import Expression, call, expression_of, gets_traced, spelled, value_named, with_imports
 from ..explained import Explained, Rule
 from .scalars import is_scalar

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from .....record.failure import Failure, Value
+from .....record.failing_code import Value
+from .....record.failure import Failure
 from ...expression import call, spelled, value_named, with_imports
 from ...selection import common_shape, shape_of
 

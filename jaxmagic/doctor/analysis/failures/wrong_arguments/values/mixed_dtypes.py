@@ -6,7 +6,8 @@ import ast
 import re
 
 from ......records.note import note
-from .....record.failure import Failure, Operand
+from .....record.failing_code import Operand
+from .....record.failure import Failure
 from ...dtypes import dtype_of, wider_dtype
 from ...expression import expression_of, spelled, with_imports
 from ..explained import Explained, Rule

@@ -7,7 +7,8 @@ import re
 
 from ......records.cell_names import known_as
 from ......records.note import note
-from .....record.failure import Failure, Operand
+from .....record.failing_code import Operand
+from .....record.failure import Failure
 from ...expression import Expression, call, expression_of, spelled, with_imports, with_operand
 from ...known_values.static_argument import static_argument, static_decorator, write_static
 from ...known_values.static_options import options_for

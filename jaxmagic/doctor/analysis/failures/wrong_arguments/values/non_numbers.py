@@ -6,7 +6,8 @@ import ast
 import re
 
 from ......records.note import note
-from .....record.failure import Failure, Operand
+from .....record.failing_code import Operand
+from .....record.failure import Failure
 from ...expression import Expression, expression_of, spelled
 from ..explained import Explained, Rule
 from ..operands import fact, shortened

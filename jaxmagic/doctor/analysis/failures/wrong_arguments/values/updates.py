@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from ......records.note import note
-from .....record.failure import Failure, Operand
+from .....record.failing_code import Operand
+from .....record.failure import Failure
 from ...expression import Expression, call, expression_of, spelled
 from ..explained import Explained, Rule
 from ..operands import fact

@@ -10,7 +10,7 @@ import pytest
 from failing_cells import Cell, sentence
 
 from jaxmagic.doctor.analysis.failures.explanation import explanation
-from jaxmagic.doctor.record.failure import Operand
+from jaxmagic.doctor.record.failing_code import Operand
 
 
 def test_the_object_of_a_method_is_passed_for_self() -> None:
