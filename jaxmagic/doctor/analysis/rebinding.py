@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from .parsed_code import parsed
 from .written_paths import beginnings, is_path, is_within, root_of
 
 #: Functions and methods whose result may be, or may hold, what they are given.
@@ -68,10 +69,7 @@ def replaced_arguments(code: str | None, functions: Collection[str]) -> Iterator
     >>> list(replaced_arguments("state = start; state = step(state, x)", {"step"}))
     []
     """
-    try:
-        tree = ast.parse(code or "")
-    except (SyntaxError, ValueError):
-        return
+    tree = parsed(code)
     kept = _kept(tree, functions) | _taken(tree)
     for body in _bodies(tree.body):
         for number, statement in enumerate(body):

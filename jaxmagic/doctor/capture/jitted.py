@@ -10,6 +10,7 @@ from typing import Any
 from ...records.cell_names import text_of
 from ...runtime.around import is_a, of_type
 from ...runtime.private_api import static_arguments
+from ..analysis.parsed_code import parsed
 from ..record.jitted_names import JittedName, StaticParameters
 from .frames import first_line
 from .remedies.user_functions import jitted_functions
@@ -28,10 +29,7 @@ def jitted_names(code: str | None, variables: Mapping[str, Any]) -> tuple[Jitted
     >>> [(each.name, each.function) for each in jitted_names("y = step(x)", {"step": step, "x": 1})]
     [('step', 'step')]
     """
-    try:
-        tree = ast.parse(code or "")
-    except (SyntaxError, ValueError):
-        return ()
+    tree = parsed(code)
     names = {each.id: None for each in ast.walk(tree) if isinstance(each, ast.Name)}
     found = (described(name, variables[name]) for name in names if name in variables)
     return tuple(each for each in found if each is not None)

@@ -17,6 +17,7 @@ import numpy as np
 from ...records.call_stack import is_users_file
 from ...runtime.around import enclosed, is_a, of_type
 from ...runtime.tracing import is_array
+from ..analysis.parsed_code import parsed
 from ..record.evidence import LibraryNames
 from .called_code import calls_of
 from .changes import reach
@@ -134,11 +135,7 @@ def path_of(value: Any) -> str:
 
 def _written(code: str, variables: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the variables in the code, and the attributes of modules as they are written."""
-    try:
-        nodes = [*ast.walk(ast.parse(code))]
-    except (SyntaxError, ValueError):
-        return
-    for node in nodes:
+    for node in ast.walk(parsed(code)):
         if isinstance(node, ast.Name | ast.Attribute):
             text = ast.unparse(node)
             root, *rest = text.split(".")

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from ....records.call_stack import Frame
 from ....records.cell_names import text_of
+from ...analysis.parsed_code import parsed
 from ...record.evidence import Evidence
 
 #: A line of a cell that is no Python: a magic, a command of the shell, or a question.
@@ -40,10 +41,7 @@ def _parsed(text: tuple[str, ...]) -> ast.Module | None:
 
 def tree_of_code(code: str | None) -> ast.Module:
     """Return the syntax tree of the code, of which only the name of the function is known if it is a call."""
-    try:
-        return ast.parse("" if code is None else f"{code}()" if code.isidentifier() else code)
-    except (SyntaxError, ValueError):
-        return ast.Module([], [])
+    return parsed(f"{code}()" if code is not None and code.isidentifier() else code)
 
 
 def file_of(location: str | None, evidence: Evidence) -> tuple[str, int] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from ...analysis.parsed_code import parsed
 from ...analysis.replaced_node import ReplacedNode
 
 #: The functions and methods that sort.
@@ -31,10 +32,7 @@ def with_top_k(statement: str, end: str) -> str | None:
     'return jax.lax.top_k(x, 5)[0][..., ::-1]'
     """
     text = f"def _():\n {statement}" if statement.startswith("return") else statement
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        return None
+    tree = parsed(text)
     sliced = [each for each in ast.walk(tree) if isinstance(each, ast.Subscript) and _array(each.value) is not None]
     if len(sliced) != 1 or len(tree.body) != 1:
         return None
@@ -61,10 +59,7 @@ def top_k_of(statement: str, end: str, used: int, *, indices: bool) -> str:
     >>> top_k_of("y = jnp.sort(a + b)", "smallest", 5, indices=False)
     '-jax.lax.top_k(-(a + b), 5)[0]'
     """
-    try:
-        tree = ast.parse(f"def _():\n {statement}")
-    except (SyntaxError, ValueError):
-        return ""
+    tree = parsed(f"def _():\n {statement}")
     named = [each for each in ast.walk(tree) if isinstance(each, ast.Attribute) and each.attr in _SORTS]
     arrays = [_sorted(each) for each in ast.walk(tree) if isinstance(each, ast.Call) and each.func in named]
     array = arrays[0] if len(arrays) == len(named) == 1 else None

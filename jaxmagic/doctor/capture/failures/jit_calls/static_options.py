@@ -6,6 +6,7 @@ import ast
 import linecache
 from types import FunctionType
 
+from ....analysis.parsed_code import parsed
 from ..statement import Place, definition
 
 #: The options of ``jit`` that name static arguments. JAX infers each from the other unless both are given.
@@ -31,10 +32,7 @@ def definition_of(function: FunctionType, place: Place) -> ast.FunctionDef | Non
     """Return the definition of a function that is called at a place; its file is parsed unless it is the same."""
     code = function.__code__
     lines = linecache.getlines(code.co_filename)
-    try:
-        tree = place.tree if tuple(lines) == place.lines else ast.parse("".join(lines))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+    tree = place.tree if tuple(lines) == place.lines else parsed("".join(lines))
     return definition(tree, function.__name__, code.co_firstlineno)
 
 

@@ -7,6 +7,7 @@ import linecache
 from collections.abc import Sequence
 
 from .....records.cell_names import known_as
+from ....analysis.parsed_code import parsed
 from ....record.failing_code import Escape, Traced
 from ..statement import definition
 
@@ -42,10 +43,7 @@ def escapes_of(traced: Traced | None, computed_at: Sequence[str]) -> tuple[Escap
 
 def _function(file: str, line: int, name: str) -> ast.FunctionDef | None:
     """Return the function with a name that begins on a line, or the innermost one around a line without a name."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+    tree = parsed("".join(linecache.getlines(file)))
     if name:
         return definition(tree, name, line)
     around = [

@@ -8,6 +8,7 @@ from types import CodeType
 from typing import Any
 
 from ....analysis.failures.wrong_arguments.transforms.loop_order import Returned, returned_by
+from ....analysis.parsed_code import parsed
 from ...remedies.user_functions import is_users_function
 from ..calls import wrapped_function
 from ..statement import definition
@@ -28,10 +29,7 @@ def returned(node: ast.expr, value: Any) -> Returned:
 
 
 def _defined(code: CodeType) -> ast.Lambda | ast.FunctionDef | None:
-    try:
-        tree = ast.parse("".join(linecache.getlines(code.co_filename)))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+    tree = parsed("".join(linecache.getlines(code.co_filename)))
     if code.co_name != "<lambda>":
         return definition(tree, code.co_name, code.co_firstlineno)
     found = [each for each in ast.walk(tree) if isinstance(each, ast.Lambda) and each.lineno == code.co_firstlineno]

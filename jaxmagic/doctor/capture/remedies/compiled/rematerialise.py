@@ -7,6 +7,7 @@ import types
 from typing import Any
 
 from .....records.note import Note, note
+from ....analysis.parsed_code import parsed
 from ....record.finding import RuleFinding
 from ..calls.jitted_function import Jitted
 from ..function_copies import FunctionCopies
@@ -60,10 +61,7 @@ def _changed(call: Call, changed: Any, about: Note) -> Change:
 
 def _decorated(finding: RuleFinding) -> list[str]:
     """Return the functions that the finding's code decorates with ``jax.checkpoint``."""
-    try:
-        tree = ast.parse(finding.code or "")
-    except (SyntaxError, ValueError):
-        return []
+    tree = parsed(finding.code)
     functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
     return [
         each.name
