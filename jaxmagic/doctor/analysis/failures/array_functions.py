@@ -23,7 +23,7 @@ from .expression import (
 from .known_values.size_use import sizes_in
 from .known_values.stored_number import stored_number
 from .numbers import explain_number
-from .origin import evidence_of
+from .origin import error_finding
 from .wrong_arguments.values.at_elements import stored
 
 #: Functions that ``jax.numpy`` has under NumPy's name, with the same arguments and results.
@@ -94,12 +94,9 @@ def explain_numpy(failure: Failure) -> RuleFinding:
         return explain_number(replace(failure, kind="shape"))
     function = _need(failing)  # before the expression is rewritten
     if _is_traced_by_jax(failure, function):
-        return RuleFinding(
-            rule="error",
+        return error_finding(
+            failure,
             found=note("doctor.error_own_argument", function=function),
-            line=failure.line,
-            source=failure.source,
-            evidence=evidence_of(failure),
             remedy=note("doctor.write_arguments", function=function),
         )
     remedy, code = _numpy_remedy(failure, failing)
@@ -107,12 +104,9 @@ def explain_numpy(failure: Failure) -> RuleFinding:
     if then is not None:
         remedy = replace(remedy, facts=remedy.facts | {"then": str(then.remedy or "")})
         code = None if remedy.facts["left"] or remedy.facts["other"] else then.code
-    return RuleFinding(
-        rule="error",
+    return error_finding(
+        failure,
         found=note("doctor.error_numpy", function=function, type=failure.type or ""),
-        line=failure.line,
-        source=failure.source,
-        evidence=evidence_of(failure),
         remedy=remedy,
         code=code,
     )

@@ -12,7 +12,7 @@ from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from ..written_paths import is_within
 from .expression import before_dot, spelled
-from .origin import evidence_of, place
+from .origin import error_finding, place
 from .wrong_arguments.operands import fact
 
 #: At most this many names are listed.
@@ -52,8 +52,8 @@ def explain_leak(failure: Failure) -> RuleFinding:
     remedy = note("doctor.write_returned", function=function, debug=f"{spelled(failure, 'jax')}.debug.print")
     if caches and not likely:
         remedy = note("doctor.write_uncached", cache=caches[0].text)
-    return RuleFinding(
-        rule="error",
+    return error_finding(
+        failure,
         found=note(
             "doctor.error_leak",
             name=", ".join(names[:_MOST]),
@@ -69,9 +69,7 @@ def explain_leak(failure: Failure) -> RuleFinding:
             location=made_at or computed or "",
             holder=holder if likely else "",
         ),
-        line=failure.line,
-        source=failure.source,
-        evidence=(*evidence, *evidence_of(failure)),
+        evidence=evidence,
         remedy=remedy,
     )
 
@@ -94,12 +92,10 @@ def explain_deleted(failure: Failure) -> RuleFinding:
     jnp = spelled(failure, "jax.numpy")
     array = name in _deleted(failure)
     copied = f"{before_dot(name)}.copy()" if array else f"{spelled(failure, 'jax')}.tree.map({jnp}.copy, {name})"
-    return RuleFinding(
-        rule="error",
+    return error_finding(
+        failure,
         found=note("doctor.error_deleted", names=failure.detail or ""),
-        line=failure.line,
-        source=failure.source,
-        evidence=(*evidence, *evidence_of(failure)),
+        evidence=evidence,
         remedy=_copied_where_kept(failure, failure.kept)
         if failure.kept is not None
         else note("doctor.write_later_deleted", name=name, copied=copied if name else "")

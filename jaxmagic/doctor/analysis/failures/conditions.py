@@ -27,7 +27,7 @@ from .known_values.known_number import flag_in_container, known_number, perhaps_
 from .known_values.python_operand import joined_conditions, python_operand
 from .known_values.size_use import size_use
 from .known_values.static_argument import is_jitted_itself, library_remedy, static_argument, write_static
-from .origin import evidence_of
+from .origin import error_finding
 from .selection import may_be_traced, may_diverge, rewritten
 from .wrong_arguments.values.membership import membership, selects
 
@@ -47,12 +47,9 @@ def explain_condition(failure: Failure) -> RuleFinding:
     use = "" if failing is None else use_of(failing)
     text = "" if failing is None else condition_of(failure, failing)
     remedy, code = _remedy(failure, failing, use)
-    return RuleFinding(
-        rule="error",
+    return error_finding(
+        failure,
         found=note("doctor.error_condition", value=text, type=failure.type or "", use=use),
-        line=failure.line,
-        source=failure.source,
-        evidence=evidence_of(failure),
         remedy=remedy,
         code=code,
     )

@@ -10,7 +10,7 @@ from ....records.note import note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import Expression, call, expression_of, spelled, statements, value_named, with_imports
-from .origin import evidence_of
+from .origin import error_finding
 from .selection import may_diverge
 from .wrong_arguments.values.masked import OPERATORS, chosen, mask_shape, masked, traced_mask
 
@@ -25,8 +25,8 @@ def explain_mask(failure: Failure) -> RuleFinding:
     index = "" if indexed is None else _index_text(indexed)
     mask = None if indexed is None else traced_mask(failure, indexed.slice)
     code = None if failing is None else _rewritten(failure, failing)
-    return RuleFinding(
-        rule="error",
+    return error_finding(
+        failure,
         found=note(
             "doctor.error_mask",
             array=array,
@@ -34,9 +34,6 @@ def explain_mask(failure: Failure) -> RuleFinding:
             index=index,
             type=failure.type or "",
         ),
-        line=failure.line,
-        source=failure.source,
-        evidence=evidence_of(failure),
         remedy=note(
             "doctor.write_mask",
             jnp=spelled(failure, "jax.numpy"),

@@ -12,7 +12,7 @@ from ....records.note import note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import expression_of, spelled
-from .origin import evidence_of
+from .origin import error_finding, evidence_of
 
 _DIVISOR = "a divisor other than zero, and a finite dividend"
 _BASE = "a base that is not negative, or an integer exponent"
@@ -150,12 +150,9 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
     domain = _DOMAINS.get(_bare(operation), "")
     example, steep = _in_domain(failure, _bare(operation)) or ("", "")
     inside = _bare(operation) in _WITH_BODIES
-    return RuleFinding(
-        rule="error",
+    return error_finding(
+        failure,
         found=note("doctor.error_not_finite", operation=operation, inside=inside, returned=said.get("returned", "")),
-        line=failure.line,
-        source=failure.source,
-        evidence=evidence_of(failure),
         remedy=note("doctor.write_disable_jit", jax=spelled(failure, "jax"))
         if inside
         else note("doctor.write_matrix", function=function, needs=matrix, jnp=jnp)

@@ -21,7 +21,7 @@ from .known_values.static_argument import (
     write_static,
 )
 from .known_values.stored_number import stored_number
-from .origin import evidence_of
+from .origin import error_finding
 from .wrong_arguments.values.at_elements import stored
 from .wrong_arguments.values.formats import formatted
 
@@ -45,12 +45,9 @@ def explain_number(failure: Failure) -> RuleFinding:
     remedy, code = _remedy(failure, failing)
     sized = remedy.kind == "doctor.write_sized"
     found = note("doctor.error_number", value=value, type=failure.type or "", need=need)
-    return RuleFinding(
-        rule="error",
+    return error_finding(
+        failure,
         found=note("doctor.error_sized", function=need) if sized else found,
-        line=failure.line,
-        source=failure.source,
-        evidence=evidence_of(failure),
         remedy=remedy,
         code=code,
     )

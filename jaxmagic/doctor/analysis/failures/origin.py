@@ -1,14 +1,15 @@
-"""States how a traced value came to the failing line, and how to go on without jit, as notes."""
+"""Makes the finding for an error, with how a traced value came to its line, and how to go on without jit."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from ....records.call_stack import Frame, is_users
 from ....records.cell_names import known_as
 from ....records.note import Note, note
 from ...record.failing_code import Traced
 from ...record.failure import Failure
+from ...record.finding import RuleFinding
 
 #: The kinds of errors that often stop a first try with jit.
 FIRST_TRIES = "bool", "number", "index", "shape", "static"
@@ -21,6 +22,21 @@ OF_TRANSFORMED = "nan", "cotangents", "cotangent type"
 
 #: A longer call is not shown: nobody pastes it.
 _LONGEST = 1000
+
+
+def error_finding(
+    failure: Failure, *, found: Note, remedy: Note | None, code: str | None = None, evidence: Iterable[Note] = ()
+) -> RuleFinding:
+    """Make the finding for an error, with where its values come from after its own evidence."""
+    return RuleFinding(
+        rule="error",
+        found=found,
+        line=failure.line,
+        source=failure.source,
+        evidence=(*evidence, *evidence_of(failure)),
+        remedy=remedy,
+        code=code,
+    )
 
 
 def evidence_of(failure: Failure) -> tuple[Note, ...]:

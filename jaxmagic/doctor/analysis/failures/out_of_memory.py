@@ -14,7 +14,7 @@ from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from ...record.out_of_memory import ANY_CALL, LEAST_SPARED, FailedProgram, OutOfMemory, Shortage, Smaller
 from .expression import spelled
-from .origin import evidence_of
+from .origin import error_finding
 
 _SIZE = r"(\d+(?:\.\d+)?) ?(bytes|[KMGT]iB|[KMGT]|B)?"
 _ASKED = re.compile(rf"(?:Out of memory (?:while trying to allocate|allocating)|allocate request for) {_SIZE}")
@@ -57,8 +57,8 @@ def explain_memory(failure: Failure) -> RuleFinding:
         evidence.append(note("doctor.memory_unknown_program", reason=memory.unknown, call=call, argument=argument))
     evidence += _of_alive(failure, said)
     best = None if program is None else program.best
-    return RuleFinding(
-        rule="error",
+    return error_finding(
+        failure,
         found=note(
             "doctor.error_memory",
             asked_bytes=said.asked_bytes or 0,
@@ -68,9 +68,7 @@ def explain_memory(failure: Failure) -> RuleFinding:
             function="" if program is None else program.function,
             need_bytes=0 if program is None else program.need_bytes,
         ),
-        line=failure.line,
-        source=failure.source,
-        evidence=(*evidence, *evidence_of(failure)),
+        evidence=evidence,
         remedy=_remedy(failure, memory, best),
         code=None if best is None else best.code,
     )

@@ -10,7 +10,7 @@ from ...record.failing_code import Passed
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import before_dot, expression_of
-from .origin import evidence_of
+from .origin import error_finding
 
 #: A longer text of an argument is cut.
 _LONGEST = 200
@@ -36,8 +36,8 @@ def explain_static(failure: Failure) -> RuleFinding:
     if kind.endswith("Tracer"):
         return _traced(failure, function)
     remedy, code = _remedy(failure, argument, kind)
-    return RuleFinding(
-        rule="error",
+    return error_finding(
+        failure,
         found=note(
             "doctor.error_static",
             argument="" if argument is None else argument.name,
@@ -47,9 +47,6 @@ def explain_static(failure: Failure) -> RuleFinding:
             part=part,
             part_type=part_type,
         ),
-        line=failure.line,
-        source=failure.source,
-        evidence=evidence_of(failure),
         remedy=remedy,
         code=code,
     )

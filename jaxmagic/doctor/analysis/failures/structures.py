@@ -13,7 +13,7 @@ from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .dtypes import dtype_of, lost_in, wider_dtype
 from .expression import expression_of, spelled
-from .origin import evidence_of
+from .origin import error_finding
 from .wrong_arguments.operands import Shape, broadcast, written
 
 #: What JAX says where only the axes of a mesh differ along which two values vary, inside of ``shard_map``.
@@ -78,12 +78,10 @@ def _finding(failure: Failure, found: Note, more: tuple[Difference, ...], remedy
     others = [
         note("doctor.error_differs_too", leaf=each.path, expected=each.expected, got=each.got) for each in more[:10]
     ]
-    return RuleFinding(
-        rule="error",
+    return error_finding(
+        failure,
         found=found,
-        line=failure.line,
-        source=failure.source,
-        evidence=(*others, *evidence_of(failure)),
+        evidence=others,
         remedy=remedy,
     )
 
