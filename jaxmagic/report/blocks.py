@@ -103,11 +103,15 @@ class Entries(NamedTuple):
         rows: at least one row.
         heads: the heads of the name and of each cell; empty if the columns need none.
         major: how many rows stay where a page with little room folds others; ``None`` if all do.
+        noun: the name of a row, in the singular, if a short text counts the rows that it leaves out.
+        there_are: the number of rows before it was cut; ``None`` if it was not.
     """
 
     rows: tuple[Entry, ...]
     heads: tuple[str, ...] = ()
     major: int | None = None
+    noun: str = ""
+    there_are: int | None = None
 
 
 class Table(NamedTuple):

@@ -9,10 +9,13 @@ from typing import NamedTuple
 
 from .. import units
 from ..terminal import printable
-from .blocks import Block, Caution, Excerpt, Fold, Listing, Sentence
+from .blocks import Block, Caution, Entries, Entry, Excerpt, Fold, Listing, Sentence
 
 #: At most this many lines are warnings, and at most half of a short report.
 _MOST_CAUTIONS = 6
+
+#: The name of what is left out and has no name of its own.
+_THE_REST = "the rest of the above"
 
 #: Writes blocks as lines.
 Write = Callable[[Iterable[Block]], list[str]]
@@ -41,8 +44,8 @@ def glance(
     """Return the whole report if it is short, or its most important lines and what the others hold.
 
     Folds are left out, excerpts stand for what they are from. If that is still too long, it is cut at the end, but
-    sentences stay whole, a listing keeps the lines with the largest shares, and no warnings are left out as long as
-    there are few.
+    sentences and entries stay whole, a listing keeps the lines with the largest shares, and no warnings are left out
+    as long as there are few.
 
     Args:
         blocks: the report.
@@ -57,10 +60,8 @@ def glance(
     if len(whole) <= most:
         return whole
     shown, titles = _unfolded(blocks, write)
-    kept = _fitting(shown, write, most - 1)
-    if len(kept) < sum(len(each.lines) for each in shown):
-        titles.insert(0, "the rest of the above")
-    return [*kept, _rest(lines_in_all() - len(kept), titles, width, whole_by)]
+    kept, left_out = _fitting(shown, write, most - 1)
+    return [*kept, _rest(lines_in_all() - len(kept), [*left_out, *titles], width, whole_by)]
 
 
 def _unfolded(blocks: Iterable[Block], write: Write) -> tuple[list[_Shown], list[str]]:
@@ -79,20 +80,36 @@ def _unfolded(blocks: Iterable[Block], write: Write) -> tuple[list[_Shown], list
     return shown, titles
 
 
-def _fitting(shown: Sequence[_Shown], write: Write, most: int) -> list[str]:
-    """Cut at the end until there are at most `most` lines; warnings are left out last."""
+def _fitting(shown: Sequence[_Shown], write: Write, most: int) -> tuple[list[str], list[str]]:
+    """Cut at the end until there are at most `most` lines, and name what is cut; warnings are left out last."""
     for_cautions = sum(len(each.lines) for each in shown if isinstance(each.block, Caution))
     for_cautions = min(for_cautions, _MOST_CAUTIONS, most // 2)
     room = {True: for_cautions, False: most - for_cautions}
     kept: list[str] = []
+    left_out: list[str] = []
     for blocks in _with_listings_together(shown):
         lines = [line for each in blocks for line in each.lines]
-        caution = isinstance(blocks[0].block, Caution)
-        fits = len(lines) <= room[caution]
-        lines = lines if fits else _cut(lines, [each.block for each in blocks], write, room[caution])
+        first = blocks[0].block
+        left = room[isinstance(first, Caution)]
+        rest = [_THE_REST] if len(lines) > left else []
+        if isinstance(first, Entries):
+            rows = _rows_within(first, write, left)
+            lines = write([first._replace(rows=rows)])[:left] if rows else []
+            more = (first.there_are or len(first.rows)) - len(rows)
+            rest = [units.count(more, f"more {first.noun}")] if first.noun and more else rest
+        elif rest:
+            lines = _cut(lines, [each.block for each in blocks], write, left)
         kept += lines
-        room[caution] = room[caution] - len(lines) if fits else 0
-    return kept
+        left_out += rest
+        room[isinstance(first, Caution)] = 0 if rest else left - len(lines)
+    return kept, sorted(set(left_out), key=lambda name: name == _THE_REST)
+
+
+def _rows_within(block: Entries, write: Write, room: int) -> tuple[Entry, ...]:
+    """Return as many of the first rows as there is room for; at least a part of the first one."""
+    counts = range(len(block.rows), 1, -1)
+    fitting = (count for count in counts if len(write([block._replace(rows=block.rows[:count])])) <= room)
+    return block.rows[: next(fitting, min(room, 1))]
 
 
 def _with_listings_together(shown: Iterable[_Shown]) -> Iterator[list[_Shown]]:

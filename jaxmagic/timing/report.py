@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from .. import units
-from ..compilation.analysis.grouping import costliest, total_ns
+from ..compilation.analysis.grouping import by_cause, costliest, total_ns
 from ..compilation.record.compilation import Compilation
 from ..compilation.report import STAGES, about_eager, reason, remedies
 from ..report.blocks import Block, Entries, Entry, Excerpt, Part, Sentence, Split
@@ -24,11 +24,12 @@ EXPLANATION = (
     "How: drain work in flight, run, wait for the result, then for a last program.",
 )
 
-#: At most this many functions have a row in HTML, the costliest ones.
-MOST_FUNCTIONS = 5
+#: At most this many compilations have a row in HTML, the costliest ones.
+MOST_COMPILATIONS = 5
 
-#: At most this many are seen at once.
-_FEW_FUNCTIONS = 2
+#: At most this many causes are listed at once, and seen at first sight where a page has little room.
+_MOST_CAUSES = 3
+_FEW_CAUSES = 2
 
 
 def report(timing: Timing, style: Style, explain: bool) -> Iterator[Block]:
@@ -67,39 +68,68 @@ def _split(timing: Timing, style: Style) -> Split:
 
 
 def _compiled(functions: tuple[Compilation, ...], style: Style) -> Iterator[Block]:
-    """List the compiled functions: text has all of them, HTML the costliest and how to see the others."""
+    """List the compilations: text has all of them, HTML the costliest and how to see the others.
+
+    At first sight, there is one entry for each cause.
+    """
     if not functions:
         return
-    whole = _functions(functions, style)
-    if len(functions) <= _FEW_FUNCTIONS:
-        yield whole
+    causes = by_cause(functions)
+    each_once = [(each,) for each in functions]
+    if len(causes) == len(functions) <= _FEW_CAUSES:
+        yield _entries(each_once, style)._replace(noun="cause")
         return
-    few, _ = costliest(functions, _FEW_FUNCTIONS)
-    shown, rest = costliest(functions, MOST_FUNCTIONS)
-    top = max(few, key=lambda each: each.total_ns)
-    title = f"{units.count(len(functions), 'compiled function')}, top: {top.function}"
-    saved = (_functions(shown, style), Sentence(text=about_rest(rest, style.digits), inner=True)) if rest else ()
-    yield Excerpt(title=title, part=(_functions(few, style),), whole=(whole,), saved=saved)
+    shown, rest = costliest(functions, MOST_COMPILATIONS)
+    seen = _entries(causes[:_MOST_CAUSES], style)
+    saved = (
+        (_entries([(each,) for each in shown], style), Sentence(text=about_rest(rest, style.digits), inner=True))
+        if rest
+        else ()
+    )
+    yield Excerpt(
+        title=_title(causes),
+        part=(seen._replace(major=_FEW_CAUSES, noun="cause", there_are=len(causes)),),
+        whole=(_entries(each_once, style),),
+        saved=saved,
+    )
 
 
-def _functions(shown: tuple[Compilation, ...], style: Style) -> Entries:
-    unit = units.time_unit(max(each.total_ns for each in shown))
-    stages = [(label, field) for label, field in STAGES if any(getattr(each, field) for each in shown)]
+def _title(causes: Sequence[tuple[Compilation, ...]]) -> str:
+    """Say how often what was compiled."""
+    functions = {(each.function, each.location) for group in causes for each in group}
+    top, count = causes[0][0].function, units.count(sum(map(len, causes)), "compilation")
+    if len(functions) == 1:
+        return f"{count} of {top}"
+    return f"{count} of {units.count(len(functions), 'function')}, top: {top}"
+
+
+def _entries(groups: Sequence[tuple[Compilation, ...]], style: Style) -> Entries:
+    """List compilations, those in a group in one row with their total times and the cause of the first one."""
+    times = [{field: sum(getattr(each, field) for each in group) for _, field in STAGES} for group in groups]
+    unit = units.time_unit(max(sum(each.values()) for each in times))
+    stages = [(label, field) for label, field in STAGES if any(each[field] for each in times)]
 
     def cell(time_ns: int) -> str:
         return units.time_in(time_ns, unit, style.digits) if time_ns else ""
 
     rows = (
         Entry(
-            name=each.function,
-            cells=tuple(cell(getattr(each, field)) for _, field in stages),
-            remark=reason(each, style.digits),
+            name=group[0].function,
+            cells=tuple(cell(each[field]) for _, field in stages),
+            remark=_why(group, style.digits),
             advice=advice,
-            place=each.location or "",
+            place=group[0].location or "",
         )
-        for each, advice in zip(shown, remedies(shown), strict=True)
+        for group, each, advice in zip(groups, times, remedies([group[0] for group in groups]), strict=True)
     )
     return Entries(rows=tuple(rows), heads=("compiled", *(label for label, _ in stages)))
+
+
+def _why(group: tuple[Compilation, ...], digits: int) -> str:
+    """Word why a function was compiled, and how often for the same cause."""
+    first, *others = dict.fromkeys(reason(each, digits) for each in group)
+    times = f"{len(group)} times{', first' if others else ''}: " if len(group) > 1 else ""
+    return f"{times}{first}"
 
 
 def about_time(timing: Timing, digits: int) -> list[str]:
@@ -131,11 +161,11 @@ def about_fetch(timing: Timing, digits: int) -> str:
 
 
 def about_rest(rest: tuple[Compilation, ...], digits: int) -> str:
-    """Say how many functions compiled besides those with a row, and how to see them."""
+    """Say how many compilations there were besides those with a row, and how to see them."""
     return (
-        f"Besides the {MOST_FUNCTIONS} costliest, {units.count(len(rest), 'function')} compiled in "
-        f"{units.time(total_ns(rest), digits)}. To see all causes, print the record, as print(jaxmagic.last()), or "
-        'use its to_frame("compilations").'
+        f"Besides the {MOST_COMPILATIONS} costliest, there were {units.count(len(rest), 'more compilation')}, of "
+        f"{units.time(total_ns(rest), digits)} in all. To see all causes, print the record, as "
+        'print(jaxmagic.last()), or use its to_frame("compilations").'
     )
 
 

@@ -242,13 +242,13 @@ def test_no_line_of_a_report_is_wider_than_the_terminal(all_records: dict[str, A
 
 
 def test_html_of_every_record_has_few_lines_that_are_not_folded(all_records: dict[str, Any]) -> None:
-    """What a browser shows has a test of its own; a row or sentence takes 21 pixels or more."""
+    """What a browser shows has a test of its own; a row or sentence takes at least 21 pixels."""
     for kind, record in all_records.items():
         page = to_html(record, replace(AT_A_GLANCE, picture=False))
         while (inner := re.sub(r"<details>(?:(?!<details>).)*?</details>", "<br>", page, flags=re.S)) != page:
             page = inner
         lines = page.replace('<div style="max-width:60em">', "")  # around lines
-        assert len(re.findall("<tr|<div|<br", lines)) <= 25, kind
+        assert len(re.findall("<tr|<div|<br", lines)) <= 27, kind
 
 
 def test_no_table_has_an_empty_head(all_records: dict[str, Any]) -> None:

@@ -95,7 +95,7 @@ def test_saved_size_is_bounded_whatever_compiled(timing: Any, compilation: Any) 
     )
     record = timing(*(compilation(function=f"f{n}" * 100, cause=long) for n in range(200)))
     assert len(to_html(record, explain=True).encode()) < 8.75 * 1024
-    assert len(to_html(record, AT_A_GLANCE).encode()) < 13.5 * 1024
+    assert len(to_html(record, AT_A_GLANCE).encode()) < 15 * 1024
 
 
 def test_rows_stand_in_the_order_of_compilation_and_are_the_costliest(timing: Any, compilation: Any) -> None:
@@ -103,9 +103,9 @@ def test_rows_stand_in_the_order_of_compilation_and_are_the_costliest(timing: An
     many = [compilation(function=f"f{cost}", compilation_ns=cost * 10**6) for cost in costs]
     html = breakable(to_html(timing(*many)))
     assert re.findall(r"<code[^>]*>(f\d+)</code>", html) == ["f60", "f40", "f20", "f50", "f30"]
-    assert "Besides the 5 costliest, 2 functions compiled in 28.0 ms. To see all causes, print the record" in html
+    assert "Besides the 5 costliest, there were 2 more compilations, of 28.0 ms in all. To see all causes, " in html
     assert "costliest" not in to_html(timing(*many[:5]))
-    assert "7 compiled functions, top: f60" in breakable(to_html(timing(*many), AT_A_GLANCE))
+    assert "7 compilations of 7 functions, top: f60" in breakable(to_html(timing(*many), AT_A_GLANCE))
 
 
 def test_greys_where_colour_is_off(timing: Any, compilation: Any) -> None:

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pages import to_html
 
+from jaxmagic import units
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.records.note import note
 from jaxmagic.report.style import Style
@@ -127,8 +128,34 @@ def test_text_has_all_functions_in_their_order_and_a_short_one_the_costliest(tim
         assert re.findall(r"^  (f\d+) ", text, re.M) == [each.function for each in functions]
         assert "costliest" not in text
     text = to_text(timing(*many), Style(whole=False, whole_by="--all"))
-    assert re.findall(r"^  (f\d+) ", text, re.M) == ["f19", "f20"]
-    assert text.endswith("… %jaxmagic last shows 18 more lines: 20 compiled functions")
+    assert re.findall(r"^  (f\d+) ", text, re.M) == ["f20", "f19", "f18"]
+    assert text.endswith("shows 18 more lines: 17 more causes, the rest of the above, …")
+
+
+def cause(kind: Any, argument: str, sizes: str) -> Cause:
+    return Cause(kind=kind, reason=f"argument {argument} has a different {kind}: {sizes}", argument=argument)
+
+
+def test_a_short_text_has_each_cause_once_with_its_count_and_time_in_all(timing: Any, compilation: Any) -> None:
+    shapes = [compilation(function="f", cause=cause("shape", "x", f"f32[{n}] now")) for n in range(9)]
+    short = compilation(function="f", cause=cause("dtype", "x", "bf16[3] now"), compilation_ns=1)
+    text = to_text(timing(*shapes, short), Style(whole=False))
+    (total,) = re.findall(r"XLA (\S+ \w+)\n    9 times, first: argument x has a different shape: f32\[0\] now", text)
+    assert total == units.time(9 * shapes[0].compilation_ns)
+    assert "  f   trace" in text.partition("f32[0] now")[2]
+    assert "argument x has a different dtype: bf16[3] now" in text
+    assert text.count("different shape") == 1
+    assert "cause" not in text
+    assert text.splitlines()[-1].endswith(": 10 compilations of f")
+
+
+def test_a_short_text_says_how_many_causes_it_has_no_room_for(timing: Any, compilation: Any) -> None:
+    named = [(name, "word " * 80) for name in "wxyz"]
+    many = [compilation(function="f", cause=cause("shape", *each)) for each in named]
+    for count in (2, 4):
+        text = to_text(timing(*many[:count]), Style(whole=False))
+        assert re.findall(r"argument (\w) has", text) == ["w"]
+        assert f": {units.count(count - 1, 'more cause')}" in text.splitlines()[-1]
 
 
 def test_explain_adds_five_lines(timing: Any) -> None:

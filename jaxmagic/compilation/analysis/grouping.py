@@ -155,6 +155,21 @@ def costliest(functions: Sequence[Compilation], most: int) -> tuple[tuple[Compil
     )
 
 
+def by_cause(functions: Sequence[Compilation]) -> tuple[tuple[Compilation, ...], ...]:
+    """Group compilations of the same function that have the same cause, each in their original order.
+
+    The costliest group comes first, and before the other first calls come the causes of compiling again.
+    """
+    groups: dict[tuple[str | None, ...], list[Compilation]] = {}
+    for each in functions:
+        cause = each.cause
+        what, _, _ = cause.reason.partition(":")  # what differs, without the values
+        groups.setdefault((each.function, each.location, cause.argument, cause.remedy, what), []).append(each)
+    costliest_first = sorted(groups.values(), key=lambda group: -total_ns(group))
+    others = sorted(costliest_first[1:], key=lambda group: group[0].cause.kind == "first call")
+    return tuple(map(tuple, [*costliest_first[:1], *others]))
+
+
 def total_ns(compilations: Iterable[Compilation]) -> int:
     """Add up all stages of all compilations."""
     return sum(each.total_ns for each in compilations)

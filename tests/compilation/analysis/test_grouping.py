@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from jaxmagic.compilation.analysis.call_memory import Memory
-from jaxmagic.compilation.analysis.grouping import costliest, group
+from jaxmagic.compilation.analysis.grouping import by_cause, costliest, group
+from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.compilation.record.events import Call, Miss, Span
 
 MAIN, OTHER = 1, 2
@@ -147,3 +148,23 @@ def test_the_costliest_functions_stay_in_the_order_of_time(compilation: Any) -> 
     assert [each.function for each in rest] == ["f3", "f1"]
     assert costliest(functions, 5) == (tuple(functions), ())
     assert costliest([], 5) == ((), ())
+
+
+def test_compilations_with_the_same_cause_are_one_group(compilation: Any) -> None:
+    def made(function: str, kind: Any, reason: str, argument: str | None, ms: int) -> Any:
+        cause = Cause(kind=kind, reason=reason, argument=argument, remedy=None)
+        return compilation(function=function, cause=cause, compilation_ns=ms * 10**6)
+
+    first = [made(name, "first call", "first call", None, ms) for name, ms in (("f", 30), ("g", 90), ("h", 20))]
+    shapes = [made("f", "shape", f"x has a different shape: {n}", "x", 5) for n in range(4)]
+    dtype = made("f", "dtype", "x has a different dtype: bf16", "x", 1)
+    other = made("f", "shape", "y has a different shape: 8", "y", 2)
+    assert by_cause([*first, shapes[0], dtype, other, *shapes[1:]]) == (
+        (first[1],),
+        tuple(shapes),
+        (other,),
+        (dtype,),
+        (first[0],),
+        (first[2],),
+    )
+    assert by_cause([]) == ()
