@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import jaxmagic
-from jaxmagic.report.style import Style
+from jaxmagic.report.style import LAST, Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
 
@@ -47,7 +47,7 @@ _PAGE = """<!doctype html><meta charset="utf-8">
 font:13px monospace">{code}</pre>{report}</div></body>"""
 
 #: The style of a magic without options.
-_STYLE = Style(whole=False, whole_by="--all")
+_STYLE = Style(whole=False, whole_by=LAST)
 
 
 def magic_of(code: str) -> str | None:

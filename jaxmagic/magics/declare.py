@@ -16,7 +16,7 @@ from IPython.core.magic import MAGIC_NO_VAR_EXPAND_ATTR, Magics, magics_class
 from IPython.core.magic_arguments import argument
 from traitlets import Bool, Enum, Int, observe
 
-from ..report.style import Form, Style
+from ..report.style import LAST, Form, Style
 from ..runtime.given_peaks import Given, give_peaks
 from ..session.shown_errors import keep_last_shown
 from ..subjects import Magic, magics
@@ -286,7 +286,7 @@ class JaxMagics(Magics):
     def style(self) -> Style:
         """The settings as the renderers take them."""
         return Style(
-            form=self.form, digits=self.digits, colour=self.colour, width=width(), whole=False, whole_by="--all"
+            form=self.form, digits=self.digits, colour=self.colour, width=width(), whole=False, whole_by=LAST
         )
 
     def __init__(self, **given: Any) -> None:

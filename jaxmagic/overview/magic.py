@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import magic_arguments
 
 from ..magics.declare import JaxMagics, declared, help_of, of_all
+from ..report.to_text import to_text
 from ..session.verbs import last
 from ..subjects import magics as all_magics
-from ..terminal import print_line
+from ..terminal import print_line, written_to
 
 
 @magic_arguments("jaxmagic")
@@ -25,7 +28,8 @@ def jaxmagic(magics: JaxMagics, line: str, cell: None = None, local_ns: dict[str
     """
     said = line.partition("#")[0].strip()
     if said == "last":
-        print(last())
+        style = replace(magics.style, whole=True, rows=sys.maxsize, form="text")
+        print(written_to(to_text(last(), style), sys.stdout))
         return
     if said:
         raise UsageError(f"%jaxmagic: expected nothing or 'last', got {said[:60]!r}. Write %jaxmagic last.")

@@ -44,9 +44,6 @@ class Exportable(Suggesting):
     #: Properties that :meth:`to_dict` puts in front of the stored fields.
     _derived: ClassVar[tuple[str, ...]] = ()
 
-    #: What shows the whole report where an option of the magic would run the code again, with another outcome.
-    _whole_by: ClassVar[str] = ""
-
     def __init_subclass__(cls) -> None:
         """Let a frozen dataclass say what to write in place of an assignment, which its own methods do not.
 

@@ -61,7 +61,8 @@ def glance(
         return whole
     shown, titles = _unfolded(blocks, write)
     kept, left_out = _fitting(shown, write, most - 1)
-    return [*kept, _rest(lines_in_all() - len(kept), [*left_out, *titles], width, whole_by)]
+    names = sorted(dict.fromkeys([*left_out, *titles]), key=lambda name: name == _THE_REST)
+    return [*kept, _rest(lines_in_all() - len(kept), names, width, whole_by)]
 
 
 def _unfolded(blocks: Iterable[Block], write: Write) -> tuple[list[_Shown], list[str]]:
@@ -102,7 +103,7 @@ def _fitting(shown: Sequence[_Shown], write: Write, most: int) -> tuple[list[str
         kept += lines
         left_out += rest
         room[isinstance(first, Caution)] = 0 if rest else left - len(lines)
-    return kept, sorted(set(left_out), key=lambda name: name == _THE_REST)
+    return kept, left_out
 
 
 def _rows_within(block: Entries, write: Write, room: int) -> tuple[Entry, ...]:
@@ -141,10 +142,10 @@ def _cut(lines: list[str], blocks: Sequence[Block], write: Write, room: int) -> 
 def _rest(lines: int, titles: Sequence[str], width: int, whole_by: str) -> str:
     """Say how many lines are left out, and what they are about, in one line.
 
-    >>> _rest(38, ["52 operations, top: dot 28 %", "Roof: 1 TB/s"], 80, "--all")
-    '… --all shows 38 more lines: 52 operations, roof'
-    >>> _rest(38, ["52 operations, top: dot 28 %", "Roof: 1 TB/s"], 47, "--all")
-    '… --all shows 38 more lines: 52 operations, …'
+    >>> _rest(38, ["52 operations, top: dot 28 %", "Roof: 1 TB/s"], 80, "%jaxmagic last")
+    '… %jaxmagic last shows 38 more lines: 52 operations, roof'
+    >>> _rest(38, ["52 operations, top: dot 28 %", "Roof: 1 TB/s"], 56, "%jaxmagic last")
+    '… %jaxmagic last shows 38 more lines: 52 operations, …'
     """
     start = f"… {whole_by} shows {units.count(lines, 'more line')}"
     names = [_lowered(re.split("[,:]", printable(title))[0]) for title in titles]

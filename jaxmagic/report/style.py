@@ -7,6 +7,9 @@ from typing import Literal
 
 Form = Literal["rich", "text", "line", "static"]
 
+#: Shows the whole report of the last measurement without measuring again: it may take long, or compile nothing then.
+LAST = "%jaxmagic last"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
@@ -38,8 +41,13 @@ class Style:
     lines: int = 14
 
     def rows_by(self, method: str) -> str:
-        """Return what shows all rows of a table: the option of a magic, if it is not given, or a record's method."""
-        return self.whole_by if self.whole_by.startswith("--") and not self.whole else method
+        """Return what shows all rows of a table: a magic that shows the whole report, or a record's method."""
+        return self.whole_by if self.shows_all_rows and not self.whole else method
+
+    @property
+    def shows_all_rows(self) -> bool:
+        """Whether what shows the whole report shows all rows of its tables."""
+        return self.whole_by == LAST
 
 
 #: The whole report.

@@ -54,18 +54,15 @@ def to_text(record: object, style: Style = DEFAULT, *, explain: bool = False) ->
     if style.whole:
         return printable_lines("\n".join(_written(blocks, style)))
 
-    whole_by = getattr(record, "_whole_by", "") if style.whole_by.startswith("--") else ""
-    whole_by = whole_by or style.whole_by
-
     def lines_in_all() -> int:
-        rows = sys.maxsize if whole_by.startswith("--") else style.rows  # --all shows all rows
+        rows = sys.maxsize if style.shows_all_rows else style.rows
         everything = replace(style, whole=True, rows=rows)
         return len(list(_written(compose(record, everything, explain=explain), everything)))
 
     def write(some: Iterable[Block]) -> list[str]:
         return list(_written(some, style))
 
-    lines = glance(blocks, write, style.width, whole_by, lines_in_all, style.lines)
+    lines = glance(blocks, write, style.width, style.whole_by, lines_in_all, style.lines)
     return printable_lines("\n".join(lines))
 
 

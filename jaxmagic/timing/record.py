@@ -49,7 +49,6 @@ class Timing(Record):
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("wall_ns", "host_ns", "compile_ns")
-    _whole_by: ClassVar[str] = "%jaxmagic last"  # code that runs again may compile nothing
 
     code: str | None
     started_at: str

@@ -97,10 +97,13 @@ def _compiled(functions: tuple[Compilation, ...], style: Style) -> Iterator[Bloc
 def _title(causes: Sequence[tuple[Compilation, ...]]) -> str:
     """Say how often what was compiled."""
     functions = {(each.function, each.location) for group in causes for each in group}
-    top, count = causes[0][0].function, units.count(sum(map(len, causes)), "compilation")
+    top, total = causes[0][0].function, sum(map(len, causes))
+    compilations, several = units.count(total, "compilation"), units.count(len(functions), "function")
     if len(functions) == 1:
-        return f"{count} of {top}"
-    return f"{count} of {units.count(len(functions), 'function')}, top: {top}"
+        return f"{compilations} of {top}"
+    return (
+        f"{several} compiled, top: {top}" if len(functions) == total else f"{compilations} of {several}, top: {top}"
+    )
 
 
 def _entries(groups: Sequence[tuple[Compilation, ...]], style: Style) -> Entries:

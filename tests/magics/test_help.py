@@ -186,4 +186,9 @@ def test_the_last_report_is_shown_in_whole_without_importing_anything(
     capsys.readouterr()
     session.run("%jaxmagic last  # of them all")
     assert capsys.readouterr().out == f"{jaxmagic.last()}\n"
+    session.run("%jaxmem --top 1 [jnp.ones(n) for n in range(12)]")
+    assert "see %jaxmagic last" in session.report
+    capsys.readouterr()
+    session.run("%jaxmagic last")
+    assert "see " not in capsys.readouterr().out
     assert "jaxmagic" not in session.shell.user_ns

@@ -188,8 +188,8 @@ def test_called_it_returns_the_value(session: Any) -> None:
 def test_all_is_all_rows(session: Any) -> None:
     session.run("kept = [jnp.full(1000 + n, 1.0) for n in range(12)]")
     session.run("%jaxmem --before --top 3")
-    assert "more arrays: see --all" in session.report
-    assert re.search(r"more arrays: see (<[^>]*>)?--all", session.published[-1]["text/html"])
+    assert "more arrays: see %jaxmagic last" in session.report
+    assert re.search(r"more arrays: see (<[^>]*>)?%jaxmagic last", session.published[-1]["text/html"])
     session.run("%jaxmem --before --all")
     assert {f"f32[{1000 + n}]" for n in range(12)} <= set(session.report.split())
     assert "more array" not in session.report

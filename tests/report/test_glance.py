@@ -31,13 +31,13 @@ from jaxmagic.report.blocks import (
     SourceLine,
 )
 from jaxmagic.report.glance import notes_folded
-from jaxmagic.report.style import AT_A_GLANCE, Style
+from jaxmagic.report.style import AT_A_GLANCE, LAST, Style
 from jaxmagic.report.to_text import to_text
 from jaxmagic.session.history import History
 
 MOST_LINES = Style().lines
 
-MAGIC = Style(whole=False, whole_by="--all")
+MAGIC = Style(whole=False, whole_by=LAST)
 
 
 def rows(count: int) -> Entries:
@@ -75,7 +75,7 @@ def test_the_last_line_says_what_is_left_out_and_how_to_get_it(composed: Any) ->
         "  row0  1 s  told",
         "  row1  1 s  told",
         "Warning: the machine was busy",
-        "… --all shows 31 more lines: details, 52 operations, roof",
+        "… %jaxmagic last shows 31 more lines: details, 52 operations, roof",
     ]
     assert len(to_text(None).splitlines()) == 4 + 31
 
@@ -94,14 +94,14 @@ def test_a_report_that_is_short_is_whole(composed: Any) -> None:
     assert len(to_text(None, MAGIC).splitlines()) == MOST_LINES
     assert to_text(None, MAGIC) == to_text(None)
     composed(Headline(text="The answer"), Fold(title="13 lines", blocks=(rows(13),)))
-    assert to_text(None, MAGIC).splitlines() == ["The answer", "… --all shows 14 more lines: 13 lines"]
+    assert to_text(None, MAGIC).splitlines() == ["The answer", "… %jaxmagic last shows 14 more lines: 13 lines"]
 
 
 def test_a_sentence_is_shown_whole_or_not_at_all(composed: Any) -> None:
     composed(rows(11), Sentence(text="word " * 40), Sentence(text="end"), rows(9))
     lines = to_text(None, MAGIC).splitlines()
     assert lines[-2].startswith("  row10")
-    assert lines[-1] == "… --all shows 13 more lines: the rest of the above"
+    assert lines[-1] == "… %jaxmagic last shows 13 more lines: the rest of the above"
 
 
 @pytest.mark.parametrize("width", [40, 80])
@@ -142,14 +142,14 @@ def test_a_report_without_folds_is_cut_but_not_its_warnings(composed: Any, cauti
     assert len(lines) == MOST_LINES
     assert lines[0] == "The answer"
     assert lines.count("Warning: careful") == min(cautions, 6)
-    assert lines[-1] == f"… --all shows {31 + cautions - 13} more lines: the rest of the above"
+    assert lines[-1] == f"… %jaxmagic last shows {31 + cautions - 13} more lines: the rest of the above"
 
 
 def test_the_last_line_keeps_to_the_width(composed: Any) -> None:
     composed(*(Fold(title=f"{at} things of a kind: x", blocks=(rows(5),)) for at in range(9)))
     for width in (40, 60, 80, 160):
         (line,) = to_text(None, replace(MAGIC, width=width)).splitlines()
-        assert line.startswith("… --all shows 54 more lines")
+        assert line.startswith("… %jaxmagic last shows 54 more lines")
         assert len(line) <= width
         assert line.endswith("…") == (0 < line.count("things") < 9)
 
@@ -224,12 +224,10 @@ def test_text_of_every_record_has_at_most_fourteen_lines(all_records: dict[str, 
         whole = to_text(record, replace(MAGIC, whole=True, rows=sys.maxsize)).splitlines()
         assert len(lines) <= MOST_LINES, kind
         assert max(map(len, lines)) <= MAGIC.width, kind
-        if more := re.match(r"… (--all|%jaxmagic last) shows (\d+) more lines?", lines[-1]):
-            if not more[1].startswith("--"):  # an option would run the code again
-                whole = to_text(record, replace(MAGIC, whole=True)).splitlines()
-            assert int(more[2]) == len(whole) - len(lines) + 1, kind
+        if more := re.match(r"… %jaxmagic last shows (\d+) more lines?", lines[-1]):
+            assert int(more[1]) == len(whole) - len(lines) + 1, kind
         else:
-            cut = [line for line in lines if line.endswith(": see --all")]
+            cut = [line for line in lines if line.endswith(": see %jaxmagic last")]
             assert len(lines) == len(whole) or cut, kind
 
 
@@ -293,7 +291,7 @@ def test_the_text_of_every_magic_has_at_most_fourteen_lines(session: Any, cell: 
     assert max(map(len, short)) <= MAGIC.width
     session.run(cell.format(" --all"))
     whole = session.report.splitlines()
-    assert not any("--all shows" in line for line in whole)
+    assert not any("%jaxmagic last shows" in line for line in whole)
 
 
 def test_the_title_of_notes_is_the_first_sentence_of_the_first() -> None:

@@ -21,7 +21,7 @@ from jaxmagic.report import to_html as html
 from jaxmagic.report import to_text as text
 from jaxmagic.report.compose import compose
 from jaxmagic.report.displayable import Displayable
-from jaxmagic.report.style import Style
+from jaxmagic.report.style import LAST, Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
 
@@ -95,8 +95,7 @@ def test_reports_read_as_the_ones_that_were_approved(records: dict[str, Any]) ->
         GOLDEN / f"{kind}.txt": to_text(record, Style(width=100), explain=True) for kind, record in records.items()
     }
     short = {
-        GLANCE / f"{kind}.txt": to_text(record, Style(whole=False, whole_by="--all"))
-        for kind, record in records.items()
+        GLANCE / f"{kind}.txt": to_text(record, Style(whole=False, whole_by=LAST)) for kind, record in records.items()
     }
     for path, report in (whole | short).items():
         written = f"{report}\n"

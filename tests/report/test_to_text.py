@@ -15,7 +15,7 @@ from pages import to_html
 from jaxmagic import units
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.records.note import note
-from jaxmagic.report.style import Style
+from jaxmagic.report.style import LAST, Style
 from jaxmagic.report.to_text import to_text
 from jaxmagic.session.history import History
 
@@ -127,9 +127,9 @@ def test_text_has_all_functions_in_their_order_and_a_short_one_the_costliest(tim
         text = to_text(timing(*functions))
         assert re.findall(r"^  (f\d+) ", text, re.M) == [each.function for each in functions]
         assert "costliest" not in text
-    text = to_text(timing(*many), Style(whole=False, whole_by="--all"))
+    text = to_text(timing(*many), Style(whole=False, whole_by=LAST))
     assert re.findall(r"^  (f\d+) ", text, re.M) == ["f20", "f19", "f18"]
-    assert text.endswith("shows 18 more lines: 17 more causes, the rest of the above, …")
+    assert text.endswith("shows 18 more lines: 17 more causes, 20 functions compiled, …")
 
 
 def cause(kind: Any, argument: str, sizes: str) -> Cause:

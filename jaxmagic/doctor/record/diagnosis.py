@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from ...compilation.record.compilation import Compilation
 from ...profiling.record.profile import Profile
@@ -31,8 +30,6 @@ class Diagnosis(Record):
         notes: how often the code ran and why not more often, and what could not be examined.
         environment: versions, devices and settings.
     """
-
-    _whole_by: ClassVar[str] = "%jaxmagic last"  # a run again compiles less, and trials take long
 
     code: str | None
     started_at: str
