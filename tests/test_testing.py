@@ -214,7 +214,7 @@ def test_a_baseline_with_too_few_samples_is_refused_before_anything_runs(benchma
 
 
 def test_what_the_records_can_neither_show_nor_exclude_is_a_warning(benchmark: Benchmark) -> None:
-    with pytest.warns(UserWarning, match=r"(?s)Inconclusive: .*Each record is from 1 process; .* --processes 5"):
+    with pytest.warns(UserWarning, match=r"(?s)Inconclusive: .*Each record is from 1 process\. .* --processes 5"):
         assert_no_regression(scaled(benchmark, 1.15), benchmark)
     old, new = (over_processes(benchmark, [factor * each for each in (1, 1.01, 0.99)]) for factor in (1, 1.15))
     with pytest.raises(AssertionError, match=r"at most 10 % more .* it is 1\.15x slower"):

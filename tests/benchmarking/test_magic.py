@@ -315,9 +315,9 @@ def test_beside_an_earlier_record_the_noise_between_processes_is_told_once(
     session.run(f"%jaxtimeit --all -r 6 {QUICK} --processes 2 --against '{old}' y.sum()")
     told = " ".join((capsys.readouterr().out + session.report).split())
     assert told.count("from process to process") == 1
-    shown = told.count("in 8 of 10 cases") + told.count("no difference can be shown")  # if the machine is very busy
+    shown = told.count("in 8 of 10 cases") + told.count("No difference could be found")  # if the machine is very busy
     assert shown == 1
-    assert "The earlier record is from 1 process and the later one from 2 processes; " in told
+    assert "The earlier record is from 1 process and the later one from 2 processes. " in told
 
 
 def test_what_cannot_be_sent_to_a_process_is_named(session: Any) -> None:

@@ -43,7 +43,7 @@ TASKS = {
             "%jaxtimeit --processes 3 --budget 200ms --save week.json step(ws, x)",
             "%jaxtimeit --processes 3 --budget 200ms --against week.json step(ws, x)",
         ),
-        "Each record is from 3 processes; ",
+        "Each record is from 3 processes. ",
     ),
     "colleague": (("import jaxmagic\njaxmagic.read_profile('tpu.xplane.pb')",), "bound by exposed memcpy"),
     "ci": (

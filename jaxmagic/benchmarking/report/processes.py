@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 from ... import units
-from ...statistics.medians import median
 from ..record.benchmark import Benchmark
 from ..record.in_turns import in_turns
 from ..record.process_noise import ProcessNoise
@@ -40,31 +39,30 @@ _WHY_NOT = {
 }
 
 
-def why_not_pipelined(
-    conditions: Conditions, stopped_by: StoppedBy, call_ns: float, budget: str = "the budget"
-) -> str:
+def why_not_pipelined(conditions: Conditions, stopped_by: StoppedBy, call_ns: float) -> str:
     """Say why pipelined calls were not measured, and which budget they need if it was too short.
 
     Args:
         conditions: the conditions of the benchmark.
         stopped_by: what ended sampling.
-        call_ns: the time of a call; in the slowest process if there are several.
-        budget: what the budget is called.
+        call_ns: the time of a call.
     """
     if conditions.serial is not None:
         why = SERIAL[conditions.serial]
     elif conditions.fresh:
         why = "every call needs fresh arguments"
     else:
-        why = _WHY_NOT.get(stopped_by, _too_short(call_ns, budget))
+        why = _WHY_NOT.get(stopped_by, _too_short(call_ns))
     return f"Pipelined: not measured, because {why}."
 
 
-def _too_short(call_ns: float, budget: str) -> str:
+def _too_short(call_ns: float) -> str:
     """Say how many calls have to fit into the budget, and which one is enough."""
     calls = BATCHES * FEWEST_TURNS * FEWEST_CALLS
     enough = units.time_option(_MARGIN * calls * call_ns / PIPELINED)
-    return f"{calls} calls did not fit into {units.percent(PIPELINED)} of {budget}: use --budget {enough} (budget_s)"
+    return (
+        f"{calls} calls did not fit into {units.percent(PIPELINED)} of the budget: use --budget {enough} (budget_s)"
+    )
 
 
 def processes(count: int) -> str:
@@ -77,7 +75,7 @@ def processes(count: int) -> str:
 
 
 def about_processes(benchmark: Benchmark) -> str | None:
-    """Say how much medians vary within and between processes, and which difference this can show."""
+    """Say how much medians vary within and between processes, and which difference would be found."""
     spread = spread_of(benchmark)
     if spread is None:
         return None
@@ -87,13 +85,16 @@ def about_processes(benchmark: Benchmark) -> str | None:
         noise = varying("medians", spread.between, spread.within)
     elif spread.within is not None:
         noise = f"the samples of a process leave its median uncertain by {units.percent(spread.within)}"
-    if spread.smallest is None:
-        shown = f"two such benchmarks of {count} cannot show a difference"
-    else:
-        smallest = units.factor(spread.smallest)
-        shown = f"the smallest difference that two such benchmarks of {count} show in 8 of 10 cases is {smallest}"
     given = "" if spread.is_shown else _given(benchmark.process_noise)
-    return f"{noise[0].upper()}{noise[1:]}; {shown}{given}."
+    shown = f"Compared with another benchmark of {count}, {found_of(spread.smallest)}{given}."
+    return f"{noise[0].upper()}{noise[1:]}. {shown}"
+
+
+def found_of(smallest: float | None) -> str:
+    """Say which difference would be found; ``None`` if even a large one would not."""
+    if smallest is None:
+        return "no difference could be found"
+    return f"a difference of {units.factor(smallest)} would be found in 8 of 10 cases, a smaller one less often"
 
 
 def varying(medians: str, between: float, within: float | None) -> str:
@@ -104,7 +105,7 @@ def varying(medians: str, between: float, within: float | None) -> str:
     sentence = f"{medians} vary by {units.percent(between)} from process to process (standard deviation)"
     if within is None or within <= between / 2:
         return sentence
-    return f"{sentence}, where noise within a process alone would make it {units.percent(within)}"
+    return f"{sentence}, of which noise within each process alone would explain {units.percent(within)}"
 
 
 def _given(noise: ProcessNoise | None) -> str:
@@ -114,13 +115,13 @@ def _given(noise: ProcessNoise | None) -> str:
     return f", with the noise measured on this machine in {processes(noise.processes)}"
 
 
-def about_pipelined(benchmark: Benchmark, digits: int) -> str:
-    """Compare pipelined calls with others within each process: processes vary by more than pipelining saves."""
+def about_pipelined(benchmark: Benchmark, digits: int) -> str | None:
+    """Compare pipelined calls with others within each process: processes vary by more than pipelining saves.
+
+    ``None`` if they were not measured in each process: the budget of one is mostly too short for them.
+    """
     if benchmark.pipelined_ns is None:
-        taken = any(each.pipelined for each in benchmark.launches)
-        stopped_by = "budget" if taken else benchmark.launches[0].stopped_by
-        medians_ns = [median(each.calls_ns) for each in benchmark.trials]
-        return why_not_pipelined(benchmark.conditions, stopped_by, max(medians_ns), "the budget of a process")
+        return None
     ratios = [in_turns(each.pipelined, each.waited) for each in benchmark.launches]
     sentence = f"Pipelined: {units.time(benchmark.pipelined_ns, digits)} per call"
     if all(judge(ratio) == "faster" for ratio in ratios):

@@ -72,7 +72,7 @@ def histogram(benchmark: Benchmark, digits: int) -> str | None:
     return f"{units.time(bins.low, digits)} {bars} {units.time(bins.high, digits)}{beyond}"
 
 
-def about_pipelined(benchmark: Benchmark, digits: int) -> str:
+def about_pipelined(benchmark: Benchmark, digits: int) -> str | None:
     """Say how long pipelined calls take, compared with calls that are each waited for."""
     if benchmark.launches:
         return launch_words.about_pipelined(benchmark, digits)

@@ -13,7 +13,7 @@ from ...statistics.estimate import Estimate
 from ..record.inputs import InputChange
 from ..record.launches import ENOUGH
 from ..record.versus import Versus
-from .processes import processes, varying
+from .processes import found_of, processes, varying
 
 #: The most characters of a line of code in a sentence.
 _LONGEST_CODE = 60
@@ -169,7 +169,7 @@ def _named(code: str | None) -> str:
 
 
 def about_basis(verdicts: Sequence[Versus]) -> list[str]:
-    """Say what the verdicts on two records rest on, and the smallest difference that such records show.
+    """Say what the verdicts on two records rest on, and the smallest difference that would be found.
 
     With several candidates, it is about the one that can show only the largest difference.
     """
@@ -191,19 +191,17 @@ def about_basis(verdicts: Sequence[Versus]) -> list[str]:
     }[basis.source]
     if basis.source != "records" and basis.within_sd > basis.between_sd / 2:
         noise += f", and noise within a process adds {units.percent(basis.within_sd)}"
-    if basis.smallest_ratio is None:
-        noise += ", so no difference can be shown"
-    else:
-        noise += f", so the smallest difference shown in 8 of 10 cases is {units.factor(basis.smallest_ratio)}"
+    found = found_of(basis.smallest_ratio)
+    rests_on = f"{who}. {noise[0].upper()}{noise[1:]}. {found[0].upper()}{found[1:]}."
     if min(counts) >= ENOUGH:
-        return [f"{who}; {noise}."]
+        return [rests_on]
     how = "Take both with --processes 5 (processes=5)"
     if of_candidates:  # which are measured in one process each, so that their records do not do
         how = (
             "For more certainty, time the old and the new code with %jaxtimeit --processes 5, the first with --save "
             "FILE and the second with --against FILE"
         )
-    return [f"{who}; {noise}.", f"{how}."]
+    return [rests_on, f"{how}."]
 
 
 def verdict(versus: Versus) -> str:

@@ -118,7 +118,7 @@ def test_two_records_print_what_the_verdict_rests_on(benchmark: Benchmark) -> No
     first, code, *basis = str(jaxmagic.compare(benchmark, twice, measure=False)).splitlines()
     assert first.startswith("new is 2.00x slower (")
     assert code == "The code differs: 'f(x)' before, 'g(x)' now."
-    assert basis[0].startswith("Each record is from 1 process; ")
+    assert basis[0].startswith("Each record is from 1 process. ")
 
 
 def test_the_verdicts_of_two_comparisons_read_as_sentences_in_ipython(comparison: Comparison) -> None:

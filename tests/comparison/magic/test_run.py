@@ -308,7 +308,7 @@ def test_a_comparison_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_
     session.run(f"%%jaxcompare --all -r 6 {QUICK} --against '{path}'\ntwo: x * 2\nthree: f(x)")
     line, basis, advice, *_ = _sentences(capsys)  # and the load, if other processes kept the machine busy
     assert line.startswith("two ")
-    assert basis.startswith("Each record is from 1 process; medians are assumed, not measured, to vary by ")
+    assert basis.startswith("Each record is from 1 process. Medians are assumed, not measured, to vary by ")
     assert advice == (
         "For more certainty, time the old and the new code with %jaxtimeit --processes 5, the first with --save FILE "
         "and the second with --against FILE."
