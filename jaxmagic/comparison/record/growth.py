@@ -51,7 +51,7 @@ _WIDEST = 1.0
 _WIDEST_TO_REPORT = 2.0
 
 #: An exponent closer to zero than this is not distinguished from a constant.
-_FLAT = 0.05
+_FLAT = 0.1
 
 #: If the squares of the residuals exceed this many times the prior's, the smallest sizes are checked for a misfit.
 _SUSPICIOUS = 2.0

@@ -175,5 +175,5 @@ def _efficiency(share: Estimate) -> str:
     if not share.confidence:
         return "too few rounds"
     if share.high > _NO_BOUND:
-        return f"{value} (over {low})"
+        return f"{value} (at least {low})"
     return value if share.low == share.high else f"{value} ({low.removesuffix(' %')} to {high})"

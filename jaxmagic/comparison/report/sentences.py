@@ -9,6 +9,7 @@ from ...benchmarking.record.in_turns import rounds_for
 from ...benchmarking.record.versus import Versus
 from ...benchmarking.report.versus import span, verdict
 from ...records.names import shortened
+from ...statistics.estimate import Estimate
 from ...statistics.medians import median
 from ..record.candidate import Candidate
 from ..record.comparison import Comparison
@@ -139,12 +140,20 @@ def short_verdict(versus: Versus) -> str:
 
 def factors(versus: Versus) -> tuple[float, float]:
     """Return the factor of *faster* or *slower* twice, or the ends of its interval if it is not known well."""
-    ratio = versus.ratio
-    assert ratio is not None
-    if versus.verdict == "faster":
-        ratio = ratio.inverse
-    known = ratio.high <= _KNOWN_WITHIN * ratio.low
-    return (ratio.value, ratio.value) if known else (ratio.low, ratio.high)
+    low, high = interval(versus)
+    known = high <= _KNOWN_WITHIN * low
+    return (_factor(versus).value,) * 2 if known else (low, high)
+
+
+def interval(versus: Versus) -> tuple[float, float]:
+    """Return the ends of the interval of the factor of *faster* or *slower*."""
+    factor = _factor(versus)
+    return factor.low, factor.high
+
+
+def _factor(versus: Versus) -> Estimate:
+    assert versus.ratio is not None
+    return versus.ratio.inverse if versus.verdict == "faster" else versus.ratio
 
 
 def factor_span(low: float, high: float) -> str:

@@ -126,7 +126,7 @@ def _bounds(name: str, exponent: Estimate) -> str:
     low = f"{name}^{floor(round(exponent.low * 10, 6)) / 10:.1f}" if isfinite(exponent.low) else None
     high = f"{name}^{ceil(round(exponent.high * 10, 6)) / 10:.1f}" if isfinite(exponent.high) else None
     if low is None or high is None:
-        return f"at least {low}" if high is None else f"at most {high}"
+        return f"grows as {low} or faster" if high is None else f"falls as {high} or faster"
     return f"between {low} and {high}"
 
 

@@ -8,7 +8,7 @@ from ... import units
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep
 from ..record.verdict import agrees, counterpart
-from .sentences import NO_VERDICT, OUTPUT_OF, factor_span, factors, inside_sentence, short_verdict
+from .sentences import NO_VERDICT, OUTPUT_OF, factor_span, factors, inside_sentence, interval, short_verdict
 
 #: At most this many candidates are named.
 _MOST_NAMES = 2
@@ -39,8 +39,16 @@ def _verdicts(label: str, compared: list[Comparison]) -> str:
         return f"{label} beside {base}, at {count} points: {found}"
     (kind,) = kinds
     if kind in ("faster", "slower"):
-        ends = [end for each in compared for end in factors(counterpart(each, each.candidate(label)))]
-        return f"{label} is {factor_span(min(ends), max(ends))} {kind} than {base} at {points}"
+        all_versus = [counterpart(each, each.candidate(label)) for each in compared]
+        spans = [factors(each) for each in all_versus]
+        how = "from"
+        if count > 1 and any(low < high for low, high in spans):
+            spans, how = [interval(each) for each in all_versus], "with intervals from"
+        lows, highs = zip(*spans, strict=True)
+        span = factor_span(min(lows), max(highs))
+        if count == 1 or len(set(span.split(" to "))) == 1:
+            return f"{label} is {span} {kind} than {base} at {points}"
+        return f"{label} is {kind} than {base} at {points}, {how} {span}"
     if kind == "no difference":
         return f"{label} takes as long as {base} at {points}"
     if kind == _DIFFERENT:
