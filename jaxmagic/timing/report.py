@@ -196,15 +196,16 @@ def about_unexpected(programs: Sequence[Compilation]) -> str:
     if "first call" in causes:
         name = causes.pop("first call")
         told.append(
-            f"If {name} was called before as well, jax.jit got a new function object since, such as a lambda that is "
-            "made in each run: call jax.jit once, outside of the code that runs again. To be certain, measure the "
-            "earlier call, too: with jaxmagic.stopwatch(): f(x)."
+            f"A jitted function compiles when it is first called. If {name} had not been called before, call it once "
+            "before the block. If it had, each run probably passes a new function to jax.jit, such as a lambda: call "
+            "jax.jit once, outside of the code that runs again. To find out, put the earlier call into a block, too: "
+            "with jaxmagic.stopwatch(): f(x)."
         )
     if causes:
         told.append(
-            "Each cause compares a call with the most similar earlier one in this process, perhaps from another test."
+            "Each cause compares a call with the most similar earlier one in this process, perhaps from another "
+            "test. If the new call is meant to compile, make one like it before the block."
         )
-    told.append("If compiling on the first call is fine, make that call before the block.")
     return "".join(f" {each}" for each in told)
 
 

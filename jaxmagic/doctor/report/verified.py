@@ -254,7 +254,9 @@ NOTES: dict[str, Callable[..., str]] = {
         f"comparing the remedy with the call without jit failed ({printable(error)})"
     ),
     "not_mended_kind": lambda: _not("--verify does not try remedies of this kind of error"),
-    "no_fallback": lambda: _not("no call without jit is known to compare the remedy with"),
+    "no_fallback": lambda: _not(
+        "a trial compares the remedy with the same call without jit, and no call was found that could be made so"
+    ),
     "fallback_failed": lambda error: _not(f"the call without jit failed as well ({printable(error)})"),
     "fallback_foreseen": lambda name: _not(f"each run of the function would do something else ({printable(name)})"),
     "fallback_changes": lambda name: _not(f"the call without jit, which ran once, changes {printable(name)}"),
