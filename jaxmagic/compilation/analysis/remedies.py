@@ -21,8 +21,8 @@ _REMEDIES: dict[CauseKind, str] = {
     "shape": "pad to a few fixed shapes, or expect one compilation per shape",
     "dtype": "pass the same dtype in every call, with .astype()",
     "weak type": "pass an array in every call, with jnp.asarray(value, dtype)",
-    "static value": "every value of a static argument needs a program of its own; if no shape, axis, slice, length "
-    "of a scan or Python if depends on it, do not declare it static, and pass it as an array of one dtype",
+    "static value": "do not declare it static, and pass it as an array of one dtype, unless a shape, axis, slice, "
+    "length of a scan or Python if depends on it: then every value needs a program of its own",
     "pytree": "pass the same arguments, containers and keys in every call",
     "new function": "define and jit the function once, outside the loop or the cell that runs again",
     "options": "call one jitted function, with the same options of jax.jit, everywhere",

@@ -43,9 +43,9 @@ def _static(function: str, arguments: str, alike: bool) -> str:
     differ = f"arguments {names} differ" if several else f"argument {names} differs"
     them, arrays = ("them", "arrays") if several else ("it", "an array")
     return (
-        f"The static {differ} from call to call, and {printable(function)} has a program for each value. If no "
-        f"shape, axis, length of a scan or Python if depends on {them}, do not declare {them} static, and pass "
-        f"{them} as {arrays}. A slice of known size takes an array as its start with jax.lax.dynamic_slice_in_dim."
+        f"The static {differ} from call to call, and {printable(function)} has a program for each value. Do not "
+        f"declare {them} static, and pass {them} as {arrays}, unless a shape, axis, length of a scan or Python if "
+        f"depends on {them}. A slice of known size takes an array as its start with jax.lax.dynamic_slice_in_dim."
         + (" Then jax.vmap or a loop of JAX inside one jitted function could make all calls." if alike else "")
     )
 

@@ -169,8 +169,8 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{printable(argument)} differ."
     ),
     "recompile_numbers": lambda argument: (
-        f"Only numbers in {printable(argument)} differ, and the programs have the same operations and shapes. If "
-        "no axis depends on these numbers, pass them as arrays and not in a static argument."
+        f"Only numbers in {printable(argument)} differ, and the programs have the same operations and shapes. "
+        "Pass these numbers as arrays and not in a static argument, unless an axis depends on them."
     ),
     "recompile_own_equality": lambda argument: (
         f"No {printable(argument)} of an earlier run was equal to this one. Pass the same object in every run, or "
