@@ -225,6 +225,14 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{printable(name)} is converted to a JAX array {count} times per run, though the loop does not change it: "
         f"{units.size(size_bytes)} per run."
     ),
+    "in_turn": lambda names, count, size_bytes: (
+        f"The loop copies {printable(names)} to the device one by one: {units.size(size_bytes)} per run, "
+        f"in {count} copies."
+    ),
+    "transfer_before": lambda names, size_bytes: (
+        f"Copy the items of {printable(names)} once, before this code, if {units.size(size_bytes)} fit on the "
+        "device: when it runs again, it copies nothing."
+    ),
     "transfer_once": lambda names: f"Copy {printable(names)} once, before the loop.",
     "transfer_beside": lambda names: (
         f"Copy {printable(names)} with jax.device_put once, before the loop, to another variable, and pass that. The "

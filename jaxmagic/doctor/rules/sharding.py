@@ -13,8 +13,8 @@ from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.placement import LEAST_ALONE, Placement
 from ..record.program import Program
+from .host.copies.put_again import assignment, exist_before, put_again
 from .host.host_time import names_of_program
-from .host.put_again import assignment, exist_before, put_again
 from .host.syntax import assigned, function_around
 from .rule import LEAST_SHARE, Rule, source_at
 

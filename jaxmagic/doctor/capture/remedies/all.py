@@ -15,7 +15,7 @@ from . import (
     sharding,
     transfer,
 )
-from .calls import library_calls, same_result, sorted_once, transformed_calls
+from .calls import copied_once, library_calls, same_result, sorted_once, transformed_calls
 from .compiled import captured_constant, donation, memory, persistent_cache, rematerialise, unrolled_loop
 from .remedy import Builds, Change, NotTried, Remedy
 from .tried_code import TriedCode
@@ -59,6 +59,8 @@ def _jitted(finding: RuleFinding, code: TriedCode) -> Change:
 def _put_once(finding: RuleFinding, code: TriedCode) -> Change:
     if finding.found.kind == "doctor.put_again":
         return sharding.propose(finding, code)
+    if finding.remedy is not None and finding.remedy.kind in ("doctor.transfer_all", "doctor.transfer_before"):
+        return copied_once.propose(finding, code)
     return transfer.propose(finding, code)
 
 

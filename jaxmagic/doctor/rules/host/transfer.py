@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,13 +15,14 @@ from ...record.evidence import Dispatch, Evidence, Input
 from ...record.finding import RuleFinding
 from ..rewriting.list_items import changed_in_place, parts_given
 from ..rule import LEAST_IDLE, Rule, source_at
-from .converted_again import converted_again
+from .copies.converted_again import converted_again
+from .copies.in_turn import Sources, code_once, converted_in_turn, may_be_donated, put_in_turn
+from .copies.put_again import put_again_from_host
 from .functions.inputs_inside import MOST_OF_MEMORY, fits, inputs_inside, lists_in_turn
 from .functions.used_in_loop import used_otherwise
 from .host_time import LEAST_NS, SEVERAL, host_time, jitted_calls, matters, programs_named
 from .numbers.converted_lists import lists_converted
 from .numbers.many_numbers import MANY_NUMBERS, many_numbers
-from .put_again import put_again_from_host
 from .syntax import around, assigned, calls_of, function_around, is_comprehended, loop_around, site_of
 
 #: Less than this per run is no finding.
@@ -53,6 +54,7 @@ class _Given(NamedTuple):
         converted: the types that JAX converts before they are copied, such as ``"float64 to float32"``; may be empty.
         parts: whether the loop passes parts of the arrays, as ``x[rows]``.
         otherwise: whether the loop also uses the arrays for something else.
+        sources: the variables, if the loop passes their items in turn.
 
     Sizes are those on the device, after the conversion.
     """
@@ -65,6 +67,7 @@ class _Given(NamedTuple):
     converted: str = ""
     parts: bool = False
     otherwise: bool = False
+    sources: Sources | None = None
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
@@ -73,7 +76,9 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     if time is None:
         return
     yield from converted_again(RULE.name, evidence, time)
+    yield from converted_in_turn(RULE.name, evidence, time)
     yield from put_again_from_host(evidence, RULE.name, time)
+    yield from put_in_turn(RULE.name, evidence, time)
     yield from lists_converted(RULE.name, evidence, time)
     yield from many_numbers(RULE.name, evidence, time)
     for call in jitted_calls(evidence, time.use):
@@ -82,7 +87,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         for given in _given(call, evidence):
             host_bytes = given.moved_bytes * (2 if given.converted else 1)
             cost_ns = min(_copying_ns(call, host_bytes) * time.scale, time.late_ns) * given.again
-            if given.moved_bytes < _LEAST_BYTES or not matters(cost_ns, evidence):
+            if (given.moved_bytes < _LEAST_BYTES and given.sources is None) or not matters(cost_ns, evidence):
                 continue
             if given.parts and cost_ns < call.count * _LEAST_PER_PART_NS:
                 continue
@@ -102,20 +107,26 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
                 cost_ns=cost_ns,
                 basis="estimated",
                 remedy=_remedy(given, names),
-                code=None
-                if given.parts or given.otherwise
-                else "\n".join(f"{each} = jax.device_put({each})" for each in given.names),
+                code=_code(given),
             )
 
 
+def _code(given: _Given) -> str | None:
+    if given.sources is not None:
+        return code_once(given.line, given.sources)
+    if given.parts or given.otherwise:
+        return None
+    return "\n".join(f"{each} = jax.device_put({each})" for each in given.names)
+
+
 def _remedy(given: _Given, names: str) -> Note:
+    if given.sources is not None:
+        return given.sources.remedy
     if given.size_bytes is None and given.otherwise:
         return note("doctor.transfer_beside", names=names)
     if given.size_bytes is None:
         return note("doctor.transfer_once", names=names)
-    if given.parts:
-        return note("doctor.transfer_parts", names=names, size_bytes=given.size_bytes)
-    return note("doctor.transfer_all", names=names, size_bytes=given.size_bytes)
+    return note("doctor.transfer_parts", names=names, size_bytes=given.size_bytes)
 
 
 def _copying_ns(call: Dispatch, moved_bytes: int) -> float:
@@ -158,9 +169,9 @@ def _given(call: Dispatch, evidence: Evidence) -> Iterator[_Given]:
         otherwise = used_otherwise(names, call.name, line)
         converted = _converted(whole.values(), evidence)
         yield _Given(line, list(whole), moved_bytes, converted=converted, otherwise=otherwise)
-    else:
-        yield from _in_turn(call, line, given, inputs, arrays, evidence)
-        yield from _in_parts(call, line, given, inputs, evidence)
+        return
+    in_turn = _in_turn(call, line, given, inputs, shapes, evidence)
+    yield from _in_parts(call, line, given, inputs, evidence) if in_turn is None else [in_turn]
 
 
 def _in_turn(
@@ -168,17 +179,30 @@ def _in_turn(
     line: Frame,
     given: list[ast.expr],
     inputs: Mapping[str, Input],
-    arrays: Mapping[str, Input],
+    shapes: Collection[str],
     evidence: Evidence,
-) -> Iterator[_Given]:
-    """Yield the lists whose arrays a loop passes in turn, if it does so more than once per run."""
-    again = [each for each in lists_in_turn(line, given, inputs, arrays) if call.count >= 2 * each.items]
-    size_bytes = sum(each.size_bytes for each in again)
-    if again and fits(size_bytes, evidence):
-        rounds = min(call.count // each.items for each in again)
-        items = [each for name, each in arrays.items() if any(name.startswith(f"{one.path}[") for one in again)]
-        converted = _converted(items, evidence)
-        yield _Given(line, [each.path for each in again], rounds * size_bytes, 1 - 1 / rounds, size_bytes, converted)
+) -> _Given | None:
+    """Return the lists and arrays whose items a loop passes in turn; ``None`` if there are none."""
+    arrays = {name: each for name, each in inputs.items() if each.kind == "numpy array"}
+    lists = tuple(
+        each
+        for each in lists_in_turn(line, given, inputs, arrays)
+        if call.count >= each.items and {shape[1:] for shape in each.shapes} <= set(shapes)
+    )
+    sources = Sources(lists, min((call.count // each.items for each in lists), default=0))
+    if not lists or not fits(sources.size_bytes, evidence) or may_be_donated(lists, evidence):
+        return None
+    paths = {each.path for each in lists}
+    items = [each for each in arrays.values() if each.path.partition("[")[0] in paths or each.path in paths]
+    return _Given(
+        line,
+        list(dict.fromkeys(each.path for each in lists)),
+        sources.passes * sources.size_bytes,
+        sources.spared,
+        sources.size_bytes,
+        _converted(items, evidence),
+        sources=sources,
+    )
 
 
 def _in_parts(
@@ -245,16 +269,17 @@ RULE = Rule(
     f"{SEVERAL} times, if that copies "
     f"at least 1 MiB per run, and the device is idle for at least {units.percent(LEAST_IDLE)} of the run "
     f"without compiling, and at "
-    f"least {units.time(LEAST_NS)}, until these calls have them. A list counts if a loop passes its arrays in turn, "
-    "and an array if a loop passes parts of it, as x[rows]: all of it at least twice per run, as in several epochs, "
-    f"with a delay of at least {units.time(_LEAST_PER_PART_NS)} per call, "
-    "and if it takes at most "
+    f"least {units.time(LEAST_NS)}, until these calls have them. A list, or an array of NumPy, counts if it is there "
+    "before the code runs, and a loop passes all of its items in turn. An array counts as well if a loop passes "
+    "larger parts of it, as x[rows]: all of it at least twice per run, as in several epochs, "
+    f"with a delay of at least {units.time(_LEAST_PER_PART_NS)} per call. All of them have to take at most "
     f"{units.percent(MOST_OF_MEMORY)} of the device's memory. On the CPU, arrays that begin at a multiple of 64 "
     "bytes are not copied. A line that converts the same array in every round, as jnp.asarray(x), counts with the "
-    "time that all its copies but one take, and one that converts the arrays of a list in turn with those after the "
-    "first round; so does a line that copies the same array of NumPy, or the same views of it, with jax.device_put "
-    "to the same place, if its values have not changed meanwhile. Lists of Python that jnp.array converts number by "
-    "number count with the time that the samples of the host show, and calls of a jitted function that gets at least "
+    "time that all its copies but one take, and one that converts the items of a list or array in turn with the "
+    "copies of all rounds after the first, or of the only round; so does a line that copies the same array of NumPy, "
+    "or the same views of it, with jax.device_put to the same place, if its values have not changed meanwhile. "
+    "Lists of Python that jnp.array converts number by number count with the time that the samples of "
+    "the host show, and calls of a jitted function that gets at least "
     f"{MANY_NUMBERS} numbers, each an argument of its own, with their share of the idle time of these calls.",
     source="https://docs.jax.dev/en/latest/faq.html",
     look=look,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from ....records.call_stack import Frame
 from ..host.syntax import assigned
@@ -28,7 +28,7 @@ def items_given(line: Frame, given: Iterable[ast.expr]) -> list[str]:
     if scope is None:
         return []
     found = {name: source for loop in loops for name, source in _items(loop)}
-    changed = _stored_into(scope) | {name for loop in loops for name in _assigned_in_body(loop)}
+    changed = changed_in_place(scope) | {name for loop in loops for name in _assigned_in_body(loop)}
     lists: list[str] = []
     for each in given:
         match each:
@@ -54,16 +54,41 @@ def parts_given(line: Frame, given: Iterable[ast.expr]) -> list[str | None]:
     assigns = [pair for loop in loops[:1] for pair in _assigned_values(loop)]
     values = {name: value for name, value in assigns if [each for each, _ in assigns].count(name) == 1}
     changed = changed_in_place(scope)
-    parts = [_part_of(each, items, values) for each in given]
+    kept = {name: source for name, source in items.items() if name not in {name for name, _ in assigns}}
+    parts = [None if _is_named(each, changed) else _part_of(each, kept, values, items) for each in given]
     return [None if part is None or part.partition(".")[0] in changed else part for part in parts]
 
 
-def _part_of(node: ast.expr, items: Mapping[str, str], values: Mapping[str, ast.expr]) -> str | None:
+def _is_in(node: ast.expr, value: ast.expr | None) -> bool:
+    """Return whether an expression is a part of a value, as the second ``x`` in ``x = jnp.asarray(x)``."""
+    place = node.lineno, node.col_offset
+    return value is not None and any(
+        isinstance(each, ast.Name) and (each.lineno, each.col_offset) == place for each in ast.walk(value)
+    )
+
+
+def _is_named(node: ast.expr, names: Container[str]) -> bool:
+    return isinstance(node, ast.Name) and node.id in names
+
+
+def _part_of(
+    node: ast.expr, kept: Mapping[str, str], values: Mapping[str, ast.expr], items: Mapping[str, str]
+) -> str | None:
+    """Return the array of which an expression is a part.
+
+    Args:
+        node: the expression.
+        kept: the variables of loops that nothing else is assigned to, and the arrays whose items they are.
+        values: what is assigned once to other variables.
+        items: all variables of loops.
+    """
     match node:
-        case ast.Name(id=name) if name in items and name not in values:
+        case ast.Name(id=name) if name in items and _is_in(node, values.get(name)):
             return items[name]
+        case ast.Name(id=name) if name in kept:
+            return kept[name]
         case ast.Name(id=name) if name in values:
-            return _part_of(values[name], items, {})
+            return _part_of(values[name], kept, {}, {})
         case ast.Subscript(value=ast.Name() | ast.Attribute() as value):
             return ast.unparse(value)
     return None

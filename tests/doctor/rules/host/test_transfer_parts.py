@@ -157,7 +157,33 @@ def test_single_rows_are_parts(look: Callable[..., list[Any]]) -> None:
     more = Input(path="x", kind="numpy array", type="float32[10,256,16]", size_bytes=16 * 2**20)
     (found,) = look(rows, inputs=(more,), shapes=(("f32[16]", "f32[256,16]"),))
     assert found.found.facts["names"] == "x[*]"
-    assert not look(rows, inputs=(more,), count=19, shapes=(("f32[16]", "f32[256,16]"),))
+    assert found.remedy.kind == "doctor.transfer_all"
+    assert found.code == "x = jax.device_put(list(x))  # before the loops"
+    assert not look(rows, inputs=(more,), count=9, shapes=(("f32[16]", "f32[256,16]"),))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "names", "code"),
+    [
+        (("x",), "x", "x = jax.device_put(list(x))"),
+        (("x", "y"), "x, y", "x = jax.device_put(list(x))\ny = jax.device_put(list(y))"),
+    ],
+)
+def test_items_that_are_copied_once_per_run_can_be_there_before_it(
+    look: Callable[..., list[Any]], arrays: tuple[str, ...], names: str, code: str
+) -> None:
+    source = "def train(w, x, y):\n    for {} in {}:\n        w = step(w, {})\n    return w\n"
+    items = ", ".join(f"{each}_" for each in arrays)
+    given = source.format(items, arrays[0] if len(arrays) == 1 else f"zip({', '.join(arrays)})", items)
+    inputs = tuple(
+        Input(path=each, kind="numpy array", type="float32[30,256,16]", size_bytes=2**20) for each in arrays
+    )
+    shapes = (("f32[16]", *["f32[256,16]"] * len(arrays)),)
+    (found,) = look(given, inputs=inputs, shapes=shapes)
+    assert found.cost_ns == pytest.approx(27 * MS)
+    assert found.remedy.facts == {"names": names, "size_bytes": len(arrays) * 2**20}
+    assert found.code.replace("  # once, before this code", "") == code
+    assert look(given, inputs=inputs, shapes=shapes, limit_bytes=2**20) == []
 
 
 def test_the_smallest_argument_counts_where_the_order_is_unknown(look: Callable[..., list[Any]]) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .....records.call_stack import Frame
 from ....record.evidence import Evidence, Input
 from ...rewriting.jit.arguments import given_by
-from ...rewriting.list_items import items_given
+from ...rewriting.list_items import items_given, parts_given
 from ...rewriting.syntax import last_name, parameters, tree_of, tree_of_code
 from ..syntax import Function, assigned, function_around, own_nodes
 
@@ -22,17 +22,27 @@ MOST_OF_MEMORY = 0.5
 
 
 class ArrayList(NamedTuple):
-    """A list of arrays that the code reads.
+    """A list of arrays that the code reads, or an array of NumPy as the list of its items.
 
     Attributes:
         path: its name in the code.
         items: the number of its items that have arrays.
         size_bytes: the bytes of these arrays.
+        name: its name at the line.
+        shapes: the shapes of the items, such as ``[128,64]``.
+        sizes: the bytes of the items.
+        is_array: whether it is an array of NumPy.
+        is_nested: whether its items have the arrays inside, as pairs do.
     """
 
     path: str
     items: int
     size_bytes: int
+    name: str
+    shapes: frozenset[str]
+    sizes: frozenset[int]
+    is_array: bool = False
+    is_nested: bool = False
 
 
 def inputs_inside(line: Frame, evidence: Evidence, *, first: bool = False) -> dict[str, Input]:
@@ -65,6 +75,8 @@ def lists_in_turn(
 ) -> Iterator[ArrayList]:
     """Yield the lists whose arrays a line in a loop passes on in turn, as ``xs`` in ``for x in xs: f(x)``.
 
+    An array of NumPy counts if the line passes parts of it: they are items if they have the shape of one.
+
     Args:
         line: the line.
         given: the expressions that it passes.
@@ -73,10 +85,38 @@ def lists_in_turn(
     """
     for name in items_given(line, given):
         if name in inputs and inputs[name].type in ("list", "tuple"):
-            items = {path: each.size_bytes for path, each in arrays.items() if path.startswith(f"{name}[")}
-            count = len({path[len(name) :].partition("]")[0] for path in items})
-            if count:
-                yield ArrayList(inputs[name].path, count, sum(items.values()))
+            items = {path: each for path, each in arrays.items() if path.startswith(f"{name}[")}
+            places = [path[len(name) :].partition("]") for path in items]
+            if items:
+                sizes = [each.size_bytes for each in items.values()]
+                yield ArrayList(
+                    path=inputs[name].path,
+                    items=len({index for index, _, _ in places}),
+                    size_bytes=sum(sizes),
+                    name=name,
+                    shapes=frozenset(map(shape_of, items.values())),
+                    sizes=frozenset(sizes),
+                    is_nested=any(inner for _, _, inner in places),
+                )
+    for part in dict.fromkeys(filter(None, parts_given(line, given))):
+        whole = inputs.get(part)
+        if whole is not None and whole.kind == "numpy array":
+            first, _, rest = shape_of(whole)[1:-1].partition(",")
+            if first not in ("", "0"):
+                yield ArrayList(
+                    path=whole.path,
+                    items=int(first),
+                    size_bytes=whole.size_bytes,
+                    name=part,
+                    shapes=frozenset([f"[{rest}]"]),
+                    sizes=frozenset([whole.size_bytes // int(first)]),
+                    is_array=True,
+                )
+
+
+def shape_of(array: Input) -> str:
+    """Return the shape of an array, such as ``[128,64]``."""
+    return f"[{array.type.partition('[')[2]}"
 
 
 def fits(size_bytes: int, evidence: Evidence) -> bool:

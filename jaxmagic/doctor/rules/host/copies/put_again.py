@@ -7,18 +7,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ....records.call_stack import Frame
-from ....records.note import Note, note
-from ...record.evidence import Evidence
-from ...record.finding import RuleFinding
-from ...record.placement import DevicePut, Placement
-from ...record.program import Program
-from ..rewriting.list_items import parts_given
-from ..rewriting.syntax import last_name, loaded, parameters, stored
-from ..rule import source_at
-from .functions.used_in_loop import loops_of
-from .host_time import HostTime, matters
-from .syntax import around, assigned, function_around, own_nodes
+from .....records.call_stack import Frame
+from .....records.note import Note, note
+from ....record.evidence import Evidence
+from ....record.finding import RuleFinding
+from ....record.placement import DevicePut, Placement
+from ....record.program import Program
+from ...rewriting.list_items import parts_given
+from ...rewriting.syntax import last_name, loaded, parameters, stored
+from ...rule import source_at
+from ..functions.used_in_loop import loops_of
+from ..host_time import HostTime, matters
+from ..syntax import around, assigned, function_around, own_nodes
 
 #: Less is no finding.
 _LEAST_BYTES = 2**20

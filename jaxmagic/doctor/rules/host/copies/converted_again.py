@@ -8,26 +8,23 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ....records.call_stack import Frame
-from ....records.note import note
-from ...record.evidence import Dispatch, Evidence
-from ...record.finding import RuleFinding
-from ..rewriting.list_items import changed_in_place
-from ..rewriting.meanings import path_at, paths_in
-from ..rewriting.syntax import loaded, parameters, stored
-from ..rule import source_at
-from .functions.inputs_inside import fits, inputs_inside, lists_in_turn
-from .host_time import COPIES, SEVERAL, HostTime, best_run, matters, names_of_program
+from .....records.call_stack import Frame
+from .....records.note import note
+from ....record.evidence import Dispatch, Evidence
+from ....record.finding import RuleFinding
+from ...rewriting.list_items import changed_in_place
+from ...rewriting.meanings import path_at, paths_in
+from ...rewriting.syntax import parameters, stored
+from ...rule import source_at
+from ..functions.inputs_inside import inputs_inside
+from ..host_time import COPIES, SEVERAL, HostTime, best_run, matters, names_of_program
+from ..syntax import Function, around, assigned, function_around, loop_around
 from .put_again import donated_shapes
-from .syntax import Function, around, assigned, function_around, loop_around
 
 #: Less than this per run is no finding.
 _LEAST_BYTES = 2**20
 
-#: What leaves an array of JAX as it is.
-_WITHOUT_COPY = "jax.numpy.asarray"
-
-_CONVERTING = frozenset({"jax.numpy.array", _WITHOUT_COPY})
+CONVERTING = frozenset({"jax.numpy.array", "jax.numpy.asarray"})
 
 
 class _Site(NamedTuple):
@@ -35,17 +32,13 @@ class _Site(NamedTuple):
 
     Attributes:
         line: the line.
-        name: the array, or the list of arrays that are converted in turn.
+        name: the array.
         code: what converts it once, before the loops; ``None`` if it belongs to another function.
-        needed: how many of the conversions are needed.
-        list_bytes: the size of the arrays in the list; ``None`` for an array.
     """
 
     line: Frame
     name: str
     code: str | None
-    needed: int = 1
-    list_bytes: int | None = None
 
 
 def converted_again(rule: str, evidence: Evidence, time: HostTime) -> Iterator[RuleFinding]:
@@ -61,16 +54,16 @@ def converted_again(rule: str, evidence: Evidence, time: HostTime) -> Iterator[R
         if call.name not in COPIES or call.count < SEVERAL or len(programs) != 1:
             continue
         line, size_bytes = programs[0].called_at, programs[0].executable.output_bytes
-        site = None if line is None else _site(line, call.count, evidence)
+        site = None if line is None else _site(line, evidence)
         if site is None or size_bytes is None or call.count * size_bytes < _LEAST_BYTES:
             continue
-        cost_ns = _cost_ns(call, evidence, time) * (1 - site.needed / call.count)
+        cost_ns = conversions_ns(call, evidence, time) * (1 - 1 / call.count)
         if matters(cost_ns, evidence):
             yield RuleFinding(
                 rule=rule,
                 found=note(
                     "doctor.converted_again",
-                    name=site.name if site.list_bytes is None else f"{site.name}[*]",
+                    name=site.name,
                     count=call.count,
                     size_bytes=call.count * size_bytes,
                 ),
@@ -78,14 +71,12 @@ def converted_again(rule: str, evidence: Evidence, time: HostTime) -> Iterator[R
                 source=source_at(site.line),
                 cost_ns=cost_ns,
                 basis="estimated",
-                remedy=note("doctor.converted_once", names=site.name)
-                if site.list_bytes is None
-                else note("doctor.transfer_all", names=site.name, size_bytes=site.list_bytes),
+                remedy=note("doctor.converted_once", names=site.name),
                 code=site.code,
             )
 
 
-def _cost_ns(call: Dispatch, evidence: Evidence, time: HostTime) -> float:
+def conversions_ns(call: Dispatch, evidence: Evidence, time: HostTime) -> float:
     """Return what the conversions take: the device copies, and is idle until it has the array.
 
     The rest of the run takes at least as long as the device works for it.
@@ -95,34 +86,18 @@ def _cost_ns(call: Dispatch, evidence: Evidence, time: HostTime) -> float:
     return max(min(taken_ns, best_run(evidence).wall_ns - others_ns), 0.0)
 
 
-def _site(line: Frame, count: int, evidence: Evidence) -> _Site | None:
+def _site(line: Frame, evidence: Evidence) -> _Site | None:
     loop, nodes = loop_around(line), around(line)
     if loop is None or not nodes:
         return None
     scope = function_around(line) or nodes[0]
     paths = paths_in(scope, line.file, evidence.names)
     calls = [each for each in ast.walk(nodes[-1]) if isinstance(each, ast.Call)]
-    found = [each for each in calls if path_at(each.func, paths) in _CONVERTING]
+    found = [each for each in calls if path_at(each.func, paths) in CONVERTING]
     match found:
         case [ast.Call(args=[ast.Name(id=name), *_]) as call] if name not in assigned(loop) | changed_in_place(loop):
             if not _may_be_donated(name, line, evidence):
                 return _Site(line, name, _once_code(name, call, loop, nodes[-1], scope))
-        case [ast.Call(func=called, args=[item], keywords=[])] if path_at(called, paths) == _WITHOUT_COPY:
-            return _in_turn(line, item, count, scope, evidence)
-    return None
-
-
-def _in_turn(line: Frame, item: ast.expr, count: int, scope: ast.AST, evidence: Evidence) -> _Site | None:
-    """Return a list whose arrays are converted in turn, if that is done at least twice in a run."""
-    if loaded([item]) & changed_in_place(scope):
-        return None
-    inputs = inputs_inside(line, evidence)
-    arrays = {name: each for name, each in inputs.items() if each.kind == "numpy array"}
-    for found in lists_in_turn(line, [item], inputs, arrays):
-        if count >= 2 * found.items and fits(found.size_bytes, evidence):
-            return _Site(
-                line, found.path, f"{found.path} = jax.device_put({found.path})", found.items, found.size_bytes
-            )
     return None
 
 

@@ -1,0 +1,1 @@
+"""Finds copies of arrays to the device that need not be made again."""
