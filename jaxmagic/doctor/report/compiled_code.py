@@ -135,6 +135,14 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{printable(function)} computes the same {count} times per run, {units.time(busy_ns)} each: its program has "
         "no arguments."
     ),
+    "same_arguments": lambda function, names, count, busy_ns: (
+        f"{printable(function)} is called {count} times per run with the same {printable(names)}, and computes the "
+        f"same each time: {units.time(busy_ns)} each."
+    ),
+    "same_arguments_remedy": lambda function, size_bytes: (
+        f"Call {printable(function)} once, before the loop, which keeps its result ({units.size(size_bytes)}) in "
+        "memory."
+    ),
     "same_random": lambda: "Its random numbers are the same in every call, because their key is made inside.",
     "same_result_remedy": _same_remedy,
 }

@@ -209,10 +209,12 @@ RULE = Rule(
     "together, which take long to compile. Arrays that JAX passes as hidden arguments, and arrays that have one "
     "value everywhere, are not constants. Also reports a jitted function of yours that computes the same in every "
     "call: its program takes no arguments and has no effects or callbacks. Random numbers from a key made inside "
-    "are the same, too. It has to be called at least twice per run, its device time beyond the first call has to be "
-    f"at least {units.percent(LEAST_SHARE)} of the run, and no program may donate anything, since a donated array "
-    "has to be computed again. Also reports attributes of an object that a function reads and that have other values "
-    "by the end of the run than the program was compiled with, if the object is a static argument that is not "
+    "are the same, too. So does a function that a loop calls with arrays that it does not change, "
+    "beside others that it does. The function has to be called at least twice per run, its device time beyond the "
+    f"first call has to be at least {units.percent(LEAST_SHARE)} of the run, and no program may donate "
+    "anything, since a donated array has to be computed again. Also "
+    "reports attributes of an object that a function reads and that have other values by the end of the run than the "
+    "program was compiled with, if the object is a static argument that is not "
     "compared by them, or the object of a jitted method. What XLA computes of constants while it compiles, "
     "compile-time reports.",
     source="https://github.com/jax-ml/jax/issues/10615",

@@ -43,7 +43,7 @@ def _compiled_sooner(finding: RuleFinding, code: TriedCode) -> Builds:
 
 
 def _constant(finding: RuleFinding, code: TriedCode) -> Change | Builds:
-    if finding.found.kind == "doctor.same_result":
+    if finding.found.kind in ("doctor.same_result", "doctor.same_arguments"):
         return same_result.propose(finding, code)
     return captured_constant.propose(finding, code)
 

@@ -116,6 +116,60 @@ def eager(x: Any) -> Any:
     return [x + jnp.ones((SIZE, SIZE)) for _ in range(4)]
 
 
+QUERIES = [jnp.full(SIZE, float(number)) for number in range(4)]
+EMBEDDED = jnp.ones((SIZE, SIZE))
+
+
+@jax.jit
+def gram(e: Any) -> Any:
+    return jnp.sort(jnp.tanh(e.T @ e))
+
+
+def one_matrix(x: Any) -> Any:
+    out = []
+    for q in QUERIES:
+        s = gram(EMBEDDED)
+        out.append(s @ q)
+    return out
+
+
+def one_matrix_in_an_expression(x: Any) -> Any:
+    matrix = jnp.ones((SIZE, SIZE))
+    return [gram(matrix) @ q for q in QUERIES]
+
+
+def a_matrix_that_changes(x: Any) -> Any:
+    matrix, out = EMBEDDED, []
+    for q in QUERIES:
+        out.append(gram(matrix) @ q)
+        matrix = 0.5 * matrix
+    return out
+
+
+def a_matrix_for_each(x: Any) -> Any:
+    return [gram(jnp.outer(q, q)) for q in QUERIES]
+
+
+def a_matrix_that_numpy_may_change(x: Any) -> Any:
+    matrix = np.ones((SIZE, SIZE), np.float32)
+    return [gram(matrix) @ q for q in QUERIES]
+
+
+def only_this(x: Any) -> Any:
+    for _ in range(4):
+        s = gram(EMBEDDED)
+    return s
+
+
+def timed(x: Any) -> Any:
+    return [gram(EMBEDDED).block_until_ready() @ q for q in QUERIES]
+
+
+def once_before(x: Any) -> Any:
+    s = gram(EMBEDDED)
+    return [s @ q for q in QUERIES]
+
+
 def found(fn: Callable[..., Any], **options: Any) -> list[RuleFinding]:
     return list(jaxmagic.diagnose(fn, jnp.float32(1), only=("captured-constant",), **options).findings)
 
@@ -137,6 +191,25 @@ def test_what_is_computed_again_in_vain_is_found(function: Any, source: str, cod
     assert finding.cost_ns is not None
     assert 0 < finding.cost_ns <= 3.01 * float(finding.found.facts["busy_ns"])
     assert [each.kind for each in finding.evidence] == (["doctor.same_random"] if function is in_an_argument else [])
+
+
+@pytest.mark.clock
+@pytest.mark.parametrize(
+    ("function", "names", "code"),
+    [
+        (one_matrix, "EMBEDDED", "s = gram(EMBEDDED)  # before the loop, instead of in it"),
+        (
+            one_matrix_in_an_expression,
+            "matrix",
+            "gram_result = gram(matrix)  # before the loop\nreturn [gram_result @ q for q in QUERIES]  # in the loop",
+        ),
+    ],
+)
+def test_what_is_computed_again_of_the_same_array_is_found(function: Any, names: str, code: str) -> None:
+    (finding,) = found(function)
+    assert finding.found.kind == "doctor.same_arguments"
+    assert (finding.found.facts["names"], finding.found.facts["count"]) == (names, 4)
+    assert finding.code == code
 
 
 @pytest.mark.clock
@@ -167,7 +240,11 @@ def test_keeping_the_result_is_measured() -> None:
 
 
 @pytest.mark.parametrize(
-    "function", [once, with_an_argument, of_several_sizes, with_a_callback, donated, eager, jax.jit(in_a_loop)]
+    "function",
+    [
+        *(once, with_an_argument, of_several_sizes, with_a_callback, donated, eager, jax.jit(in_a_loop)),
+        *(a_matrix_that_changes, a_matrix_for_each, a_matrix_that_numpy_may_change, only_this, timed, once_before),
+    ],
 )
 def test_a_clean_program_has_no_finding(function: Callable[..., Any]) -> None:
     assert found(function) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import is_
 from typing import Any
 
 from .....records.note import note
@@ -12,7 +13,7 @@ from ..user_functions import jitted_functions
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
-    """Propose to call the function once, and to return its result again from then on."""
+    """Propose to call the function once, and to return its result again for the same arguments."""
     (name,) = names_given(finding)
     found = {id(each): each for each in jitted_functions(code.read()) if getattr(each, "__name__", None) == name}
     if len(found) != 1:
@@ -24,7 +25,7 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
 
 
 class _Kept:
-    """A function whose first result is returned again.
+    """A function whose first result is returned again if it is given the same objects.
 
     Attributes:
         hits: how often it was returned again.
@@ -34,6 +35,7 @@ class _Kept:
         self.hits = 0
         self._function = function
         self._results: list[Any] = []
+        self._given: tuple[Any, ...] = ()
 
     @property
     def called(self) -> bool:
@@ -41,9 +43,13 @@ class _Kept:
         return bool(self._results)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the result of the first call."""
-        if self._results:
+        """Return the result of the first call, or that of a call with other arguments."""
+        given = (*args, *kwargs, *kwargs.values())
+        if not self._results:
+            self._given = given
+            self._results.append(self._function(*args, **kwargs))
+        elif len(given) == len(self._given) and all(map(is_, given, self._given)):
             self.hits += 1
         else:
-            self._results.append(self._function(*args, **kwargs))
+            return self._function(*args, **kwargs)
         return self._results[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from ....record.evidence import Dispatch, Evidence
 from ....record.finding import RuleFinding
 from ...rewriting.list_items import changed_in_place
 from ...rewriting.meanings import path_at, paths_in
+from ...rewriting.replaced_calls import with_replaced_calls
 from ...rewriting.syntax import parameters, stored
 from ...rule import source_at
 from ..functions.inputs_inside import inputs_inside
@@ -122,17 +122,5 @@ def _once_code(name: str, call: ast.Call, loop: ast.AST, statement: ast.AST, sco
     converted = name if len(uses) == 1 else f"{name}_jax"
     if converted != name and any(isinstance(each, ast.Name) and each.id == converted for each in ast.walk(scope)):
         return None
-    inside = ast.unparse(_Replaced(call, converted).visit(copy.deepcopy(statement)))
+    inside = with_replaced_calls(statement, {call: ast.Name(converted)})
     return f"{converted} = {ast.unparse(call)}  # before the loop\n{inside}  # in the loop"
-
-
-class _Replaced(ast.NodeTransformer):
-    """Puts a name in the place of a call."""
-
-    def __init__(self, call: ast.Call, name: str) -> None:
-        self.source, self.name = ast.dump(call), name
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        if ast.dump(node) == self.source:
-            return ast.Name(id=self.name, ctx=ast.Load())
-        return self.generic_visit(node)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from ....record.evidence import Evidence
 from ....record.finding import RuleFinding
 from ...rewriting.list_items import changed_in_place
 from ...rewriting.meanings import path_at, paths_in
+from ...rewriting.replaced_calls import with_replaced_calls
 from ...rewriting.rewritten import then
 from ...rewriting.syntax import last_name, loaded, parameters
 from ...rule import source_at
@@ -213,7 +213,7 @@ def code_once(line: Frame, sources: Sources, calls: Sequence[ast.Call] = ()) -> 
         return "\n".join([*made.values(), then(removed[0], removed[-1], "", function)])
     if stays:
         return "\n".join(made.values())
-    changed = ast.unparse(_Unwrapped(calls).visit(copy.deepcopy(own)))
+    changed = with_replaced_calls(own, {each: each.args[0] for each in calls})
     return "\n".join([*made.values(), f"{changed}  # in the loop"])
 
 
@@ -227,18 +227,6 @@ def _only_copies(calls: Sequence[ast.Call], scope: ast.AST) -> list[int]:
                     lines.append(node.lineno)
     follow = len(lines) == len(calls) and lines == [*range(lines[0], lines[-1] + 1)] if lines else False
     return lines if follow else []
-
-
-class _Unwrapped(ast.NodeTransformer):
-    """Puts what some calls are given in their place."""
-
-    def __init__(self, calls: Sequence[ast.Call]) -> None:
-        self.sources = {ast.dump(each) for each in calls}
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        if ast.dump(node) in self.sources:
-            return node.args[0]
-        return self.generic_visit(node)
 
 
 def _calls_in_loop(line: Frame, paths: frozenset[str], evidence: Evidence) -> list[ast.Call]:
