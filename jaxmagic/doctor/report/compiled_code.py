@@ -128,6 +128,11 @@ NOTES: dict[str, Callable[..., str]] = {
         "while compiling; compute it once, outside."
     ),
     "captured_remedy": _captured_remedy,
+    "captured_module": lambda name, function, jit: (
+        f"Pass {printable(name)} as an argument of {printable(function) or 'the function'}, under {printable(jit)} "
+        "in place of jax.jit: the program then uses the module's arrays on the device, and those that it has when it "
+        "is called."
+    ),
     "stale": _stale,
     "stale_value": _stale_value,
     "stale_remedy": _stale_remedy,

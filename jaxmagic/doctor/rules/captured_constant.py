@@ -13,7 +13,9 @@ from ...records.cell_names import text_of
 from ...records.note import Note, note
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
+from ..record.library_use import ModuleLibrary
 from ..record.program import CapturedArray, Program
+from .captured_module import code_with_module, jit_for, module_with
 from .host.same_result import same_results
 from .rewriting.syntax import file_of, free_names, is_jit, loaded, source_of_location, tree_of, with_imports
 from .rule import LEAST_SHARE, Rule
@@ -83,6 +85,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         names = constants.names
         line = next((each.source for each in constants.buffers if each.source), program.location)
         on_host = [name for each in constants.captured if not each.on_device for name in each.names[:1]]
+        module = module_with(names, evidence)
         yield RuleFinding(
             rule=RULE.name,
             found=note(
@@ -97,8 +100,10 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             evidence=tuple(_notes(constants)),
             cost_bytes=extra or None,
             basis="measured" if extra else None,
-            remedy=_remedy(names, on_host),
-            code=_code(program, names, on_host, evidence),
+            remedy=_remedy(names, on_host) if module is None else _of_module(*module, program, evidence),
+            code=_code(program, names, on_host, evidence)
+            if module is None
+            else code_with_module(*module, program, evidence),
         )
 
 
@@ -151,6 +156,11 @@ def _remedy(names: list[str], on_host: list[str]) -> Note:
     if not names:
         return note("doctor.captured_unknown_remedy")
     return note("doctor.captured_remedy", names=", ".join(names), on_host=", ".join(on_host))
+
+
+def _of_module(name: str, library: ModuleLibrary, program: Program, evidence: Evidence) -> Note:
+    jit = jit_for(library, program, evidence)
+    return note("doctor.captured_module", name=name, function=program.function or "", jit=jit)
 
 
 def _code(program: Program, names: list[str], on_host: list[str], evidence: Evidence) -> str | None:

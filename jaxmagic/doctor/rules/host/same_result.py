@@ -31,6 +31,7 @@ from .syntax import (
     site_of,
     tree_of,
 )
+from .wait import only_waits
 
 #: Fewer calls per run are no finding.
 _SEVERAL = 2
@@ -149,7 +150,7 @@ def _makes_array(value: ast.expr | None, paths: Mapping[str, str], evidence: Evi
 def _varies(loop: ast.AST, site: Frame, function: str) -> bool:
     """Return whether a loop reads another variable that it assigns, and does not wait where it calls the function."""
     statement = around(site)[-1]
-    if any(isinstance(each, ast.Attribute) and each.attr == "block_until_ready" for each in ast.walk(statement)):
+    if only_waits(statement):
         return False
     plain = isinstance(statement, ast.Assign) and statement.value in calls_of(function, statement, site)
     result = assigned(statement) if plain else set()

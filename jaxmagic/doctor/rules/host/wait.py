@@ -39,6 +39,11 @@ _IN_BOTH = frozenset((
 _MOST_LINES = 3
 
 
+def only_waits(node: ast.AST) -> bool:
+    """Return whether code calls the function or the method that only waits."""
+    return any(isinstance(each, ast.Attribute) and each.attr == _BLOCK for each in ast.walk(node))
+
+
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
     """Find waits after which the device had nothing to do, and callbacks for which it waited."""
     time = host_time(evidence)
