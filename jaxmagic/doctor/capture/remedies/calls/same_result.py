@@ -25,7 +25,7 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
 
 
 class _Kept:
-    """A function whose first result is returned again if it is given the same objects.
+    """A function whose last result is returned again if it is given the same objects.
 
     Attributes:
         hits: how often it was returned again.
@@ -34,22 +34,19 @@ class _Kept:
     def __init__(self, function: Any) -> None:
         self.hits = 0
         self._function = function
-        self._results: list[Any] = []
-        self._given: tuple[Any, ...] = ()
+        self._given: tuple[Any, ...] | None = None
+        self._result: Any = None
 
     @property
     def called(self) -> bool:
         """Whether there is a result."""
-        return bool(self._results)
+        return self._given is not None
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the result of the first call, or that of a call with other arguments."""
+        """Return the result of the last call, or that of a call with other objects."""
         given = (*args, *kwargs, *kwargs.values())
-        if not self._results:
-            self._given = given
-            self._results.append(self._function(*args, **kwargs))
-        elif len(given) == len(self._given) and all(map(is_, given, self._given)):
+        if self._given is not None and len(given) == len(self._given) and all(map(is_, given, self._given)):
             self.hits += 1
         else:
-            return self._function(*args, **kwargs)
-        return self._results[0]
+            self._given, self._result = given, self._function(*args, **kwargs)
+        return self._result
