@@ -44,8 +44,8 @@ def glance(
     """Return the whole report if it is short, or its most important lines and what the others hold.
 
     Folds are left out, excerpts stand for what they are from. If that is still too long, it is cut at the end, but
-    sentences and entries stay whole, a listing keeps the lines with the largest shares, and no warnings are left out
-    as long as there are few.
+    sentences, entries and code stay whole, a listing keeps the lines with the largest shares, and no warnings are left
+    out as long as there are few. The details of an entry are left out before its advice and its code.
 
     Args:
         blocks: the report.
@@ -108,9 +108,21 @@ def _fitting(shown: Sequence[_Shown], write: Write, most: int) -> tuple[list[str
 
 def _rows_within(block: Entries, write: Write, room: int) -> tuple[Entry, ...]:
     """Return as many of the first rows as there is room for; at least a part of the first one."""
-    counts = range(len(block.rows), 1, -1)
-    fitting = (count for count in counts if len(write([block._replace(rows=block.rows[:count])])) <= room)
-    return block.rows[: next(fitting, min(room, 1))]
+
+    def fits(rows: tuple[Entry, ...]) -> bool:
+        return len(write([block._replace(rows=rows)])) <= room
+
+    counts = range(len(block.rows), 0, -1)
+    fitting = (block.rows[:count] for count in counts if fits(block.rows[:count]))
+    shorter = ((each,) for each in _shortened(block.rows[0]) if fits((each,)))
+    return next(fitting, None) or next(shorter, block.rows[: min(room, 1)])
+
+
+def _shortened(row: Entry) -> Iterator[Entry]:
+    """Yield a row without its last details, then also without code, of which a part would be of no use."""
+    for code in (row.code, ()):
+        for count in range(len(row.details), 0, -1):
+            yield row._replace(details=row.details[:count], code=code)
 
 
 def _with_listings_together(shown: Iterable[_Shown]) -> Iterator[list[_Shown]]:

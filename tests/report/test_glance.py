@@ -104,6 +104,24 @@ def test_a_sentence_is_shown_whole_or_not_at_all(composed: Any) -> None:
     assert lines[-1] == "… %jaxmagic last shows 13 more lines: the rest of the above"
 
 
+def entry(details: int, code: int) -> Entries:
+    told = tuple(f"detail {at}" for at in range(details))
+    written = tuple(f"code_{at} = 0" for at in range(code))
+    return Entries(rows=(Entry(name="rule", cells=("1 s",), remark="told", details=told, advice="do", code=written),))
+
+
+@pytest.mark.parametrize(("details", "code", "shown_details", "shown_code"), [(1, 8, 1, 8), (9, 8, 1, 8), (3, 14, 3, 0)])
+def test_code_is_shown_whole_or_not_at_all_and_details_make_room_for_it(
+    composed: Any, details: int, code: int, shown_details: int, shown_code: int
+) -> None:
+    composed(Headline(text="The answer"), entry(details, code), rows(9))
+    lines = to_text(None, MAGIC).splitlines()
+    assert len(lines) <= MOST_LINES
+    assert sum("detail" in each for each in lines) == shown_details
+    assert sum("code_" in each for each in lines) == shown_code
+    assert any("→ do" in each for each in lines)
+
+
 @pytest.mark.parametrize("width", [40, 80])
 def test_a_listing_without_room_keeps_the_lines_that_take_most(composed: Any, width: int) -> None:
     lines = tuple(
