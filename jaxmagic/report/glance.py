@@ -44,8 +44,8 @@ def glance(
     """Return the whole report if it is short, or its most important lines and what the others hold.
 
     Folds are left out, excerpts stand for what they are from. If that is still too long, it is cut at the end, but
-    sentences, entries and code stay whole, a listing keeps the lines with the largest shares, and no warnings are left
-    out as long as there are few. The details of an entry are left out before its advice and its code.
+    sentences, entries and code stay whole, a listing keeps the lines with the largest shares, and no warnings are
+    left out as long as there are few. The details of an entry are left out before its advice and its code.
 
     Args:
         blocks: the report.

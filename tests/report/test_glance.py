@@ -110,7 +110,9 @@ def entry(details: int, code: int) -> Entries:
     return Entries(rows=(Entry(name="rule", cells=("1 s",), remark="told", details=told, advice="do", code=written),))
 
 
-@pytest.mark.parametrize(("details", "code", "shown_details", "shown_code"), [(1, 8, 1, 8), (9, 8, 1, 8), (3, 14, 3, 0)])
+@pytest.mark.parametrize(
+    ("details", "code", "shown_details", "shown_code"), [(1, 8, 1, 8), (9, 8, 1, 8), (3, 14, 3, 0)]
+)
 def test_code_is_shown_whole_or_not_at_all_and_details_make_room_for_it(
     composed: Any, details: int, code: int, shown_details: int, shown_code: int
 ) -> None:

@@ -197,7 +197,7 @@ def _in_turn(
     return _Given(
         line,
         list(dict.fromkeys(each.path for each in lists)),
-        sources.passes * sources.size_bytes,
+        sum(call.count * each.size_bytes // each.items for each in lists),
         sources.spared,
         sources.size_bytes,
         _converted(items, evidence),

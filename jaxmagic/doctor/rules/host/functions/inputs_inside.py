@@ -75,7 +75,8 @@ def lists_in_turn(
 ) -> Iterator[ArrayList]:
     """Yield the lists whose arrays a line in a loop passes on in turn, as ``xs`` in ``for x in xs: f(x)``.
 
-    An array of NumPy counts if the line passes parts of it: they are items if they have the shape of one.
+    An array of NumPy counts if the line passes parts of it: they are items if they have the shape of one. Single
+    numbers are no arrays.
 
     Args:
         line: the line.
@@ -102,7 +103,7 @@ def lists_in_turn(
         whole = inputs.get(part)
         if whole is not None and whole.kind == "numpy array":
             first, _, rest = shape_of(whole)[1:-1].partition(",")
-            if first not in ("", "0"):
+            if first != "0" and rest:
                 yield ArrayList(
                     path=whole.path,
                     items=int(first),
