@@ -20,7 +20,7 @@ from ..record.diagnosis import Diagnosis
 from ..record.finding import RuleFinding, Verified
 from ..rules.all import RULES
 from .runs import about_compiling, about_runs, is_incomplete
-from .verified import how_fast
+from .verified import beside_memory, how_fast
 
 #: The operations whose rates are known must take at least this share of the device time to speak for all.
 _MOST_OF_IT = 0.8
@@ -235,7 +235,8 @@ def about_verified(verified: Verified | None, digits: int = 3, rule: str = "") -
     if verified.survives is False:
         tried = "." if verified.remedy is None else f": {verified.remedy}"
         sentences.append(f"{_outcome(verified, rule)}{tried}")
-    return [*sentences, *map(str, verified.notes)]
+    notes = map(str, verified.notes)
+    return [*sentences, *(notes if verified.after_bytes is None else map(beside_memory, notes))]
 
 
 def _outcome(verified: Verified, rule: str) -> str:

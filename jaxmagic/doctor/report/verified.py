@@ -17,8 +17,22 @@ def _times(count: int) -> str:
     return {0: "not once", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
+#: How a sentence begins that says why a remedy was not tried.
+_NOT_TRIED = "Not tried"
+
+
 def _not(why: str) -> str:
-    return f"Not tried: {why}."
+    return f"{_NOT_TRIED}: {why}."
+
+
+def beside_memory(sentence: str) -> str:
+    """Word a sentence about a trial whose memory is known: what may not have been tried is its time.
+
+    >>> beside_memory("Not tried: interrupted.")
+    'Its time was not tried: interrupted.'
+    """
+    rest = sentence.removeprefix(_NOT_TRIED)
+    return sentence if rest == sentence else f"Its time was not tried{rest}"
 
 
 def _error(error: float, allowed: float, dtype: str, leaf: str = "", rtol: float = 0.0) -> str:

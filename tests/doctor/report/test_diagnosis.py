@@ -275,6 +275,11 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
             False,
         ),
         (Verified(before_ns=4.0, after_ns=1.0), ["Tried: 1 ns instead of 4 ns."], None),
+        (
+            Verified(before_bytes=2**20, after_bytes=2**19, notes=(note("doctor.not_tried_interrupt"),)),
+            ["Tried: needs 512 KiB instead of 1.00 MiB.", "Its time was not tried: interrupted."],
+            True,
+        ),
         (Verified(notes=(note("doctor.cache_off"),)), ["JAX's persistent compilation cache is off."], None),
     ],
 )
