@@ -299,7 +299,7 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "donated": lambda names: f"Compiled with {printable(names)} donated.",
     "checkpointed": lambda name: f"Tried with jax.checkpoint around {printable(name)}.",
-    "result_kept": lambda name: f"Tried with results of {printable(name)} kept for further calls with the same arguments.",
+    "result_kept": lambda name: f"Tried with results of {printable(name)} kept for calls with the same arguments.",
     "constants_passed": lambda arrays, size_bytes: (
         f"Compiled with {units.count(arrays, 'captured array')} ({units.size(size_bytes)}) as arguments."
     ),
