@@ -78,12 +78,13 @@ class CapturedArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaleAttribute:
-    """An attribute that had another value when the run ended than the one that was built into a program.
+    """An attribute or variable that had another value when the run ended than what was built into a program.
 
     Attributes:
-        parameter: the parameter of the function that takes the object, such as ``"self"``.
-        name: the attribute.
-        owner: the class of the object.
+        parameter: the parameter of the function that takes the object, such as ``"self"``; empty for a variable
+            outside of the function.
+        name: the attribute or variable; ``"model.w"`` for an attribute of an object that a variable holds.
+        owner: the class of the object; empty for a variable.
         before: the value in the program: a number in words, or the type of an array.
         now: the same at the end of the run.
         number: whether it is a number of Python, which may have decided shapes.
@@ -102,8 +103,13 @@ class StaleAttribute:
 
     @property
     def path(self) -> str:
-        """The attribute as the function reads it."""
-        return f"{self.parameter}.{self.name}"
+        """The attribute or variable as the function reads it."""
+        return f"{self.parameter}.{self.name}" if self.parameter else self.name
+
+    @property
+    def root(self) -> str:
+        """The variable that holds it."""
+        return self.path.partition(".")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

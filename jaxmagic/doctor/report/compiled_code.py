@@ -79,6 +79,8 @@ def _stale_value(name: str, before: str, now: str, line: str) -> str:
 def _stale_remedy(function: str, names: str, owner: str, parameter: str, bound: int, numbers: int) -> str:
     several = "arguments" if "," in names else "an argument"
     shapes = ", if no shape, axis or Python if depends on it" if numbers else ""
+    if not owner:
+        return f"Pass {printable(names) or 'what changes'} as {several} of {printable(function)}{shapes}."
     passed = f"Pass {printable(names)} as {several} of {printable(function)}{shapes}. Or " if names else ""
     static = (
         f"jit {printable(owner)}.{printable(function)} in place of its bound method"

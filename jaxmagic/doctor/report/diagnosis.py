@@ -43,6 +43,9 @@ _FIRST = ("doctor.jit_disabled",)
 #: The sign before a cost that was not measured.
 _ABOUT = {"estimated": "≈ ", "at least": "≥ "}
 
+#: What stands in place of a cost where results are not what they should be.
+_WITHOUT_COST = {"doctor.stale": "results of old values"}
+
 #: The kinds of evidence that say why something is compiled again, which is the answer.
 _CAUSES = ("doctor.recompile_difference", "doctor.recompile_reason", "doctor.recompile_captured")
 
@@ -200,7 +203,7 @@ def cost(finding: RuleFinding, diagnosis: Diagnosis, digits: int = 3) -> str:
     if finding.cost_bytes is not None:
         return f"{about}{units.size(finding.cost_bytes)}"
     if finding.cost_ns is None:
-        return "" if finding.rule == "error" else "cost unknown"
+        return _WITHOUT_COST.get(finding.found.kind, "" if finding.rule == "error" else "cost unknown")
     time = units.time(finding.cost_ns, digits)
     if finding.per == "first run":
         return f"{about}{time} {'once' if len(diagnosis.runs) > 1 else 'in the only run'}"  # others may compile again

@@ -13,9 +13,8 @@ from ...records.cell_names import text_of
 from ...records.note import Note, note
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
-from ..record.library_use import ModuleLibrary
 from ..record.program import CapturedArray, Program
-from .captured_module import code_with_module, jit_for, module_with
+from .captured_module import about_module, code_with_module, module_with
 from .host.same_result import same_results
 from .rewriting.syntax import file_of, free_names, is_jit, loaded, source_of_location, tree_of, with_imports
 from .rule import LEAST_SHARE, Rule
@@ -74,8 +73,10 @@ class _Constants(NamedTuple):
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
     """Find the functions whose programs have large or old constants, and those that compute the same repeatedly."""
-    yield from stale_attributes(evidence, RULE.name)
-    yield from same_results(evidence, RULE.name)
+    stale = list(stale_attributes(evidence, RULE.name))
+    yield from stale
+    outdated = {each.found.facts["function"] for each in stale}
+    yield from (each for each in same_results(evidence, RULE.name) if each.applies_to not in outdated)
     for constants in _by_function(evidence.programs or ()):
         extra = constants.extra_bytes
         needs = sum((each.executable.peak_bytes or 0) for each in constants.programs) + constants.size_bytes
@@ -100,7 +101,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             evidence=tuple(_notes(constants)),
             cost_bytes=extra or None,
             basis="measured" if extra else None,
-            remedy=_remedy(names, on_host) if module is None else _of_module(*module, program, evidence),
+            remedy=_remedy(names, on_host) if module is None else about_module(*module, program, evidence),
             code=_code(program, names, on_host, evidence)
             if module is None
             else code_with_module(*module, program, evidence),
@@ -156,11 +157,6 @@ def _remedy(names: list[str], on_host: list[str]) -> Note:
     if not names:
         return note("doctor.captured_unknown_remedy")
     return note("doctor.captured_remedy", names=", ".join(names), on_host=", ".join(on_host))
-
-
-def _of_module(name: str, library: ModuleLibrary, program: Program, evidence: Evidence) -> Note:
-    jit = jit_for(library, program, evidence)
-    return note("doctor.captured_module", name=name, function=program.function or "", jit=jit)
 
 
 def _code(program: Program, names: list[str], on_host: list[str], evidence: Evidence) -> str | None:
@@ -225,7 +221,8 @@ RULE = Rule(
     "anything, since a donated array has to be computed again. Also "
     "reports attributes of an object that a function reads and that have other values by the end of the run than the "
     "program was compiled with, if the object is a static argument that is not "
-    "compared by them, or the object of a jitted method. What XLA computes of constants while it compiles, "
+    "compared by them, or the object of a jitted method. The same goes for variables outside of a function, if it is "
+    "called after they change. What XLA computes of constants while it compiles, "
     "compile-time reports.",
     source="https://github.com/jax-ml/jax/issues/10615",
     look=look,

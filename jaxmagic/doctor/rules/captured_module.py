@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from ...records.cell_names import text_of
+from ...records.note import Note, note
 from ..record.evidence import Evidence
 from ..record.library_use import ModuleLibrary
 from ..record.program import Program
@@ -26,10 +27,11 @@ def module_with(names: Sequence[str], evidence: Evidence) -> tuple[str, ModuleLi
     return None if library is None else (root, library)
 
 
-def jit_for(library: ModuleLibrary, program: Program, evidence: Evidence) -> str:
-    """Return the jit of a library as the file of a program's function writes it."""
+def about_module(module: str, library: ModuleLibrary, program: Program, evidence: Evidence) -> Note:
+    """Advise to pass a module as an argument, under the jit of its library as the function's file writes it."""
     place = _definition(program, evidence)
-    return jit_in_code(library, evidence) if place is None else jit_of(library, *place, evidence.names)[0]
+    jit = jit_in_code(library, evidence) if place is None else jit_of(library, *place, evidence.names)[0]
+    return note("doctor.captured_module", name=module, function=program.function or "", jit=jit)
 
 
 def code_with_module(module: str, library: ModuleLibrary, program: Program, evidence: Evidence) -> str | None:

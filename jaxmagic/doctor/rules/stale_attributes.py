@@ -1,4 +1,4 @@
-"""Finds programs that keep values of an object's attributes although the code assigns others."""
+"""Finds programs that keep values of attributes or outer variables although the code assigns others."""
 
 from __future__ import annotations
 
@@ -10,8 +10,21 @@ from ...records.note import Note, note
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.program import Program, StaleAttribute
-from .host.syntax import Function
-from .rewriting.syntax import file_of, first_line, parameters, source_of_location, stored, tree_of, with_imports
+from .captured_module import about_module, code_with_module, module_with
+from .host.functions.used_in_loop import loops_of
+from .host.syntax import Function, assigned
+from .rewriting.list_items import changed_in_place
+from .rewriting.syntax import (
+    file_of,
+    first_line,
+    loaded,
+    parameters,
+    source_of_location,
+    stored,
+    tree_of,
+    tree_of_code,
+    with_imports,
+)
 
 #: Methods that run before the first call of another one.
 _MAKING = frozenset({"__init__", "__new__", "__post_init__", "setup"})
@@ -23,21 +36,38 @@ def stale_attributes(evidence: Evidence, rule: str) -> Iterator[RuleFinding]:
     first: dict[tuple[str | None, str | None], Program] = {}
     for program in evidence.programs or ():
         key = program.function, program.location
-        if program.stale and not program.eager:
+        stale = [each for each in program.stale if each.parameter or _is_called_after(each.root, program, evidence)]
+        if stale and not program.eager:
             first.setdefault(key, program)
-            found.setdefault(key, {}).update({each.path: each for each in program.stale})
+            found.setdefault(key, {}).update({each.path: each for each in stale})
     for key, program in first.items():
         stale = list(found[key].values())
         function = _function(program, evidence)
+        module = None if stale[0].parameter else module_with([each.path for each in stale], evidence)
+        code = None if function is None else _code(function[0], stale, function[1])
         yield RuleFinding(
             rule=rule,
             found=note("doctor.stale", function=program.name, names=", ".join(each.path for each in stale)),
             line=program.location,
             source=source_of_location(program.location, evidence),
             evidence=tuple(_evidence(stale, program, evidence)),
-            remedy=_remedy(stale, program),
-            code=None if function is None else _code(function[0], stale, function[1]),
+            remedy=_remedy(stale, program) if module is None else about_module(*module, program, evidence),
+            code=code if module is None else code_with_module(*module, program, evidence),
         )
+
+
+def _is_called_after(variable: str, program: Program, evidence: Evidence) -> bool:
+    """Return whether the function of a program is called after a variable changes: in a loop, or by code run again.
+
+    A function that each run of the code makes anew sees what the variable is by then.
+    """
+    site = program.called_at
+    if site is not None and any(variable in assigned(each) | changed_in_place(each) for each in loops_of(site)):
+        return True
+    function = _function(program, evidence)
+    made = (each for each in ast.walk(tree_of_code(evidence.code)) if isinstance(each, Function))
+    is_made = any(each.name == program.function for each in made)
+    return function is not None and function[0] in function[1].body and not is_made
 
 
 def _evidence(stale: Sequence[StaleAttribute], program: Program, evidence: Evidence) -> Iterator[Note]:
@@ -99,10 +129,14 @@ def _code(function: ast.FunctionDef, stale: Sequence[StaleAttribute], tree: ast.
     """Return the function with the attributes as further parameters; ``None`` where that is not mechanical."""
     given, owner = function.args, stale[0].parameter
     names = [each.name for each in stale]
+    if not all(name.isidentifier() for name in names):
+        return None
     if given.vararg or given.kwonlyargs or given.kwarg or given.defaults or given.posonlyargs:
         return None
     if not all(each.passable and not each.number and not each.bound and each.parameter == owner for each in stale):
         return None
+    if not owner:
+        return _with_variables(function, names, tree)
     replaced = _AsParameters(owner, names)
     written = replaced.visit(copy.deepcopy(function))
     if (
@@ -122,6 +156,16 @@ def _code(function: ast.FunctionDef, stale: Sequence[StaleAttribute], tree: ast.
         )
     else:
         call = f"# Call it as {function.name}({', '.join([*taken, *passed])})."
+    return with_imports(f"{ast.unparse(ast.fix_missing_locations(written))}\n\n\n{call}", tree)
+
+
+def _with_variables(function: ast.FunctionDef, names: Sequence[str], tree: ast.Module) -> str | None:
+    """Return a function with outer variables as further parameters; ``None`` where another one reads them."""
+    if not {*names} <= loaded(function.body) or {*names} & (parameters(function) | stored(function.body)):
+        return None
+    written, taken = copy.deepcopy(function), [each.arg for each in function.args.args]
+    written.args.args += [ast.arg(name) for name in names]
+    call = f"# Call it as {function.name}({', '.join([*taken, *names])})."
     return with_imports(f"{ast.unparse(ast.fix_missing_locations(written))}\n\n\n{call}", tree)
 
 

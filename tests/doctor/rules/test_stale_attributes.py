@@ -204,3 +204,117 @@ def test_there_is_no_code_where_other_methods_read_the_attribute() -> None:
     (finding,) = found(Bound, lambda m: m.loss(X), replace_w)
     assert finding.code is None
     assert "jit Bound._loss in place of its bound method" in str(finding.remedy)
+
+
+W = X
+RATE = 0.5
+TRACES = 0
+HELD: dict[str, Any] = {"w": X}
+
+
+@jax.jit
+def by_a_variable(x: Any) -> Any:
+    return jnp.sum((x * W) ** 2)
+
+
+@jax.jit
+def by_a_dictionary(x: Any) -> Any:
+    return x * HELD["w"]
+
+
+@jax.jit
+def by_a_rate(x: Any) -> Any:
+    global TRACES
+    TRACES += 1
+    return x * RATE
+
+
+def scaled(x: Any) -> Any:
+    return x * W
+
+
+@jax.jit
+def by_another_function(x: Any) -> Any:
+    return scaled(x) + 1
+
+
+@pytest.fixture(autouse=True)
+def variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Restore the variables of this file, and forget the programs."""
+    for name in ("W", "RATE", "TRACES"):
+        monkeypatch.setitem(globals(), name, globals()[name])
+    monkeypatch.setitem(HELD, "w", X)
+    for each in (by_a_variable, by_a_dictionary, by_a_rate, by_another_function):
+        each.clear_cache()
+
+
+def replace_variables() -> None:
+    global W, RATE
+    W, RATE = W - 0.5, RATE * 0.9
+    HELD["w"] = HELD["w"] * 2
+
+
+@pytest.mark.parametrize(
+    ("call", "names", "pasted"),
+    [
+        (by_a_variable, "W", "by_a_variable(X, W)"),
+        (by_a_dictionary, "HELD", "by_a_dictionary(X, HELD)"),
+        (by_a_rate, "RATE", None),  # a shape may depend on it
+        (by_another_function, "W", None),  # another function reads it
+    ],
+)
+def test_a_variable_that_changes_is_not_seen_by_a_program(call: Any, names: str, pasted: str | None) -> None:
+    (finding,) = found(lambda _: None, lambda _: call(X), lambda _: replace_variables())
+    assert finding.found.facts["names"] == names
+    assert f"Pass {names} as an argument" in str(finding.remedy)
+    assert (finding.code is None) is (pasted is None)
+    if finding.code is not None and pasted is not None:
+        written = {**globals()}
+        exec(finding.code, written)
+        call.clear_cache()
+        np.testing.assert_allclose(eval(pasted, written), call(X), rtol=1e-6)
+
+
+def test_a_variable_that_does_not_change_or_that_a_new_function_reads_is_not_reported() -> None:
+    def unchanged() -> Any:
+        return [by_a_variable(X), by_a_dictionary(X), by_a_rate(X)]
+
+    def made_anew() -> Any:
+        w = X
+        result = jax.jit(lambda x: x * w)(X)
+        w = w + 1
+        return result, w
+
+    for code in (unchanged, made_anew):
+        assert jaxmagic.diagnose(code, only=["captured-constant"]).findings == ()
+
+
+def test_a_variable_of_an_enclosing_function_counts_where_a_loop_changes_it() -> None:
+    def code() -> Any:
+        w = X
+
+        @jax.jit
+        def step(x: Any) -> Any:
+            return x * w + 1
+
+        for _ in range(3):
+            result = step(X)
+            w = w * 2
+        return result
+
+    (finding,) = jaxmagic.diagnose(code, only=["captured-constant"]).findings
+    assert finding.found.facts["names"] == "w"
+
+
+def test_a_function_that_is_out_of_date_is_not_said_to_compute_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jaxmagic.doctor.rules.host.same_result.is_worth_it", lambda cost_ns, evidence: True)
+
+    def code() -> Any:
+        total = X
+        for _ in range(4):
+            total = total + by_a_dictionary(X)
+            replace_variables()
+        return total
+
+    kinds = {each.found.kind for each in jaxmagic.diagnose(code, only=["captured-constant"]).findings}
+    assert kinds == {"doctor.stale"}

@@ -1,30 +1,35 @@
-"""Tells which attributes of an object have changed since their values were built into a program.
+"""Tells which attributes and outer variables have changed since their values were built into a program.
 
-JAX compares a static argument with ``__eq__`` and ``__hash__``, and does not compare the object of a jitted method.
-So it runs the same program after ``self.w = new``, with the old ``w``. Arrays count if they are constants of the
-program, and numbers if the code of the function reads them.
+JAX compares a static argument with ``__eq__`` and ``__hash__``, and compares neither the object of a jitted method
+nor the variables outside of a function. So it runs the same program after ``self.w = new``, with the old ``w``.
+Arrays count if they are constants of the program, and numbers if the code of the function reads them.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
-from types import FunctionType, MethodType
+from functools import partial
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ....compilation.capture.attributes import attributes_read, is_users_class, name_of_class
+from ....compilation.capture.attributes import attributes_of, attributes_read, is_users_class, name_of_class
 from ....compilation.capture.function_identity import inner, innermost
 from ....compilation.capture.jit_parameters import static_names
 from ....records.call_stack import is_users_file
-from ....runtime.around import attribute, inherits, is_exactly, member, members
+from ....runtime.around import attribute, is_a, is_exactly, member, members
 from ....runtime.executed_programs import Origin, constants, host_copy, numpy_of
 from ...record.program import StaleAttribute
+from .outer_variables import is_array, outer_variables, plain_reads
 
-#: Lists and dictionaries are followed to this depth.
+#: Containers and objects are followed to this depth.
 _DEEPEST = 6
+
+#: At most this many of them are.
+_MOST_OBJECTS = 2000
 
 #: NumPy arrays up to this size are compared by content, because they are mutable.
 _MOST_BYTES = 64 * 1024
@@ -44,19 +49,21 @@ class _Leaf(NamedTuple):
 
 
 class SeenObject(NamedTuple):
-    """An object whose attributes were built into a program.
+    """An object whose attributes were built into a program, or the variables outside of a function.
 
     Attributes:
         key: tells the calls of one function with one object from others.
-        parameter: the parameter that takes it.
-        value: the object.
-        bound: whether it is part of the function.
+        parameter: the parameter that takes it; empty for variables.
+        owner: the class of the object; empty for variables.
+        read: returns the value of an attribute or variable.
+        bound: whether the object is part of the function.
         leaves: the arrays and numbers of it that are in the program, by attribute and path.
     """
 
     key: tuple[object, int]
     parameter: str
-    value: Any
+    owner: str
+    read: Callable[[str], Any]
     bound: bool
     leaves: Mapping[str, Mapping[str, _Leaf]]
 
@@ -64,15 +71,15 @@ class SeenObject(NamedTuple):
 def changed(seen: SeenObject) -> Iterator[StaleAttribute]:
     """Yield the attributes of an object that have another value than in the program."""
     for name, before in seen.leaves.items():
-        held = attribute(seen.value, name)
-        now = dict(_leaves("", held, 0))
+        held = seen.read(name)
+        now = dict(_leaves("", held))
         differing = [path for path, leaf in before.items() if path in now and _differs(leaf, now[path])]
         if differing:
             first = differing[0]
             yield StaleAttribute(
                 parameter=seen.parameter,
                 name=name,
-                owner=name_of_class(type(seen.value)),
+                owner=seen.owner,
                 before=_words(before[first].value),
                 now=_words(now[first]),
                 number=any(_is_number(each.value) for each in before.values()),
@@ -82,7 +89,7 @@ def changed(seen: SeenObject) -> Iterator[StaleAttribute]:
 
 
 def objects_of(origin: Origin) -> tuple[SeenObject, ...]:
-    """Return the user's objects whose attributes are constants of a program, as it begins to run."""
+    """Return the user's objects and variables whose values are constants of a program, as it begins to run."""
     function = innermost(origin.function)
     if not is_exactly(function, FunctionType) or not is_users_file(function.__code__.co_filename):
         return ()
@@ -95,9 +102,23 @@ def objects_of(origin: Origin) -> tuple[SeenObject, ...]:
         if read is None or compared is None:
             continue
         leaves = {name: _built_in(attribute(value, name), built_in) for name in sorted(read - compared)}
-        key = function.__code__, id(value)
-        found.append(SeenObject(key, parameter, value, bound, {name: each for name, each in leaves.items() if each}))
-    return tuple(each for each in found if each.leaves)
+        key, owner = (function.__code__, id(value)), name_of_class(kind)
+        found.append(SeenObject(key, parameter, owner, partial(attribute, value), bound, leaves))
+    found.append(_variables(function, built_in))
+    kept = (each._replace(leaves={name: some for name, some in each.leaves.items() if some}) for each in found)
+    return tuple(each for each in kept if each.leaves)
+
+
+def _variables(function: FunctionType, built_in: Collection[int]) -> SeenObject:
+    """Return the variables outside of a function whose values are constants of its program."""
+    readers, own = outer_variables(function), plain_reads(function)
+    leaves = {}
+    for name, read in readers.items():
+        value = read()
+        some = _built_in(value, built_in)
+        numbers = name in own and _is_number(value)
+        leaves[name] = {path: leaf for path, leaf in some.items() if numbers or not _is_number(leaf.value)}
+    return SeenObject((function.__code__, 0), "", "", lambda name: readers[name](), False, leaves)
 
 
 def _objects(origin: Origin, function: FunctionType) -> Iterator[tuple[str, Any, bool]]:
@@ -135,19 +156,28 @@ def _built_in(value: Any, constants: Collection[int]) -> dict[str, _Leaf]:
     """Return the numbers in a value, and those of its arrays that are constants."""
     return {
         path: _Leaf(each, _content(each))
-        for path, each in _leaves("", value, 0)
-        if _is_number(each) or id(each) in constants
+        for path, each in _leaves("", value)
+        if id(each) in constants or (_is_number(each) and "." not in path)
     }
 
 
-def _leaves(path: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:
-    if _is_number(value) or _is_array(value):
+def _leaves(path: str, value: Any, depth: int = 0, met: set[int] | None = None) -> Iterator[tuple[str, Any]]:
+    """Yield the arrays and numbers in containers and objects, such as modules, with their paths."""
+    met = set() if met is None else met
+    if _is_number(value) or is_array(value):
         yield path, value
-    elif depth < _DEEPEST and is_exactly(value, dict, list, tuple):
+    elif depth < _DEEPEST and len(met) < _MOST_OBJECTS and id(value) not in met:
+        met.add(id(value))
+        for step, each in _parts(value):
+            yield from _leaves(f"{path}{step}", each, depth + 1, met)
+
+
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+    if is_exactly(value, dict, list, tuple):
         items = value.items() if type(value) is dict else enumerate(value)
-        for key, each in items:
-            if is_exactly(key, str, int):
-                yield from _leaves(f"{path}[{key!r}]", each, depth + 1)
+        yield from ((f"[{key!r}]", each) for key, each in items if is_exactly(key, str, int))
+    elif not is_a(value, (type, FunctionType, MethodType, ModuleType)):
+        yield from ((f".{name}", each) for name, each in (attributes_of(value) or {}).items())
 
 
 def _is_passable(value: Any, depth: int = 0) -> bool:
@@ -155,17 +185,11 @@ def _is_passable(value: Any, depth: int = 0) -> bool:
     if is_exactly(value, dict, list, tuple):
         items = value.values() if type(value) is dict else value
         return depth < _DEEPEST and all(_is_passable(each, depth + 1) for each in items)
-    return value is None or _is_number(value) or _is_array(value)
+    return value is None or _is_number(value) or is_array(value)
 
 
 def _is_number(value: Any) -> bool:
     return is_exactly(value, bool, int, float, complex)
-
-
-def _is_array(value: Any) -> bool:
-    import jax
-
-    return inherits(type(value), jax.Array, np.ndarray, np.generic) and not is_users_class(type(value))
 
 
 def _content(value: Any) -> bytes | None:
