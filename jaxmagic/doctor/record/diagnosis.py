@@ -20,7 +20,7 @@ class Diagnosis(Record):
     Attributes:
         code: the source that was run, or that failed.
         started_at: the start in ISO 8601 with the time zone.
-        findings: what the rules found, most costly first.
+        findings: what the rules found, most costly first; compiling that only a cache spares comes last.
         looked: the rules that had the evidence they need.
         first: the first run, with its compilations; ``None`` if nothing was run, as for an error.
         observed: the run in which waits and lines were recorded; ``None`` if the code ran only once.

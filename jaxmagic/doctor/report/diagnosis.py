@@ -51,7 +51,7 @@ _CAUSES = ("doctor.recompile_difference", "doctor.recompile_reason", "doctor.rec
 
 
 def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]:
-    """Compose what was found, most costly first, then how it was found."""
+    """Compose what was found, in the order of the findings, then how it was found."""
     yield Headline(text=headline(diagnosis, style.digits))
     if _why_nothing(diagnosis) is not None:
         return
@@ -96,7 +96,7 @@ def _findings(diagnosis: Diagnosis, style: Style) -> Iterator[Block]:
 
 
 def headline(diagnosis: Diagnosis, digits: int) -> str:
-    """Name the first finding, which costs most, with its line, and say how many there are."""
+    """Name the first finding with its line, and say how many there are."""
     findings = diagnosis.findings
     if diagnosis.error is not None and not diagnosis.runs:
         place = next((f" at {each.line}" for each in findings if each.line), "")

@@ -20,12 +20,15 @@ from .unjudged import reads_unseen, unjudged
 #: A cost of the first run counts as much as this share of the same cost in every run.
 _FIRST_RUN = 0.01
 
+#: Remedies that change no code of what was examined, and no run of this session: a cache for later sessions.
+_FOR_LATER_SESSIONS = "doctor.compile_time_cache", "doctor.compile_time_cache_short"
+
 
 class Examined(NamedTuple):
     """The result of an examination.
 
     Attributes:
-        findings: what was found, most costly first.
+        findings: what was found, most costly first; compiling that only a cache spares comes last.
         looked: the names of the rules that had the evidence they need.
         notes: which rules did not, and which failed.
     """
@@ -71,8 +74,16 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
     return Examined(tuple(sorted(findings, key=_priority)), tuple(looked), tuple(notes))
 
 
-def _priority(finding: RuleFinding) -> tuple[int, float]:
-    """Order findings: time by what it costs, then memory by its size, then what has no cost."""
+def _priority(finding: RuleFinding) -> tuple[bool, int, float]:
+    """Order findings: first what the code can change, then time by what it costs, memory by its size, the rest."""
+    last = _changes_no_code(finding)
     if finding.cost_ns is not None:
-        return 0, -finding.cost_ns * (_FIRST_RUN if finding.per == "first run" else 1)
-    return (1, -finding.cost_bytes) if finding.cost_bytes is not None else (2, 0)
+        return last, 0, -finding.cost_ns * (_FIRST_RUN if finding.per == "first run" else 1)
+    return (last, 1, -finding.cost_bytes) if finding.cost_bytes is not None else (last, 2, 0)
+
+
+def _changes_no_code(finding: RuleFinding) -> bool:
+    """Return whether a finding is about compiling, and recommends a cache or nothing."""
+    if finding.remedy is None:
+        return finding.rule == "compile-time"
+    return finding.remedy.kind in _FOR_LATER_SESSIONS

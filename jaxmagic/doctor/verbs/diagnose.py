@@ -58,7 +58,8 @@ def diagnose(
         kwargs: keyword arguments of `fn`.
 
     Returns:
-        The record, which :func:`history` keeps as well. ``findings`` has the most costly finding first.
+        The record, which :func:`history` keeps as well. ``findings`` has the most costly finding first; compiling
+        that only a cache spares comes last.
 
     Raises:
         TypeError: `fn` cannot be called.

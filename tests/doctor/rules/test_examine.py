@@ -97,6 +97,24 @@ def test_the_costliest_comes_first_and_what_happens_once_counts_a_hundredth(
     assert next(each.rule for each in examine(evidence, only=("once", "memory")).findings) == "once"
 
 
+@pytest.mark.parametrize("kind", ["doctor.compile_time_cache", "doctor.compile_time_cache_short"])
+def test_compiling_that_only_a_cache_spares_comes_after_what_the_code_can_change(
+    evidence: Evidence, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    cached = finding("cache", cost_ns=9e10, per="first run", remedy=note(kind, spared_ns=9 * 10**10))
+    rules = (
+        rule("cache", cached),
+        rule("loop", finding("loop", cost_ns=1e5, per="first run", remedy=note("doctor.compile_time_iterated"))),
+        rule("memory", finding("memory", cost_bytes=1000)),
+        rule("no cost", finding("no cost")),
+        rule("compile-time", finding("compile-time", cost_ns=8e10, per="first run")),
+    )
+    monkeypatch.setattr(module, "RULES", rules)
+    found = [each.rule for each in examine(evidence).findings]
+    assert found == ["loop", "memory", "no cost", "cache", "compile-time"]
+    assert [each.rule for each in examine(evidence, only=("cache",)).findings] == ["cache"]
+
+
 def test_a_rule_that_fails_loses_nothing_of_the_others(evidence: Evidence, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = rule("broken", error=ZeroDivisionError("by zero"))
     monkeypatch.setattr(module, "RULES", (broken, rule("fine", finding("fine", cost_ns=1.0))))
