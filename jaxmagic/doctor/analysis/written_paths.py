@@ -32,6 +32,11 @@ def is_path(node: ast.AST) -> bool:
     return isinstance(node, ast.Name)
 
 
+def called_name(node: ast.AST) -> str | None:
+    """Return the name of what an expression calls, such as ``"self.step"``; ``None`` if it has none."""
+    return ast.unparse(node.func) if isinstance(node, ast.Call) and is_path(node.func) else None
+
+
 def beginnings(path: ast.AST) -> list[ast.AST]:
     """Return a path and what it begins with, the variable last."""
     found = [path]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..analysis.rebinding import ReplacedArguments
+from ..analysis.donating.rebinding import ReplacedArguments
 from ..analysis.written_paths import is_within, root_of
 from ..record.evidence import Evidence
 from ..record.jitted_names import JittedName

@@ -11,8 +11,8 @@ from ... import units
 from ...records.names import one_or_tuple
 from ...records.note import Note, note
 from ...xla.hlo import HloModule
-from ..analysis.deleting_calls import DeletingCall, deleting_calls
-from ..analysis.rebinding import ReplacedArguments, replaced_arguments
+from ..analysis.donating.deleting_calls import DeletingCall, deleting_calls
+from ..analysis.donating.rebinding import ReplacedArguments, replaced_arguments
 from ..analysis.reused_memory import Parameter, bytes_in_results, overwritable, parameters_of
 from ..analysis.written_paths import is_within, root_of
 from ..record.evidence import Evidence
@@ -34,7 +34,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         if program.module is not None and program.donated:
             yield from _in_vain(program, program.module)
     found: dict[tuple[str | None, str | None], RuleFinding] = {}
-    calls = list(replaced_arguments(evidence.code, {each.name for each in evidence.jitted}))
+    arrays = {each.path for each in evidence.inputs if each.kind == "jax array"}
+    calls = list(replaced_arguments(evidence.code, {each.name for each in evidence.jitted}, arrays))
     for call in calls:
         jitted = next(each for each in evidence.jitted if each.name == call.function)
         for program in evidence.programs or ():
@@ -222,9 +223,9 @@ def _sizes(shape: str) -> str:
 RULE = Rule(
     name="donation",
     looks_for="arguments whose memory the results could take, and donations that no result can use",
-    decides="Reports an argument of a jitted function that the code replaces by a result of that function and reads "
-    f"nowhere else, if results have its shape and dtype and donating it saves at least {_LEAST_BYTES // 2**20} MiB "
-    f"and {units.percent(LEAST_SHARE)} of the program's peak. Temporaries that use the memory of these results until "
+    decides="Reports an argument of a jitted function that the code replaces by a result of that function, if nothing "
+    "in the code keeps what it held before, results have its shape and dtype, and donating it saves at least "
+    f"{_LEAST_BYTES // 2**20} MiB and {units.percent(LEAST_SHARE)} of the program's peak. Temporaries that use the memory of these results until "
     "then are subtracted. That is an estimate, because XLA plans the memory anew; --verify compiles both programs. "
     "No other call in the code, or in a function that it runs, may pass for the argument what is used afterwards, "
     "unless that call is in fewer loops and can pass a copy. "

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
-from ...analysis.rebinding import ReplacedArguments, held_elsewhere, only_read, replaced_arguments
+from ...analysis.donating.rebinding import ReplacedArguments, held_elsewhere, only_read, replaced_arguments
 from ...analysis.written_paths import root_of
 from .syntax import is_jit, loaded, parameters, stored
 
@@ -181,7 +181,8 @@ class _Attributes(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         """Keep what a definition reads at once: the names in a body have a meaning of their own."""
-        return ast.Expr(ast.Tuple(_read_at_once(node), ast.Load()))
+        held = ast.Assign([ast.Name(node.name, ast.Store())], ast.Tuple(_read_at_once(node), ast.Load()))
+        return ast.copy_location(held, node)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         """Do the same for a lambda function."""

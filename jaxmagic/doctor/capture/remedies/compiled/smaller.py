@@ -10,7 +10,7 @@ from typing import Any
 
 from .....runtime.functions import donated_arguments
 from .....xla.hlo import HloModule
-from ....analysis.rebinding import replaced_arguments
+from ....analysis.donating.rebinding import replaced_arguments
 from ....analysis.scan_residuals import BACKWARD, scan_residuals
 from ....record.out_of_memory import Smaller, SmallerBy, Uncheckpointed
 from ..function_copies import FunctionCopies

@@ -6,21 +6,10 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from .parsed_code import parsed
-from .written_paths import beginnings, is_path, is_within, root_of
-
-#: Functions and methods whose result may be, or may hold, what they are given.
-_PASSES_ON = frozenset({"asarray", "device_put", "copy", "dict", "list", "tuple", "replace"})
-
-#: Functions that keep nothing of their arguments.
-_KEEPS_NOTHING = frozenset({"print", "float", "int", "bool", "len", "str", "repr", "isinstance", "type"})
-
-
-#: Methods of arrays that return something new, and attributes that tell about one.
-_REDUCES = frozenset(
-    {"sum", "mean", "max", "min", "std", "var", "prod", "any", "all", "argmax", "argmin", "item", "tolist"}
-)
-_ABOUT = frozenset({"shape", "dtype", "ndim", "size", "nbytes", "itemsize", "sharding"})
+from ..parsed_code import parsed
+from ..written_paths import beginnings, called_name, is_path, is_within, root_of
+from .held_values import ABOUT, KEEPS_NOTHING, PASSES_ON, REDUCES
+from .kept_values import is_kept, pairs_of
 
 
 class ReplacedArguments(NamedTuple):
@@ -46,21 +35,23 @@ class ReplacedArguments(NamedTuple):
         return named | {each: path for each, path in self.keywords.items() if each in parameters}
 
 
-def replaced_arguments(code: str | None, functions: Collection[str]) -> Iterator[ReplacedArguments]:
+def replaced_arguments(
+    code: str | None, functions: Collection[str], arrays: Collection[str] = ()
+) -> Iterator[ReplacedArguments]:
     """Yield the calls of some functions whose arguments are not used afterwards.
 
-    An argument counts if it is assigned when the call has returned and if nothing else in the code could keep it: it
-    is read elsewhere only as an argument of these functions or of functions such as ``print``, and the code does not
-    take it from another variable, which still holds it. Code in functions and classes is not looked at, since their
-    callers may keep the argument.
+    An argument counts if it is assigned when the call has returned, and if nothing else in the code keeps what it
+    held before: reading the result under the same name is no use of the argument. Code in functions and classes is
+    not looked at, since their callers may keep the argument.
 
     Args:
         code: the source of some statements.
         functions: the names of functions that keep nothing of their arguments.
+        arrays: the variables that are known to hold an array rather than a container.
 
     >>> [(each.function, each.positions) for each in replaced_arguments("state, loss = step(state, x)", {"step"})]
     [('step', {0: 'state'})]
-    >>> [each.positions for each in replaced_arguments("state = step(state, x); print(state.sum())", {"step"})]
+    >>> [each.positions for each in replaced_arguments("state = step(state, x); last = state[-1]", {"step"})]
     [{0: 'state'}]
     >>> list(replaced_arguments("new = step(state, x)", {"step"}))
     []
@@ -70,39 +61,41 @@ def replaced_arguments(code: str | None, functions: Collection[str]) -> Iterator
     []
     """
     tree = parsed(code)
-    kept = _kept(tree, functions) | _taken(tree)
-    for body in _bodies(tree.body):
-        for number, statement in enumerate(body):
-            if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
-                continue
-            found = [each for each in ast.walk(statement.value) if called_name(each) in functions]
-            if len(found) != 1:
-                continue
-            call = found[0]
-            assert isinstance(call, ast.Call)
-            if any(isinstance(each, ast.Starred) for each in call.args) or any(
-                not each.arg for each in call.keywords
-            ):
-                continue
-            name = called_name(call)
-            assert name is not None
+    found = [each for body in _bodies(tree.body) for each in _replacing(body, functions)]
+    uses: dict[str, list[ast.stmt]] = {}
+    for statement, _, replaced in found:
+        for path in filter(None, replaced):
+            uses.setdefault(root_of(path), []).append(statement)
+    kept = {root for root, using in uses.items() if is_kept(tree, root, using, functions, is_array=root in arrays)}
+    for statement, call, replaced in found:
+        free = [None if path is None or root_of(path) in kept else path for path in replaced]
+        positions = {place: path for place, path in enumerate(free[: len(call.args)]) if path is not None}
+        named = zip(call.keywords, free[len(call.args) :], strict=True)
+        keywords = {each.arg: path for each, path in named if each.arg is not None and path is not None}
+        if positions or keywords:
+            name, place = ast.unparse(call.func), (call.lineno, call.col_offset)
+            yield ReplacedArguments(name, ast.unparse(statement), positions, keywords, place)
 
-            def is_free(
-                node: ast.expr,
-                statement: ast.Assign | ast.AnnAssign = statement,
-                rest: list[ast.stmt] = body[number + 1 :],
-            ) -> bool:
-                return (
-                    is_path(node) and root_of(ast.unparse(node)) not in kept and _is_replaced(node, statement, rest)
-                )
 
-            positions = {place: ast.unparse(each) for place, each in enumerate(call.args) if is_free(each)}
-            keywords = {
-                each.arg: ast.unparse(each.value) for each in call.keywords if each.arg and is_free(each.value)
-            }
-            if positions or keywords:
-                place = call.lineno, call.col_offset
-                yield ReplacedArguments(name, ast.unparse(statement), positions, keywords, place)
+def _replacing(
+    body: list[ast.stmt], functions: Collection[str]
+) -> Iterator[tuple[ast.stmt, ast.Call, list[str | None]]]:
+    """Yield statements with the call in them, and the arguments that they replace; ``None`` for each other one."""
+    for number, statement in enumerate(body):
+        if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
+            continue
+        calls = [each for each in ast.walk(statement.value) if called_name(each) in functions]
+        if len(calls) != 1 or not isinstance(call := calls[0], ast.Call):
+            continue
+        if any(isinstance(each, ast.Starred) for each in call.args) or not all(each.arg for each in call.keywords):
+            continue
+        given, rest = [*call.args, *(each.value for each in call.keywords)], body[number + 1 :]
+        replaced = [is_path(each) and _is_replaced(each, statement, rest) for each in given]
+        yield (
+            statement,
+            call,
+            [ast.unparse(each) if free else None for each, free in zip(given, replaced, strict=True)],
+        )
 
 
 def _bodies(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
@@ -113,24 +106,6 @@ def _bodies(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
             yield from _bodies(statement.body)
 
 
-def called_name(node: ast.AST) -> str | None:
-    """Return the name of what an expression calls, such as ``"self.step"``; ``None`` if it has none."""
-    return ast.unparse(node.func) if isinstance(node, ast.Call) and is_path(node.func) else None
-
-
-def _kept(tree: ast.Module, functions: Collection[str]) -> set[str]:
-    """Return the names whose values something else might keep."""
-    loaded = [each for each in ast.walk(tree) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
-    stored_parts = {
-        id(beginnings(each)[-1])
-        for each in ast.walk(tree)
-        if isinstance(each, ast.Attribute | ast.Subscript) and isinstance(each.ctx, ast.Store) and is_path(each)
-    }
-    shown = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
-    harmless = only_read(tree, functions) | stored_parts
-    return {each.id for each in loaded if id(each) not in harmless or id(each) in shown}
-
-
 def only_read(tree: ast.Module, functions: Collection[str]) -> set[int]:
     """Return the names and attributes, by their ids, that are reduced, asked about, or passed to what keeps nothing.
 
@@ -138,7 +113,7 @@ def only_read(tree: ast.Module, functions: Collection[str]) -> set[int]:
         tree: some code.
         functions: the names of functions that keep nothing of their arguments.
     """
-    free = {*functions, *_KEEPS_NOTHING}
+    free = {*functions, *KEEPS_NOTHING}
     passed: set[int] = set()
     for node in ast.walk(tree):
         if called_name(node) in free:
@@ -163,28 +138,14 @@ def _looked_at(tree: ast.Module) -> set[int]:
             continue  # whoever calls it may do so with the argument
         waiting += ast.iter_child_nodes(node)
         match node:
-            case ast.Call(func=ast.Attribute(value=array, attr=name)) if name in _REDUCES and is_path(array):
+            case ast.Call(func=ast.Attribute(value=array, attr=name)) if name in REDUCES and is_path(array):
                 found |= set(map(id, beginnings(array)))
-            case ast.Attribute(value=array, attr=name) if name in _ABOUT and is_path(array):
+            case ast.Attribute(value=array, attr=name) if name in ABOUT and is_path(array):
                 found |= set(map(id, beginnings(array)))
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=array, attr="block_until_ready"), args=given)):
                 if node is not tree.body[-1]:
                     found |= {id(part) for each in (array, *given) if is_path(each) for part in beginnings(each)}
     return found
-
-
-def _taken(tree: ast.Module) -> set[str]:
-    """Return the names to which the code gives a value that another variable, or a container, still holds.
-
-    A variable that the code itself binds to something new, as in ``new = step(state); state = new``, counts as little
-    as a result without a name.
-    """
-    pairs = _assignments(tree)
-    new = {name for target, _ in pairs for name in _stored(target)}
-    taken: set[str] = set()
-    for _ in range(len(pairs)):
-        taken = {name for target, value in pairs if is_held(value, new - taken) for name in _stored(target)}
-    return taken
 
 
 def held_elsewhere(tree: ast.Module) -> set[int]:
@@ -199,20 +160,12 @@ def _assignments(tree: ast.Module) -> list[tuple[ast.expr, ast.expr]]:
     pairs: list[tuple[ast.expr, ast.expr]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
-            pairs += [each for target in node.targets for each in _pairs(target, node.value)]
+            pairs += [each for target in node.targets for each in pairs_of(target, node.value)]
         elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
             pairs.append((node.target, node.value))
         elif isinstance(node, ast.For | ast.AsyncFor):
             pairs.append((node.target, node.iter))
     return pairs
-
-
-def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
-        parts = [*target.elts, *value.elts]
-        if len(target.elts) == len(value.elts) and not any(isinstance(each, ast.Starred) for each in parts):
-            return list(zip(target.elts, value.elts, strict=True))
-    return [(target, value)]
 
 
 def is_held(value: ast.expr, new: Collection[str]) -> bool:
@@ -223,9 +176,9 @@ def is_held(value: ast.expr, new: Collection[str]) -> bool:
             return name not in new
         case ast.Attribute(value=whole) | ast.Subscript(value=whole) | ast.Starred(value=whole):
             parts = [whole]
-        case ast.Call(func=ast.Name(id=name), args=given) if name in _PASSES_ON:
+        case ast.Call(func=ast.Name(id=name), args=given) if name in PASSES_ON:
             parts = given
-        case ast.Call(func=ast.Attribute(value=of, attr=name), args=given) if name in _PASSES_ON:
+        case ast.Call(func=ast.Attribute(value=of, attr=name), args=given) if name in PASSES_ON:
             parts = given or [of]
         case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.BoolOp(values=elements):
             parts = elements
@@ -234,11 +187,6 @@ def is_held(value: ast.expr, new: Collection[str]) -> bool:
         case ast.IfExp(body=one, orelse=other):
             parts = [one, other]
     return any(is_held(each, new) for each in parts)
-
-
-def _stored(target: ast.expr) -> Iterator[str]:
-    """Yield the names that an assignment to a target binds."""
-    return (each.id for each in ast.walk(target) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
 
 
 def _is_replaced(argument: ast.expr, statement: ast.Assign | ast.AnnAssign, rest: list[ast.stmt]) -> bool:

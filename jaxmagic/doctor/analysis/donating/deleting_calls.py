@@ -6,8 +6,8 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from .rebinding import ReplacedArguments, called_name, is_held
-from .written_paths import is_path
+from ..written_paths import called_name, is_path
+from .rebinding import ReplacedArguments, is_held
 
 #: Functions that return a copy of the array that they are given.
 _COPIES = frozenset({"jnp.array", "jnp.copy", "jax.numpy.array", "jax.numpy.copy"})
