@@ -36,7 +36,7 @@ def offenders(pattern: str, homes: str = "nowhere") -> list[str]:
         (r"perf_counter|process_time|thread_time|time\.time\(", r"runtime/clock"),
         (
             r"block_until_ready|effects_barrier",
-            r"timing/capture/|doctor/(rules/host/wait|report/host|analysis/donating/held_values)\.py",
+            r"timing/capture/|doctor/(rules/host/wait|report/host|analysis/donating/(held_values|rebinding))\.py",
         ),
         (r"jax\._src", r"runtime/(private_api|executed_programs|tracing)|\w+/capture/(wait_points|jit_calls)"),
         (r"(import|from) google", r"xla/|\w+/capture\b"),

@@ -103,10 +103,14 @@ def _programs(**facts: Any) -> str:
     return f"{recompiles(**facts)} {'Their' if several else 'Its'} programs are not freed."
 
 
-def _donation(function: str, arguments: str, alias_bytes: int, peak_bytes: int) -> str:
+def _donation(
+    function: str, arguments: str, alias_bytes: int, peak_bytes: int, copied_bytes: int = 0, copies_ns: int = 0
+) -> str:
+    takes = f", which takes {units.time(copies_ns)} of a run" if copies_ns else ""
+    copies = f" Each call first copies {units.size(copied_bytes)} to change the copy{takes}." if copied_bytes else ""
     return (
         f"{printable(function)} does not donate {printable(arguments)}: {units.size(alias_bytes)} of its results "
-        f"could reuse that memory. The program needs {units.size(peak_bytes)}."
+        f"could reuse that memory. The program needs {units.size(peak_bytes)}.{copies}"
     )
 
 

@@ -19,6 +19,7 @@ from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.jitted_names import JittedName
 from ..record.program import PassedArray, Program
+from .copied_arguments import copies_spared
 from .donating_callers import GivenUp, given_up_inside
 from .host.functions.functions_run import definition
 from .rewriting.jit.arguments import static_option
@@ -101,6 +102,7 @@ def _not_donated(
         _holds_twice(evidence, passed[each], parameters_of(module), each) for each in arguments
     ):
         return None
+    copied_bytes, copies_ns = copies_spared(evidence, program, module, [one for one in usable if one not in copied])
     deleted, copying = _copies(others, {each: _is_array(module, each) for each in arguments})
     facts: list[Note] = [note("doctor.donation_replaced", statement=call.text)]
     if shared_bytes:
@@ -113,6 +115,8 @@ def _not_donated(
             arguments=", ".join(arguments),
             alias_bytes=alias_bytes,
             peak_bytes=peak_bytes,
+            copied_bytes=copied_bytes,
+            copies_ns=copies_ns,
         ),
         line=program.location,
         source=(jitted.declared.splitlines() or [""])[0].strip() or None,
@@ -223,10 +227,12 @@ def _sizes(shape: str) -> str:
 RULE = Rule(
     name="donation",
     looks_for="arguments whose memory the results could take, and donations that no result can use",
-    decides="Reports an argument of a jitted function that the code replaces by a result of that function, if nothing "
-    "in the code keeps what it held before, results have its shape and dtype, and donating it saves at least "
-    f"{_LEAST_BYTES // 2**20} MiB and {units.percent(LEAST_SHARE)} of the program's peak. Temporaries that use the memory of these results until "
-    "then are subtracted. That is an estimate, because XLA plans the memory anew; --verify compiles both programs. "
+    decides="Reports an argument of a jitted function that the code replaces by a result of that function, if "
+    "nothing in the code keeps what it held before, results have its shape and dtype, and donating it saves at least "
+    f"{_LEAST_BYTES // 2**20} MiB and {units.percent(LEAST_SHARE)} of the program's peak. Temporaries that use the "
+    "memory of these results until then are subtracted. That is an estimate, because XLA plans the memory anew; "
+    "--verify compiles both programs, and times calls of them. The time of copies that the program makes of these "
+    "arguments, to change them, is the profiler's. "
     "No other call in the code, or in a function that it runs, may pass for the argument what is used afterwards, "
     "unless that call is in fewer loops and can pass a copy. "
     "Calls inside functions count if all known calls of the jitted function replace the argument, nothing else holds "
