@@ -18,7 +18,7 @@ from ..analysis.failed_trial import is_in_vain, revised
 from ..record.finding import RuleFinding, Verified
 from .changes import Changed, reach
 from .remedies.all import COMPILING, REMEDIES
-from .remedies.compiled.timed_builds import timed_builds
+from .remedies.compiled.timed_builds import about_outputs, about_runs, timed_builds
 from .remedies.effects import fresh_values
 from .remedies.function_copies import FunctionCopies, MethodCopies
 from .remedies.logs import Logs, keep_apart, logs_of
@@ -32,6 +32,9 @@ _LEAST_RUNS = 14
 
 #: Longer than this, or than so many runs, nothing is measured: the effect of a remedy shows sooner.
 _LONGEST_NS, _MOST_RUNS = 2 * 10**9, 30
+
+#: Calls of two programs are measured for so long, unless that is too short.
+_CALLS_NS = 5 * 10**8
 
 #: Notes about outputs.
 _OF_OUTPUTS = "doctor.no_outputs", "doctor.outputs_vary", "doctor.outputs_problem", "doctor.outputs_error"
@@ -102,7 +105,7 @@ def _tried(
             raise _too_long(trial, needed_ns * left_ns // max(share_ns, 1) if share_ns > 0 else needed_ns, left_ns)
         proposed = interruptible(propose)(finding, trial.code)
         if isinstance(proposed, Sizes):
-            return _compared(proposed), False
+            return _compared(proposed, deadline_ns, clock)
         if isinstance(proposed, Builds):
             return _built(proposed, trial, deadline_ns, clock)
         return _measured(finding, proposed, trial, deadline_ns, clock)
@@ -118,9 +121,26 @@ def _too_long(trial: Trial, needed_ns: int, left_ns: int) -> NotTried:
     return NotTried(note("doctor.not_tried_budget", first_ns=trial.first_ns, budget_ns=budget_ns))
 
 
-def _compared(sizes: Sizes) -> Verified:
-    notes = (*sizes.notes, note("doctor.tried_compiled"))
-    return Verified(before_bytes=sizes.before_bytes, after_bytes=sizes.after_bytes, notes=notes)
+def _compared(sizes: Sizes, deadline_ns: int, clock: Clock) -> tuple[Verified, bool]:
+    """Return the memory of two programs, and how long a call of each takes if they can run, and there is time."""
+    compiled = Verified(
+        before_bytes=sizes.before_bytes,
+        after_bytes=sizes.after_bytes,
+        notes=(*sizes.notes, note("doctor.tried_compiled")),
+    )
+    left_ns = deadline_ns - clock()
+    if sizes.calls is None or left_ns <= 0:
+        return compiled, False
+    before, after = (Run(each.call, each.prepare) for each in sizes.calls)
+    ran = measured(before, after, budget_ns=min(left_ns // 2, _CALLS_NS), deadline_ns=deadline_ns, clock=clock)
+    longer_ns = min((deadline_ns - clock()) // 2, 2 * _LEAST_RUNS * sum(ran.first_ns))
+    if ran.verified.speedup is None and not ran.interrupted and all(ran.first_ns) and longer_ns > _CALLS_NS:
+        ran = measured(before, after, budget_ns=longer_ns, deadline_ns=deadline_ns, clock=clock)
+    runs, about = ran.verified, about_runs(ran.verified, calls=True)
+    if about is None:
+        return compiled, ran.interrupted
+    notes = (*sizes.notes, about, *about_outputs(runs))
+    return replace(compiled, outputs_agree=runs.outputs_agree, notes=notes), ran.interrupted
 
 
 def _built(builds: Builds, trial: Trial, deadline_ns: int, clock: Clock) -> tuple[Verified, bool]:

@@ -64,13 +64,15 @@ def _rounded(share: float, allowed: float, products: str, leaf: str = "") -> str
 
 
 def _ran(
-    speedup: float, low: float, high: float, before_ns: float, after_ns: float, before_runs: int, after_runs: int
+    before_ns: float, after_ns: float, before_runs: int, after_runs: int, calls: int = 0, **factor: float
 ) -> str:
-    ran = f"The programs ran as well, {before_runs} and {after_runs} times"
     times = f"{units.time(after_ns)} instead of {units.time(before_ns)}"
-    if low > 1 / _ALIKE and high < _ALIKE:
-        return f"{ran}: with the remedy, a run takes about as long, {times}."
-    return f"{ran}: with the remedy, a run is {how_fast(speedup, low, high)}, {times}."
+    alike = factor["low"] > 1 / _ALIKE and factor["high"] < _ALIKE
+    took = f"takes about as long, {times}" if alike else f"is {how_fast(**factor)}, {times}"
+    if calls:
+        ran = f"The programs ran {before_runs} and {after_runs} times, on copies of what is donated."
+        return f"Tried: a call {took}. {ran}"
+    return f"The programs ran as well, {before_runs} and {after_runs} times: with the remedy, a run {took}."
 
 
 def how_fast(speedup: float, low: float, high: float) -> str:

@@ -234,7 +234,24 @@ class TestMemory:
         assert found.survives
         donating = jax.jit(self.step.__wrapped__, donate_argnums=0).lower(state, batch).compile().memory_analysis()
         assert donating.alias_size_in_bytes == state.nbytes
-        assert kinds(found) == ["donated", "tried_compiled"]
+        assert [each for each in kinds(found) if not each.startswith("outputs")] == ["donated", "programs_ran"]
+        assert (found.outputs_agree, found.speedup) == (True, None)  # that of the code is not known
+        assert not state.is_deleted()
+
+    def test_a_donation_is_timed_only_where_its_program_can_run(self) -> None:
+        def told(x: Any) -> Any:
+            jax.debug.print("ran")
+            return x + 1
+
+        state = jnp.ones((500, 500))
+        printing = tried("donation", "state = told(state)", told=jax.jit(told), state=state, _applies_to="x")
+        assert kinds(printing) == ["donated", "tried_compiled"]
+        large = jnp.ones(2**25 + 1)  # its program needs more than 256 MiB
+        shift = jax.jit(lambda x: x + 1)
+        assert kinds(tried("donation", "y = f(y)", f=shift, y=large, _applies_to="x")) == [
+            "donated",
+            "tried_compiled",
+        ]
 
     @pytest.mark.parametrize("given", ["p, m", "p=p, m=m", "m=m, p=p", "p, m=m"])
     @pytest.mark.parametrize("donated", [("p",), ("m",), ("p", "m")])

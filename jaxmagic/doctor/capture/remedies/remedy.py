@@ -62,17 +62,31 @@ class Builds(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Bytes that two compiled programs need, of which neither ran.
+    """Bytes that two compiled programs need.
 
     Attributes:
         before_bytes: what the original needs.
         after_bytes: the same with the remedy.
         notes: what a reader must know about it.
+        calls: calls of the two programs, if these can run without the code.
     """
 
     before_bytes: int
     after_bytes: int
     notes: tuple[Note, ...] = ()
+    calls: tuple[ProgramCall, ProgramCall] | None = None
+
+
+class ProgramCall(NamedTuple):
+    """A call of a compiled program.
+
+    Attributes:
+        prepare: makes its arguments, anew before each call.
+        call: calls it, and waits for its results.
+    """
+
+    prepare: Callable[[], None]
+    call: Callable[[], Any]
 
 
 class NotTried(Exception):

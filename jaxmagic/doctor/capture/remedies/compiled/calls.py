@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from .....memory_use.capture.executables import need_of
 from .....runtime.around import is_exactly
 from .....runtime.copies import unguarded
-from .....runtime.functions import compiled_for, is_jitted
+from .....runtime.functions import is_jitted
 from ..tried_code import TriedCode
 
 #: Larger arrays are not made for a trial.
@@ -164,6 +164,25 @@ def need_with(call: Call, donated: tuple[str, ...]) -> int | None:
     XLA pairs each donated array with the first result of its size, so the arguments have to stay in their order.
     Arguments that are no arrays stay as they are, and may be static.
     """
+    return need_of(program_with(call, donated).compiled.runtime_executable()).peak_bytes
+
+
+class ProgramWith(NamedTuple):
+    """The program of a call in which some arguments are donated.
+
+    Attributes:
+        compiled: the program.
+        names: the parameters for which it takes arrays, in their order.
+        computes: whether it does nothing but compute when it runs.
+    """
+
+    compiled: Any
+    names: tuple[str, ...]
+    computes: bool
+
+
+def program_with(call: Call, donated: Collection[str]) -> ProgramWith:
+    """Compile a call in which some arguments are donated."""
     import jax
 
     traced = call.traced()
@@ -176,9 +195,8 @@ def need_with(call: Call, donated: tuple[str, ...]) -> int | None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a donated buffer is not usable shows in the bytes
-        jitted = jax.jit(called, donate_argnums=positions)
-        program, _ = compiled_for(jitted, tuple(traced[each] for each in names), {})
-    return need_of(program).peak_bytes
+        seen = jax.jit(called, donate_argnums=positions).trace(*(traced[each] for each in names))
+        return ProgramWith(seen.lower().compile(), tuple(names), not seen.jaxpr.effects)
 
 
 def abstract(value: Any) -> Any:

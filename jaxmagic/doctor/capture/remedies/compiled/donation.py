@@ -1,15 +1,21 @@
-"""Compiles a jitted function with and without donated arguments, and compares the memory that both need."""
+"""Compiles a jitted function with and without donated arguments: what both need, and how both are called."""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Collection
+from typing import Any
 
+from .....memory_use.capture.executables import need_of
 from .....records.note import note
 from ....record.finding import RuleFinding
-from ..remedy import NotTried, Sizes, calls_in_advice, constant_of, names_given
+from ..remedy import NotTried, ProgramCall, Sizes, calls_in_advice, constant_of, names_given
 from ..tried_code import TriedCode
-from .calls import Call, jitted_calls, need_with
+from .calls import Call, ProgramWith, jitted_calls, program_with
 from .smaller import donated_parameters
+
+#: Programs that need more do not run: a trial makes copies of their arguments, and keeps some results.
+_MOST_BYTES = 2**28
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Sizes:
@@ -35,7 +41,38 @@ def _donated(finding: RuleFinding, call: Call) -> list[str]:
 
 def _compared(call: Call, donated: list[str]) -> Sizes:
     already = donated_parameters(call)
-    before, after = need_with(call, already), need_with(call, (*already, *donated))
+    programs = program_with(call, already), program_with(call, (*already, *donated))
+    before, after = (need_of(each.compiled.runtime_executable()).peak_bytes for each in programs)
     if before is None or after is None:
         raise NotTried(note("doctor.not_tried_sizes"))
-    return Sizes(before, after, (note("doctor.donated", names=", ".join(donated)),))
+    calls = tuple(_on_copies(each, call, (*already, *donated)) for each in programs) if _can_run(call, before) else ()
+    runnable = programs[0].computes and len(calls) == len(programs)
+    notes = (note("doctor.donated", names=", ".join(donated)),)
+    return Sizes(before, after, notes, (calls[0], calls[1]) if runnable else None)
+
+
+def _can_run(call: Call, need_bytes: int) -> bool:
+    """Return whether the arrays of a call are there, and can be copied without asking."""
+    import jax
+
+    arrays = [each for each in jax.tree.leaves(call.values(call.traced())) if isinstance(each, jax.Array)]
+    return need_bytes <= _MOST_BYTES and not any(each.is_deleted() for each in arrays)
+
+
+def _on_copies(program: ProgramWith, call: Call, donated: Collection[str]) -> ProgramCall:
+    """Return calls of a program, each with new copies of some arguments."""
+    import jax
+
+    given: list[Any] = []
+
+    def prepare() -> None:
+        values = ((name, call.arguments[name]) for name in program.names)
+        given[:] = [jax.tree.map(jax.numpy.copy, each) if name in donated else each for name, each in values]
+        jax.block_until_ready(given)
+
+    def called() -> Any:
+        values = tuple(given)
+        given.clear()
+        return jax.block_until_ready(program.compiled(*values))
+
+    return ProgramCall(prepare, called)

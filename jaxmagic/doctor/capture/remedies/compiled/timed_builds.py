@@ -87,13 +87,27 @@ def _with_runs(
         clock=clock,
     )
     runs = ran.verified
-    errors = tuple(each for each in runs.notes if each.kind.startswith("doctor.outputs"))
-    if runs.speedup is None or runs.low is None or runs.high is None:  # too few runs, but their outputs are known
+    errors, about = about_outputs(runs), about_runs(runs)
+    if about is None:  # too few runs, but their outputs are known
         checked = replace(
             compiled.verified, outputs_agree=runs.outputs_agree, notes=(*compiled.verified.notes, *errors)
         )
         return Measured(checked, ran.interrupted)
-    about: Note = note(
+    known = [each for each in compiled.verified.notes if each.kind != _WITHOUT_RUNS]
+    notes = (*known, about, *errors)
+    return Measured(replace(compiled.verified, outputs_agree=runs.outputs_agree, notes=notes), ran.interrupted)
+
+
+def about_outputs(runs: Verified) -> tuple[Note, ...]:
+    """Return what measuring has said about outputs."""
+    return tuple(each for each in runs.notes if each.kind.startswith("doctor.outputs"))
+
+
+def about_runs(runs: Verified, calls: bool = False) -> Note | None:
+    """Say how long two programs run beside other things that are compared; ``None`` if they ran too seldom."""
+    if runs.speedup is None or runs.low is None or runs.high is None:
+        return None
+    return note(
         "doctor.programs_ran",
         speedup=runs.speedup,
         low=runs.low,
@@ -102,7 +116,5 @@ def _with_runs(
         after_ns=runs.after_ns or 0.0,
         before_runs=runs.notes[-1].facts["before_runs"],
         after_runs=runs.notes[-1].facts["after_runs"],
+        calls=int(calls),
     )
-    known = [each for each in compiled.verified.notes if each.kind != _WITHOUT_RUNS]
-    notes = (*known, about, *errors)
-    return Measured(replace(compiled.verified, outputs_agree=runs.outputs_agree, notes=notes), ran.interrupted)
