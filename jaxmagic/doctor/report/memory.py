@@ -114,7 +114,12 @@ def _donation(
     )
 
 
-def _donation_remedy(arguments: str, deleted: str = "", copying: str = "") -> str:
+def _donation_remedy(arguments: str, deleted: str = "", copying: str = "", before: str = "", caller: str = "") -> str:
+    if before:
+        return (
+            f"Donate {printable(arguments)}, and write {printable(before)} before the loop in {printable(caller)}: "
+            "one copy replaces those of all iterations, and other code keeps the arrays that it holds."
+        )
     what = f"Donate {printable(arguments)}, if nothing else holds the same arrays: they cannot be read afterwards."
     if not deleted:
         return what

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ...records.call_stack import Frame
 from ..analysis.donating.rebinding import ReplacedArguments
 from ..analysis.written_paths import is_within, root_of
 from ..record.evidence import Evidence
 from ..record.jitted_names import JittedName
 from ..record.program import PassedArray, Program
-from .rewriting.replaced_inside import Site, replacing_sites
+from .rewriting.replaced_inside import Site, replaced_after_copy, replacing_sites
 from .rewriting.syntax import around, function_around, loaded, parameters, tree_of, tree_run
 
 
@@ -23,16 +24,19 @@ class GivenUp(NamedTuple):
         call: the call with these arguments.
         given: those that the function itself was given.
         later: the names that the function reads from the statement with the call on, or that others may read.
+        once_copied: the name of the function if it has to copy the arguments before its loop, since other code holds
+            them; empty otherwise.
     """
 
     jitted: JittedName
     call: ReplacedArguments
     given: frozenset[str]
     later: frozenset[str]
+    once_copied: str = ""
 
     def is_free(self, path: str, arrays: Iterable[PassedArray]) -> bool:
-        """Return whether nothing else holds the arrays of an argument."""
-        return all(self._is_free(path, each) for each in arrays)
+        """Return whether nothing else holds the arrays of an argument, or would hold its copy."""
+        return bool(self.once_copied) or all(self._is_free(path, each) for each in arrays)
 
     def _is_free(self, path: str, array: PassedArray) -> bool:
         inside = [each for each in array.paths or () if is_within(each, path)]
@@ -49,21 +53,44 @@ class GivenUp(NamedTuple):
 
 def given_up_inside(program: Program, evidence: Evidence) -> GivenUp | None:
     """Return the call of a program's function by another function, if all calls of it give up some arguments."""
-    line, caller = program.called_at, program.caller
-    tree = None if line is None else tree_of(line.file)
-    function = None if line is None or tree is None else function_around(tree, line.line)
-    if line is None or caller is None or function is None or function.name != line.function:
+    function, line = _calling(program)
+    if function is None or line is None:
         return None
-    callers = [each.caller for each in evidence.programs or () if each.caller is not None]
-    keep_nothing = {each.name for one in callers for each in one.jitted}
+    keep_nothing = _keeping_nothing(evidence)
     texts = [ast.unparse(each) for each in around(function, line.line) if isinstance(each, ast.stmt)]
-    for jitted in caller.jitted:
+    for jitted in program.caller.jitted if program.caller else ():
         sites = replacing_sites(tree_run(line.file, evidence), jitted.name, keep_nothing, (function, line.line))
         own = [each for each in sites if each.function is function and each.call.text in texts]
         call = _common(own[0].call, sites) if own else None
         if call is not None:
             return GivenUp(jitted, call, own[0].given, _read_later(function, line.line))
     return None
+
+
+def given_up_after_copy(program: Program, evidence: Evidence) -> GivenUp | None:
+    """Return the only call of a program's function, if it gives up arguments that are copied before the loop."""
+    function, line = _calling(program)
+    if function is None or line is None:
+        return None
+    for jitted in program.caller.jitted if program.caller else ():
+        tree = tree_run(line.file, evidence)
+        call = replaced_after_copy(tree, jitted.name, _keeping_nothing(evidence), function, line.line)
+        if call is not None and (call.positions or call.keywords):
+            return GivenUp(jitted, call, frozenset(), frozenset(), function.name)
+    return None
+
+
+def _calling(program: Program) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef | None, Frame | None]:
+    """Return the user's function that called a program first, if its source is known, and the line."""
+    line = program.called_at
+    tree = None if line is None else tree_of(line.file)
+    function = None if line is None or tree is None else function_around(tree, line.line)
+    return (function if function is not None and line is not None and function.name == line.function else None), line
+
+
+def _keeping_nothing(evidence: Evidence) -> set[str]:
+    callers = [each.caller for each in evidence.programs or () if each.caller is not None]
+    return {each.name for one in callers for each in one.jitted}
 
 
 def _common(call: ReplacedArguments, sites: Iterable[Site]) -> ReplacedArguments | None:

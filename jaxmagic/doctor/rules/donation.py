@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,11 +20,14 @@ from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.jitted_names import JittedName
 from ..record.program import PassedArray, Program
-from .copied_arguments import copies_spared
-from .donating_callers import GivenUp, given_up_inside
+from .copied_arguments import calls_per_run, copied_parameters, copies_spared
+from .donating_callers import GivenUp, given_up_after_copy, given_up_inside
 from .host.functions.functions_run import definition
 from .rewriting.jit.arguments import static_option
 from .rule import LEAST_SHARE, Rule
+
+#: A copy before a loop has to replace the copies of at least so many calls in a run.
+_LEAST_CALLS = 3
 
 #: Donating has to save at least this much memory.
 _LEAST_BYTES = 2**20
@@ -46,9 +50,9 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
                 finding = _not_donated(evidence, program, program.module, jitted, call, others=others)
                 if finding is not None:
                     found[key] = finding
-    for program in evidence.programs or ():
+    for program, given_up in itertools.product(evidence.programs or (), (given_up_inside, given_up_after_copy)):
         key = _key(program)
-        inside = None if key in found else given_up_inside(program, evidence)
+        inside = None if key in found else given_up(program, evidence)
         if inside is not None and program.module is not None:
             finding = _not_donated(evidence, program, program.module, inside.jitted, inside.call, inside)
             if finding is not None:
@@ -91,6 +95,9 @@ def _not_donated(
         passed = {name: path for name, path in passed.items() if inside.is_free(path, arrays.get(name, ()))}
     taken = {*module.input_output_alias.values(), *program.donated}
     free = [each for each in parameters_of(module) if each.argument in passed and each.number not in taken]
+    caller = "" if inside is None else inside.once_copied
+    if caller:
+        free = [*copied_parameters(module, free).values()] if calls_per_run(evidence, program) >= _LEAST_CALLS else []
     usable, copied = overwritable(module, free)
     alias_bytes = sum(each.size_bytes for each in usable) - sum(each.size_bytes for each in copied)
     shared_bytes = bytes_in_results(program.executable, module, Counter(each.shape for each in usable))
@@ -128,6 +135,8 @@ def _not_donated(
             arguments=", ".join(passed[each] for each in arguments),
             deleted=deleted,
             copying=copying,
+            before="; ".join(_copied(passed[each], is_array=_is_array(module, each)) for each in arguments if caller),
+            caller=caller,
         ),
         code=_code(jitted, arguments),
     )
@@ -153,6 +162,11 @@ def _copies(others: Iterable[DeletingCall], arguments: Mapping[str, bool]) -> tu
     deleted = [value for each in copying for name, value in each.passed.items() if name in arguments and value]
     calls = (each.with_copies(arguments) for each in copying)
     return ", ".join(dict.fromkeys(map(ast.unparse, deleted))), ", ".join(dict.fromkeys(calls))
+
+
+def _copied(path: str, *, is_array: bool) -> str:
+    """Write a statement that copies what a variable holds."""
+    return f"{path} = {path}.copy()" if is_array else f"{path} = jax.tree.map(jnp.copy, {path})"
 
 
 def _is_array(module: HloModule, argument: str) -> bool:
@@ -240,6 +254,9 @@ RULE = Rule(
     "gone once the code has ended. It is a variable of the function, an attribute to which the code assigns only new "
     "values and which it reads for nothing else, or a parameter, if all known calls of the function are at the top "
     "level and replace what they pass for it. "
+    "If other code holds these arrays, but the function calls the program in a loop, at the only place that is "
+    f"known, and the program copies the arguments in each of at least {_LEAST_CALLS} calls, the function can copy "
+    "them once. "
     "Also reports donated arguments of that size whose memory no result takes.",
     source="https://docs.jax.dev/en/latest/faq.html#buffer-donation",
     look=look,

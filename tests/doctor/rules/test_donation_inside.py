@@ -354,6 +354,63 @@ def test_what_may_be_used_afterwards_is_left_alone(doctor: Doctor, setup: str, c
     assert doctor(cell, setup) == []
 
 
+COPYING = """
+@jax.jit
+def push(p, i):
+    return jax.tree.map(lambda a: a.at[i].set(2), p)
+def collect(p, n):
+    for i in range(n):
+        p = push(p, i)
+    return p
+start = init()
+"""
+
+
+@pytest.mark.parametrize(
+    ("setup", "cell", "copied"),
+    [
+        (COPYING, "new = collect(start, 5)", "jax.tree.map(jnp.copy, p)"),
+        (COPYING.replace("start = init()", "start = init()['a']"), "new = collect(start, 5)", "p.copy()"),
+        (
+            f"{COPYING}def run():\n    new = collect(start, 5)\n    return new\n",
+            "new = run()",
+            "jax.tree.map(jnp.copy, p)",
+        ),
+    ],
+)
+def test_what_the_caller_keeps_is_copied_once_where_each_call_copies_it(
+    doctor: Doctor, session: Session, setup: str, cell: str, copied: str
+) -> None:
+    (found,) = doctor(cell, setup)
+    assert f"Donate p, and write p = {copied} before the loop in collect: " in str(found.remedy)
+    assert found.code is not None
+    before = jax.tree.map(lambda a: a.copy(), session.shell.user_ns["new"])
+    donating = found.code.partition("\n\n")[2].strip()
+    session.run(
+        setup.replace("@jax.jit\ndef push(p, i):", donating).replace("    for i", f"    p = {copied}\n    for i")
+    )
+    session.run(f"{cell}\n{cell}\nassert not any(each.is_deleted() for each in jax.tree.leaves(start))")
+    assert jax.tree.all(jax.tree.map(lambda a, b: (a == b).all(), before, session.shell.user_ns["new"]))
+    (peak, less) = (
+        found.found.facts["peak_bytes"],
+        needs_bytes(session.shell.user_ns["push"], session.shell.user_ns["start"], 1),
+    )
+    assert peak - less == found.cost_bytes
+
+
+@pytest.mark.parametrize(
+    ("setup", "cell"),
+    [
+        (COPYING, "new = collect(start, 2)"),  # one copy instead of two
+        (COPYING.replace("p = push(p, i)", "p = push(p, i)\n        KEPT.append(p)"), "new = collect(start, 5)"),
+        (COPYING.replace("    return p\n", "    return p, push(p, 0)\n"), "new = collect(start, 5)"),
+        (COPYING.replace("a.at[i].set(2)", "a + i"), "new = collect(start, 5)"),  # copies nothing
+    ],
+)
+def test_no_copy_is_advised_that_replaces_no_others(doctor: Doctor, setup: str, cell: str) -> None:
+    assert doctor(cell, setup) == []
+
+
 def test_programs_that_use_arrays_afterwards_fail_with_donation(session: Session) -> None:
     for setup, cell in list(USED.values())[:6]:
         session.run(f"{SETUP}{setup}")

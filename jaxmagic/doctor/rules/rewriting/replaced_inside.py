@@ -120,9 +120,7 @@ def _sites_in(
     first = observed[1] if observed is not None and is_observed else 0
     rest = [each for each in function.body if (each.end_lineno or each.lineno) >= first]
     body = [reader.visit(ast.parse(ast.unparse(each)).body[0]) for each in rest]
-    inside = _read_inside(function)
-    outer = (each for each in ast.walk(function) if isinstance(each, ast.Global | ast.Nonlocal))
-    inside |= {each for declared in outer for each in declared.names}
+    inside = _shared_inside(function)
     given, own = parameters(function), stored(function.body)
     for each in replaced_arguments(ast.unparse(ast.Module([*body, ast.Pass()], [])), names):
         if each.function != reader.named(name):
@@ -150,6 +148,35 @@ def _sites_in(
             ),
             passed_on,
         )
+
+
+def replaced_after_copy(
+    tree: ast.Module, name: str, jitted: Collection[str], function: _Function, line: int
+) -> ReplacedArguments | None:
+    r"""Return the only call of a jitted function, with what nothing else holds once it is copied before the loop.
+
+    >>> tree = ast.parse("def train(p):\n    for x in data:\n        p = f(p, x)\n    return p\nq = train(start)")
+    >>> replaced_after_copy(tree, "f", {"f"}, tree.body[0], 3).positions
+    {0: 'p'}
+    """
+    loops = [number for number, each in enumerate(function.body) if isinstance(each, ast.For | ast.While)]
+    around = [at for at in loops if function.body[at].lineno <= line <= (function.body[at].end_lineno or line)]
+    if not around or _uses(tree, name) != 1:
+        return None
+    reader = _Attributes(next(iter(_positional(function)), "") if _is_method(function, tree) else "")
+    body = [reader.visit(ast.parse(ast.unparse(each)).body[0]) for each in function.body[around[0] :]]
+    names = {reader.named(each) for each in (*jitted, name)}
+    free = (parameters(function) | stored(function.body)) - _shared_inside(function) - {reader.owner}
+    for each in replaced_arguments(ast.unparse(ast.Module([*body, ast.Pass()], [])), names):
+        if each.function == reader.named(name):
+            return _only(each, lambda path: path in free)._replace(text=reader.written(each.text))
+    return None
+
+
+def _shared_inside(function: _Function) -> set[str]:
+    """Return the names that functions inside another one read from it, and those that it shares with outer code."""
+    outer = (each for each in ast.walk(function) if isinstance(each, ast.Global | ast.Nonlocal))
+    return _read_inside(function) | {each for declared in outer for each in declared.names}
 
 
 class _Attributes(ast.NodeTransformer):

@@ -8,6 +8,7 @@ from typing import Any
 
 from .....memory_use.capture.executables import need_of
 from .....records.note import note
+from .....timing.capture.wait import search_and_wait
 from ....record.finding import RuleFinding
 from ..remedy import NotTried, ProgramCall, Sizes, calls_in_advice, constant_of, names_given
 from ..tried_code import TriedCode
@@ -68,11 +69,13 @@ def _on_copies(program: ProgramWith, call: Call, donated: Collection[str]) -> Pr
     def prepare() -> None:
         values = ((name, call.arguments[name]) for name in program.names)
         given[:] = [jax.tree.map(jax.numpy.copy, each) if name in donated else each for name, each in values]
-        jax.block_until_ready(given)
+        search_and_wait(given)
 
     def called() -> Any:
         values = tuple(given)
         given.clear()
-        return jax.block_until_ready(program.compiled(*values))
+        results = program.compiled(*values)
+        search_and_wait(results)
+        return results
 
     return ProgramCall(prepare, called)
