@@ -19,8 +19,9 @@ from ..charts import costs_chart
 from ..record.diagnosis import Diagnosis
 from ..record.finding import RuleFinding, Verified
 from ..rules.all import RULES
+from .remedies.speedups import how_fast
 from .runs import about_compiling, about_runs, is_incomplete
-from .verified import beside_memory, how_fast
+from .verified import beside_memory
 
 #: The operations whose rates are known must take at least this share of the device time to speak for all.
 _MOST_OF_IT = 0.8

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ... import units
 from ...terminal import printable
+from .remedies.speedups import programs_ran
 
 
 def _traced(traces: int) -> str:
@@ -47,9 +48,6 @@ def _at(leaf: str) -> str:
     return f" at {printable(leaf)}" if leaf else ""
 
 
-#: Runs of two programs are not told apart below this factor: where their constants lie in memory matters as much.
-_ALIKE = 1.25
-
 #: Types of products that round more than float32.
 _ROUNDING = {"bf16": "bfloat16", "tf32": "TF32"}
 
@@ -61,37 +59,6 @@ def _rounded(share: float, allowed: float, products: str, leaf: str = "") -> str
         f"The outputs differ by up to {units.percent(share)} of the largest value{_at(leaf)}, {limit} as the "
         f"rounding of products in {_ROUNDING.get(products, printable(products))}."
     )
-
-
-def _ran(
-    before_ns: float, after_ns: float, before_runs: int, after_runs: int, calls: int = 0, **factor: float
-) -> str:
-    times = f"{units.time(after_ns)} instead of {units.time(before_ns)}"
-    alike = factor["low"] > 1 / _ALIKE and factor["high"] < _ALIKE
-    took = f"takes about as long, {times}" if alike else f"is {how_fast(**factor)}, {times}"
-    if calls:
-        ran = f"The programs ran {before_runs} and {after_runs} times, on copies of what is donated."
-        return f"Tried: a call {took}. {ran}"
-    return f"The programs ran as well, {before_runs} and {after_runs} times: with the remedy, a run {took}."
-
-
-def how_fast(speedup: float, low: float, high: float) -> str:
-    """Word how many times as fast code is, with the interval.
-
-    >>> how_fast(3, 2.5, 4)
-    '3.00 times as fast (95 % interval 2.50 to 4.00)'
-    >>> how_fast(0.5, 0.4, 0.8)
-    '2.00x slower (95 % interval 1.25x to 2.50x)'
-    >>> how_fast(1.1, 0.8, 1.25)
-    'between 1.25x slower and 1.25x faster (95 % interval)'
-    """
-    if low >= 1 or low <= 0:
-        fast, least, most = (units.number(each, 3) for each in (speedup, low, high))
-        return f"{fast} times as fast (95 % interval {least} to {most})"
-    if high <= 1:
-        slow, least, most = (units.factor(1 / each) for each in (speedup, high, low))
-        return f"{slow} slower (95 % interval {least} to {most})"
-    return f"between {units.factor(1 / low)} slower and {units.factor(high)} faster (95 % interval)"
 
 
 def _third(rounds: int, third: int, rounds_ns: int, third_ns: int, cost_ns: int, claimed_ns: int) -> str:
@@ -313,7 +280,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "tried_loading": lambda: (
         "Tried as in a later session: the function is traced and lowered again, and its program is loaded."
     ),
-    "programs_ran": _ran,
+    "programs_ran": programs_ran,
     "folded_then_runs": lambda: (
         "Every call then repeats what XLA computed from the constants while compiling, such as a transpose."
     ),
