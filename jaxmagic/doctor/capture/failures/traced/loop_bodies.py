@@ -10,6 +10,8 @@ from functools import partial
 from types import FrameType, MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .....records.call_stack import Frame
 from .....runtime.clock import Clock, now_ns
 from .....runtime.tracing import Applied, applied_in, count_equations, line_of, results_of, sizes_of_scan
@@ -71,14 +73,11 @@ def first_nan(
         longest_ns: how long steps may be computed.
         clock: the clock.
     """
-    import jax
-
     applied = applied_in(frames)
     if applied is None or applied.name not in _LOOPS:
         return None
     try:
-        with jax.debug_nans(False), jax.debug_infs(False):
-            step, inputs, equation = _Search(infinite, clock() + longest_ns, clock).inside(applied)
+        step, inputs, equation = _Search(infinite, clock() + longest_ns, clock).inside(applied)
     except Exception:
         return None
     place = line_of(equation)
@@ -146,7 +145,7 @@ class _Search:
         origins = {jaxpr.invars[number]: each for number, each in made.items()}
         for equation in jaxpr.eqns:
             given = [each.val if hasattr(each, "val") else values[each] for each in equation.invars]
-            results = results_of(equation, given)
+            results = _jitted(partial(results_of, equation))(given)
             values |= zip(equation.outvars, results, strict=True)
             if self._is_bad(results):
                 before = {
@@ -196,8 +195,9 @@ def _steps(applied: Applied) -> Iterator[_Step]:
 def _steps_of_scan(body: Any, args: list[Any], params: dict[str, Any]) -> Iterator[_Step]:
     (consts, carried), length = sizes_of_scan(params), params["length"]
     state, run = args[consts : consts + carried], _compiled(body)
+    part = _jitted(lambda stacked, number: [xs[number] for xs in stacked])
     for each in reversed(range(length)) if params["reverse"] else range(length):
-        inputs = [*args[:consts], *state, *(xs[each] for xs in args[consts + carried :])]
+        inputs = [*args[:consts], *state, *part(args[consts + carried :], each)]
         results = run(*inputs)
         yield body, inputs, partial(list, results)
         state = results[:carried]
@@ -216,7 +216,49 @@ def _steps_of_while(body: Any, condition: Any, args: list[Any], params: dict[str
 def _compiled(body: Any) -> Callable[..., list[Any]]:
     import jax
 
-    return jax.jit(lambda *inputs: jax.core.eval_jaxpr(body.jaxpr, body.consts, *inputs))
+    return _jitted(lambda *inputs: jax.core.eval_jaxpr(body.jaxpr, body.consts, *inputs))
+
+
+def _jitted(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a jitted function whose results JAX does not check for NaN: it sees their bits.
+
+    To switch the check off, even for an empty block, as ``jax.debug_nans(False)`` does, leaves functions that compile
+    later unchecked.
+
+    Args:
+        compute: returns a list of arrays; those of floats become arrays of NumPy.
+    """
+    import jax
+
+    dtypes: list[Any] = []
+
+    def in_bits(*inputs: Any) -> list[Any]:
+        results = compute(*inputs)
+        dtypes[:] = [jax.numpy.result_type(each) for each in results]
+        return [_bits(each, dtype) for each, dtype in zip(results, dtypes, strict=True)]
+
+    jitted = jax.jit(in_bits)
+    return lambda *inputs: [_from_bits(*each) for each in zip(jitted(*inputs), dtypes, strict=True)]
+
+
+def _bits(value: Any, dtype: Any) -> Any:
+    """Return the bits of floats and of the two parts of complex numbers, and anything else as it is."""
+    import jax
+    import jax.numpy as jnp
+
+    if not jnp.issubdtype(dtype, jnp.inexact):
+        return value
+    parts = jnp.stack([value.real, value.imag], -1) if jnp.issubdtype(dtype, jnp.complexfloating) else value
+    return jax.lax.bitcast_convert_type(parts, f"uint{8 * parts.dtype.itemsize}")
+
+
+def _from_bits(bits: Any, dtype: Any) -> Any:
+    import jax.numpy as jnp
+
+    if not jnp.issubdtype(dtype, jnp.inexact):
+        return bits
+    complex_ = jnp.issubdtype(dtype, jnp.complexfloating)
+    return np.asarray(bits).view(dtype)[..., 0] if complex_ else np.asarray(bits).view(dtype)
 
 
 def _checked(body: Any) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from collections.abc import Iterator
 from types import FrameType
 
@@ -188,3 +190,33 @@ def test_the_operand_inside_a_loop_is_named_where_the_line_has_one(line: str, me
     assert cell.finding.line == cell.here
     said = "Replace other inputs before it"
     assert f"{said}, with jnp.where()" in cell.said if mended is None else f"{said}: {mended}." in cell.said
+
+
+_STILL_CHECKED = """
+import jax, jax.numpy as jnp
+from jaxmagic.doctor.capture.failures.traced.loop_bodies import first_nan
+
+jax.config.update("jax_traceback_filtering", "off")
+jax.config.update("jax_debug_nans", True)
+f = jax.jit(lambda x: jax.lax.scan(lambda c, _: (c - 0.5, (jnp.log(c), c * (1 + 2j))), x, length=5))
+frames = []
+try:
+    f(jnp.ones(3))
+except FloatingPointError as error:
+    traceback = error.__traceback__
+    while traceback is not None:
+        frames.append(traceback.tb_frame)
+        traceback = traceback.tb_next
+found = first_nan(frames, infinite=False)
+assert found is not None and (found.operation, found.step) == ("log", 4), found
+jax.lax.log(jnp.full(7, 2.0))  # compiles, and keeps the program
+try:
+    jax.lax.log(jnp.full(7, -1.0))
+except FloatingPointError:
+    print("checked")
+"""
+
+
+def test_jax_looks_for_nan_as_before() -> None:
+    ran = subprocess.run([sys.executable, "-c", _STILL_CHECKED], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "checked"
