@@ -14,7 +14,15 @@ from ..record.events import Call, Held, Leaf
 from .held import changes
 from .remedies import combined, difference, parameter_difference, setting_difference, type_difference, type_distance
 from .signatures import is_passed_otherwise, signature_differences
-from .static_values import other_function, remade_body, remade_function, same_number, shown, static_difference
+from .static_values import (
+    is_made_anew,
+    other_function,
+    remade_body,
+    remade_function,
+    same_number,
+    shown,
+    static_difference,
+)
 from .structures import root, structure_differences
 
 
@@ -216,6 +224,21 @@ def _static_arg(name: str, now: Call, before: Call) -> Cause:
     if now.internal:
         return parameter_difference(now.name, name, shown(value), shown(other))
     return static_difference(name, value, other, *_held(name, now, before))
+
+
+def new_objects(call: Call, earlier: Sequence[Call]) -> tuple[str, ...]:
+    """Return the static arguments that are objects made anew: no earlier call had them, and one had others like them.
+
+    Args:
+        call: a call, with its arguments.
+        earlier: earlier calls of functions of the same source.
+    """
+    found = []
+    for name, value in call.static_args.items():
+        before = [each.static_args[name] for each in earlier if name in each.static_args]
+        if value not in before and any(is_made_anew(value, each) for each in before):
+            found.append(name)
+    return tuple(found)
 
 
 def _held(name: str, now: Call, before: Call) -> tuple[Mapping[str, Held], Mapping[str, Held]]:

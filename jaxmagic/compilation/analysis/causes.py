@@ -12,7 +12,14 @@ from dataclasses import replace
 from ..record.compilation import Cause
 from ..record.events import Call, Miss
 from . import jax_explanations
-from .call_diff import differences, distance, holds_the_same_in_others, most_alike, placement_difference
+from .call_diff import (
+    differences,
+    distance,
+    holds_the_same_in_others,
+    most_alike,
+    new_objects,
+    placement_difference,
+)
 from .call_memory import Memory
 from .held import changes, new_function
 from .operations import operation_cause
@@ -21,6 +28,9 @@ from .static_values import own_equality, shown
 
 #: The distance from a call that no other call can be nearer than.
 _ONE_DIFFERENCE = 1, 1
+
+#: Kinds of causes besides which, or because of which, a static argument is made anew.
+_PER_OBJECT = "new function", "static value"
 
 
 def find_cause(call: Call | None, miss: Miss | None, *, traced: bool, memory: Memory) -> Cause:
@@ -34,6 +44,8 @@ def find_cause(call: Call | None, miss: Miss | None, *, traced: bool, memory: Me
     """
     why = _find(call, "" if miss is None else miss.text, traced, memory)
     if call is not None:
+        if why.kind in _PER_OBJECT and not call.internal:
+            why = replace(why, new_objects=new_objects(call, memory.of_source(call)))
         memory.remember(call)
     return why
 

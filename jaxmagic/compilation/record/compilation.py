@@ -47,6 +47,8 @@ class Cause(Exportable):
         argument: the argument that differs, as JAX names it (``x``, ``params['w']``).
         now: its type or value in this call.
         before: its type or value in the closest earlier call.
+        new_objects: the static arguments and fields, by name, that are objects made anew for this call. JAX compiles
+            for each such object, also if the function itself is made once.
     """
 
     kind: CauseKind
@@ -55,6 +57,7 @@ class Cause(Exportable):
     argument: str | None = None
     now: str | None = None
     before: str | None = None
+    new_objects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

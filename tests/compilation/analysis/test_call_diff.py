@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from jaxmagic.compilation.analysis.call_diff import differences, most_alike, placement_difference
+from jaxmagic.compilation.analysis.call_diff import differences, most_alike, new_objects, placement_difference
 from jaxmagic.compilation.analysis.remedies import combined
 from jaxmagic.compilation.record.events import Call, Held, Leaf, Node
 
@@ -254,3 +254,18 @@ def test_a_static_argument_that_is_given_by_default_has_a_value() -> None:
     before = call({"x": F32}, mode="'a'", call_signature=(1, ()))
     (cause,) = differences(call({"x": F32}, mode="'b'", call_signature=(1, ("mode",))), before)
     assert cause.reason == "static argument mode has a different value: 'b' now, 'a' before"
+
+
+@pytest.mark.parametrize(
+    ("now", "new"),
+    [
+        ("Tx(init=sgd.<locals>.init (object 0x3))", ("tx",)),
+        ("Tx(init=sgd.<locals>.init (object 0x1))", ()),  # an earlier call had it
+        ("Tx(init=adam.<locals>.init (object 0x3))", ()),  # no earlier call had one like it
+        ("Tx(init=None)", ()),
+    ],
+)
+def test_a_static_value_is_a_new_object_if_only_others_like_it_were_passed(now: str, new: tuple[str, ...]) -> None:
+    earlier = [call(tx=f"Tx(init=sgd.<locals>.init (object {each}))") for each in ("0x1", "0x2")]
+    assert new_objects(call(tx=now), earlier) == new
+    assert new_objects(call(tx=now), []) == ()

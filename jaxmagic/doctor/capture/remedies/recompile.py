@@ -37,7 +37,8 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     captured values and options. The same holds for the library's function that the user's code calls to jit, such as
     ``eqx.filter_jit``.
     """
-    if finding.found.facts.get("cause", "new function") != "new function":
+    facts = finding.found.facts
+    if facts.get("cause", "new function") != "new function" or facts.get("objects"):
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     with suppress(NotTried):
         change = pasted_code.propose(finding, code, moved_out)

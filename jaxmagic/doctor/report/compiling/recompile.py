@@ -33,6 +33,7 @@ def recompiles(
     given: int = 0,
     unknown: int = 0,
     shapes: int = 0,
+    objects: str = "",
 ) -> str:
     """Word how often and why functions compile again."""
     times = _times(programs)
@@ -40,6 +41,7 @@ def recompiles(
     new = _new_function(made, given=bool(given), unknown=bool(unknown))
     why = new if cause == "new function" else _WHY.get(cause)
     because = f" {why}" if why else f": {printable(reason)}"
+    because += f", and so {'are' if ', ' in objects else 'is'} {printable(objects)}" if objects else ""
     if shapes:
         other = "a different shape" if shapes == 1 else "different shapes"
         because = f": {_times(programs - shapes)}{because}, and {_times(shapes)} for {other}"
@@ -157,6 +159,9 @@ NOTES: dict[str, Callable[..., str]] = {
     "recompile_difference": _difference,
     "recompile_reason": lambda reason: f"{printable(reason[:1].upper() + reason[1:])}.",
     "recompile_alive": _alive,
+    "recompile_object_made": lambda object, line, source: (
+        f"{printable(object)} is made at {printable(line)}{f': {printable(source)}' if source else '.'}"
+    ),
     "recompile_captured": lambda names: f"It reads {printable(names)} from the code around it.",
     "recompile_sizes": _sizes,
     "recompile_sizes_together": lambda seen, needed: (

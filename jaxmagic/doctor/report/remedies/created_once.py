@@ -24,6 +24,42 @@ def _for_shapes(names: str) -> str:
     return f" Made once, it still compiles once for each shape of {of}: pad to a few shapes if that takes long."
 
 
+def _objects(
+    function: str, names: str, objects: str, vary: int, optimizer: str, optimizers: int, shapes: str = ""
+) -> str:
+    """Word how to make static parts of arguments once, and the function with them."""
+    static = printable(objects)
+    outside = "make it once, outside" if optimizers or "." in objects else "make what is static in it once, outside"
+    if ", " in objects:
+        outside = "make what is static in them once, outside"
+    if function:
+        given = f", with {printable(names)} as {_arguments(names)}" if names else ""
+        first = (
+            f"Define and jit {printable(function)} once, outside{given}. That alone is not enough, because JAX "
+            f"compiles for each new {static}: {outside} as well."
+        )
+    else:
+        first = f"JAX compiles for each new {static}: {outside}."
+    if optimizers:
+        first += f" {_learning_rate(printable(optimizer))}"
+    elif vary:
+        first += " If its values differ, make one for each and keep it: each of them needs a program of its own."
+    return f"{first}{_for_shapes(shapes)}"
+
+
+def _learning_rate(optimizer: str) -> str:
+    """Word how one optimizer serves several learning rates."""
+    return (
+        f"For several learning rates, make it of optax.inject_hyperparams({optimizer or 'optax.adam'})"
+        '(learning_rate=0.0), and set hyperparams["learning_rate"] of its state to an array of the rate before the '
+        "first step; or make the optimizer inside the jitted function, which takes the rate as an array."
+    )
+
+
+def _arguments(names: str) -> str:
+    return "arguments" if "," in names else "an argument"
+
+
 CREATED_ONCE: dict[str, Callable[..., str]] = {
     "recompile_remedy": lambda remedy, shapes="": (
         f"{printable(remedy[:1].upper() + remedy[1:])}.{_for_shapes(shapes)}"
@@ -52,4 +88,5 @@ CREATED_ONCE: dict[str, Callable[..., str]] = {
         f"{_for_shapes(shapes)}"
     ),
     "recompile_each": _each,
+    "recompile_objects": _objects,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 from ....records.call_stack import Frame
 from ....records.cell_names import text_of
@@ -12,11 +13,26 @@ from ..host.syntax import Function, own_nodes
 from ..rewriting.changing_values import Kept, changed_only, values_kept
 from ..rewriting.hoisting import Made, find_making, makings_alone
 from ..rewriting.made_once import is_made_once
+from ..rewriting.new_objects import NewObject, find_new_object
 from ..rewriting.syntax import file_of, lines_run, tree_of_code
-from .recompilations import Group
+from .recompilations import Group, in_first_run, programs_of
 
 #: The comment above a definition that the examined code would make anew in each run.
 EARLIER = "# in an earlier cell"
+
+
+class NewArguments(NamedTuple):
+    """The static parts of arguments that are objects made anew for each call: JAX compiles for each of them.
+
+    Attributes:
+        names: their names, such as ``"state.tx"``.
+        made: where the first of them is made, if that is known.
+        vary: whether they hold different values in one run, as far as is known.
+    """
+
+    names: tuple[str, ...] = ()
+    made: NewObject | None = None
+    vary: bool = False
 
 
 def made_anew(group: Group, evidence: Evidence) -> Made | None:
@@ -54,6 +70,19 @@ def changed_for_effect(group: Group, evidence: Evidence) -> list[str]:
     return sorted(differing) if differing <= changed else []
 
 
+def new_arguments(group: Group, evidence: Evidence) -> NewArguments:
+    """Return the objects that are made anew for the programs of a group."""
+    names = tuple(dict.fromkeys(name for each in group.compilations for name in each.cause.new_objects))
+    place = file_of(group.location, evidence)
+    if not names:
+        return NewArguments()
+    sites = [each.called_at for each in programs_of(group, evidence) if each.called_at is not None]
+    function = None if place is None else Frame(function=group.function, file=place[0], line=place[1])
+    made = None if function is None else find_new_object(names[0], function, sites)
+    first = [each.cause for each in in_first_run(group, evidence)]
+    return NewArguments(names, made, any(each.new_objects and each.remedy is None for each in first))
+
+
 def _functions(group: Group, evidence: Evidence) -> list[tuple[Function, str]]:
     """Return the function that is made, and those of the user's that it calls."""
     place = file_of(group.location, evidence)
@@ -63,8 +92,8 @@ def _functions(group: Group, evidence: Evidence) -> list[tuple[Function, str]]:
     return [each for begun in begin for each in functions_run(*begun, evidence)]
 
 
-def location_like(location: str | None, made: Made, evidence: Evidence) -> str | None:
-    """Return the line that makes the function, named as the records name the cell or file of another line."""
+def location_like(location: str | None, made: Made | NewObject, evidence: Evidence) -> str | None:
+    """Return the line that makes a function or an object, in the words of the records for another line."""
     place = file_of(location, evidence)
     if place is not None and place[0] == made.file:
         return f"{(location or '').rpartition(':')[0]}:{made.line}"

@@ -123,6 +123,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
             given=int(group.eager),
             unknown=int(made is None and not group.eager),
             shapes=sum(each.cause.kind != group.kind for each in group.compilations),
+            objects=", ".join(known.objects.names) if group.kind == "new function" else "",
         ),
         line=location if called_at is None else called_at.location,
         source=source_of_location(location, evidence) if called_at is None else source_at(called_at),
@@ -143,7 +144,7 @@ def _evidence(known: Known, evidence: Evidence) -> Iterator[Note]:
     yield from _changes(changes) or _reason(known)
     yield from _changes(differing([each for each in group.compilations if each.cause.kind != group.kind]))
     yield from () if known.values is None else _changes([known.values])
-    yield from _about(known)
+    yield from _about(known, evidence)
     if known.loop is not None and known.loop.converts:
         yield note("doctor.unrolled_converts", dtype=known.loop.converts)
     if known.sizes is not None:
@@ -155,11 +156,12 @@ def _evidence(known: Known, evidence: Evidence) -> Iterator[Note]:
 def _compiles(group: Group, evidence: Evidence, *, every_run: bool) -> tuple[int, ...]:
     """Return the compilations of the first run that would not happen.
 
-    One is needed if every run compiles again, and one for each other shape of a re-created function.
+    One is needed if every run compiles again, and one for each other shape or static object of a re-created function.
     """
     if not every_run:
         return numbers_of(group.compilations, evidence)
     others, shapes = in_first_run(group, evidence)[1:], dict[object, Compilation]()
+    others = [each for each in others if not each.cause.new_objects or each.cause.remedy]  # else its value is another
     for each in others if group.kind == "new function" else ():
         if each.cause.kind == "shape":
             shapes.setdefault((each.cause.argument, each.cause.now), each)
@@ -197,9 +199,13 @@ def _alive(group: Group, evidence: Evidence) -> Iterator[Note]:
         )
 
 
-def _about(known: Known) -> Iterator[Note]:
+def _about(known: Known, evidence: Evidence) -> Iterator[Note]:
     if known.forms > 1:
         yield note("doctor.recompile_forms", argument=known.last.argument or "", forms=known.forms)
+    if (at := known.objects.made) is not None:
+        line = location_like(known.group.location, at, evidence) or ""
+        source = source_of_location(line, evidence) or ""
+        yield note("doctor.recompile_object_made", object=known.objects.names[0], line=line, source=source)
     if known.made is not None and known.made.captured:
         yield note("doctor.recompile_captured", names=", ".join(known.made.captured))
     if known.grows is not None:

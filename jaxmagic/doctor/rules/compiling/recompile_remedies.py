@@ -13,7 +13,14 @@ from ..rewriting.changing_values import Kept
 from ..rewriting.hoisting import Made
 from ..rewriting.jit.obstacles import sized_by_values
 from .growth import Growth, growth
-from .made_anew import changed_for_effect, kept_if_made_once, location_like, made_anew
+from .made_anew import (
+    NewArguments,
+    changed_for_effect,
+    kept_if_made_once,
+    location_like,
+    made_anew,
+    new_arguments,
+)
 from .one_type import OneType, one_type
 from .padding import Padding, padding_code, sizes_to_pad
 from .recompilations import (
@@ -42,6 +49,7 @@ class Known(NamedTuple):
         made: Where the function is re-created, if it is.
         kept: What a function made once would keep, although it changes.
         effects: What making the function changes besides.
+        objects: The static parts of arguments that are made anew as well: with them, one program does not do.
         grows: The argument that is longer in each call, if one is.
         sizes: The sizes to pad to, if that needs fewer programs.
         number: The number to convert, if only its kind differs.
@@ -59,6 +67,7 @@ class Known(NamedTuple):
     made: Made | None
     kept: Kept
     effects: list[str]
+    objects: NewArguments
     grows: Growth | None
     sizes: Padding | None
     number: OneType | None
@@ -88,6 +97,9 @@ def known_of(group: Group, evidence: Evidence, *, every_run: bool) -> Known:
     effects = changed_for_effect(group, evidence) if anew else []
     if made is not None and not effects and (kept.names or differing(group.compilations)):
         made = made._replace(code=None)  # made once, it would keep the first value
+    objects = new_arguments(group, evidence) if group.kind in ("new function", "static value") else NewArguments()
+    if made is not None and objects.names:
+        made = made._replace(code=None)  # made once, it would compile as often
     is_shape = group.kind == "shape" and not group.eager
     is_static = group.kind == "static value"
     grows = growth(group, evidence) if is_shape else None
@@ -99,6 +111,7 @@ def known_of(group: Group, evidence: Evidence, *, every_run: bool) -> Known:
         made=made,
         kept=kept,
         effects=effects,
+        objects=objects,
         grows=grows,
         sizes=sizes_to_pad(group, evidence) if is_shape and grows is None else None,
         number=one_type(group, evidence) if group.kind == "weak type" else None,
@@ -161,7 +174,7 @@ def remedy_of(known: Known) -> Note | None:
         return note("doctor.recompile_preallocate", argument=known.grows.argument, function=inside)
     if known.sizes is not None:
         return note("doctor.recompile_pad", integers=", ".join(known.sizes.integers))
-    remedy = _made_once(known) or _same_values(known)
+    remedy = _with_objects(known) or _made_once(known) or _same_values(known)
     if remedy is None or not known.shapes:
         return remedy
     return replace(remedy, facts=remedy.facts | {"shapes": ", ".join(known.shapes)})
@@ -173,6 +186,24 @@ def one_size(line: Frame | None) -> Note:
     if obstacle is None:
         return note("doctor.recompile_one_size")
     return note("doctor.recompile_by_values", text=obstacle.text, argument=obstacle.argument)
+
+
+def _with_objects(known: Known) -> Note | None:
+    """Say how to make both a function and static parts of its arguments once, or an optimizer."""
+    objects, anew = known.objects, known.group.kind == "new function"
+    optimizer = None if objects.made is None else objects.made.optimizer
+    if not objects.names or known.library is not None or not (anew or optimizer is not None):
+        return None
+    captured = () if known.made is None else known.made.captured
+    return note(
+        "doctor.recompile_objects",
+        function=known.group.function if anew else "",
+        names=", ".join(dict.fromkeys((*captured, *known.kept.names))),
+        objects=", ".join(objects.names),
+        vary=int(objects.vary),
+        optimizer=optimizer or "",
+        optimizers=int(optimizer is not None),
+    )
 
 
 def _made_once(known: Known) -> Note | None:

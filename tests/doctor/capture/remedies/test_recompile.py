@@ -14,7 +14,7 @@ import pytest
 from shells import Session
 
 from jaxmagic.doctor.capture.remedies.recompile import propose
-from jaxmagic.doctor.capture.remedies.remedy import Change
+from jaxmagic.doctor.capture.remedies.remedy import Change, NotTried
 from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.rules.rewriting.hoisting import find_making
@@ -113,6 +113,12 @@ def test_without_code_jit_remembers_the_function_and_a_note_says_so(proposed: An
     )
     assert id(jax.jit) in change.replacements
     assert id(names["step"]) not in change.replacements
+
+
+def test_a_function_that_is_not_to_be_made_once_alone_is_not_tried_alone() -> None:
+    found = note("doctor.recompile", cause="new function", objects="state.tx")
+    with pytest.raises(NotTried):
+        propose(RuleFinding(rule="recompile", found=found), TriedCode("step(3)", {}))
 
 
 def test_functions_that_capture_other_values_are_counted_as_several(proposed: Any) -> None:

@@ -141,3 +141,54 @@ def test_code_that_each_run_would_make_again_belongs_in_an_earlier_cell(
     assert (second if where == "cell" else first).endswith(" = jax.jit(lambda v: jnp.tanh(v @ v).sum())")
     shell.run(finding.code)
     assert shell.shell.user_ns["y"] is not None
+
+
+STATE = """
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+class Optimizer(NamedTuple):
+    update: Any
+
+def sgd(rate):
+    return Optimizer(lambda w, g: w - rate * g)
+
+@partial(jax.tree_util.register_dataclass, data_fields=["w"], meta_fields=["tx"])
+@dataclass
+class State:
+    w: Any
+    tx: Any
+
+def fit(make):
+    state = State(x, tx=make(0.1))
+
+    @jax.jit
+    def step(state):
+        return State(state.tx.update(state.w, jnp.tanh(state.w @ state.w)), state.tx)
+
+    for _ in range(2):
+        state = step(state)
+    return state
+
+one, two = sgd(0.1), sgd(0.2)
+"""
+
+
+def test_a_function_is_not_advised_alone_where_what_it_gets_is_made_anew_as_well(shell: Session) -> None:
+    """Made once, it would compile as often: JAX compares the optimizer, a static field, by identity."""
+    shell.run(STATE)
+    (finding,) = found(shell, "for _ in range(2):\n    y = fit(sgd)")
+    assert str(finding.found).endswith("because it is a new function object each time, and so is state.tx.")
+    assert str(finding.remedy).startswith("Define and jit step once, outside. That alone is not enough, because JAX ")
+    assert finding.code is None
+    assert [str(each) for each in finding.evidence if each.kind == "doctor.recompile_object_made"] == [
+        f"state.tx is made at {finding.line.rpartition(':')[0]}:17: state = State(x, tx=make(0.1))"
+    ]
+
+
+@pytest.mark.parametrize("given", ["one", "(one, two)[n]"])
+def test_a_function_is_advised_alone_where_what_it_gets_stays_the_same(shell: Session, given: str) -> None:
+    shell.run(STATE)
+    (finding,) = found(shell, f"for n in range(2):\n    y = fit(lambda rate: {given})")
+    assert finding.found.facts["objects"] == ""
+    assert "def step(state):" in str(finding.code)

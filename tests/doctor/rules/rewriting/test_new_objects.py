@@ -1,0 +1,58 @@
+"""The line that makes a static part of an argument anew is found; where it cannot be told, nothing is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jaxmagic.doctor.rules.rewriting.new_objects import NewObject, find_new_object
+from jaxmagic.records.call_stack import Frame
+
+BEGIN = "import optax\nfrom optax import adam\n\n\n@jax.jit\ndef step(state, x):\n    return state, x\n\n\n"
+
+
+def made(tmp_path: Path, body: str, path: str) -> NewObject | None:
+    """Find an object in a function whose last line calls `step`."""
+    file = tmp_path / "train.py"
+    lines = body.splitlines()
+    file.write_text(BEGIN + "def fit(lr):\n" + "".join(f"    {each}\n" for each in lines))
+    first = BEGIN.count("\n") + 1
+    site = Frame(function="fit", file=str(file), line=first + len(lines))
+    found = find_new_object(path, Frame(function="step", file=str(file), line=5), [site])
+    return None if found is None else found._replace(file="", line=found.line - first)
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "line", "optimizer"),
+    [
+        ("state = State.create(tx=optax.sgd(lr))\nstate, y = step(state, x)", "state.tx", 1, "optax.sgd"),
+        ("tx = adam(learning_rate=lr)\nstate = State(tx=tx)\nstep(state, x)", "state.tx", 1, "adam"),
+        (
+            "tx = optax.chain(optax.clip(1.0), optax.adamw(lr))\nstate = State(tx=tx)\nstep(state, x)",
+            "state.tx",
+            1,
+            "optax.adamw",
+        ),
+        ("tx = optax.adam(1e-3)\nstep(State(tx=tx), x)", "state.tx", 1, ""),
+        ("model = Net(3, lambda v: v)\nstep(model, x)", "state", 1, None),
+        ("step(State(model=Net(act=lambda v: v)), x)", "state.model.act", 1, None),
+    ],
+)
+def test_the_line_that_makes_an_object_is_found(
+    tmp_path: Path, body: str, path: str, line: int, optimizer: str | None
+) -> None:
+    assert made(tmp_path, body, path) == NewObject("", line, optimizer)
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ("step(lr, x)", "state"),  # a parameter
+        ("state = lr.state\nstep(state, x)", "state.tx"),
+        ("step(*lr)", "state.tx"),
+        ("step(x=1, state=step)", "state"),
+    ],
+)
+def test_an_object_that_is_made_elsewhere_has_no_line(tmp_path: Path, body: str, path: str) -> None:
+    assert made(tmp_path, body, path) is None
