@@ -124,6 +124,15 @@ NOTES: dict[str, Callable[..., str]] = {
         "Sort once, before a loop, what stays the same; or do without the whole order: jax.lax.top_k finds a few "
         "elements, jnp.min and jnp.max one."
     ),
+    "shuffle": lambda function, share: (
+        f"{printable(function)} sorts random numbers for {units.percent(share)} of the run, to shuffle."
+    ),
+    "shuffle_remedy": lambda: (
+        "jax.random.permutation, and jax.random.choice without replacement, sort random numbers for all elements, "
+        "however few are used. If an element may be drawn twice, draw with replacement. For batches, shuffle once "
+        "per epoch and take the next slice for each. To draw k of many elements n, jax.lax.top_k(jax.random.uniform("
+        "key, (n,)), k)[1] does not sort, but prefers the first of equal random numbers, of which float32 has 2**23."
+    ),
     "gather": lambda function, share: (
         f"{printable(function)} reads elements by index (gather) for {units.percent(share)} of the run."
     ),

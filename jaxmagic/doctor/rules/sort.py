@@ -1,4 +1,4 @@
-"""Finds sorts of which few elements are used, those of the same array in every call of a loop, and long ones."""
+"""Finds sorts of which few elements are used, those of one array in every call of a loop, long ones, and shuffles."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ _LEAST_DOMINANT = 0.3
 #: The functions of JAX that only sort. Others, such as `jnp.median`, do so for another purpose.
 _SORTING = frozenset({"argsort", "sort"})
 
+#: The function of JAX that sorts random numbers, for `jax.random.permutation` and for draws without replacement.
+_SHUFFLING = "_shuffle"
+
 #: The only element type for which XLA has a faster algorithm on CPUs; others are sorted for ``top_k``, too.
 _TYPE = "f32["
 
@@ -55,13 +58,35 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
                 evidence=each.evidence,
                 remedy=note("doctor.sort_remedy"),
             )
+    for each in dominant(evidence, _LEAST_DOMINANT, _is_shuffle):
+        yield RuleFinding(
+            rule=RULE.name,
+            found=note("doctor.shuffle", function=each.function, share=each.time_ns / evidence.run_ns),
+            line=each.line,
+            source=each.source,
+            evidence=each.evidence,
+            remedy=note("doctor.shuffle_remedy"),
+        )
 
 
 def _is_sort(operation: OperationTime, module: HloModule | None) -> bool:
     """Return whether an operation is a sort that the user's code asks for."""
-    *around, last = operation.scope.split("/")
-    called = {each.removeprefix("jit(").removesuffix(")") for each in around[1:] if each.startswith("jit(")}
-    return operation.category == "sort" and last == "sort" and called <= _SORTING
+    return _sorts(operation) and set(_called(operation)) <= _SORTING
+
+
+def _is_shuffle(operation: OperationTime, module: HloModule | None) -> bool:
+    """Return whether an operation is a sort of random numbers, for a random order."""
+    return _sorts(operation) and _called(operation)[-1:] == [_SHUFFLING]
+
+
+def _sorts(operation: OperationTime) -> bool:
+    return operation.category == "sort" and operation.scope.rpartition("/")[2] == "sort"
+
+
+def _called(operation: OperationTime) -> list[str]:
+    """Return the jitted functions that a program calls for an operation, the outermost first."""
+    around = operation.scope.split("/")[1:-1]
+    return [each.removeprefix("jit(").removesuffix(")") for each in around if each.startswith("jit(")]
 
 
 def _partial(program: Program, module: HloModule, evidence: Evidence) -> Iterator[RuleFinding]:
@@ -129,8 +154,9 @@ RULE = Rule(
     "sorts for top_k as well; on other devices, the gain depends on sizes. Also reports a jitted function that a "
     "Python loop calls and that sorts an argument that the loop does not change, if all sorts but the first take at "
     f"least {units.percent(LEAST_SHARE)} of the run. JAX loops are not examined: XLA moves such sorts out of "
-    f"them. Other sorts are reported if they take at least {units.percent(_LEAST_DOMINANT)} of the run for one line. "
-    f"{CERTAIN} What another way would save is unknown.",
+    f"them. Other sorts are reported if they take at least {units.percent(_LEAST_DOMINANT)} of the run for one line, "
+    f"those of jax.random.permutation and of draws without replacement as well. {CERTAIN} What another way would "
+    "save is unknown.",
     source="https://docs.jax.dev/en/latest/_autosummary/jax.lax.top_k.html",
     look=look,
     needs=("programs", "profile"),

@@ -344,12 +344,19 @@ def test_arrays_of_numpy_may_change_in_place() -> None:
     assert found_in(train, values(3), np.array(rows())) == []
 
 
+def _permuted(key: jax.Array) -> jax.Array:
+    return jax.random.permutation(key, 300_000)
+
+
 @pytest.mark.parametrize(
     ("function", "told"),
     [
         (lambda x: jnp.sort(x) * 2, ["doctor.sort"]),
         (lambda x: jnp.argsort(x, axis=0), ["doctor.sort"]),
         (lambda x: jnp.median(x), []),  # which sorts for another purpose
+        (lambda x: x[0, jax.random.choice(jax.random.key(0), 300_000, (8,), replace=False)], ["doctor.shuffle"]),
+        (lambda x: x[0, jax.jit(_permuted)(jax.random.key(0))[:8]], ["doctor.shuffle"]),
+        (lambda x: x[0, jax.random.choice(jax.random.key(0), 300_000, (8,))], []),  # with replacement
         (lambda x: jnp.sort(x)[:, -5:], ["doctor.partial_sort"]),  # once
     ],
 )
