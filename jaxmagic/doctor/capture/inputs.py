@@ -88,7 +88,7 @@ def _data(each: Reached) -> Iterator[Reached]:
 
 
 def _is_data(value: Any) -> bool:
-    return _kind(value) in ("number", "other") or of_type("__name__", type(value)) == JITTED
+    return _kind(value) in ("number", "module of arrays", "other") or of_type("__name__", type(value)) == JITTED
 
 
 def _kind(value: Any) -> InputKind:
@@ -98,6 +98,8 @@ def _kind(value: Any) -> InputKind:
         return "jax array"
     if is_a(value, (bool, int, float, complex)):
         return "number"
+    if _is_of_arrays(value):
+        return "module of arrays"
     if callable(value):
         return "function"
     if hasattr(type(value), "__next__"):
@@ -116,10 +118,14 @@ def _is_taken(value: Any, depth: int = _DEEPEST) -> bool:
 
 
 def library_in(value: Any, depth: int = _DEEPEST) -> ModuleLibrary | None:
-    """Return the library of whose modules a value is one, or has one in its containers; ``None`` if there is none."""
+    """Return the library of whose modules a value is one, or has one in its containers; ``None`` if there is none.
+
+    A module of Equinox with arrays only, as ``eqx.partition`` makes one, does not count: ``jax.jit`` takes it.
+    """
     items = _items(value)
     if items is None:
-        return library_of(value) or ("nnx" if _is_of_nnx(value) else None)
+        library = library_of(value) or ("nnx" if _is_of_nnx(value) else None)
+        return None if library is not None and _is_of_arrays(value) else library
     found = (library_in(each, depth - 1) for each in islice(items, _MOST_INPUTS if depth else 0))
     return next((each for each in found if each is not None), None)
 
@@ -127,6 +133,15 @@ def library_in(value: Any, depth: int = _DEEPEST) -> ModuleLibrary | None:
 def _items(value: Any) -> Iterator[Any] | None:
     """Iterate over the items of a container; ``None`` if a value is none."""
     return next((items(value) for kind, items in _ITEMS.items() if is_a(value, kind)), None)
+
+
+def _is_of_arrays(value: Any) -> bool:
+    """Return whether a value is a module of Equinox all of whose leaves are arrays."""
+    import jax
+
+    if library_of(value) != "equinox":
+        return False
+    return all(is_a(each, np.ndarray) or _is_jax_array(each) for each in jax.tree_util.tree_leaves(value))
 
 
 def _is_of_nnx(value: Any) -> bool:

@@ -15,7 +15,9 @@ from .placement import DeviceArrays, DevicePut
 from .program import KeptPrograms, Program
 
 #: Kinds of objects that the code reads, as far as the rules distinguish them.
-InputKind = Literal["numpy array", "jax array", "number", "function", "iterator", "object", "other"]
+InputKind = Literal[
+    "numpy array", "jax array", "number", "function", "iterator", "object", "module of arrays", "other"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +26,8 @@ class Input:
 
     Attributes:
         path: how the code reaches it: ``"x"``, ``"params['w']"``.
-        kind: what it is. An ``"object"`` is nothing that jit takes: text, or of a class that JAX does not know.
+        kind: what it is. An ``"object"`` is nothing that jit takes: text, or of a class that JAX does not know. A
+            ``"module of arrays"`` is one of Equinox that ``jax.jit`` takes, as ``eqx.partition`` makes it.
         type: element type and shape of an array, such as ``"f32[8,8]"``; the name of the class of anything else.
         size_bytes: the size of an array; 0 for anything else.
         deleted: whether the first run deleted it, as donating does.

@@ -11,6 +11,9 @@ from ...terminal import printable
 _ONE_KEPT = "keeps the value", "it changes, pass it as an argument"
 _SEVERAL_KEPT = "keep the values", "they change, pass them as arguments"
 
+#: The ways that put a round of a loop into a jitted function.
+_OF_ROUNDS = "loop", "until", "asked", "generator", "group"
+
 #: What loops of JAX need.
 SAME_TYPES = "Each variable must begin with the shape and type that every round gives it."
 
@@ -48,7 +51,19 @@ def how_to_jit(
         first = _way_to_jit(way, function, outer, jit)
     more = [_next_step(then, function, axes, line, library, jit)] if then and then != "pairs" else []
     more += [_pairs(function, axes, outer_axes, jit)] if then == "pairs" else []
-    return " ".join([first, *_not_traced(library, functions, objects, rounds), *more, *about_caveats(**known)])
+    counter = _counter(way, jit)
+    return " ".join(
+        [first, *counter, *_not_traced(library, functions, objects, rounds), *more, *about_caveats(**known)]
+    )
+
+
+def _counter(way: str, jit: str) -> Iterator[str]:
+    """Yield how a round of a loop gets its number: the jit of Equinox compiles for each number of Python."""
+    if way in _OF_ROUNDS and jit.endswith("filter_jit"):
+        yield (
+            f"{printable(jit)} compiles again for each number of Python: pass what counts the rounds as an array, as "
+            "in jnp.asarray(i)."
+        )
 
 
 def _parts_of_round(function: str, parts: int) -> str:

@@ -145,3 +145,20 @@ def test_modules_of_libraries_are_found_in_containers() -> None:
     variables = {"m": equinox, "s": (1, {"m": [equinox]}), "p": Pair(1, equinox), "o": nnx, "f": of_module, "l": [1]}
     found = {each.path: each.library for each in inputs_of(variables)}
     assert [found[each] for each in "mspofl"] == ["equinox", "equinox", "equinox", "nnx", None, None]
+
+
+def test_a_module_of_equinox_with_arrays_only_is_a_pytree_like_others() -> None:
+    """``eqx.partition`` makes one of what ``jax.jit`` takes: it needs no jit of its own."""
+
+    class Module:
+        def __init__(self, *leaves: Any) -> None:
+            self.leaves = leaves
+
+        def __call__(self) -> None:
+            pass
+
+    Module.__module__ = "equinox._module"
+    jax.tree_util.register_pytree_node(Module, lambda it: (it.leaves, None), lambda _, leaves: Module(*leaves))
+    variables = {"params": Module(jnp.ones(2), np.ones(2), None), "model": Module(jnp.ones(2), jnp.tanh)}
+    found = {each.path: (each.library, each.kind) for each in inputs_of(variables)}
+    assert (found["params"], found["model"]) == ((None, "module of arrays"), ("equinox", "function"))

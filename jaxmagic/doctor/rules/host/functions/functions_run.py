@@ -11,7 +11,7 @@ import numpy as np
 from .....records.call_stack import Frame
 from ....record.evidence import Evidence, HostWait
 from ...rewriting import syntax
-from ..syntax import Function
+from ..syntax import Function, function_around
 from .inside_function import is_in
 
 #: Functions called by functions are followed down to this depth.
@@ -39,6 +39,15 @@ def functions_run(function: Function, file: str, evidence: Evidence) -> list[tup
         level = [each for each in dict.fromkeys(called) if each not in found and not is_jitted(each[0])]
         found += level
     return found
+
+
+def functions_seen(evidence: Evidence) -> list[tuple[Function, str]]:
+    """Return the functions that called programs, or were sampled, and what they call; not those that load data."""
+    loading = {each.line for each in evidence.host or () if each.loading}
+    loading -= {each.called_at for each in evidence.programs or ()}
+    seen = ((function_around(line), line.file) for line in syntax.lines_run(evidence) if line not in loading)
+    found = (functions_run(each, file, evidence) for each, file in dict.fromkeys(seen) if each is not None)
+    return list(dict.fromkeys(each for functions in found for each in functions))
 
 
 def _called_in(function: Function, file: str, evidence: Evidence) -> Iterator[tuple[Function, str]]:

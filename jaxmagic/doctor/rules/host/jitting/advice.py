@@ -26,7 +26,7 @@ from ...rewriting.loops.while_loop import while_loop
 from ...rewriting.meanings import paths_in
 from ...rewriting.numbers.texts import returns_text
 from ...rewriting.syntax import last_name, lines_run, loaded, parameters, tree_of_code
-from ..functions.functions_run import calls_unknown, functions_run, waits_in
+from ..functions.functions_run import calls_unknown, functions_run, functions_seen, waits_in
 from ..functions.inputs_inside import inputs_inside, renamed
 from ..functions.next_step import called_in_turn
 from ..functions.spared import Part
@@ -119,7 +119,7 @@ def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note,
     """Return what to do, and code if jit can compile the function around a line as it is."""
     function = None if line is None else function_around(line)
     if line is None or function is None:
-        found = obstacles(_functions_seen(evidence), evidence.names)
+        found = obstacles(functions_seen(evidence), evidence.names)
         known = caveats(found, evidence.waits or ())
         if line is not None and is_looped(line, evidence):
             return _advice("loop", known={**_jit_of_modules(evidence), **known}), None
@@ -204,15 +204,6 @@ def _where(function: Function, file: str, evidence: Evidence) -> Iterator[str]:
     in_cell = any(each.cell is not None for each in lines_run(evidence) if each.file == file)
     if not code.isidentifier() and not in_cell and function.name not in loaded([tree_of_code(code)]):
         yield f"# in {PurePath(file).name}, below {function.name}()"
-
-
-def _functions_seen(evidence: Evidence) -> list[tuple[Function, str]]:
-    """Return the functions that called programs, or were sampled, and what they call; not those that load data."""
-    loading = {each.line for each in evidence.host or () if each.loading}
-    loading -= {each.called_at for each in evidence.programs or ()}
-    seen = ((function_around(line), line.file) for line in lines_run(evidence) if line not in loading)
-    found = (functions_run(each, file, evidence) for each, file in dict.fromkeys(seen) if each is not None)
-    return list(dict.fromkeys(each for functions in found for each in functions))
 
 
 def group(evidence: Evidence, function: str = "", known: Caveats | None = None) -> Note:

@@ -17,6 +17,9 @@ from .jittable import ON_VALUES
 #: Kinds of inputs that jit does not trace.
 _OBJECTS = "function", "iterator", "object"
 
+#: Kinds of inputs that may be objects of a class that is a pytree.
+_PYTREES = "module of arrays", "other"
+
 #: Types of containers of Python, whose methods are Python's, and of what has none.
 _CONTAINERS = "dict", "list", "tuple", "NoneType"
 
@@ -124,7 +127,7 @@ def arguments_of(
         called=tuple(each.function for _, each in others if each.function is not None),
         modules=frozenset(modules),
         library=next(iter(libraries), None),
-        pytrees=frozenset(name for name, each in others if each.kind == "other" and each.type not in _CONTAINERS),
+        pytrees=frozenset(name for name, each in others if each.kind in _PYTREES and each.type not in _CONTAINERS),
     )
 
 

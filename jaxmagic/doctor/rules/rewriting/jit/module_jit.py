@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from .....records.call_stack import Frame, is_users
 from ....record.evidence import Evidence, LibraryNames
 from ....record.library_use import ModuleLibrary
+from ...host.functions.functions_run import functions_seen
 from ...host.syntax import Function, around
 from ..meanings import path_at, paths_in
-from ..syntax import last_name
+from ..syntax import last_name, loaded, tree_of_code
 
 #: The module of each library, the name that it usually has, and how it is imported under that.
 _MODULES: dict[ModuleLibrary, tuple[str, str, str]] = {
@@ -74,8 +76,17 @@ def jit_in_code(library: ModuleLibrary, evidence: Evidence) -> str:
 
 
 def jit_of_modules(evidence: Evidence) -> str:
-    """Return the jit that takes the modules that the code calls or reads: that of their library, or else JAX's."""
-    read = {each.library for each in evidence.inputs if each.library is not None}
+    """Return the jit that takes the modules that the code calls or reads: that of their library, or else JAX's.
+
+    What only jitted functions read does not count: they are called as before.
+    """
+    functions = [each for each, _ in functions_seen(evidence)]
+    names = loaded([tree_of_code(evidence.code), *functions])
+    read = {
+        each.library
+        for each in evidence.inputs
+        if each.library is not None and (not functions or re.split(r"\W", each.path)[0] in names)
+    }
     libraries = libraries_called(evidence) or read
     return jit_in_code(libraries.pop(), evidence) if len(libraries) == 1 else "jax.jit"
 

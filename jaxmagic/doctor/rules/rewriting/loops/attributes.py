@@ -20,7 +20,7 @@ from .round_parts import Place
 JITTED = "PjitFunction"
 
 #: What an attribute is that can be a variable of a jitted function.
-_DATA = "jax array", "numpy array", "number", "other"
+_DATA = "jax array", "numpy array", "number", "module of arrays", "other"
 
 
 def with_variables(place: Place, taken: Collection[str]) -> Place:

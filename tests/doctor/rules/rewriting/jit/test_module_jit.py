@@ -338,6 +338,16 @@ def test_the_jit_of_all_that_the_code_reads(evidence: Evidence) -> None:
     assert jit_of_modules(replace(evidence, inputs=(MODEL, *NET))) == "jax.jit"
 
 
+@pytest.mark.parametrize(("function", "jit"), [("train", "jax.jit"), ("of_global", "eqx.filter_jit")])
+def test_modules_that_only_jitted_functions_read_need_no_jit_of_their_own(
+    evidence: Evidence, function: str, jit: str
+) -> None:
+    (ran,) = (each.function for each in evidence.functions if each.function.function == function)
+    host = (HostShare(line=replace(ran, line=ran.line + 1), called="jax.numpy.sin", samples=10),)
+    net = replace(MODEL, path="net")  # which the loop in `train` does not read
+    assert jit_of_modules(replace(evidence, code="main()", inputs=(net,), host=host)) == jit
+
+
 @pytest.mark.parametrize(("code", "rounds"), [("repeated(model, x, 3)", "range(n)"), ("doubled(model, x)", "")])
 def test_a_number_of_rounds_stays_a_number(evidence: Evidence, code: str, rounds: str) -> None:
     seen = replace(evidence, code=code, inputs=(MODEL,))
